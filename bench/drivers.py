@@ -49,7 +49,7 @@ from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.html.drivers import ComparedRow
 from jdkmatrix.stats.intervals import mean_interval
-from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.subjects.served.measurement import ServedCell
 
 Name = Literal["loadgen", "wrk2"]
 WORKLOADS = (
@@ -193,14 +193,14 @@ def _run(
             turns = turns_of(pairs, number, capacities_rps.get(workload))
             asked = Asked(workload, executor, RATE, 1 + len(turns), WINDOW_S, rate_rps, wait_us)
             ready = get_ready(asked, confiner, console.print, seed=number)
-            subject = ready.parts.subject
-            if not isinstance(subject, Served):
+            setup = ready.setup
+            if not isinstance(setup, ServedCell):
                 raise TypeError("a server is measured")
-            loadgen = _loadgen(subject)
+            loadgen = _loadgen(setup)
             if bundle_us is not None:
                 loadgen = Bundling(loadgen.jar, loadgen.java, loadgen.jdk_id, bundle_us)
-            parts = replace(ready.parts, subject=replace(subject, driver=InTurns(loadgen, wrk2, turns)))
-            fork = ready.measured(Path(folder), lambda text: console.print(f"  {text}", highlight=False), parts=parts)
+            setup = replace(setup, driver=InTurns(loadgen, wrk2, turns))
+            fork = ready.measured(Path(folder), lambda text: console.print(f"  {text}", highlight=False), setup=setup)
             capacity_rps = fork.windows[0].load.throughput_rps
             capacities_rps.setdefault(workload, capacity_rps)
             rows += _rows(asked, fork, turns, capacity_rps, capacities_rps[workload])
@@ -213,8 +213,8 @@ def _run(
     }
 
 
-def _loadgen(subject: Served) -> LoadgenDriver:
-    driver = subject.driver
+def _loadgen(cell: ServedCell) -> LoadgenDriver:
+    driver = cell.driver
     found = getattr(driver, "loadgen", driver)
     if not isinstance(found, LoadgenDriver):
         raise TypeError(f"{driver} has no loadgen")

@@ -13,7 +13,7 @@ from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
-from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.campaign import Campaign
@@ -43,17 +43,16 @@ class Asked:
 
 @dataclass(frozen=True)
 class OneFork:
-    """Ready to be measured once; `parts` are of its only cell."""
+    """Ready to be measured once; `setup` is of its only cell."""
 
     matrix: Matrix
     prepared: Prepared
-    confiner: Confiner
 
     @property
-    def parts(self) -> CellParts:
-        return next(iter(self.prepared.parts.values()))
+    def setup(self) -> CellSetup:
+        return next(iter(self.prepared.setups.values()))
 
-    def measured(self, folder: Path, step: Callable[[str], None], *, parts: CellParts | None = None) -> Fork:
+    def measured(self, folder: Path, step: Callable[[str], None], *, setup: CellSetup | None = None) -> Fork:
         """`folder`: for its run; `step`: hears every window as soon as it is over.
 
         Raises:
@@ -65,9 +64,7 @@ class OneFork:
             matrix=self.matrix,
             profile=self.matrix.profiles[PROFILE],
             plan=self.prepared.plan,
-            parts={cell: parts or self.parts},
-            host=self.prepared.host,
-            confiner=self.confiner,
+            setups={cell: setup or self.setup},
             store=store,
         )
         campaign.measure(campaign.open(step), _Listening(step))
@@ -94,7 +91,7 @@ def get_ready(asked: Asked, confiner: Confiner, say: Callable[[str], None], *, s
         confiner=confiner,
         say=say,
     )
-    return OneFork(matrix, ready, confiner)
+    return OneFork(matrix, ready)
 
 
 def facts(prepared: Prepared) -> dict[str, object]:

@@ -11,10 +11,9 @@ import argparse
 import statistics
 import sys
 import time
-import tomllib
 from pathlib import Path
 
-from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.run.plan import make_plan, select_cells
 
@@ -28,7 +27,8 @@ _JDKS = 5
 def matrix_of(cells: int) -> Matrix:
     """With a profile of so many cells: 4 executors on 5 JDKs, on 1 to 50 CPUs, with ever longer tasks."""
     tasks = cells // (len(_EXECUTORS) * _CPUS * _JDKS)
-    data = tomllib.loads((ROOT / "matrix.toml").read_text("utf-8"))
+    files = read_files(ROOT / "matrix.toml")
+    data = next(iter(files.values()))
     data["axes"]["cpus"] = list(range(1, _CPUS + 1))
     data["axes"]["burn_us"] = [50 * task for task in range(tasks)]
     select = {
@@ -36,7 +36,7 @@ def matrix_of(cells: int) -> Matrix:
         **{"executor": list(_EXECUTORS), "wait_us": [0], "load": ["saturate-50"]},
     }
     data["profiles"] = {"p": {"description": "", "blocks": 2, "windows": 2, "window_s": 3, "select": select}}
-    return parse_matrix(data, "matrix.toml")
+    return parse_files(files)
 
 
 def planned_s(matrix: Matrix) -> tuple[int, float]:

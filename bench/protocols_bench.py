@@ -46,7 +46,7 @@ from jdkmatrix.loads.kinds.constant_rate import ConstantRate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run import campaign as campaigns
-from jdkmatrix.run.turns import orders as drawn
+from jdkmatrix.run.turns import round_orders as drawn
 from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
 from jdkmatrix.stats.protocols import FixedLength, blocks_needed
 from jdkmatrix.stats.rounds import components

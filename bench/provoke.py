@@ -173,7 +173,7 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Pr
                 case.workload, case.executor, case.load, 1 + len(shares), WINDOW_S, rate_rps, case.wait_us, case.cpus
             )
             ready = get_ready(asked, confiner, console.print, seed=seed)
-            sets = ready.parts.cpu_sets
+            sets = ready.setup.cpu_sets
             hogs = Hogs((sets.sut if case.on == "sut" else sets.driver)[0], shares)
 
             def step(text: str) -> None:

@@ -99,8 +99,7 @@ def measure(project: Project, matrix: Matrix, keep: Callable[[Series], None], *,
             known_calibration=None, capacities_rps={}, confiner=confiner, say=console.print,
         )  # fmt: skip
         campaign = Campaign(
-            matrix=matrix, profile=profile, plan=ready.plan, parts=ready.parts, host=ready.host,
-            confiner=confiner, store=RunStore.create(Path(folder)),
+            matrix=matrix, profile=profile, plan=ready.plan, setups=ready.setups, store=RunStore.create(Path(folder)),
         )  # fmt: skip
         cells = campaign.open(console.print)
         cpu, kernel = ready.host.cpu.model, ready.host.kernel.split()[0]

@@ -14,6 +14,7 @@ builtins.path {
       "published"
       "report-templates"
       "toolchain.lock.json"
+      "workloads/applications"
       "workloads/executors"
       "workloads/outputs.json"
       "workloads/servers"

@@ -10,8 +10,14 @@ let
   servers = lib.filter (name: builtins.pathExists (../workloads/servers + "/${name}/pom.xml")) (
     builtins.attrNames (builtins.readDir ../workloads/servers)
   );
+  applications = map (lib.removeSuffix ".toml") (
+    builtins.attrNames (builtins.readDir ../workloads/applications)
+  );
   ofServer = name: lib.nameValuePair "${name}-server.jar" "servers/${name}/target/${name}-server.jar";
-  outputs = lib.importJSON ../workloads/outputs.json // lib.listToAttrs (map ofServer servers);
+  ofApplication = name: lib.nameValuePair "${name}.war" "${name}/target/${name}.war";
+  outputs =
+    lib.importJSON ../workloads/outputs.json
+    // lib.listToAttrs (map ofServer servers ++ map ofApplication applications);
   collect = lib.concatStrings (lib.mapAttrsToList (name: path: "cp ${path} $out/${name}\n") outputs);
 in
 stdenv.mkDerivation {

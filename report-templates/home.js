@@ -23,7 +23,7 @@
     const select = selects.find((one) => one.name === axis);
     return Array.from(select.options).find((one) => one.value === value)?.text ?? value;
   };
-  const figureOf = (row, figure) => row.querySelector(`td[data-figure="${CSS.escape(figure)}"]`);
+  const figureOf = (row, figure) => row.querySelector(`[data-figure="${CSS.escape(figure)}"]`);
 
   // Only what the page itself offers is taken from an address: anything else in it means nothing.
   const fromAddress = () => {
@@ -53,7 +53,7 @@
 
   const tiles = (row) => {
     const list = make("dl", "tiles");
-    for (const cell of row.querySelectorAll("td[data-figure]")) {
+    for (const cell of row.querySelectorAll("[data-figure]")) {
       const tile = make("div", cell.dataset.tone);
       tile.append(make("dt", "", cell.dataset.title, " ", make("small", "", "virtual / pool")));
       tile.append(make("dd", "", cell.querySelector("b").cloneNode(true), cell.querySelector("small").cloneNode(true)));
@@ -74,7 +74,7 @@
   };
 
   const answer = ([row, ...elsewhere], figure) => {
-    const lead = row.querySelector("td[data-figure]");
+    const lead = row.querySelector("[data-figure]");
     const cell = figureOf(row, figure) ?? lead;
     const instead = cell === lead && figure !== lead.dataset.figure;
     const verdict = make("p", `verdict ${cell.dataset.side}`);
@@ -137,7 +137,7 @@
     const [waits, cpus, burns] = [values("wait_us"), values("cpus"), values("burn_us")];
     map.hidden = here.length < 2;
     if (map.hidden) return;
-    const shown = here.some((row) => figureOf(row, wanted.figure)) ? wanted.figure : here[0].querySelector("td[data-figure]").dataset.figure;
+    const shown = here.some((row) => figureOf(row, wanted.figure)) ? wanted.figure : here[0].querySelector("[data-figure]").dataset.figure;
     const across = waits.length > 1 || burns.length === 1 ? "wait_us" : "burn_us";
     const columns = across === "wait_us" ? waits : burns;
     const sizes = cpus.flatMap((cpu) => (across === "wait_us" ? burns : waits).map((other) => [cpu, other]));
@@ -198,7 +198,7 @@
   for (const [link, row] of glance) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
-      choose({ ...asState(row), figure: row.querySelector("td[data-figure]").dataset.figure }, link);
+      choose({ ...asState(row), figure: row.querySelector("[data-figure]").dataset.figure }, link);
     });
   }
   for (const select of selects) select.addEventListener("input", show);

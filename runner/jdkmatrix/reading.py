@@ -37,6 +37,14 @@ def read_text(path: Path, where: str | None = None) -> str:
         raise ConfigError(f"{where or path}: cannot be read: {reason}") from None
 
 
+def text_if_readable(path: Path) -> str | None:
+    """The text without surrounding space, of a file that this kernel or another program may not have made."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return None
+
+
 def parse_json(text: str, where: str) -> Any:
     """Not validated. Raises: ConfigError: it is no JSON."""
     return _parsed(text, where, "JSON", json.loads)

@@ -1,1 +1,1 @@
-"""What was published, and under which conditions. Data only; nothing here comes to a verdict."""
+"""Published claims and their conditions. Data only; nothing here comes to a verdict."""

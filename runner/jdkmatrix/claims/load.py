@@ -9,36 +9,53 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from jdkmatrix.claims import checks
 from jdkmatrix.claims.model import PublishedSource, Registry
-from jdkmatrix.config.checks import unknown
-from jdkmatrix.config.explain import explain, told
+from jdkmatrix.config.assemble import Assembled, Tables, merged
 from jdkmatrix.reading import read_toml
+from jdkmatrix.validation import explain, told, unknown
 
 _REFERENCE = re.compile(r".*\.checks\[\d+]\.requires\[\d+]")
 
 
 def load_claims(published: Path, scenarios: Collection[str] | None = None) -> Registry:
-    """Read and validate source.toml in every folder of `published`. `scenarios`: all that claims may name; None:
-    any.
+    """Read and validate every folder of `published`, all its files but those of scenarios. `scenarios`: all that claims
+    may name; None: any.
 
     Raises:
         ConfigError: names the file, every wrong key, what was found and what is allowed.
     """
-    files = sorted(published.glob("*/source.toml"))
+    files = sorted(file for file in published.glob("*/*.toml") if not file.name.startswith("scenarios"))
     return parse_claims({str(file): read_toml(file) for file in files}, scenarios)
 
 
-def parse_claims(files: Mapping[str, Mapping[str, Any]], scenarios: Collection[str] | None = None) -> Registry:
+def parse_claims(files: Mapping[str, Tables], scenarios: Collection[str] | None = None) -> Registry:
     """Validate what sources say, by the names of their files for messages."""
-    sources = {file: _source(file, data) for file, data in files.items()}
-    if problems := list(checks.problems(sources, scenarios)):
+    folders: dict[Path, dict[str, Tables]] = {}
+    for file, tables in files.items():
+        folders.setdefault(Path(file).parent, {})[file] = tables
+    allowed = tuple(PublishedSource.model_fields)
+    found = [merged(folder, named=("requires", "claims"), of_others=allowed) for folder in folders.values()]
+    sources = tuple(map(_source, found))
+    problems: list[tuple[str, str]] = []
+    seen: dict[str, str] = {}
+    for one, source in zip(found, sources, strict=True):
+        for name, claim in source.claims.items():
+            file = one.files[f"claims.{name}"]
+            if (other := seen.setdefault(name, file)) != file:
+                problems.append((file, f"claims.{name}: stands in {other}, too"))
+            for i, scenario in enumerate(claim.scenarios):
+                if scenarios is not None and scenario not in scenarios:
+                    problems.append((file, f"claims.{name}.scenarios[{i}]: {unknown(scenario, scenarios)}"))
+    if problems:
         raise told(problems)
-    return Registry(sources=tuple(sources.values()))
+    return Registry(sources=sources)
 
 
-def _source(file: str, data: Mapping[str, Any]) -> PublishedSource:
-    named = data.get("requires")
+def _source(found: Assembled) -> PublishedSource:
+    """Raises: ConfigError: as load_claims."""
+    if found.problems:
+        raise told(found.problems)
+    named, used = found.tables.get("requires"), set[str]()
     wrong: list[str] = []
 
     def spelled(node: Any, key: str) -> Any:
@@ -51,12 +68,16 @@ def _source(file: str, data: Mapping[str, Any]) -> PublishedSource:
             return node
         if node not in named:
             wrong.append(f"{key}: {unknown(node, named)}")
+        used.add(node)
         return named.get(node)
 
-    claims = spelled(data.get("claims"), "claims")
+    tables = {name: spelled(table, name) if name == "claims" else table for name, table in found.tables.items()}
     if wrong:
-        raise told((file, problem) for problem in wrong)
+        raise found.error(wrong)
     try:
-        return PublishedSource.model_validate({**data, "claims": claims} if "claims" in data else data)
+        source = PublishedSource.model_validate(tables)
     except ValidationError as error:
-        raise told((file, problem) for problem in explain(error, PublishedSource)) from None
+        raise found.error(explain(error, PublishedSource)) from None
+    if unused := source.requires.keys() - used:
+        raise found.error(f"requires.{name}: no check of this source refers to it" for name in sorted(unused))
+    return source

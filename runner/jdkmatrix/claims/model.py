@@ -1,4 +1,4 @@
-"""The typed form of published/*/source.toml. Cross-checks, and those with the scenarios, are in `checks`."""
+"""The typed form of what a published source says. Cross-checks, and those with the scenarios, are in `load`."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from jdkmatrix.claims.address import is_web_address
-from jdkmatrix.config.model import Name
+from jdkmatrix.config.model import Executor, Name
 from jdkmatrix.domain.record import Record
-from jdkmatrix.records.claims import ClaimRecord, ClaimSource, Precondition, PublishedResult
+from jdkmatrix.records.claims import ClaimRecord, ClaimSource, Precondition, PublishedFigure, PublishedResult
 
 
 class Source(ClaimSource):
@@ -25,9 +25,15 @@ class Source(ClaimSource):
         return self
 
 
+class PrintedFigure(PublishedFigure):
+    arm: Executor | None = None
+    versus: Executor | None = None
+
+
 class Claim(PublishedResult):
     """`scenarios`: those that repeat it. Has figures, or says in `only` what there is instead."""
 
+    figures: tuple[PrintedFigure, ...] = ()
     scenarios: tuple[Name, ...] = ()
 
     @model_validator(mode="after")
@@ -47,7 +53,7 @@ class Claim(PublishedResult):
 
 
 class PublishedSource(Record):
-    """A file source.toml. `requires`: preconditions that checks refer to by name."""
+    """A folder of published. `requires`: preconditions that checks refer to by name."""
 
     source: Source
     requires: dict[Name, Precondition] = {}
@@ -55,7 +61,7 @@ class PublishedSource(Record):
 
 
 class Registry(Record):
-    """What all published sources claim."""
+    """All published sources with their claims."""
 
     sources: tuple[PublishedSource, ...]
 
@@ -65,7 +71,7 @@ class Registry(Record):
         return {name: claim for source in self.sources for name, claim in source.claims.items()}
 
     def records(self, ids: Iterable[str]) -> tuple[ClaimRecord, ...]:
-        """What a run that is compared with these claims writes down; every id must be one of `claims`."""
+        """The records of a run that is compared with these claims; every id must be one of `claims`."""
         made = {
             name: ClaimRecord.model_validate(
                 {**claim.model_dump(exclude={"scenarios"}), "id": name, "source": one.source.model_dump()}

@@ -42,7 +42,7 @@ def of_whom(figure: PublishedFigure) -> str:
 
 
 def without_figures(claim: PublishedResult) -> str | None:
-    """What a claim has in place of figures; None where it has some, or the record does not tell."""
+    """Say what a claim has in place of figures; None where it has some, or the record does not tell."""
     return None if claim.only is None else _INSTEAD[claim.only]
 
 

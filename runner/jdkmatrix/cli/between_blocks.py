@@ -44,8 +44,8 @@ class SiteBetweenBlocks:
 
 
 def write_site_apart(project: Project, runs: Sequence[Path], site: Path | None) -> None:
-    """As write_site, by a process of its own: what that imports and reads stays out of the one that measures, whose
-    free memory decides whether servers take turns. It is over when this returns, and has any CPU until then.
+    """Write the site in a process of its own, which has ended when this returns. Its imports and its data stay out of
+    the process that measures, whose free memory decides whether servers take turns.
 
     Raises:
         MatrixError: it failed, and has said why.

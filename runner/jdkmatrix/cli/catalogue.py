@@ -17,7 +17,7 @@ from jdkmatrix.jdks.catalogue import JdkEntry, dump_catalogue, load_catalogue, p
 from jdkmatrix.jdks.lookup import look_up, question
 from jdkmatrix.jdks.pins import why_fixed
 from jdkmatrix.jdks.resolve import fetch
-from jdkmatrix.jdks.update import applied, difference, judge
+from jdkmatrix.jdks.update import difference, judge, with_updates
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.store.atomic import write_atomic
 
@@ -81,7 +81,7 @@ def update(ids: Sequence[str], *, write: bool) -> None:
         print(visible(f"{verdict.entry.id}: {verdict.text}"))
     moved = [verdict.entry.id for verdict in verdicts if verdict.moved is not None]
     if moved:
-        new = dump_catalogue(applied(catalogue, verdicts))
+        new = dump_catalogue(with_updates(catalogue, verdicts))
         print(visible(f"\n{difference(text, new, path.name)}"))
         if write:
             write_atomic(path, new)
@@ -95,7 +95,7 @@ def update(ids: Sequence[str], *, write: bool) -> None:
 
 
 def _tell_fixed(entries: Iterable[JdkEntry]) -> None:
-    """Which entries are not looked up, with one line for each reason."""
+    """Print which entries are not looked up, with one line for each reason."""
     ids: dict[str, list[str]] = {}
     for entry in entries:
         ids.setdefault(why_fixed(entry) or "", []).append(entry.id)

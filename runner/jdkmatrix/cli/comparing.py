@@ -21,7 +21,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import words
-from jdkmatrix.report.compare.sides import Compared, Side, compare_sides
+from jdkmatrix.report.compare.sides import Compared, ComparedSide, compare_sides
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.readable import UnreadableError, readable
 
@@ -47,7 +47,7 @@ def compare(
     loaded = [load_run(run) for run in runs]
     names = " or ".join(str(run.directory) for run in loaded)
     with readable(names):
-        sides = [Side(run.run, Cells(run.run, run.cells)) for run in loaded]
+        sides = [ComparedSide(run.run, Cells(run.run, run.cells)) for run in loaded]
     before, after = _chosen(sides, values)
     damaged = tell_damage([text for run in loaded for text in run.damaged])
     with readable(names):
@@ -72,7 +72,7 @@ def compare(
     return EXIT_CANNOT_TELL if found.open else 0
 
 
-def _chosen(sides: Sequence[Side], values: Mapping[str, Sequence[str]]) -> tuple[Side, Side]:
+def _chosen(sides: Sequence[ComparedSide], values: Mapping[str, Sequence[str]]) -> tuple[ComparedSide, ComparedSide]:
     if len(values) > 1:
         raise MatrixError(f"only one axis can be compared, and these were given: {', '.join(values)}")
     if not 1 <= len(sides) <= 2:
@@ -95,7 +95,7 @@ def _chosen(sides: Sequence[Side], values: Mapping[str, Sequence[str]]) -> tuple
 
 
 def _ends(found: Compared) -> tuple[str, ...]:
-    """What stands below the table."""
+    """The lines below the table."""
     skipped = (words.hosts(found),) if found.why_not else ()
     return (*words.remarks(found), *skipped, words.outcome(found))
 
@@ -132,16 +132,7 @@ def write_page(found: Compared, target: Path, templates: Path) -> None:
     Raises:
         MatrixError: it cannot be written, or a template is missing.
     """
-    page = pages_of(templates).render(
-        "compare.html.j2",
-        title=words.title(found),
-        outcome=words.outcome(found),
-        regressions=len(found.regressions),
-        hosts=words.hosts(found),
-        headings=words.HEADINGS,
-        cells=words.cells(found),
-        remarks=words.remarks(found),
-    )
+    page = pages_of(templates).render(words.compare_page(found))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page, "utf-8")
@@ -179,5 +170,5 @@ def _as_json(found: Compared) -> dict[str, Any]:
 
 
 def _finite(end: float | None) -> float | None:
-    """What a float cannot say in JSON is null."""
+    """Replace floats that JSON cannot express by null."""
     return None if end is None or math.isinf(end) else end

@@ -16,7 +16,7 @@ _INDENT = "  "
 
 
 @dataclass(frozen=True)
-class Row:
+class ConditionRow:
     """`columns`: as the headings. `amber`: it needs a look."""
 
     amber: bool
@@ -24,26 +24,26 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Condition:
-    """What `rows` have in common, in words."""
+class ConditionRows:
+    """Rows of one condition. `words`: the condition."""
 
     words: str
-    rows: tuple[Row, ...]
+    rows: tuple[ConditionRow, ...]
 
 
-def conditions_table(headings: Sequence[str], conditions: Iterable[Condition], caption: str) -> RenderableType:
+def conditions_table(headings: Sequence[str], conditions: Iterable[ConditionRows], caption: str) -> RenderableType:
     """The first column is text, the others are figures."""
     conditions = tuple(conditions)
     rows = [row for condition in conditions for row in condition.rows]
     widths = [max(map(cell_len, column)) for column in zip(headings, *(row.columns for row in rows), strict=True)]
-    parts: list[RenderableType] = [_grid(widths, [Row(amber=False, columns=tuple(headings))], style="bold")]
+    parts: list[RenderableType] = [_grid(widths, [ConditionRow(amber=False, columns=tuple(headings))], style="bold")]
     parts.append(Text(_INDENT + "─" * (sum(widths) + 2 * (len(widths) - 1)), style="dim"))
     for condition in conditions:
         parts += [Text(visible(condition.words), style="bold"), _grid(widths, condition.rows)]
     return Group(*parts, Text(caption, style="dim italic"))
 
 
-def _grid(widths: Sequence[int], rows: Iterable[Row], style: str = "") -> Table:
+def _grid(widths: Sequence[int], rows: Iterable[ConditionRow], style: str = "") -> Table:
     grid = Table.grid(padding=(0, 2, 0, 0))
     for number, width in enumerate(widths):
         first = number == 0

@@ -32,7 +32,8 @@ def fork_words(fork: Fork) -> str:
 
 
 def groups(cells: Cells) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
-    """What cells have in common, with the name and unit of their leading figure; and a row for each, as `HEADINGS`."""
+    """The cells of each condition, with the name and unit of their leading figure, and a row for each cell, as
+    `HEADINGS`."""
     by_group: dict[str, list[CellStats]] = {}
     for cell in cells:
         key = cell.key

@@ -95,7 +95,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def _policy(path: Path) -> str:
-    """What the page allows itself, and nothing for any other file."""
+    """The content security policy that a page declares; empty for any other file."""
     try:
         page = path / "index.html" if path.is_dir() else path
         if page.suffix != ".html":

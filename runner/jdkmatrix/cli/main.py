@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
 
 import typer
 
@@ -18,15 +17,6 @@ from jdkmatrix.errors import MatrixError, visible
 
 if TYPE_CHECKING:
     from jdkmatrix.cli.selecting import Options
-
-
-class ExportForm(StrEnum):
-    CSV = "csv"
-    JSON = "json"
-    JMH = "jmh"
-    BIGGER = "bigger-is-better"
-    SMALLER = "smaller-is-better"
-    BENCHER = "bencher"
 
 
 P = ParamSpec("P")
@@ -60,7 +50,7 @@ MarkdownOption = Annotated[
 ]
 
 
-def told(command: Callable[P, R]) -> Callable[P, R]:
+def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
     """Turn a MatrixError, or what the system refuses, into one message and an exit code."""
 
     @wraps(command)
@@ -81,7 +71,7 @@ def told(command: Callable[P, R]) -> Callable[P, R]:
 
 
 @app.command(short_help="Show what would be measured, and how long it takes.")
-@told
+@with_error_messages
 @with_selection
 def plan(options: Options, as_json: JsonOption = False) -> None:
     """Show the cells, the order of their forks, and how long they will take; measure nothing."""
@@ -91,7 +81,7 @@ def plan(options: Options, as_json: JsonOption = False) -> None:
 
 
 @app.command(short_help="Measure, write the site, print a table.")
-@told
+@with_error_messages
 @with_selection
 def run(
     options: Options,
@@ -118,7 +108,7 @@ def run(
 
 
 @app.command(short_help="List the published experiments.")
-@told
+@with_error_messages
 def scenarios(
     name: Annotated[str | None, typer.Argument(help="Only this one, and what was published about it.")] = None,
 ) -> None:
@@ -129,7 +119,7 @@ def scenarios(
 
 
 @app.command(short_help="Write the static site.")
-@told
+@with_error_messages
 def report(
     runs: Annotated[
         list[Path] | None, typer.Argument(help="Folders of runs, or of results; by default results/.")
@@ -168,7 +158,7 @@ def report(
 
 
 @app.command(short_help="Serve the site at 127.0.0.1.")
-@told
+@with_error_messages
 def serve(
     runs: Annotated[
         list[Path] | None, typer.Argument(help="Folders of runs, or of results; by default results/.")
@@ -182,26 +172,26 @@ def serve(
 
 
 @app.command()
-@told
+@with_error_messages
 def export(
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")] = None,
     form: Annotated[
-        ExportForm,
+        Literal["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher"],
         typer.Option(
             "--format",
             help="Every figure as a table, or with verdicts (json); throughput as JMH writes it; or, for tracking over "
             "commits, as github-action-benchmark or Bencher reads it.",
         ),
-    ] = ExportForm.CSV,
+    ] = "csv",
 ) -> None:
     """Print the results of a run for other programs."""
     from jdkmatrix.cli import reporting
 
-    raise typer.Exit(reporting.export(run, form.value))
+    raise typer.Exit(reporting.export(run, form))
 
 
 @app.command(short_help="Print what a run came to.")
-@told
+@with_error_messages
 def summary(
     directory: Annotated[
         str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")
@@ -215,7 +205,7 @@ def summary(
 
 
 @app.command(short_help="Say what got better or worse between two runs.")
-@told
+@with_error_messages
 def compare(
     runs: Annotated[list[str], typer.Argument(metavar="BEFORE [AFTER]", help="Folders or ids of one or two runs.")],
     jdk: Annotated[
@@ -244,7 +234,7 @@ def compare(
 
 
 @app.command(short_help="Fetch and build what is needed; measure nothing.")
-@told
+@with_error_messages
 @with_selection
 def setup(options: Options) -> None:
     """Fetch and build everything that a profile or a scenario needs; measure nothing."""
@@ -254,7 +244,7 @@ def setup(options: Options) -> None:
 
 
 @jdks_app.callback(invoke_without_command=True)
-@told
+@with_error_messages
 def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
     """List every entry: where it comes from here, or why it is not available."""
     if context.invoked_subcommand is None:
@@ -264,7 +254,7 @@ def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @jdks_app.command("fetch")
-@told
+@with_error_messages
 def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entry of the catalogue.")]) -> None:
     """Download, verify and unpack one JDK; nothing is left behind when it fails."""
     from jdkmatrix.cli import catalogue
@@ -273,7 +263,7 @@ def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entr
 
 
 @jdks_app.command("update")
-@told
+@with_error_messages
 def jdks_update(
     ids: Annotated[
         list[str] | None,
@@ -294,7 +284,7 @@ def jdks_update(
 
 
 @app.command(short_help="Say whether this host can measure.")
-@told
+@with_error_messages
 def doctor(
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
@@ -317,9 +307,9 @@ def doctor(
 
 
 @app.command()
-@told
+@with_error_messages
 def schema() -> None:
-    """Print the JSON Schema of matrix.toml and published/*/scenarios.toml."""
+    """Print the JSON Schema of matrix.toml and published/*/scenarios*.toml."""
     import json
 
     from jdkmatrix.config.schema import file_schema

@@ -1,4 +1,4 @@
-"""What everything that measures is done inside of."""
+"""The context in which every command measures."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _rows(cells: Sequence[CellKey], axes: Sequence[str]) -> list[list[CellKey]]:
 
 
 def _shared(name: str, key: CellKey) -> str:
-    """In the title; empty where it goes without saying."""
+    """The values that all cells share, for the title; empty where they go without saying."""
     match name:
         case "CPUs":
             return plural(key.cpus, "CPU")

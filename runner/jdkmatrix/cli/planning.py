@@ -30,7 +30,7 @@ from jdkmatrix.subjects.kinds import kind_of
 
 
 @dataclass(frozen=True)
-class _Ahead:
+class _StageEstimate:
     """A stage as this host can measure it. `bases`: what is measured before it, one fork each, since its loads are
     shares of what they do, and no stage before has them."""
 
@@ -42,7 +42,7 @@ class _Ahead:
     most_s: float
 
     @property
-    def told(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         profile = self.stage.profile
         return {
             "profile": self.stage.name,
@@ -58,7 +58,7 @@ class _Ahead:
         }
 
 
-def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int) -> Iterator[_Ahead]:
+def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int) -> Iterator[_StageEstimate]:
     topology = read_topology()
     before: set[CellKey] = set()
     for stage in planned:
@@ -66,9 +66,9 @@ def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int) -> Iterator[_Ahe
         plan = make_plan(stage.cells, stage.profile, seed=seed, impossible=impossible)
         bases = tuple(cell for cell in basis_cells(matrix, stage.cells) if cell not in before)
         once = profile_of_bases(stage.profile)
-        bases_s = sum(kind_of(cell).expected_s(matrix, once, cell) for cell in bases)
+        bases_s = sum(kind_of(matrix, cell).expected_s(matrix, once, cell) for cell in bases)
         least_s, most_s = (bases_s + estimate_s(matrix, stage.profile, forks) for forks in (plan.sure, plan.forks))
-        yield _Ahead(stage, plan, bases, bases_s, least_s, most_s)
+        yield _StageEstimate(stage, plan, bases, bases_s, least_s, most_s)
         before.update(stage.cells, bases)
 
 
@@ -105,7 +105,7 @@ def show(options: Options, *, as_json: bool) -> None:
                     "precision": profile.stopping.precision if profile.stopping else None,
                     "windows": profile.windows,
                     "window_s": profile.window_s,
-                    "stages": [one.told for one in ahead],
+                    "stages": [one.as_json for one in ahead],
                     "cells": [{"cell_id": cell.cell_id, **cell.model_dump()} for cell in cells],
                     "not_testable": [{"cell_id": n.key.cell_id, "reason": n.reason} for n in not_testable],
                     "measured_first": [cell.cell_id for one in ahead for cell in one.bases],
@@ -143,13 +143,13 @@ def show(options: Options, *, as_json: bool) -> None:
         console.print(f"Not here yet; a run will try to fetch: {', '.join(to_fetch)}.")
 
 
-def _show_stage(one: _Ahead, matrix: Matrix, console: Console) -> None:
+def _show_stage(one: _StageEstimate, matrix: Matrix, console: Console) -> None:
     plan, profile = one.plan, one.stage.profile
     table, is_whole = plan_table(plan, one.stage.name)
     console.print(table)
     if not is_whole:
         console.print("matrix plan --json lists every cell.")
-    lengths = {kind_of(cell).length_words(matrix, profile, cell) for cell in plan.cells}
+    lengths = {kind_of(matrix, cell).length_words(matrix, profile, cell) for cell in plan.cells}
     if one.bases:
         console.print(
             f"First {plural(len(one.bases), 'fork')}, one for each condition, to measure the capacity that sizes the "

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
-from typing import Protocol, Self
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -16,16 +17,7 @@ from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.run.campaign import CampaignListener
 from jdkmatrix.store.cells import CellRecord
-
-
-class Display(CampaignListener, Protocol):
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 def figures(fork: Fork, cell: CellRecord) -> str:
@@ -50,64 +42,63 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-class _Pace:
-    """Time left, from the forks that are done; the estimate of the plan until one is."""
-
-    def __init__(self, estimate_fork_s: float) -> None:
-        self.total = 0
-        self.started = 0
-        self.done = 0
-        self._estimate_s = estimate_fork_s
-        self._began = time.monotonic()
-
-    def left_s(self) -> float:
-        per_fork = (time.monotonic() - self._began) / self.done if self.done else self._estimate_s
-        return per_fork * (self.total - self.done)
-
-
-class Lines:
-    """One line when a fork starts to be measured, one with its result."""
+class Display(AbstractContextManager["Display", None], ABC):
+    """Counts forks and tells the time left: by the forks that are done, by the plan's estimate until one is."""
 
     def __init__(self, console: Console, estimate_fork_s: float) -> None:
         self._console = console
-        self._pace = _Pace(estimate_fork_s)
+        self._estimate_s = estimate_fork_s
+        self._began = time.monotonic()
+        self._total = self._started = self._done = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
+    def __exit__(self, *stopped: object) -> None: ...
 
     def forks_ahead(self, forks: int) -> None:
-        self._pace.total = self._pace.done + forks
+        self._total = self._done + forks
 
     def fork_started(self, planned: PlannedFork) -> None:
-        self._pace.started += 1
-        self._say(f"[{self._pace.started}/{self._pace.total}] {planned.label}, {clock(self._pace.left_s())} left")
+        self._started += 1
+
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
+        self._done += 1
+
+    @abstractmethod
+    def step(self, text: str) -> None: ...
+
+    @abstractmethod
+    def decided(self, text: str) -> None: ...
+
+    @property
+    def _left(self) -> str:
+        per_fork_s = (time.monotonic() - self._began) / self._done if self._done else self._estimate_s
+        return clock(per_fork_s * (self._total - self._done))
+
+
+class Lines(Display):
+    """One line when a fork starts to be measured, one with its result."""
+
+    def fork_started(self, planned: PlannedFork) -> None:
+        super().fork_started(planned)
+        self.decided(f"[{self._started}/{self._total}] {planned.label}, {self._left} left")
 
     def step(self, text: str) -> None:
         if text.startswith(("window", "search", "round")):
-            self._say(f"    {text}")
+            self.decided(f"    {text}")
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
-        self._pace.done += 1
+        super().fork_finished(fork, cell)
         whose = f"{cell.key.executor}: " if fork.together else ""
-        self._say(f"    {whose}{figures(fork, cell)}")
+        self.decided(f"    {whose}{figures(fork, cell)}")
 
     def decided(self, text: str) -> None:
-        self._say(text)
-
-    def _say(self, text: str) -> None:
         self._console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
 
 
-class Live:
+class Live(Display):
     """A progress bar with the current cell, its last figures and the time left; results scroll by above it."""
 
     def __init__(self, console: Console, estimate_fork_s: float) -> None:
-        self._pace = _Pace(estimate_fork_s)
+        super().__init__(console, estimate_fork_s)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -124,28 +115,26 @@ class Live:
         self._progress.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *stopped: object) -> None:
         self._progress.stop()
 
     def forks_ahead(self, forks: int) -> None:
-        self._pace.total = self._pace.done + forks
-        self._progress.update(self._task, total=self._pace.total, left=clock(self._pace.left_s()))
+        super().forks_ahead(forks)
+        self._progress.update(self._task, total=self._total, left=self._left)
 
     def fork_started(self, planned: PlannedFork) -> None:
         key = planned.key
         number = planned.label.removeprefix(key.cell_id)
         wait = f" wait={key.wait_us}µs" if key.wait_us else ""
         name = f"{key.jdk} {key.executor} cpus={key.cpus} burn={key.burn_us}µs{wait} {key.load} {number}"
-        self._progress.update(self._task, description=escape(name), left=clock(self._pace.left_s()))
+        self._progress.update(self._task, description=escape(name), left=self._left)
 
     def step(self, text: str) -> None:
         self._progress.update(self._task, step=escape(text))
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
-        self._pace.done += 1
-        self._progress.update(self._task, advance=1, step="", left=clock(self._pace.left_s()))
+        super().fork_finished(fork, cell)
+        self._progress.update(self._task, advance=1, step="", left=self._left)
         style = "" if fork.status is Status.OK else "[yellow]"
         label = cell.key.fork_label(fork.fork, fork.attempt)
         self._progress.console.print(f"{style}{escape(f'{label}: {figures(fork, cell)}')}")
@@ -155,5 +144,4 @@ class Live:
 
 
 def display(console: Console, estimate_fork_s: float) -> Display:
-    kind = Live if console.is_terminal else Lines
-    return kind(console, estimate_fork_s)
+    return (Live if console.is_terminal else Lines)(console, estimate_fork_s)

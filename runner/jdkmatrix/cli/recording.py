@@ -19,7 +19,7 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
 from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.prepare import Prepared, catalogue_records, together
-from jdkmatrix.run.sessions import closed, ended, idle
+from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
 from jdkmatrix.store.runs import RunStore
 
 
@@ -54,12 +54,15 @@ class Recording:
             sessions = self.record.sessions
         else:
             self._started_s = time.monotonic()
-            sessions = (*(closed(self.earlier.sessions) if self.earlier else ()), self._session(prepared.host))
+            sessions = (
+                *(close_killed(self.earlier.sessions) if self.earlier else ()),
+                self._session(prepared.host),
+            )
         self.record = self._made(prepared, sessions, tuple(capacities))
         self.store.save_run(self.record)
 
     def order(self, labels: tuple[str, ...]) -> None:
-        """Of all forks, when a stage has ended."""
+        """Record the labels of all forks when a stage has ended."""
         if self.record:
             self.record = self.record.model_copy(update={"order": labels})
 
@@ -67,12 +70,12 @@ class Recording:
         """`order`: of what earlier sessions measured, where this one measured nothing."""
         if self.record is None:
             if status == "complete" and self.earlier:
-                self.store.save_run(idle(self.earlier, order=order))
+                self.store.save_run(complete_idle(self.earlier, order=order))
             return
         if status == "complete":
             jdks = catalogue_records(self.project, together(self._prepared))
             self.record = self.record.model_copy(update={"jdks": jdks})
-        self.store.save_run(ended(self.record, status, now_utc(), time.monotonic() - self._started_s))
+        self.store.save_run(end_session(self.record, status, now_utc(), time.monotonic() - self._started_s))
 
     def _session(self, host: HostFacts) -> Session:
         commit, dirty = source_revision(self.project.root, handed_over())

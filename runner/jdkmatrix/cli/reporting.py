@@ -124,7 +124,7 @@ def tell_damage(damaged: Sequence[str]) -> bool:
 
 
 def folders_of(named: Sequence[Path]) -> tuple[Path, ...]:
-    """Of runs, and of the runs in a folder of results.
+    """The folders of these runs, and of the runs inside folders of results.
 
     Raises:
         MatrixError: one is neither.
@@ -154,7 +154,7 @@ def load_run(named: str | None) -> LoadedRun:
 
 
 def claims_of_today(project: Project) -> tuple[ClaimRecord, ...]:
-    """By which runs are judged.
+    """The published claims by which runs are judged.
 
     Raises:
         MatrixError: a published source cannot be read.
@@ -164,7 +164,7 @@ def claims_of_today(project: Project) -> tuple[ClaimRecord, ...]:
 
 
 def addresses_of(named: Sequence[str]) -> dict[Path, str]:
-    """By folder.
+    """Parse FOLDER=URL; returns addresses by folder.
 
     Raises:
         MatrixError: one is not FOLDER=URL.
@@ -181,7 +181,7 @@ def addresses_of(named: Sequence[str]) -> dict[Path, str]:
 
 
 def _newest(runs: Sequence[Path], *, cells_max: int) -> tuple[Path, ...]:
-    """Those that began last, as long as all of them together have no more cells."""
+    """The runs that began last, as long as all of them together have no more cells."""
     newest_first = sorted(runs, key=began, reverse=True)
     together = accumulate(RunStore(run).count_cells() for run in newest_first)
     return tuple(run for run, cells in zip(newest_first, together, strict=True) if cells <= cells_max)

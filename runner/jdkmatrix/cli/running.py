@@ -163,10 +163,10 @@ class _Stages:
             recording.order(campaign.measure(self._cells, shown, between))
 
     def _know_capacities(self, stage: Stage) -> None:
-        """Those that its loads are worked out from: by what an earlier stage measured, else by one fork of each basis;
-        what an earlier try left in the run's folder counts."""
+        """Measure the capacities behind this stage's loads: taken from an earlier stage, else from one fork of each
+        basis; what an earlier try left in the run's folder counts."""
         missing = [basis for basis in basis_cells(self._matrix, stage.cells) if basis not in self._known_rps]
-        measured = {key for campaign in self._campaigns for key in campaign.parts}
+        measured = {key for campaign in self._campaigns for key in campaign.setups}
         self._capacities |= {key: capacity_of(key, self._cells[key], None) for key in missing if key in measured}
         if lacking := [key for key in missing if key not in self._known_rps]:
             self._capacities |= {one.key: one for one in self._measure_bases(stage, lacking)}
@@ -201,9 +201,7 @@ class _Stages:
             matrix=self._matrix,
             profile=profile,
             plan=prepared.plan,
-            parts=prepared.parts,
-            host=prepared.host,
-            confiner=self._confiner,
+            setups=prepared.setups,
             store=store,
             session=self._recording.session,
         )

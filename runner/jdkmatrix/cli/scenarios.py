@@ -14,7 +14,6 @@ from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.terminal import escape
-from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix, ScaleName, Scenario
 from jdkmatrix.errors import MatrixError
@@ -27,6 +26,7 @@ from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
 from jdkmatrix.run.prepare import too_few_cpus
+from jdkmatrix.validation import unknown
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
 IN_TURN = "in-turn"
@@ -35,7 +35,7 @@ _WEEK_S = 7 * 86_400
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is to be run. `why`: how the scale was come by, in words; None where there is no scenario."""
+    """The matrix and options of a run. `why`: why this scale, in words; None without a scenario."""
 
     matrix: Matrix
     options: Options
@@ -86,8 +86,8 @@ def in_turn(names: Sequence[str], seconds: float) -> str:
 
 
 def chosen_here(project: Project, options: Options) -> Chosen:
-    """What `options` ask for, of the project's matrix and on this host, with the protocol that they change; a scenario
-    with what was published of it.
+    """Apply `options` to the project's matrix on this host: the profile, or the scenario with its published claims, and
+    the protocol that they change.
 
     Raises:
         MatrixError: as load_matrix, choose, Options.apply and, for a scenario, load_claims; a JDK of the catalogue
@@ -181,7 +181,7 @@ def _table(matrix: Matrix, registry: Registry, shown: Mapping[str, Scenario]) ->
 
 
 def claim_lines(claim: ClaimRecord) -> Iterator[str]:
-    """What was published, for a terminal."""
+    """The lines that tell one published claim on a terminal."""
     yield f"\n{claim.id}: {claim.published}"
     yield f"  under: {claim.condition}"
     for figure in claim.figures:

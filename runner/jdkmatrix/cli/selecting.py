@@ -1,4 +1,4 @@
-"""What the command line asks for, applied to matrix.toml."""
+"""Apply the command line's selection to matrix.toml."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from jdkmatrix.config.checks import unknown
 from jdkmatrix.config.model import Matrix, Profile
-from jdkmatrix.domain.executors import again, is_aa_arm
+from jdkmatrix.domain.executors import aa_arm, is_aa_arm
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
+from jdkmatrix.validation import unknown
 
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
 
@@ -103,4 +103,4 @@ class Options:
             raise MatrixError("--aa measures one executor twice, so --executor has nothing to choose from")
         if self.aa not in allowed:
             raise MatrixError(f"--aa: {unknown(str(self.aa), allowed)}")
-        return self.aa, again(self.aa)
+        return self.aa, aa_arm(self.aa)

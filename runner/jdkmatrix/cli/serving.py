@@ -20,7 +20,7 @@ _LOOKS_EVERY_S = 2.0
 
 
 def serve(runs: Sequence[Path], port: int) -> None:
-    """Until Ctrl-C.
+    """Serve until Ctrl-C.
 
     Raises:
         MatrixError: no run is there, or the port is taken.

@@ -1,4 +1,4 @@
-"""What a run prints at its end, and `matrix summary`. Every figure is the one that the pages show."""
+"""The summary that a run prints at its end, and `matrix summary`. Every figure is the one that the pages show."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from jdkmatrix.cli import experiments, markdown
-from jdkmatrix.cli.conditions_table import Condition, Row, conditions_table
+from jdkmatrix.cli.conditions_table import ConditionRow, ConditionRows, conditions_table
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.executors import base_of, is_aa_arm
-from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, metrics_of
+from jdkmatrix.figures.metrics import CAPACITY, metrics_of
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cell_figures import failed_words, of_metric
+from jdkmatrix.report.cells.cell_figures import failed_words
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.outcomes import counted, sentence, worth_reporting
+from jdkmatrix.report.cells.shown import ShownCell
 from jdkmatrix.report.claims.published import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
@@ -134,7 +135,7 @@ def _experiment_markdown(cells: Cells) -> str:
 
 
 def _warnings(run: JudgedRun) -> tuple[str, ...]:
-    """What changes how the ratios must be read."""
+    """Findings that change how the ratios must be read."""
     finding = check_blocks(run.cells).finding
     return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
 
@@ -164,7 +165,7 @@ def _failed_forks(loaded: LoadedRun) -> int:
 
 
 def _measured_how(loaded: LoadedRun) -> Iterator[str]:
-    """In how many sessions, where in several, and how many attempts do not count."""
+    """The number of sessions, where there are several, and of attempts that do not count."""
     if told := sessions.line(loaded):
         yield told
     if attempts := sum(len(cell.attempts) for cell in loaded.cells):
@@ -194,7 +195,8 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
 
 
 def _outcomes(run: JudgedRun) -> Iterator[str]:
-    """Where forks did not do what their load asks for, failed requests, and ratios that are not judged."""
+    """Conditions in which forks did not do what their load asks for, failed requests, and ratios that are not
+    judged."""
     for record in cells_by_condition(run.loaded.served):
         cell, key = run.cells.get(record.key), record.key
         told = list(_told(cell, run)) if cell else []
@@ -249,31 +251,26 @@ def _caption(run: JudgedRun) -> str:
     return caption
 
 
-def _conditions(run: JudgedRun) -> Iterator[Condition]:
+def _conditions(run: JudgedRun) -> Iterator[ConditionRows]:
     searched = _searched(run.loaded.served)
     for key, members in groupby(cells_by_condition(run.loaded.served), key=lambda cell: cell.key.group):
         cells = [cell for one in members if (cell := run.cells.get(one.key))]
         drivers = " and ".join(dict.fromkeys(cell.driver for cell in cells if cell.driver))
         words = f"{key.jdk}: {key.served}, {condition(key.cpus, key.task)}, {driven(key.load, drivers or None)}"
-        yield Condition(words, tuple(_row(cell, run, searched=searched) for cell in cells))
+        yield ConditionRows(words, tuple(_row(cell, run, searched=searched) for cell in cells))
 
 
-def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> Row:
+def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> ConditionRow:
     """Amber where forks of it were lost, or its ratio is not judged."""
-    key = cell.key
+    key, shown = cell.key, ShownCell(cell.key, cell, run.cells, run.judgements)
     ratio = run.judgements.of(run.cells.leading(key), key)
     amber = len(cell.usable) < cell.forks or (ratio is not None and ratio.verdict is Verdict.NOT_JUDGED)
-    forks = f"{len(cell.usable)}/{cell.forks}"
     last = ratio_text(ratio) if ratio else "no pair" if run.judgements.outcomes(key) else ""
     if not cell.usable:
-        return Row(amber, (key.executor, forks, _why_no_figure(cell), "–", "–", last))
-    rate, held = (of_metric(one, cell, why="").text for one in (THROUGHPUT, CAPACITY if searched else P99))
-    return Row(amber, (key.executor, forks, rate, _cost(cell), held, last))
-
-
-def _cost(cell: CellStats) -> str:
-    text, step = of_metric(CPU, cell, why="").text, cell.kind.cpu_label
-    return f"{text} {step}" if step else text
+        return ConditionRow(amber, (key.executor, shown.forks, _why_no_figure(cell), "–", "–", last))
+    cost = " ".join(filter(None, (shown.cpu.text, cell.kind.cpu_label)))
+    held = shown.held if searched else shown.percentile("99")
+    return ConditionRow(amber, (key.executor, shown.forks, shown.throughput.text, cost, held.text, last))
 
 
 def _why_no_figure(cell: CellStats) -> str:

@@ -9,15 +9,15 @@ from jdkmatrix.cli import markdown
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.claims.published import check_view, rests_on
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
-from jdkmatrix.report.site.home import host_names
 from jdkmatrix.report.site.host_verdicts import HostVerdict
+from jdkmatrix.report.site.runs_table import host_names
 
 VERDICTS = "verdicts"
 _HEADINGS = ("Published", "Verdict", "What it rests on", "Runs")
 
 
 def verdict_table(claims: Mapping[str, Sequence[HostVerdict]]) -> str:
-    """Of every claim that could be judged what the first host says of it, and below it the hosts."""
+    """A row for every claim that the first host could judge, and below the table the hosts."""
     said = [told[0] for told in claims.values() if told and told[0].judged.decided]
     if not said:
         return "No run speaks to a published claim."

@@ -4,18 +4,20 @@ one that it changes, and a name with a number gets the table of its template. Pu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jdkmatrix.config.checks import unknown
 from jdkmatrix.domain.executors import tuning_of
+from jdkmatrix.reading import ConfigError
+from jdkmatrix.validation import told, unknown
 
 Tables = dict[str, Any]
 
 # What a published source may bring along; the other tables are those of matrix.toml alone.
 OF_SOURCES = ("workloads", "experiments", "mixes", "loads", "tunings", "scenarios")
 NAMED = (*OF_SOURCES, "servers", "profiles")
+TEMPLATES = ("loads", "tunings")  # tables in which a name may have a number
 
 _NUMBER = re.compile(r"(?<![^-])N(?![^-])")  # in the name of a template, between hyphens
 _PLACEHOLDER = re.compile(r"\bN\b(%?)")
@@ -23,28 +25,54 @@ _PLACEHOLDER = re.compile(r"\bN\b(%?)")
 
 @dataclass(frozen=True)
 class Assembled:
-    """`files`: in which file a named table is, by "TABLE.NAME"; `problems`: the file, and what is wrong there."""
+    """`main`: the file that must have what is in no other; `files`: in which a table is, or one of a table's named
+    entries, "TABLE.NAME"; `bases`: the entry that another one extends; `problems`: the file, and what is wrong there.
+    `templates`: names in TEMPLATES as the files have them, with N for a number."""
 
+    main: str
     tables: Tables = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)
+    bases: dict[str, str] = field(default_factory=dict)
     problems: list[tuple[str, str]] = field(default_factory=list)
+    templates: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def error(self, problems: Iterable[str]) -> ConfigError:
+        """Each of these behind the file that it is about; one that an entry inherits is told of its base alone."""
+        everything = dict.fromkeys(problems)
+        found = []
+        for problem in everything:
+            place = self._place(problem)
+            if not (place in self.bases and self.bases[place] + problem.removeprefix(place) in everything):
+                found.append((self.files.get(place, self.main), problem))
+        return told(found)
+
+    def _place(self, problem: str) -> str:
+        """The entry or table that it is about; names may have dots in them, so the longest that fits is meant."""
+        places = (place for place in self.files if problem.startswith((f"{place}.", f"{place}:", f"{place}[")))
+        return max(places, key=len, default="")
 
 
-def merged(files: Mapping[str, Tables]) -> Assembled:
-    """All tables as if of one file. `files`: by name, that of matrix.toml first."""
-    found = Assembled()
-    first = next(iter(files))
+def merged(
+    files: Mapping[str, Tables], named: Collection[str] = NAMED, of_others: Collection[str] = OF_SOURCES
+) -> Assembled:
+    """All tables as if of one file; those that are `named` may have entries in several. `of_others`: what a file may
+    have that is not the first."""
+    found = Assembled(main=next(iter(files)))
     for file, tables in files.items():
         for table, entries in tables.items():
-            if file != first and table not in OF_SOURCES:
-                found.problems.append((file, f"{table}: {unknown(table, OF_SOURCES)}"))
-            elif table in NAMED and isinstance(entries, dict) and isinstance(found.tables.setdefault(table, {}), dict):
-                for name, entry in entries.items():
-                    if (other := found.files.setdefault(f"{table}.{name}", file)) != file:
-                        found.problems.append((file, f"{table}.{name}: stands in {other}, too"))
-                    found.tables[table][name] = entry
-            else:
+            if file != found.main and table not in of_others:
+                found.problems.append((file, f"{table}: {unknown(table, of_others)}"))
+                continue
+            in_parts = table in named and isinstance(entries, dict)
+            if (other := found.files.setdefault(table, file)) != file and not in_parts:
+                found.problems.append((file, f"{table}: stands in {other}, too"))
+            if not in_parts or not isinstance(found.tables.setdefault(table, {}), dict):
                 found.tables[table] = entries
+                continue
+            for name, entry in entries.items():
+                if (other := found.files.setdefault(f"{table}.{name}", file)) != file:
+                    found.problems.append((file, f"{table}.{name}: stands in {other}, too"))
+                found.tables[table][name] = entry
     return found
 
 
@@ -57,15 +85,17 @@ def assembled(files: Mapping[str, Tables]) -> Assembled:
             tables[table] = {name: _extended(found, table, name) for name in entries}
     tunings = {tuning for name in _under("executor", tables) if (tuning := tuning_of(name))}
     asked = {"loads": set(_under("load", tables)), "tunings": tunings}
-    for table, names in asked.items():
+    for table in TEMPLATES:
         if isinstance(entries := tables.get(table), dict):
+            found.templates[table] = tuple(entries)
             tables[table] = {}
             for name, entry in entries.items():
-                for one, size in _sizes(name, names - entries.keys()):
+                for one, size in _sizes(name, asked[table] - entries.keys()):
                     found.files[f"{table}.{one}"] = found.files[f"{table}.{name}"]
                     tables[table][one] = _filled(entry, size)
     whole = axes if isinstance(axes := tables.get("axes"), dict) else {}
-    return Assembled({key: _without_all(value, whole) for key, value in tables.items()}, found.files, found.problems)
+    found.tables.update({key: _without_all(value, whole) for key, value in tables.items()})
+    return found
 
 
 def _extended(found: Assembled, table: str, name: str, seen: tuple[str, ...] = ()) -> Any:
@@ -75,6 +105,7 @@ def _extended(found: Assembled, table: str, name: str, seen: tuple[str, ...] = (
         return entry
     own, base = {key: value for key, value in entry.items() if key != "extends"}, str(entry["extends"])
     if base in entries and base not in seen:
+        found.bases[f"{table}.{name}"] = f"{table}.{base}"
         return _changed(_extended(found, table, base, seen), own)
     wrong = f'"{base}" leads back to it' if base in seen else unknown(base, entries)
     found.problems.append((found.files[f"{table}.{name}"], f"{table}.{name}.extends: {wrong}"))

@@ -27,7 +27,7 @@ def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:
 
 
 def basis_cells(matrix: Matrix, cells: Iterable[CellKey]) -> tuple[CellKey, ...]:
-    """What must be measured before the loads of all these are known, without repetition."""
+    """The cells that must be measured before the loads of all these are known, without repetition."""
     return tuple(dict.fromkeys(basis for cell in cells if (basis := basis_of(matrix, cell))))
 
 

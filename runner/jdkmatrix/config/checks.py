@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from jdkmatrix.config.model import Axes, Matrix, Profile, Protocol, Selection, ServerTable, Workload
 from jdkmatrix.domain.applications import application_of
@@ -14,32 +13,32 @@ from jdkmatrix.domain.loads import SaturateLoad, TaskLoad
 from jdkmatrix.domain.servers import feature_sets, server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.relative import RelativeLoad
+from jdkmatrix.validation import unknown
+
+Templates = Mapping[str, tuple[str, ...]]
 
 
-def unknown(found: object, allowed: Iterable[object]) -> str:
-    """`found` is none of `allowed`: what it should have been, in one phrase."""
-    names = [str(name) for name in allowed]
-    close = difflib.get_close_matches(str(found), names, n=1)
-    hint = f'; did you mean "{close[0]}"?' if close else ""
-    return f'"{found}" is not known{hint} (allowed: {", ".join(names)})'
-
-
-def problems(matrix: Matrix) -> list[str]:
-    """Every contradiction, each with the key it is at; an empty list when there is none."""
+def problems(matrix: Matrix, templates: Templates) -> list[str]:
+    """Every contradiction, each with the key it is at; an empty list when there is none. `templates`: names that may
+    have a number, by table, with N for it."""
     return [
         *_definitions(matrix),
         *_workloads(matrix),
         *_relative_loads(matrix),
-        *_experiments(matrix),
-        *_tunings(matrix),
-        *_profiles(matrix),
+        *_tunings(matrix, templates),
+        *_profiles(matrix, templates),
         *_calibration(matrix),
         *_warmup(matrix),
     ]
 
 
+def _unsized(name: str, templates: Iterable[str]) -> str:
+    """Tell what a name should have been that may have a number."""
+    return f"{unknown(name, templates)}; N stands for a number"
+
+
 def of_axes(listed: Axes, found: Axes) -> Iterator[str]:
-    """What may not be listed. A matrix that a run recorded has all of its axes."""
+    """The errors of [axes] as the file has it. A matrix that a run recorded has all of its axes."""
     for axis in AXES:
         values, whole = getattr(listed, axis), getattr(found, axis)
         for value in {v for v in values if values.count(v) > 1}:
@@ -92,18 +91,11 @@ def _relative_loads(matrix: Matrix) -> Iterator[str]:
             yield f"loads.{name}.of.wait_us: {unknown(load.of.wait_us, matrix.axes.wait_us)}"
 
 
-def _experiments(matrix: Matrix) -> Iterator[str]:
-    for name, experiment in matrix.experiments.items():
-        yield from (f"experiments.{name}.{text}" for text in experiment.problems())
-
-
 def _remote(workload: Workload) -> Iterator[str]:
     application, remote = application_of(workload.application), workload.remote
     if application.calls_remote != (remote is not None):
         needs = "calls a remote system: say how it answers" if remote is None else "calls no remote system"
         yield f"remote: {application.name} {needs}"
-    if remote:
-        yield from remote.problems()
 
 
 def _served(workload: Workload) -> Iterator[str]:
@@ -126,11 +118,12 @@ def _served(workload: Workload) -> Iterator[str]:
             yield f"{key}: {name} {'needs it' if needed else 'has none'}"
 
 
-def _tunings(matrix: Matrix) -> Iterator[str]:
+def _tunings(matrix: Matrix, templates: Templates) -> Iterator[str]:
     for executor in matrix.axes.executor:
         asked = tuning_of(executor)
         if asked is not None and asked not in matrix.tunings:
-            yield f'tunings: "{executor}" needs {unknown(asked, matrix.tunings)}; add [tunings.{asked}]'
+            names = templates.get("tunings", ())
+            yield f'tunings: "{executor}": {_unsized(asked, names)}; add [tunings.{asked}]'
     for name, tuning in matrix.tunings.items():
         if not tuning.properties and not tuning.kernel:
             yield f"tunings.{name}: changes nothing; give it properties or kernel"
@@ -139,7 +132,7 @@ def _tunings(matrix: Matrix) -> Iterator[str]:
                 yield f"tunings.{name}.kernel: {file}: a path without .. is needed"
 
 
-def _profiles(matrix: Matrix) -> Iterator[str]:
+def _profiles(matrix: Matrix, templates: Templates) -> Iterator[str]:
     for name, profile in matrix.profiles.items():
         yield from (f"profiles.{name}.first: {text}" for text in _first(matrix, name, profile))
     protocols: list[tuple[str, Protocol]] = [(f"profiles.{name}", found) for name, found in matrix.profiles.items()]
@@ -151,11 +144,11 @@ def _profiles(matrix: Matrix) -> Iterator[str]:
         rules += [(f"exclude[{i}]", rule) for i, rule in enumerate(protocol.exclude)]
         rules += [(f"include[{i}]", rule) for i, rule in enumerate(protocol.include)]
         for where, rule in rules:
-            yield from (f"{name}.{where}.{text}" for text in _selection(matrix, rule))
+            yield from (f"{name}.{where}.{text}" for text in _selection(matrix, rule, templates))
 
 
 def _first(matrix: Matrix, name: str, profile: Profile) -> Iterator[str]:
-    """What one run says of itself as a whole must hold of all its stages."""
+    """Stages of one run must promise the same, since the run says it of itself as a whole."""
     if profile.first is None:
         return
     first = matrix.profiles.get(profile.first)
@@ -186,7 +179,7 @@ def _blocks(profile: Protocol) -> Iterator[str]:
         yield f"max_blocks: {error}"
 
 
-def _selection(matrix: Matrix, rule: Selection) -> Iterator[str]:
+def _selection(matrix: Matrix, rule: Selection, templates: Templates) -> Iterator[str]:
     for axis in AXES:
         values = getattr(rule, axis)
         if values is None or values == "all":
@@ -195,7 +188,9 @@ def _selection(matrix: Matrix, rule: Selection) -> Iterator[str]:
             yield f"{axis}: an empty list selects nothing; leave the key out"
         allowed = getattr(matrix.axes, axis)
         for value in values:
-            if value not in allowed:
+            if value not in allowed and axis == "load":
+                yield f"{axis}: {_unsized(value, templates['loads'])}"
+            elif value not in allowed:
                 yield f"{axis}: {unknown(value, allowed)}"
     yield from _arms(matrix, rule)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,10 @@ from pydantic import ValidationError
 from jdkmatrix.config import checks
 from jdkmatrix.config.assemble import Tables, assembled
 from jdkmatrix.config.axes import axes_of
-from jdkmatrix.config.explain import Tag, explain, told
 from jdkmatrix.config.model import Matrix
-from jdkmatrix.experiments.kinds import BY_NAME
-from jdkmatrix.loads.kinds import KINDS
+from jdkmatrix.domain.applications import application_file, applications
 from jdkmatrix.reading import read_toml
-
-_TAGS = {
-    "loads": Tag("kind", tuple(str(load.model_fields["kind"].default) for load in KINDS)),
-    "experiments": Tag("experiment", tuple(BY_NAME)),
-}
+from jdkmatrix.validation import explain, told
 
 
 def load_matrix(path: Path) -> Matrix:
@@ -33,13 +27,14 @@ def load_matrix(path: Path) -> Matrix:
 
 
 def read_files(path: Path) -> dict[str, Tables]:
-    """What matrix.toml and the published sources beside it say, by file; not validated.
+    """The tables of matrix.toml, of the applications and of the published sources beside it, by file; not validated.
 
     Raises:
         ConfigError: as read_toml.
     """
-    sources = sorted(path.parent.glob("published/*/scenarios.toml"))
-    return {str(file): read_toml(file) for file in (path, *sources)}
+    mixes = {str(application_file(name)): {"mixes": dict(one.mixes)} for name, one in applications().items()}
+    sources = sorted(path.parent.glob("published/*/scenarios*.toml"))
+    return {str(path): read_toml(path), **mixes, **{str(file): read_toml(file) for file in sources}}
 
 
 def parse_matrix(data: Mapping[str, Any], where: str) -> Matrix:
@@ -50,24 +45,14 @@ def parse_matrix(data: Mapping[str, Any], where: str) -> Matrix:
 def parse_files(files: Mapping[str, Tables]) -> Matrix:
     """Validate what files say together; `files`: by their names for messages, that of matrix.toml first."""
     found = assembled(files)
-
-    def located(problems: Iterable[str]) -> list[tuple[str, str]]:
-        return [(_file_of(problem, found.files) or next(iter(files)), problem) for problem in problems]
-
     if found.problems:
         raise told(dict.fromkeys(found.problems))
     try:
         matrix = Matrix.model_validate(found.tables)
     except ValidationError as error:
-        raise told(located(explain(error, Matrix, _TAGS))) from None
+        raise found.error(explain(error, Matrix)) from None
     axes = axes_of(matrix)
-    problems = [*checks.of_axes(matrix.axes, axes), *checks.problems(whole := matrix.model_copy(update={"axes": axes}))]
-    if problems:
-        raise told(located(problems))
+    whole = matrix.model_copy(update={"axes": axes})
+    if problems := [*checks.of_axes(matrix.axes, axes), *checks.problems(whole, found.templates)]:
+        raise found.error(problems)
     return whole
-
-
-def _file_of(problem: str, files: Mapping[str, str]) -> str | None:
-    """Names may have dots in them, so the longest that fits is meant."""
-    places = [place for place in files if problem.startswith((f"{place}.", f"{place}:", f"{place}["))]
-    return files[max(places, key=len)] if places else None

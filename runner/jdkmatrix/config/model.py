@@ -1,4 +1,4 @@
-"""The typed form of matrix.toml and of published/*/scenarios.toml.
+"""The typed form of matrix.toml and of published/*/scenarios*.toml.
 
 Every value that a user may write is here, with its range; the JSON Schema that editors complete from is made of
 these classes. Cross-checks between tables (a profile that selects a value which is on no axis) are in `checks`.
@@ -6,18 +6,18 @@ these classes. Cross-checks between tables (a profile that selects a value which
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Callable, Collection
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.domain.applications import APPLICATIONS, application_of
+from jdkmatrix.domain.applications import application_of, applications
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import check_executor, unsized
 from jdkmatrix.domain.loads import CellLoad, TaskLoad
-from jdkmatrix.domain.servers import check_feature_set, feature_sets, server_kind
+from jdkmatrix.domain.servers import feature_sets, server_kind
 from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
-from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.kinds import AnyExperiment
 from jdkmatrix.loads.kinds import AskedLoad
 from jdkmatrix.loads.relative import RelativeLoad
@@ -25,13 +25,28 @@ from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.method.measuring import MeasureRules, Turns
 from jdkmatrix.method.warmup import WarmupRules
 from jdkmatrix.stats.stopping import StoppingRules
+from jdkmatrix.validation import unknown
 
 Executor = Annotated[str, AfterValidator(check_executor)]
-Features = Annotated[
-    str,
-    AfterValidator(check_feature_set),
-    Field(json_schema_extra=lambda schema: schema.update(enum=[*feature_sets()])),
-]
+Names = Callable[[], Collection[str]]  # of a catalogue, which is not read before it is needed
+
+
+def _known(names: Names) -> AfterValidator:
+    def check(name: str) -> str:
+        if name not in names():
+            raise ValueError(unknown(name, names()))
+        return name
+
+    return AfterValidator(check)
+
+
+def _choice(names: Names) -> Any:
+    """The names that editors offer."""
+    return Field(json_schema_extra=lambda schema: schema.update(enum=[*names()]))
+
+
+Features = Annotated[str, _known(feature_sets), _choice(feature_sets)]
+ApplicationName = Annotated[str, _known(applications), _choice(applications)]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Cpus = Annotated[int, Field(ge=1, le=1024)]
 BurnUs = Annotated[int, Field(ge=0, le=10_000_000)]
@@ -39,15 +54,8 @@ WaitUs = Annotated[int, Field(ge=0, le=600_000_000)]
 All = Literal["all"]
 
 
-def _known_application(name: str) -> str:
-    try:
-        return application_of(name).name
-    except MatrixError as error:
-        raise ValueError(str(error)) from None
-
-
 class Axes(Table):
-    """What a profile means by "all". Workloads, servers and loads are not listed: they have tables (config/axes.py)."""
+    """The values that "all" means. Workloads, servers and loads are not listed: they have tables (config/axes.py)."""
 
     workload: tuple[Name, ...] = ()
     server: tuple[Name, ...] = ()
@@ -74,7 +82,7 @@ class Workload(Table):
     `timeout_s` replaces that of [driver], `jvm` the options of [jvm]. With `memory_every_s` it is looked up that often
     where the server's memory is; `limits` is the box that the server runs in."""
 
-    application: Annotated[str, AfterValidator(_known_application), Field(json_schema_extra={"enum": [*APPLICATIONS]})]
+    application: ApplicationName
     features: Features
     mix: Name | None = None
     front: Literal["rest", "servlet"] = "rest"
@@ -91,8 +99,8 @@ KernelFile = Annotated[str, Field(pattern=r"^/(proc/sys|sys)/[A-Za-z0-9_./-]+$")
 
 
 class Tuning(Table):
-    """What one arm of a comparison has: system properties of the JVM, and files of the kernel with what is written into
-    them while its forks run."""
+    """A setting of one arm of a comparison: system properties of the JVM, and files of the kernel with what is written
+    into them while its forks run."""
 
     description: str
     properties: dict[str, str] = {}
@@ -212,11 +220,15 @@ class Server(Table):
 
 
 class DriverChoice(Table):
-    choice: Literal["auto", "wrk2", "loadgen"]
+    """`choice`: "auto" is wrk2 for rates where it is installed, and loadgen for the rest. `jdk`: loadgen and the remote
+    system run on it, whatever the cell's JDK is. `overlap`: on a host with too few CPUs, driver and SUT may share some;
+    the cell says so. `timeout_s`: a request without an answer for this long is an error."""
+
+    choice: Literal["auto", "wrk2", "loadgen"] = "auto"
     jdk: Name
-    cpus: Cpus
-    overlap: bool
-    timeout_s: Seconds
+    cpus: Cpus = 1
+    overlap: bool = False
+    timeout_s: Seconds = 10.0
 
 
 class RemoteRules(Table):
@@ -226,8 +238,8 @@ class RemoteRules(Table):
     moderate rate, and before a ramp until it begins, else the pool would have its thousands of threads before the
     measurement begins."""
 
-    cpus: Cpus
-    share_driver_cpus: bool
+    cpus: Cpus = 1
+    share_driver_cpus: bool = True
     slice_us: Annotated[int, Field(ge=100, le=100_000)] = 100
     warmup_delay_us_max: Annotated[int, Field(ge=0, le=600_000_000)] = 2000
 
@@ -247,7 +259,7 @@ class Matrix(Table):
     scenarios: dict[Name, Scenario] = {}
     jvm: Jvm
     driver: DriverChoice
-    remote: RemoteRules
+    remote: RemoteRules = RemoteRules()
     # The method's own constants, which a run keeps; a table in the file replaces some of them.
     server: Server = Server()
     warmup: WarmupRules = WarmupRules()

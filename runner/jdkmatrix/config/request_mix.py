@@ -114,7 +114,7 @@ class RequestTemplate(_Model):
 
 
 class RequestMix(_Model):
-    """What a session sends, chosen for each request by weight; `seed` makes the choice and the numbers repeatable."""
+    """The requests of a session, chosen by weight each time; `seed` makes the choice and the numbers repeatable."""
 
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)]
     requests: Annotated[tuple[RequestTemplate, ...], Field(min_length=1, max_length=100)]

@@ -1,4 +1,4 @@
-"""The JSON Schema of matrix.toml and of published/*/scenarios.toml, from which editors complete. Pure."""
+"""The JSON Schema of matrix.toml and of published/*/scenarios*.toml, from which editors complete. Pure."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def file_schema() -> dict[str, Any]:
 
 
 def _name(node: dict[str, Any]) -> str:
-    """Of the definition that it refers to; empty for none."""
+    """The name of the definition that it refers to; empty for none."""
     return str(node.get("$ref", "")).rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""What went on on this host over a short interval in which this process slept."""
+"""Processes and interrupts of this host over a short interval in which this process slept."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def observe(root: Path, interval_s: float, processes: Callable[[], Mapping[int, 
 
 
 def between(before: Snapshot, after: Snapshot, *, ticks_per_s: int) -> Activity:
-    """What happened from one snapshot to the other. Pure."""
+    """The activity from one snapshot to the other. Pure."""
     elapsed_s = max((after.monotonic_ns - before.monotonic_ns) / 1e9, 1 / ticks_per_s)
     known = before.ticks.keys() & after.ticks.keys()
     rested = sum(_rested(after.ticks[cpu]) - _rested(before.ticks[cpu]) for cpu in known) / ticks_per_s

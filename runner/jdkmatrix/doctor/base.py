@@ -1,4 +1,4 @@
-"""What a property of the host is, what is found out about it, and where it is read."""
+"""Properties of the host: how each is read, judged and fixed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 from jdkmatrix.doctor.activity import Activity, Process, observe, other_processes
 from jdkmatrix.doctor.stalls import Stalls, probe
 from jdkmatrix.host.cpulist import parse_cpu_list
+from jdkmatrix.reading import text_if_readable
 
 HostVerdict = Literal["ready", "noisy", "unfit"]
 Verdict = Literal["ready", "noisy", "unfit", "not shown"]
@@ -21,7 +22,7 @@ NOT_SHOWN = "not shown by this host"
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """`found` is the value in words; `why` says what follows from it, `advice` what to do: empty when nothing."""
 
     verdict: Verdict
@@ -31,7 +32,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Change:
+class HostChange:
     """A file of /proc or /sys, what to write into it in the spelling in which the kernel shows it, and why."""
 
     file: str
@@ -48,13 +49,13 @@ class Check:
     found: str
     why: str
     advice: str
-    changes: tuple[Change, ...]
+    changes: tuple[HostChange, ...]
 
 
 @dataclass(frozen=True)
 class Host:
-    """Where to read. `root` has proc and sys below it; `results` is where a run writes; `server_cpus` are those that
-    servers get.
+    """The file system of a host. `root` has proc and sys below it; `results` is where a run writes; `server_cpus` are
+    those that servers get.
 
     The two samples are taken at most once, when first asked for: `interval_s` watching, then `spin_s` spinning on
     every CPU (0: the probe is not made). `processes` says who runs.
@@ -68,12 +69,9 @@ class Host:
     processes: Callable[[], Mapping[int, Process]] = other_processes
 
     def text(self, file: str) -> str | None:
-        """What `file` (absolute, as on the host itself) holds, without surrounding space; None where it cannot be
+        """The text of `file` (absolute, as on the host itself) without surrounding space; None where it cannot be
         read."""
-        try:
-            return self.at(file).read_text(encoding="utf-8", errors="replace").strip()
-        except OSError:
-            return None
+        return text_if_readable(self.at(file))
 
     def number(self, file: str) -> int | None:
         text = self.text(file)
@@ -126,11 +124,11 @@ class Property(ABC, Generic[V]):
         """The value; None where it is not shown."""
 
     @abstractmethod
-    def judge(self, value: V) -> Finding:
-        """What follows from the value. Pure."""
+    def judge(self, value: V) -> Diagnosis:
+        """Judge the value. Pure."""
 
-    def fix(self, value: V) -> tuple[Change, ...]:
-        """What to write so that the property no longer disturbs; empty when nothing needs or permits it. Pure."""
+    def fix(self, value: V) -> tuple[HostChange, ...]:
+        """Files to write so that the property no longer disturbs; empty when nothing needs or permits it. Pure."""
         del value
         return ()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jdkmatrix.doctor.base import AnyProperty, Change, Check, Host, Property
+from jdkmatrix.doctor.base import AnyProperty, Check, Host, HostChange, Property
 from jdkmatrix.doctor.cpu_frequency import Boost, CStates, Governor
 from jdkmatrix.doctor.cpu_sharing import CpuCount, CpuQuota, Interrupts, Isolation, Smt
 from jdkmatrix.doctor.limits import Aslr, OpenFiles, PerfEvents, Processes
@@ -48,7 +48,7 @@ def examine(host: Host) -> tuple[Check, ...]:
     return tuple(known.check(known.read(host)) for known in PROPERTIES)
 
 
-def proposed(host: Host) -> tuple[Change, ...]:
-    """What would make this host quieter. Only what can be fixed is read: no CPU spins for it."""
+def proposed(host: Host) -> tuple[HostChange, ...]:
+    """Changes that would make this host quieter. Only what can be fixed is read: no CPU spins for it."""
     fixable = [known for known in PROPERTIES if type(known).fix is not Property.fix]
     return tuple(change for known in fixable for change in known.check(known.read(host)).changes)

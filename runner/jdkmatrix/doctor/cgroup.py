@@ -1,4 +1,4 @@
-"""Where the limits of this process's control groups are, in either version (cgroups(7))."""
+"""Find the limits of this process's control groups, in either version (cgroups(7))."""
 
 from __future__ import annotations
 

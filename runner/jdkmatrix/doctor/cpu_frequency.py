@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jdkmatrix.doctor.base import Change, Finding, Host, Property
+from jdkmatrix.doctor.base import Diagnosis, Host, HostChange, Property
 
 _CPU = "/sys/devices/system/cpu"
 
@@ -38,24 +38,26 @@ class Governor(Property[Scaling]):
         driver = host.text(next(iter(governors)).replace("_governor", "_driver"))
         return Scaling(driver, governors, all("performance" in names for names in offered))
 
-    def judge(self, value: Scaling) -> Finding:
+    def judge(self, value: Scaling) -> Diagnosis:
         counts = Counter(value.governors.values())
         found = ", ".join(name if len(counts) == 1 else f"{name} on {count}" for name, count in sorted(counts.items()))
         found += f" ({value.driver})" if value.driver else ""
         if set(counts) == {"performance"}:
-            return Finding("ready", found)
-        return Finding(
+            return Diagnosis("ready", found)
+        return Diagnosis(
             "noisy",
             found,
             "the clock rate follows the load: an executor that leaves CPUs idle between requests gets slower CPUs",
             "cpupower frequency-set --governor performance",
         )
 
-    def fix(self, value: Scaling) -> tuple[Change, ...]:
+    def fix(self, value: Scaling) -> tuple[HostChange, ...]:
         if not value.performance:
             return ()
         why = "one clock rate, whatever the load"
-        return tuple(Change(file, "performance", why) for file, now in value.governors.items() if now != "performance")
+        return tuple(
+            HostChange(file, "performance", why) for file, now in value.governors.items() if now != "performance"
+        )
 
 
 @dataclass(frozen=True)
@@ -78,18 +80,18 @@ class Boost(Property[BoostSwitch]):
                 return BoostSwitch(file, text == on, off)
         return None
 
-    def judge(self, value: BoostSwitch) -> Finding:
+    def judge(self, value: BoostSwitch) -> Diagnosis:
         if not value.on:
-            return Finding("ready", "off")
-        return Finding(
+            return Diagnosis("ready", "off")
+        return Diagnosis(
             "noisy",
             "on",
             "the clock rate depends on temperature and on how many CPUs are busy, and so on the order of the forks",
             f"echo {value.off} > {value.file}",
         )
 
-    def fix(self, value: BoostSwitch) -> tuple[Change, ...]:
-        return (Change(value.file, value.off, "one clock rate, whatever the temperature"),) if value.on else ()
+    def fix(self, value: BoostSwitch) -> tuple[HostChange, ...]:
+        return (HostChange(value.file, value.off, "one clock rate, whatever the temperature"),) if value.on else ()
 
 
 @dataclass(frozen=True)
@@ -124,29 +126,29 @@ class CStates(Property[IdleStates]):
                 states.append(IdleState(name, latency_us, host.text(file) == "0", file))
         return IdleStates(host.text(f"{_CPU}/cpuidle/current_driver"), tuple(states)) if states else None
 
-    def judge(self, value: IdleStates) -> Finding:
+    def judge(self, value: IdleStates) -> Diagnosis:
         deepest = max((state for state in value.states if state.enabled), key=_latency_us, default=None)
         if deepest is None:
-            return Finding("ready", "all off")
+            return Diagnosis("ready", "all off")
         driver = f", {value.driver}" if value.driver else ""
         found = f"deepest {deepest.name}, {deepest.latency_us} µs to wake up{driver}"
         if value.driver == GUEST_DRIVER:
-            return Finding(
+            return Diagnosis(
                 "not shown", found, "this CPU only hands over to the hypervisor, which decides how it sleeps"
             )
         if deepest.latency_us <= DEEPEST_LATENCY_MAX_US:
-            return Finding("ready", found)
-        return Finding(
+            return Diagnosis("ready", found)
+        return Diagnosis(
             "noisy",
             found,
             "a CPU that slept answers later: at a moderate rate this is in the latency of whoever sleeps more",
             f"cpupower idle-set --disable-by-latency {DEEPEST_LATENCY_MAX_US + 1}",
         )
 
-    def fix(self, value: IdleStates) -> tuple[Change, ...]:
+    def fix(self, value: IdleStates) -> tuple[HostChange, ...]:
         why = f"no sleep that takes more than {DEEPEST_LATENCY_MAX_US} µs to end"
         deep = (state for state in value.states if state.enabled and state.latency_us > DEEPEST_LATENCY_MAX_US)
-        return tuple(Change(state.disable, "1", why) for state in deep)
+        return tuple(HostChange(state.disable, "1", why) for state in deep)
 
 
 def _latency_us(state: IdleState) -> int:

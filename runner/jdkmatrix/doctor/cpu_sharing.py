@@ -1,11 +1,11 @@
-"""Which CPUs there are, and what else may use them."""
+"""The CPUs of the host, and what else may use them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jdkmatrix.doctor.base import Change, Finding, Host, Property, Verdict, chosen
+from jdkmatrix.doctor.base import Diagnosis, Host, HostChange, Property, Verdict, chosen
 from jdkmatrix.doctor.cgroup import limit_files
 from jdkmatrix.host.cpulist import format_cpu_list
 
@@ -26,12 +26,12 @@ class CpuCount(Property[tuple[int, ...]]):
     def read(self, host: Host) -> tuple[int, ...] | None:
         return host.allowed or None
 
-    def judge(self, value: tuple[int, ...]) -> Finding:
+    def judge(self, value: tuple[int, ...]) -> Diagnosis:
         found = f"{len(value)} usable ({format_cpu_list(value)})"
         if len(value) >= CPUS_NEEDED:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         why = "server and driver would share a CPU, and the driver would measure itself"
-        return Finding("unfit", found, why, f"give this machine or container {CPUS_NEEDED} CPUs or more")
+        return Diagnosis("unfit", found, why, f"give this machine or container {CPUS_NEEDED} CPUs or more")
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,16 @@ class Smt(Property[Threads]):
             cores.add((host.text(f"{folder}/physical_package_id"), host.text(f"{folder}/core_id") or str(cpu)))
         return Threads(host.text(f"{_CPU}/smt/control"), active == "1", len(cores))
 
-    def judge(self, value: Threads) -> Finding:
+    def judge(self, value: Threads) -> Diagnosis:
         if not value.active:
-            return Finding("ready", {"notsupported": "none"}.get(value.control or "", value.control or "off"))
+            return Diagnosis("ready", {"notsupported": "none"}.get(value.control or "", value.control or "off"))
         found = f"on, {value.cores} cores"
         if value.cores >= CORES_FOR_NO_SIBLINGS:
-            return Finding("ready", found, "siblings are left idle as long as no cell needs more CPUs than cores")
+            return Diagnosis("ready", found, "siblings are left idle as long as no cell needs more CPUs than cores")
         why = "two CPUs share a core: what runs on one slows the other down"
-        return Finding("noisy", found, why, f"echo off > {_CPU}/smt/control, while nothing else depends on these CPUs")
+        return Diagnosis(
+            "noisy", found, why, f"echo off > {_CPU}/smt/control, while nothing else depends on these CPUs"
+        )
 
 
 @dataclass(frozen=True)
@@ -90,26 +92,26 @@ class Isolation(Property[Isolated]):
         # Without any such CPU some kernels print "(null)" here.
         return Isolated(isolated, host.cpus(f"{_CPU}/nohz_full") or (), host.allowed)
 
-    def judge(self, value: Isolated) -> Finding:
+    def judge(self, value: Isolated) -> Diagnosis:
         isolated = set(value.isolated) & set(value.allowed)
         tickless = set(value.full_ticks_off) & set(value.allowed)
         names = (format_cpu_list(cpus) or "none" for cpus in (value.isolated, value.full_ticks_off))
         found = "isolated {}, nohz_full {}".format(*names)
         if isolated:
-            return Finding(
+            return Diagnosis(
                 "noisy",
                 found,
                 "the kernel spreads no threads over isolated CPUs: a server of several would run on one of them",
                 "boot without isolcpus=; a calm host does not need it, as each side gets CPUs of its own",
             )
         if tickless and tickless != set(value.allowed):
-            return Finding(
+            return Diagnosis(
                 "noisy",
                 found,
                 "entering the kernel costs more on CPUs of nohz_full than on the others",
                 "boot without nohz_full=, or let the run use only one kind: taskset --cpu-list",
             )
-        return Finding("ready", found)
+        return Diagnosis("ready", found)
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ class Interrupts(Property[InterruptRouting]):
             other_cpus=tuple(cpu for cpu in host.allowed if cpu not in host.server_cpus),
         )
 
-    def judge(self, value: InterruptRouting) -> Finding:
+    def judge(self, value: InterruptRouting) -> Diagnosis:
         server = set(value.server_cpus)
         reaching = sum(bool(server & set(cpus)) for cpus in value.lists.values())
         rates_per_s = None if value.rates_per_s is None else [value.rates_per_s.get(cpu, 0.0) for cpu in server]
@@ -154,24 +156,24 @@ class Interrupts(Property[InterruptRouting]):
         found = f"{reaching} of {len(value.lists)} may interrupt the server (CPU {format_cpu_list(server)}), {rate}"
         if value.irqbalance:
             why = "irqbalance moves interrupts from CPU to CPU while a run goes on"
-            return Finding("noisy", f"{found}; irqbalance runs", why, "systemctl stop irqbalance")
+            return Diagnosis("noisy", f"{found}; irqbalance runs", why, "systemctl stop irqbalance")
         if reaching and rate_per_s > INTERRUPTS_MAX_PER_S:
             why = "devices take time from the CPUs of the server"
             advice = f"write {format_cpu_list(value.other_cpus)} to /proc/irq/*/smp_affinity_list"
-            return Finding("noisy", found, why, advice)
-        return Finding("ready", found)
+            return Diagnosis("noisy", found, why, advice)
+        return Diagnosis("ready", found)
 
-    def fix(self, value: InterruptRouting) -> tuple[Change, ...]:
+    def fix(self, value: InterruptRouting) -> tuple[HostChange, ...]:
         """Nothing while irqbalance runs: it would undo it."""
         if self.judge(value).verdict == "ready" or value.irqbalance or not value.other_cpus:
             return ()
         server, why = set(value.server_cpus), "devices interrupt the lower CPUs only"
         target = format_cpu_list(value.other_cpus)
-        moved = tuple(Change(file, target, why) for file, cpus in value.lists.items() if server & set(cpus))
+        moved = tuple(HostChange(file, target, why) for file, cpus in value.lists.items() if server & set(cpus))
         mask = cpu_mask(value.other_cpus, like=value.default_mask or "")
         if value.default_mask in (None, mask):
             return moved
-        return (Change("/proc/irq/default_smp_affinity", mask, f"{why}, those to come too"), *moved)
+        return (HostChange("/proc/irq/default_smp_affinity", mask, f"{why}, those to come too"), *moved)
 
 
 @dataclass(frozen=True)
@@ -197,14 +199,14 @@ class CpuQuota(Property[Quota]):
         stats = limit_files(host, "cpu", "cpu.stat", "cpu.stat") or ()
         return Quota(min(quotas, default=None), _throttled_periods(host, stats), len(host.allowed))
 
-    def judge(self, value: Quota) -> Finding:
+    def judge(self, value: Quota) -> Diagnosis:
         throttled = f", throttled in {value.throttled_periods:,} periods so far" if value.throttled_periods else ""
         if value.cpus is None or value.cpus >= value.allowed:
-            return Finding("ready", "none" if value.cpus is None else f"{value.cpus:g} CPUs{throttled}")
+            return Diagnosis("ready", "none" if value.cpus is None else f"{value.cpus:g} CPUs{throttled}")
         why = "whoever uses it up stands still until the next period, mostly for tens of ms"
         advice = "run without a quota (docker: no --cpus, but --cpuset-cpus)"
         verdict: Verdict = "unfit" if value.cpus < CPUS_NEEDED else "noisy"
-        return Finding(verdict, f"{value.cpus:g} of {value.allowed} CPUs{throttled}", why, advice)
+        return Diagnosis(verdict, f"{value.cpus:g} of {value.allowed} CPUs{throttled}", why, advice)
 
 
 def cpu_mask(cpus: tuple[int, ...], *, like: str) -> str:

@@ -1,11 +1,11 @@
-"""What the kernel permits, and what it chooses at random."""
+"""Limits and random choices of the kernel."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from jdkmatrix.doctor.base import Change, Finding, Host, Property, Verdict
+from jdkmatrix.doctor.base import Diagnosis, Host, HostChange, Property, Verdict
 from jdkmatrix.doctor.cgroup import limit_files
 
 _ASLR = "/proc/sys/kernel/randomize_va_space"
@@ -29,15 +29,15 @@ class Aslr(Property[int]):
     def read(self, host: Host) -> int | None:
         return host.number(_ASLR)
 
-    def judge(self, value: int) -> Finding:
+    def judge(self, value: int) -> Diagnosis:
         found = {0: "off", 1: "without the heap", 2: "full"}.get(value, str(value))
         if value == 2:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         why = "every fork gets the same memory layout: a lucky one would look like a fast executor"
-        return Finding("noisy", found, why, f"echo 2 > {_ASLR}")
+        return Diagnosis("noisy", found, why, f"echo 2 > {_ASLR}")
 
-    def fix(self, value: int) -> tuple[Change, ...]:
-        return () if value == 2 else (Change(_ASLR, "2", "each fork draws a memory layout of its own"),)
+    def fix(self, value: int) -> tuple[HostChange, ...]:
+        return () if value == 2 else (HostChange(_ASLR, "2", "each fork draws a memory layout of its own"),)
 
 
 class PerfEvents(Property[int]):
@@ -49,41 +49,41 @@ class PerfEvents(Property[int]):
     def read(self, host: Host) -> int | None:
         return host.number("/proc/sys/kernel/perf_event_paranoid")
 
-    def judge(self, value: int) -> Finding:
+    def judge(self, value: int) -> Diagnosis:
         found = f"perf_event_paranoid {value}"
         if value <= 2:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         why = "disturbs nothing, but without root nobody can count cycles and cache misses to explain a difference"
-        return Finding("ready", found, why, "sysctl kernel.perf_event_paranoid=2 for profiling")
+        return Diagnosis("ready", found, why, "sysctl kernel.perf_event_paranoid=2 for profiling")
 
 
 @dataclass(frozen=True)
-class Limit:
+class RLimit:
     """rlimit (getrlimit(2)); unlimited is the largest number."""
 
     soft: int
     hard: int
 
 
-class OpenFiles(Property[Limit]):
+class OpenFiles(Property[RLimit]):
     """A JVM raises its soft limit to the hard one (-XX:+MaxFDLimit); so does the runner for wrk2, and lives with
     the soft one itself."""
 
     name = "open files"
     not_shown = "how many connections a process may hold stays unknown"
 
-    def read(self, host: Host) -> Limit | None:
+    def read(self, host: Host) -> RLimit | None:
         return _limit(host, "Max open files")
 
-    def judge(self, value: Limit) -> Finding:
+    def judge(self, value: RLimit) -> Diagnosis:
         found = f"{_count(value.soft)} (at most {_count(value.hard)})"
         advice = f"ulimit -n {FILES_COMFORTABLE}"
         if min(value.soft, value.hard) < FILES_NEEDED:
             verdict: Verdict = "unfit" if value.hard < FILES_NEEDED else "noisy"
-            return Finding(verdict, found, "many connections would fail with 'Too many open files'", advice)
+            return Diagnosis(verdict, found, "many connections would fail with 'Too many open files'", advice)
         if value.hard < FILES_COMFORTABLE:
-            return Finding("noisy", found, "loads with thousands of connections would be refused", advice)
-        return Finding("ready", found)
+            return Diagnosis("noisy", found, "loads with thousands of connections would be refused", advice)
+        return Diagnosis("ready", found)
 
 
 @dataclass(frozen=True)
@@ -108,22 +108,22 @@ class Processes(Property[ThreadLimits]):
         known = tuple((source, number) for source, number in sources if number is not None)
         return ThreadLimits(known) if known else None
 
-    def judge(self, value: ThreadLimits) -> Finding:
+    def judge(self, value: ThreadLimits) -> Diagnosis:
         source, number = min(value.by_source, key=lambda limit: limit[1])
         found = f"{_count(number)} ({source})"
         if number >= THREADS_COMFORTABLE:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         why = "one thread per request or connection would end in 'unable to create native thread'"
         advice = f"raise it to {THREADS_COMFORTABLE:,}{': ulimit -u' if source == 'ulimit' else ''}"
-        return Finding("unfit" if number < THREADS_NEEDED else "noisy", found, why, advice)
+        return Diagnosis("unfit" if number < THREADS_NEEDED else "noisy", found, why, advice)
 
 
-def _limit(host: Host, name: str) -> Limit | None:
+def _limit(host: Host, name: str) -> RLimit | None:
     match = re.search(rf"^{name}\s+(\w+)\s+(\w+)", host.text("/proc/self/limits") or "", re.MULTILINE)
     if match is None:
         return None
     soft, hard = (_UNLIMITED if text == "unlimited" else int(text) for text in match.groups())
-    return Limit(soft, hard)
+    return RLimit(soft, hard)
 
 
 def _count(number: int) -> str:

@@ -1,11 +1,11 @@
-"""What kind of machine this is, and its clock."""
+"""Virtualisation and the clock source."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-from jdkmatrix.doctor.base import Change, Finding, Host, Property
+from jdkmatrix.doctor.base import Diagnosis, Host, HostChange, Property
 
 _CLOCK = "/sys/devices/system/clocksource/clocksource0"
 
@@ -46,16 +46,16 @@ class Machine(Property[Layers]):
             return None
         return Layers(virtual, container, host.text("/sys/class/dmi/id/sys_vendor") or None)
 
-    def judge(self, value: Layers) -> Finding:
+    def judge(self, value: Layers) -> Diagnosis:
         below = "metal" if value.virtual is False else "VM" if value.virtual else "machine of unknown kind"
         found = f"container on a {below}" if value.container else below
         found += f" ({value.maker})" if value.maker else ""
         if value.virtual is False:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         if value.virtual is None:
-            return Finding("not shown", found, self.not_shown)
+            return Diagnosis("not shown", found, self.not_shown)
         why = "other guests share caches and memory, and the hypervisor moves CPUs: figures differ from hour to hour"
-        return Finding("noisy", found, why, "compare inside one run only; absolute figures want metal")
+        return Diagnosis("noisy", found, why, "compare inside one run only; absolute figures want metal")
 
 
 @dataclass(frozen=True)
@@ -73,19 +73,19 @@ class ClockSource(Property[Clock]):
         available = (host.text(f"{_CLOCK}/available_clocksource") or "").split()
         return Clock(current, tuple(available)) if current else None
 
-    def judge(self, value: Clock) -> Finding:
+    def judge(self, value: Clock) -> Diagnosis:
         if value.current in CLOCKS_WITHOUT_SYSTEM_CALL:
-            return Finding("ready", value.current)
+            return Diagnosis("ready", value.current)
         why = "reading the time costs a system call, and servers read it for every request"
         better = self._better(value)
         advice = f"echo {better} > {_CLOCK}/current_clocksource" if better else "see in dmesg why the tsc was given up"
-        return Finding("noisy", value.current, why, advice)
+        return Diagnosis("noisy", value.current, why, advice)
 
-    def fix(self, value: Clock) -> tuple[Change, ...]:
+    def fix(self, value: Clock) -> tuple[HostChange, ...]:
         better = self._better(value)
         if value.current in CLOCKS_WITHOUT_SYSTEM_CALL or better is None:
             return ()
-        return (Change(f"{_CLOCK}/current_clocksource", better, "the time without a system call"),)
+        return (HostChange(f"{_CLOCK}/current_clocksource", better, "the time without a system call"),)
 
     def _better(self, value: Clock) -> str | None:
         """The kernel lists the best first, and no clock that it found to be unstable."""

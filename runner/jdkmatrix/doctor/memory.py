@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.doctor.base import Change, Finding, Host, Property, chosen
+from jdkmatrix.doctor.base import Diagnosis, Host, HostChange, Property, chosen
 from jdkmatrix.doctor.cgroup import limit_files
 
 _THP = "/sys/kernel/mm/transparent_hugepage"
@@ -44,15 +44,15 @@ class Memory(Property[MemoryLeft]):
                 left.append(max(0, limit - used))
         return MemoryLeft(available, min(left, default=None))
 
-    def judge(self, value: MemoryLeft) -> Finding:
+    def judge(self, value: MemoryLeft) -> Diagnosis:
         left_bytes, where = value.available_bytes, ""
         if value.group_bytes is not None and value.group_bytes < left_bytes:
             left_bytes, where = value.group_bytes, " in this control group"
         found = f"{left_bytes / 2**30:.1f} GiB available{where}"
         if left_bytes >= MEMORY_NEEDED_BYTES:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         why = "server, driver and remote would push each other out of memory"
-        return Finding("unfit", found, why, f"free {MEMORY_NEEDED_BYTES / 2**30:.0f} GiB")
+        return Diagnosis("unfit", found, why, f"free {MEMORY_NEEDED_BYTES / 2**30:.0f} GiB")
 
 
 @dataclass(frozen=True)
@@ -76,20 +76,20 @@ class Swap(Property[SwapUse]):
         used_bytes = memory["SwapTotal"] - memory["SwapFree"]
         return SwapUse(memory["SwapTotal"], used_bytes, host.number(_SWAPPINESS))
 
-    def judge(self, value: SwapUse) -> Finding:
+    def judge(self, value: SwapUse) -> Diagnosis:
         if not value.total_bytes:
-            return Finding("ready", "none")
+            return Diagnosis("ready", "none")
         found = f"{value.used_bytes / 2**30:.1f} of {value.total_bytes / 2**30:.1f} GiB used"
         found += "" if value.swappiness is None else f", swappiness {value.swappiness}"
         if not value.used_bytes and value.swappiness is not None and value.swappiness <= SWAPPINESS_CALM:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         why = "a collector that touches a page on disk stops the server for milliseconds"
-        return Finding("noisy", found, why, "swapoff -a while measuring")
+        return Diagnosis("noisy", found, why, "swapoff -a while measuring")
 
-    def fix(self, value: SwapUse) -> tuple[Change, ...]:
+    def fix(self, value: SwapUse) -> tuple[HostChange, ...]:
         if not value.total_bytes or value.swappiness is None or value.swappiness <= SWAPPINESS_CALM:
             return ()
-        return (Change(_SWAPPINESS, str(SWAPPINESS_CALM), "heap pages go to disk last"),)
+        return (HostChange(_SWAPPINESS, str(SWAPPINESS_CALM), "heap pages go to disk last"),)
 
 
 @dataclass(frozen=True)
@@ -108,22 +108,22 @@ class TransparentHugePages(Property[HugePages]):
         enabled, defrag = host.text(f"{_THP}/enabled"), host.text(f"{_THP}/defrag")
         return None if enabled is None else HugePages(chosen(enabled), None if defrag is None else chosen(defrag))
 
-    def judge(self, value: HugePages) -> Finding:
+    def judge(self, value: HugePages) -> Diagnosis:
         found = f"{value.enabled}, defrag {value.defrag or 'not shown'}"
         if value.enabled == "always":
             why = "khugepaged joins pages of the server when it finds time: heap and stacks get faster at some point"
-            return Finding("noisy", found, why, f"echo madvise > {_THP}/enabled")
+            return Diagnosis("noisy", found, why, f"echo madvise > {_THP}/enabled")
         if value.enabled != "never" and value.defrag == "always":
             why = "whoever asks for a huge page stands still while the kernel moves others together"
-            return Finding("noisy", found, why, f"echo madvise > {_THP}/defrag")
-        return Finding("ready", found)
+            return Diagnosis("noisy", found, why, f"echo madvise > {_THP}/defrag")
+        return Diagnosis("ready", found)
 
-    def fix(self, value: HugePages) -> tuple[Change, ...]:
+    def fix(self, value: HugePages) -> tuple[HostChange, ...]:
         changes = []
         if value.enabled == "always":
-            changes.append(Change(f"{_THP}/enabled", "madvise", "huge pages only for who asks for them"))
+            changes.append(HostChange(f"{_THP}/enabled", "madvise", "huge pages only for who asks for them"))
         if value.enabled != "never" and value.defrag == "always":
-            changes.append(Change(f"{_THP}/defrag", "madvise", "no standing still for huge pages unless asked for"))
+            changes.append(HostChange(f"{_THP}/defrag", "madvise", "no standing still for huge pages unless asked for"))
         return tuple(changes)
 
 
@@ -145,12 +145,12 @@ class Disk(Property[DiskLeft]):
             return None
         return DiskLeft(str(folder), space.f_bavail * space.f_frsize)
 
-    def judge(self, value: DiskLeft) -> Finding:
+    def judge(self, value: DiskLeft) -> Diagnosis:
         found = f"{value.free_bytes / 2**30:.1f} GiB free"
         if value.free_bytes >= DISK_NEEDED_BYTES:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         why = "a full disk ends a run in the middle"
-        return Finding("unfit", found, why, f"free {DISK_NEEDED_BYTES / 2**30:.0f} GiB at {value.folder}")
+        return Diagnosis("unfit", found, why, f"free {DISK_NEEDED_BYTES / 2**30:.0f} GiB at {value.folder}")
 
 
 def _existing(folder: Path) -> Path:

@@ -1,10 +1,10 @@
-"""What the loopback connections between driver, server and remote need."""
+"""Ports and queues for the loopback connections between driver, server and remote system."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from jdkmatrix.doctor.base import Change, Finding, Host, Property
+from jdkmatrix.doctor.base import Diagnosis, Host, HostChange, Property
 
 _PORTS = "/proc/sys/net/ipv4/ip_local_port_range"
 _SOMAXCONN = "/proc/sys/net/core/somaxconn"
@@ -28,19 +28,19 @@ class EphemeralPorts(Property[tuple[int, int]]):
             return None
         return int(words[0]), int(words[1])
 
-    def judge(self, value: tuple[int, int]) -> Finding:
+    def judge(self, value: tuple[int, int]) -> Diagnosis:
         count = value[1] - value[0] + 1
         found = f"{count:,} ({value[0]}-{value[1]})"
         if count >= PORTS_COMFORTABLE:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         why = "closed connections keep their port for a minute: new ones would fail with 'Cannot assign address'"
         advice = f"echo '{PORTS_TUNED.replace(chr(9), ' ')}' > {_PORTS}"
-        return Finding("unfit" if count < PORTS_NEEDED else "noisy", found, why, advice)
+        return Diagnosis("unfit" if count < PORTS_NEEDED else "noisy", found, why, advice)
 
-    def fix(self, value: tuple[int, int]) -> tuple[Change, ...]:
+    def fix(self, value: tuple[int, int]) -> tuple[HostChange, ...]:
         if self.judge(value).verdict == "ready":
             return ()
-        return (Change(_PORTS, PORTS_TUNED, "enough ports for connections that come and go"),)
+        return (HostChange(_PORTS, PORTS_TUNED, "enough ports for connections that come and go"),)
 
 
 class _Queue(Property[int]):
@@ -52,15 +52,15 @@ class _Queue(Property[int]):
     def read(self, host: Host) -> int | None:
         return host.number(self.file)
 
-    def judge(self, value: int) -> Finding:
+    def judge(self, value: int) -> Diagnosis:
         if value >= QUEUE_COMFORTABLE:
-            return Finding("ready", f"{value:,}")
-        return Finding("noisy", f"{value:,}", self.why, f"echo {QUEUE_TUNED} > {self.file}")
+            return Diagnosis("ready", f"{value:,}")
+        return Diagnosis("noisy", f"{value:,}", self.why, f"echo {QUEUE_TUNED} > {self.file}")
 
-    def fix(self, value: int) -> tuple[Change, ...]:
+    def fix(self, value: int) -> tuple[HostChange, ...]:
         if value >= QUEUE_COMFORTABLE:
             return ()
-        return (Change(self.file, QUEUE_TUNED, "room for all connections of a load at once"),)
+        return (HostChange(self.file, QUEUE_TUNED, "room for all connections of a load at once"),)
 
 
 class ListenQueue(_Queue):

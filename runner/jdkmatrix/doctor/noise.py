@@ -1,4 +1,4 @@
-"""What else goes on, and what the machine below does not tell."""
+"""Load, other processes, and time that the hypervisor takes away."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from jdkmatrix.doctor.activity import Activity
-from jdkmatrix.doctor.base import Finding, Host, Property
+from jdkmatrix.doctor.base import Diagnosis, Host, Property
 from jdkmatrix.doctor.stalls import Stalls
 from jdkmatrix.method.gates import Thresholds
 
@@ -37,11 +37,11 @@ class Load(Property[LoadAverage]):
         text = host.text("/proc/loadavg")
         return LoadAverage(float(text.split()[0]), max(len(host.allowed), 1)) if text else None
 
-    def judge(self, value: LoadAverage) -> Finding:
+    def judge(self, value: LoadAverage) -> Diagnosis:
         found = f"{value.one_min:.2f} over the last minute"
         if value.one_min <= min(LOAD_MAX, LOAD_PER_CPU_MAX * value.cpus):
-            return Finding("ready", found)
-        return Finding("noisy", found, "others use this host", "end what else is running, and wait a minute")
+            return Diagnosis("ready", found)
+        return Diagnosis("noisy", found, "others use this host", "end what else is running, and wait a minute")
 
 
 class PressureStall(Property[dict[str, float]]):
@@ -56,12 +56,12 @@ class PressureStall(Property[dict[str, float]]):
                 averages[resource] = float(match.group(1))
         return averages or None
 
-    def judge(self, value: dict[str, float]) -> Finding:
+    def judge(self, value: dict[str, float]) -> Diagnosis:
         found = ", ".join(f"{resource} {share:.1f} %" for resource, share in value.items()) + " of the last 10 s"
         above = [resource for resource, share in value.items() if share > PSI_AVG10_MAX[resource]]
         if not above:
-            return Finding("ready", found)
-        return Finding("noisy", found, f"tasks wait for {' and '.join(above)}", "end what else is running")
+            return Diagnosis("ready", found)
+        return Diagnosis("noisy", found, f"tasks wait for {' and '.join(above)}", "end what else is running")
 
 
 class ForeignLoad(Property[Activity]):
@@ -73,13 +73,13 @@ class ForeignLoad(Property[Activity]):
     def read(self, host: Host) -> Activity | None:
         return host.activity
 
-    def judge(self, value: Activity) -> Finding:
+    def judge(self, value: Activity) -> Diagnosis:
         found = f"{value.foreign_cpus:.2f} CPUs over {value.elapsed_s:.1f} s"
         if value.foreign_cpus <= FOREIGN_CPUS_MAX:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         named = ", ".join(f"{name} {cpus:.2f}" for name, cpus in value.busiest)
         why = "others take time and cache from server and driver; windows in which they do are invalid"
-        return Finding("noisy", f"{found}: {named or 'no process shown'}", why, "end these, or wait for them")
+        return Diagnosis("noisy", f"{found}: {named or 'no process shown'}", why, "end these, or wait for them")
 
 
 class Steal(Property[tuple[Stalls, ...]]):
@@ -91,14 +91,14 @@ class Steal(Property[tuple[Stalls, ...]]):
     def read(self, host: Host) -> tuple[Stalls, ...] | None:
         return tuple(stall for stall in host.stalls or () if stall.stolen_s is not None) or None
 
-    def judge(self, value: tuple[Stalls, ...]) -> Finding:
+    def judge(self, value: tuple[Stalls, ...]) -> Diagnosis:
         share, cpu = max(((stall.stolen_s or 0.0) / stall.spun_s, stall.cpu) for stall in value)
         found = f"up to {share:.1%} (CPU {cpu})" if share else "none"
         if share <= STEAL_SHARE_MAX:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         why = "the hypervisor gives the CPUs to other guests meanwhile"
         advice = "dedicated CPUs or metal; else more blocks, as windows with steal are invalid"
-        return Finding("unfit" if share > STEAL_SHARE_UNFIT else "noisy", found, why, advice)
+        return Diagnosis("unfit" if share > STEAL_SHARE_UNFIT else "noisy", found, why, advice)
 
 
 class Hiccups(Property[tuple[Stalls, ...]]):
@@ -108,22 +108,22 @@ class Hiccups(Property[tuple[Stalls, ...]]):
     def read(self, host: Host) -> tuple[Stalls, ...] | None:
         return host.stalls
 
-    def judge(self, value: tuple[Stalls, ...]) -> Finding:
+    def judge(self, value: tuple[Stalls, ...]) -> Diagnosis:
         worst = max(value, key=_away_share)
         longest_ms = max(stall.longest_away_s for stall in value) * 1e3
         share = _away_share(worst)
         waited_s = max(stall.waited_s for stall in value)
         others = f"; other processes had {waited_s * 1e3:.0f} ms" if waited_s > 0 else ""
         if not worst.gaps:
-            return Finding("ready", f"none above 0.5 ms on {len(value)} CPUs{others}")
+            return Diagnosis("ready", f"none above 0.5 ms on {len(value)} CPUs{others}")
         found = f"away up to {share:.2%} (CPU {worst.cpu}, {worst.gaps} gaps); longest {longest_ms:.1f} ms{others}"
         if share <= AWAY_SHARE_MAX and longest_ms <= LONGEST_AWAY_MAX_S * 1e3:
-            return Finding("ready", found)
+            return Diagnosis("ready", found)
         told = "none" if worst.stolen_s is None else f"{worst.stolen_s * 1e3:.0f} ms"
         official = f"{worst.away_s * 1e3:.0f} ms in all, reported as steal: {told}"
         why = f"the CPUs stood still although no process of this host had them ({official}): this is in every tail"
         advice = "metal or dedicated CPUs; else trust no tail shorter than these gaps, and use more blocks"
-        return Finding("unfit" if share > AWAY_SHARE_UNFIT else "noisy", found, why, advice)
+        return Diagnosis("unfit" if share > AWAY_SHARE_UNFIT else "noisy", found, why, advice)
 
 
 def _away_share(stall: Stalls) -> float:

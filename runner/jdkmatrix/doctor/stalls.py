@@ -73,11 +73,11 @@ def probe(root: Path, cpus: Sequence[int], spin_s: float) -> tuple[Stalls, ...] 
         if spinner.returncode == 0:
             shown = cpu in before and cpu in after
             stolen_s = (after[cpu].steal - before[cpu].steal) / ticks_per_s if shown else None
-            stalls.append(summed(cpu, json.loads(text), stolen_s=stolen_s))
+            stalls.append(sum_stalls(cpu, json.loads(text), stolen_s=stolen_s))
     return tuple(stalls) or None
 
 
-def summed(cpu: int, printed: dict[str, object], *, stolen_s: float | None) -> Stalls:
+def sum_stalls(cpu: int, printed: dict[str, object], *, stolen_s: float | None) -> Stalls:
     """`printed`: what spin.py prints: spun_ns, and gaps as pairs (length, of which waited), in ns. Pure."""
     gaps = printed["gaps"]
     spun_ns = printed["spun_ns"]

@@ -54,7 +54,7 @@ class Tuned:
 
 
 def load(file: Path) -> Tuned | None:
-    """None without a record.
+    """The record, or None without one.
 
     Raises:
         MatrixError: there is one that cannot be read.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from jdkmatrix.doctor.base import Change, Host, chosen
+from jdkmatrix.doctor.base import Host, HostChange, chosen
 from jdkmatrix.doctor.tuned import Setting, Tuned, load, locked, remove, save
 
 Ending = Literal["put back", "already so", "left", "gone", "failed"]
@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True)
 class ChangeOutcome:
-    """What became of one write; `error` is empty when it succeeded."""
+    """The outcome of one write; `error` is empty when it succeeded."""
 
     file: str
     error: str = ""
@@ -46,7 +46,7 @@ class Restored:
     detail: str
 
 
-def steps(host: Host, changes: Iterable[Change]) -> tuple[Step, ...]:
+def steps(host: Host, changes: Iterable[HostChange]) -> tuple[Step, ...]:
     """The changes that would change something, with what is there now."""
     known = ((change, current(host, change.file)) for change in changes)
     return tuple(
@@ -77,7 +77,7 @@ def tune(host: Host, planned: Iterable[Step], state: Path, told: Callable[[Chang
 
 
 def merged(earlier: Tuned | None, planned: Iterable[Step], boot: str) -> Tuned:
-    """What to keep when there may be a record already. Pure.
+    """Combine new steps with those of a record that may be there already. Pure.
 
     The value that was found first stays the one to put back. Only after a reboot, where a file holds neither what was
     found nor what was written, is it the value of the new boot: the earlier ones are history.
@@ -121,7 +121,7 @@ def restore(host: Host, state: Path) -> tuple[Restored, ...] | None:
 
 
 def current(host: Host, file: str) -> str | None:
-    """What a file holds, in the spelling in which it could be written: of several choices the chosen one."""
+    """The text of a file in the spelling in which it could be written: of several choices, the chosen one."""
     text = host.text(file)
     return None if text is None else chosen(text)
 
@@ -146,7 +146,8 @@ def _put_back(host: Host, setting: Setting, *, rebooted: bool) -> Restored:
 
 
 def _write(host: Host, file: str, text: str) -> str:
-    """What went wrong, or nothing. One write, as the kernel takes each for a whole value; no file is made."""
+    """Returns the error in words, empty on success. One write, as the kernel takes each for a whole value; no file is
+    made."""
     try:
         opened = os.open(host.at(file), os.O_WRONLY | os.O_TRUNC)
         try:

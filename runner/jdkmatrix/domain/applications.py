@@ -1,45 +1,58 @@
-"""The applications that a server can serve, and what each needs of it. Pure."""
+"""The applications that a server can serve: each is a file in workloads/applications that has its name, beside the
+module that makes its war. Which of its Servlets an embedded server serves, workloads/embedded-server says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from jdkmatrix.domain.catalogue import FeatureSet, ServerKind
+from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.project_files import workloads_folder
+from jdkmatrix.reading import read_toml
+from jdkmatrix.validation import unknown, validated
 
 REMOTE_URL = "jdkmatrix.remote.url"
 REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms"
 REMOTE_CLIENT = "jdkmatrix.remote.client"
 BANKING_ACCOUNTS = "jdkmatrix.banking.accounts"
 
+Front = Literal["rest", "servlet"]
+Below = Annotated[str, Field(pattern=r"^/")]
 
-@dataclass(frozen=True)
-class Application:
+
+class Application(Record):
     """`fronts`: what takes its requests, Jakarta REST or plain Servlets; `same_either_way`: a server without Jakarta
     REST serves by a Servlet what others serve by it, at the same path. `does_nothing`: it answers with a constant.
     `ready_path`, below the context root, answers 200 when the application is in order, and calls nothing.
-    `required` are the system properties without which it is not. `calls_remote`: a remote system. `has_mix`: does it
-    serve requests of several kinds? `has_accounts`: of a bank. `needs`: what it needs of a feature set beyond Jakarta
-    REST. `limit_path`: where an application that blocks its threads on purpose is told for how long at
-    most."""
+    `required` are the system properties without which it is not. `needs`: what it needs of a feature set beyond Jakarta
+    REST. `limit_path`: where an application that blocks its threads on purpose is told for how long at most. `has_mix`:
+    does it serve requests of several kinds? `mixes` of them, as matrix.toml may have them."""
 
     name: str
-    fronts: tuple[str, ...]
-    ready_path: str
+    fronts: Annotated[tuple[Front, ...], Field(min_length=1)]
+    ready_path: Below
     same_either_way: bool = False
     does_nothing: bool = False
     required: tuple[str, ...] = ()
-    calls_remote: bool = False
-    has_mix: bool = False
-    has_accounts: bool = False
     needs: str | None = None
-    limit_path: str | None = None
+    limit_path: Below | None = None
+    has_mix: bool = False
+    mixes: Mapping[str, Any] = Field({}, exclude=True)
 
     @property
-    def archive(self) -> str:
-        """Its name in workloads/outputs.json."""
-        return f"{self.name}.war"
+    def calls_remote(self) -> bool:
+        return REMOTE_URL in self.required
+
+    @property
+    def has_accounts(self) -> bool:
+        """Is it told how many accounts its bank has?"""
+        return BANKING_ACCOUNTS in self.required
 
     @property
     def context_root(self) -> str:
@@ -60,33 +73,27 @@ class Application:
             raise MatrixError(f'the application "{self.name}" needs the system properties {", ".join(missing)}')
 
 
-_ALL = (
-    Application("mp-ping", fronts=("rest",), ready_path="/ping", same_either_way=True, does_nothing=True),
-    Application(
-        "banking",
-        fronts=("rest", "servlet"),
-        # Not one that calls the remote system: a server must not depend on it for its start.
-        ready_path="/accounts",
-        required=(REMOTE_URL, BANKING_ACCOUNTS),
-        calls_remote=True,
-        has_mix=True,
-        has_accounts=True,
-        needs="JSON binding",
-    ),
-    Application(
-        "pinning",
-        fronts=("servlet",),
-        ready_path="/servlet/ready",
-        has_mix=True,
-        needs="servlets",
-        limit_path="/servlet/limit",
-    ),
-)
-APPLICATIONS: Mapping[str, Application] = {application.name: application for application in _ALL}
+@cache
+def applications() -> Mapping[str, Application]:
+    """By name.
+
+    Raises:
+        MatrixError: a file is not as it should be: names it and the key.
+    """
+    files = sorted(_folder().glob("*.toml"))
+    return {file.stem: validated(Application, {**read_toml(file), "name": file.stem}, file) for file in files}
+
+
+def application_file(name: str) -> Path:
+    return _folder() / f"{name}.toml"
+
+
+def _folder() -> Path:
+    return workloads_folder() / "applications"
 
 
 def application_of(name: str) -> Application:
     """Raises: MatrixError: unknown application."""
-    if name not in APPLICATIONS:
-        raise MatrixError(f'"{name}" is not an application (allowed: {", ".join(APPLICATIONS)})')
-    return APPLICATIONS[name]
+    if name not in applications():
+        raise MatrixError(f"application: {unknown(name, applications())}")
+    return applications()[name]

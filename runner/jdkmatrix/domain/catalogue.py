@@ -14,8 +14,9 @@ from pydantic import AfterValidator, Field, model_validator
 from jdkmatrix.domain.cell_key import DEFAULT_SERVER
 from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.project_files import validated, workloads_folder
+from jdkmatrix.project_files import workloads_folder
 from jdkmatrix.reading import read_toml
+from jdkmatrix.validation import validated
 
 BUILT = "built:"  # begins the name of a file that the build makes
 _LISTS = ("jvm_options", "properties", "server_options")  # such an argument becomes several
@@ -125,7 +126,7 @@ class ServerKind(Record):
 
     @property
     def jar(self) -> str | None:
-        """What its module makes, by its name in the build; None where it has none."""
+        """The name of the jar that its module builds; None where it has no module."""
         return f"{self.name}-server.jar" if self.release is None else None
 
     def switch_of(self, executor: str) -> Switch:
@@ -138,7 +139,7 @@ class ServerKind(Record):
 
 @cache
 def server_kinds() -> Mapping[str, ServerKind]:
-    """By name, the usual one first.
+    """The kinds of server by name, the usual one first.
 
     Raises:
         MatrixError: a server.toml is not as it should be: names the file and the key.
@@ -149,8 +150,8 @@ def server_kinds() -> Mapping[str, ServerKind]:
 
 
 def read_server(path: Path) -> ServerKind:
-    """As `server_kinds`, of one server.toml."""
-    kind = validated(ServerKind, {**read_toml(path), "name": path.parent.name}, str(path))
+    """Read and check one server.toml; raises as `server_kinds`."""
+    kind = validated(ServerKind, {**read_toml(path), "name": path.parent.name}, path)
     for files in (kind.files, kind.plugged.files, *(own.files for own in kind.executors.values())):
         for source in files.values():
             if not (source.startswith(BUILT) or "{" in source or (path.parent / source).is_file()):

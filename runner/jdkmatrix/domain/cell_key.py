@@ -8,15 +8,13 @@ from jdkmatrix.domain.record import Record
 
 AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 
-
+# Ids and records that name no server mean this one, the old ones too: a part of their form, and nobody's choice.
 DEFAULT_SERVER = "open-liberty"
-
-
 NO_SERVER = "none"  # of an experiment that is a program of its own
 
 
 class TaskSize(NamedTuple):
-    """What one request asks of the server: computing, and waiting for the remote system."""
+    """The work of one request: computing, and waiting for the remote system."""
 
     burn_us: int
     wait_us: int
@@ -42,7 +40,7 @@ class CellKey(Record):
 
     @property
     def group_id(self) -> str:
-        """As cell_id, of all cells whose executors are compared."""
+        """The cell_id without the executor: equal for all cells whose executors are compared."""
         return f"{self.served}.{self.jdk}.{self._size_id}.{self.load}"
 
     @property
@@ -52,7 +50,7 @@ class CellKey(Record):
 
     @property
     def group(self) -> CellKey:
-        """What stays equal among cells whose executors are compared."""
+        """The key without the executor: equal for all cells whose executors are compared."""
         return self.model_copy(update={"executor": ""})
 
     def fork_label(self, fork: int, attempt: int = 1) -> str:

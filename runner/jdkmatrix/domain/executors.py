@@ -38,7 +38,7 @@ def check_executor(name: str) -> str:
     )
 
 
-def again(name: str) -> str:
+def aa_arm(name: str) -> str:
     """The second arm of an A/A check of executor `name`."""
     return f"{first_arm(name)}{_AGAIN}"
 
@@ -48,7 +48,7 @@ def is_aa_arm(name: str) -> bool:
 
 
 def first_arm(name: str) -> str:
-    """What the second arm of an A/A check is measured against; any other executor itself."""
+    """The executor that the second arm of an A/A check repeats; any other executor itself."""
     return name.removesuffix(_AGAIN)
 
 
@@ -71,8 +71,8 @@ def reference(name: str, server: str) -> str:
 
 
 def references(names: Iterable[str], server: str) -> dict[str, str]:
-    """What each of these, the arms of one condition, is compared with: its `reference`. Virtual threads that have none
-    beside them are compared with the pool that has none either, where there is only one."""
+    """By executor, the one that it is compared with among these arms of one condition: its `reference`. If virtual
+    threads and a pool both lack theirs, and there is only one such pool, it is the reference of both."""
     found = {name: reference(name, server) for name in names}
     own = [name for name, base in found.items() if not is_aa_arm(name) and base not in found.keys() - {name}]
     pools = [name for name in own if not is_virtual(name)]
@@ -89,7 +89,7 @@ def unsized(name: str) -> str:
 
 @cache
 def row_of(name: str) -> str:
-    """As `unsized`, by its name of today."""
+    """The catalogue row of an executor; old names lead to the row of today."""
     row = catalogue().get(unsized(name))
     return (row and row.same_as) or unsized(name)
 
@@ -101,7 +101,7 @@ def size_of(name: str) -> int | None:
 
 
 def usual_executors() -> tuple[str, ...]:
-    """Those without a size that the usual server has."""
+    """The executors without a size that the usual server has."""
     usual = next(iter(server_kinds().values()))
     return tuple(name for name in executor_kinds() if not name.endswith("-N") and usual.has(name))
 

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
-    """Without a search for cycles: to look at all of them again and again while they grow takes as long as to make
-    them."""
+def gc_paused() -> Iterator[None]:
+    """Pause the search for cycles: to look at many new objects again and again takes as long as to make them."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -23,7 +22,7 @@ def uncollected() -> Iterator[None]:
 
 @contextmanager
 def frozen() -> Iterator[None]:
-    """What there is already is left out of searches for cycles until the end."""
+    """Leave every object that exists now out of garbage collection until the end."""
     gc.freeze()
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a driver or a program without a server can be loaded with. Kinds of load are made of these (loads/kinds)."""
+"""Loads for drivers and for programs without a server. Kinds of load are made of these (loads/kinds)."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from jdkmatrix.domain.record import Record
 
 
 class GivenLoad(Record):
-    """What a table [loads.NAME] says: what a cell is loaded with, or from what that follows."""
+    """A table [loads.NAME]: the load of a cell, or the rule from which it follows."""
 
     kind: str
 
 
 class CellLoad(GivenLoad, ABC):
-    """What a cell with a server is loaded with."""
+    """The load of a cell with a server."""
 
     connections: Annotated[int, Field(ge=1, le=1_000_000)]
 
     @property
     @abstractmethod
     def in_windows(self) -> SaturateLoad | RateLoad:
-        """What the gate of the warm-up looks at, and the windows where the load has none of its own."""
+        """The load of the warm-up, and of the windows where the load has none of its own."""
 
 
 class DriverLoad(Record):
-    """What a driver can be asked for."""
+    """A load that a driver can make."""
 
     is_closed_loop: ClassVar[bool] = False
 
@@ -147,7 +147,7 @@ class JoinLoad(DriverLoad):
 
 
 def _decimal(number: float) -> Fraction:
-    """What is written: 0.1 is a tenth."""
+    """The number as it is written: 0.1 is a tenth."""
     return Fraction(repr(number))
 
 
@@ -155,7 +155,8 @@ Load = Annotated[SaturateLoad | RateLoad | RampLoad | JoinLoad, Field(discrimina
 
 
 class LoadOverTime(CellLoad):
-    """What is read second by second. `ramp`: as a driver runs it; `warmup_rps`: the rate that the warm-up ends at."""
+    """A load whose figures are read second by second. `ramp`: as a driver runs it; `warmup_rps`: the rate that the
+    warm-up ends at."""
 
     warmup_rps: Annotated[float, Field(gt=0)]
 
@@ -173,7 +174,7 @@ class LoadOverTime(CellLoad):
 
 
 class TaskLoad(GivenLoad, ABC):
-    """What an experiment without a server is loaded with."""
+    """The load of an experiment without a server."""
 
     def words(self) -> str:
         return self.short_words()

@@ -30,7 +30,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def amount(value: float, unit: str) -> str:
-    """Without its unit; counts as they are."""
+    """The number without its unit; counts stay as they are."""
     if unit == "" and math.isfinite(value) and value == int(value):
         return f"{value:,.0f}"
     if unit == "%" and abs(value) < 10:
@@ -85,3 +85,8 @@ def wait_words(wait_us: int) -> str:
 
 def delay_words(wait_us: int) -> str:
     return f"{wait_words(wait_us)} delay" if wait_us else "no delay"
+
+
+def rise(before: int | None, after: int | None) -> int | None:
+    """The rise of a counter; None where one of its readings is not known."""
+    return None if before is None or after is None else after - before

@@ -1,4 +1,4 @@
-"""What every record has in common."""
+"""The base class of all records."""
 
 from __future__ import annotations
 

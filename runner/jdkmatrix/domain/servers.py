@@ -10,7 +10,7 @@ from jdkmatrix.domain.cell_key import DEFAULT_SERVER
 
 @cache
 def server_kind(server: str) -> ServerKind | None:
-    """By the longest name that this one begins with; None where no kind is called so."""
+    """The kind with the longest name that this one begins with; None where no kind is called so."""
     found = (kind for kind in server_kinds().values() if f"{server}-".startswith(f"{kind.name}-"))
     return max(found, key=lambda kind: len(kind.name), default=None)
 
@@ -27,12 +27,5 @@ def title_of(server: str) -> str:
 
 @cache
 def feature_sets() -> dict[str, FeatureSet]:
-    """Of all servers, by their names."""
+    """The feature sets of all servers, by name."""
     return {name: one for kind in server_kinds().values() for name, one in kind.feature_sets.items()}
-
-
-def check_feature_set(name: str) -> str:
-    """Return `name`; ValueError says what is allowed."""
-    if name not in feature_sets():
-        raise ValueError(f'"{name}" is not a feature set (allowed: {", ".join(feature_sets())})')
-    return name

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
@@ -24,8 +23,8 @@ class Jvm(Table):
 
 
 class Limits(Table):
-    """What a server may use before it is stopped for the host's sake; None: what the host permits. `memory_bytes_max`:
-    resident memory, and what the kernel counts with it. `threads_max` counts the threads of all its processes."""
+    """Resource limits of a server's processes; None: those of the host. `memory_bytes_max`: resident memory, and the
+    kernel memory that counts with it. `threads_max`: over all its processes."""
 
     threads_max: Annotated[int, Field(ge=1)] | None = None
     memory_bytes_max: Annotated[int, Field(ge=1 << 20)] | None = None
@@ -41,13 +40,14 @@ class RemoteAnswers(Table):
     sigma: Annotated[float, Field(gt=0, le=3)] | None = None
     seed: int = 1
 
-    def problems(self) -> Iterator[str]:
-        """What is wrong with a table `remote`: "KEY: why"."""
+    @model_validator(mode="after")
+    def _has_its_sigma(self) -> Self:
         if (self.spread == "lognormal") != (self.sigma is not None):
-            yield 'remote.sigma: belongs to spread = "lognormal", and only there'
+            raise ValueError('sigma: belongs to spread = "lognormal", and only there')
+        return self
 
     def query(self, wait_us: int) -> str:
-        """As the remote system is asked."""
+        """The query string that asks the remote system for such an answer."""
         parts = [f"delay_us={wait_us}", f"size_bytes={self.size_bytes}"]
         if self.spread != "fixed":
             parts += [f"spread={self.spread}", f"seed={self.seed}"]

@@ -26,7 +26,7 @@ class DriverError(MatrixError):
 
 @dataclass(frozen=True)
 class Target:
-    """What is loaded, and from where.
+    """The address under load, and the place of the driver.
 
     `url` is http on loopback, with path and query; without `requests`, a GET of it is sent over and over. `cpus` are
     the driver's CPUs, `cgroup` is the folder of the cgroup that it starts in (None: the runner's own), `log_dir`
@@ -80,7 +80,7 @@ class DriverSession(Protocol):
 
     @property
     def pid(self) -> int | None:
-        """Of the process that makes the next phase; None: that phase is a process of its own."""
+        """The process that makes the next phase; None where that phase starts its own."""
 
     def wait_ready(self) -> None:
         """Wait until a phase can be run at once; a phase that is asked for earlier waits by itself.
@@ -94,7 +94,8 @@ class DriverSession(Protocol):
         connections stay."""
 
     def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
-        """As `run`, of load that no figure of the fork is of. Before the first `run`, or between windows in turns."""
+        """Like `run`, for load that no figure of the fork comes from: before the first `run`, or between windows in
+        turns."""
         return self.run(load, duration_s, label=label, edge=edge)
 
     def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:

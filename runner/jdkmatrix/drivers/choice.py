@@ -15,7 +15,7 @@ MadeAlike = tuple[str, int]  # a load by its name, and the remote system's delay
 
 
 def phases_of(load: CellLoad, *, window_s: float, timeout_s: float, cpus: int) -> tuple[Phase, ...]:
-    """What a driver must be able to make for `load`.
+    """The phases that a driver must be able to make for `load`.
 
     `window_s`: of loads that have no length of their own; `cpus`: the driver's.
     """

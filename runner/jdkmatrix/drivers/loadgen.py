@@ -253,41 +253,19 @@ def _read_lines(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> No
 
 
 def _interval(event: IntervalEvent) -> Interval:
-    return Interval(
-        t_s=event.t_s,
-        due=event.due,
-        sent=event.sent,
-        completed=event.completed,
-        errors=event.errors.total,
-        p50_us=event.p50_us,
-        p99_us=event.p99_us,
-        max_us=event.max_us,
-    )
+    same = event.model_dump(include=set(Interval.model_fields) - {"errors"})
+    return Interval(**same, errors=event.errors.total)
 
 
 def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: int) -> LoadResult:
+    histograms = {"corrected", "uncorrected", "send_lateness"}
+    same = event.model_dump(include=set(LoadResult.model_fields) - histograms - {"hlog"})
     return LoadResult(
+        **same,
+        **{name: _latency(getattr(event, name)) for name in histograms},
         driver="loadgen",
         load=load,
-        started_monotonic_ns=event.started_monotonic_ns,
-        ended_monotonic_ns=event.ended_monotonic_ns,
-        duration_s=event.duration_s,
         latency_from_s=0.0,
-        due=event.due,
-        sent=event.sent,
-        unsent=event.unsent,
-        outstanding=event.outstanding,
-        completed=event.completed,
-        answered_late=event.answered_late,
-        non_2xx=event.non_2xx,
-        errors=event.errors,
-        reconnects=event.reconnects,
-        bytes_read=event.bytes_read,
-        throughput_rps=event.throughput_rps,
-        lower_bounds=event.lower_bounds,
-        corrected=_latency(event.corrected),
-        uncorrected=_latency(event.uncorrected),
-        send_lateness=_latency(event.send_lateness),
         driver_cpu_s=event.cpu_s,
         driver_cpu_share=event.cpu_s / (event.duration_s * cpus),
         intervals=intervals,

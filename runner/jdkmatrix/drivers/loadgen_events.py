@@ -1,4 +1,4 @@
-"""What a loadgen session prints, one JSON object per line (Event.java). Pure."""
+"""The output of a loadgen session, one JSON object per line (Event.java). Pure."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class Wrk2:
         return DriverFacts(name="wrk2", version=self.version, sha256=self.sha256, jdk=None, java_version=None)
 
     def cannot(self, phase: Phase) -> str | None:
-        """As `drivers.base.Driver`."""
+        """See `drivers.base.Driver`."""
         files_max = _open_files_max()
         if phase.load.connections + _OWN_FILES > files_max:
             return f"{phase.load.connections:,} connections: a process may have {files_max:,} open files (ulimit -Hn)"
@@ -157,7 +157,7 @@ class Wrk2Session:
 
     @property
     def command(self) -> tuple[str, ...]:
-        """Of the latest phase; empty before the first."""
+        """The command line of the latest phase; empty before the first."""
         return self._command
 
     def begin_at(self, unique: int) -> None:
@@ -313,7 +313,7 @@ def _bound_s(target: Target, load: RateLoad, lasts_s: int) -> float:
 
 
 def _wait_until_replaced(process: subprocess.Popen[bytes]) -> None:
-    """Until `launch` has become the command, or the command has ended."""
+    """Wait until `launch` has become the command, or the command has ended."""
     deadline = time.monotonic() + _BECOME_TIMEOUT_S
     launcher = os.fsencode(launch.__file__)
     while time.monotonic() < deadline and not _ended(process):
@@ -346,7 +346,7 @@ def _sockets(pid: int) -> int:
 
 
 def _ended(process: subprocess.Popen[bytes]) -> bool:
-    """Without reaping it, so that its folder in /proc stays and `_wait` gets its account."""
+    """Has it ended? Does not reap it, so that its folder in /proc stays and `_wait` gets its account."""
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 

@@ -100,7 +100,8 @@ class Histogram:
         return float(min(max(self.summary_us[percent].value, Decimal(low)), Decimal(high)))
 
     def latency(self) -> Latency | None:
-        """As a record; None when nothing was recorded. The maximum is the bucket's upper edge, as in the rows."""
+        """The record of this histogram; None when nothing was recorded. The maximum is the bucket's upper edge, as in
+        the rows."""
         if self.total_count == 0 or self.mean_us is None:
             return None
         return Latency(

@@ -1,4 +1,4 @@
-"""What wrk2 prints, read exactly. Pure: text in, values out.
+"""Read the output of wrk2 exactly. Pure: text in, values out.
 
 The format is that of giltene/wrk2, `src/wrk.c` (`main`, `calibrate`, `print_hdr_latency`), `src/units.c` and
 `hdr_percentiles_print` in `src/hdr_histogram.c`. Units differ between summary (us, ms, s, m) and spectrum (always
@@ -202,8 +202,7 @@ class _Lines:
 
 
 def _refusal(lines: _Lines) -> str:
-    """What stands before the usage, or before a run that is not the one that was asked for: without its script, or
-    ended by it."""
+    """The message before the usage text, or before a run that ran without its script or was ended by it."""
     complaint: dict[str, None] = {}
     verdict, silence = "wrk2 did not run", "it printed nothing"
     for line in lines:

@@ -1,4 +1,4 @@
-"""What wrk2 can send, when it does, and what of it counts. Pure.
+"""The schedule of wrk2: rates that it can make, when it sends, and which requests count. Pure.
 
 A thread opens its connections `CONNECT_STAGGER_MS` apart. Each sends at once when it is opened, and from then on every
 connections / rate seconds (`thread_main` and `usec_to_next_send` in wrk2's `src/wrk.c`). While it opens them, and with
@@ -22,7 +22,7 @@ _DUE_DEVIATION_MAX = 0.1  # of the requests of a measured window
 
 
 def thread_count(connections: int, cpus: int) -> int:
-    """As many threads as there are CPUs, or the next number below that divides the connections.
+    """The number of CPUs, or the next number below that divides the connections.
 
     wrk2 gives every thread `connections / threads` rounded down and leaves the rest unopened.
     """
@@ -34,7 +34,8 @@ def whole_timeout_s(timeout_s: float) -> int:
 
 
 def lead_s(load: RateLoad, threads: int) -> float:
-    """From its first connection to the part that counts: then all are open, and wrk2 sets its histograms back."""
+    """The seconds from its first connection to the part that counts: then all are open, and wrk2 sets its histograms
+    back."""
     return calibrated_s(load.connections, threads)
 
 

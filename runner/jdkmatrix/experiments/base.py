@@ -104,7 +104,7 @@ class ChartFigure:
 
 
 @dataclass(frozen=True)
-class Group:
+class ReadingGroup:
     """Readings that stand beside each other, on one scale where `same_scale`."""
 
     id: str
@@ -123,12 +123,13 @@ class Page:
     introduction: str
     glossary: str
     apart: tuple[str, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[ReadingGroup, ...]
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the runner decides. `rounds`: the work of a task, 0 for none; `url`: of the remote system, if any."""
+    """Arguments that the runner decides. `rounds`: the work of a task, 0 for none; `url`: of the remote system, if
+    any."""
 
     rounds: int
     rounds_per_us: float
@@ -174,7 +175,7 @@ class Experiment(Table, ABC):
 
     @abstractmethod
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
-        """Behind `-jar standalone.jar`.
+        """The program's arguments behind `-jar standalone.jar`.
 
         Raises:
             TypeError: a load that it has not.
@@ -186,7 +187,7 @@ class Experiment(Table, ABC):
 
     @abstractmethod
     def longest_s(self, measured_s: float) -> float:
-        """After so long the program hangs."""
+        """The seconds after which the program counts as hung."""
 
     @classmethod
     def readings(cls, result: ProgramResult) -> tuple[WindowReading, ...]:
@@ -230,16 +231,12 @@ class Experiment(Table, ABC):
 
     @property
     def row(self) -> str | None:
-        """What its rows are named by instead of its arms."""
+        """The parameter that names its rows instead of its arms."""
         return None
 
     def vm_options(self, executor: str) -> tuple[str, ...]:
-        """What the JVM needs for it, beside what `jvm` says. Structured concurrency is a preview before JDK 28."""
+        """JVM options of an executor beside those of `jvm`. Structured concurrency is a preview before JDK 28."""
         return ("--enable-preview",) if base_of(executor) == "structured" else ()
-
-    def problems(self) -> Iterator[str]:
-        """What is wrong with its table: "KEY: why"."""
-        yield from ()
 
     def has_arm(self, executor: str) -> bool:
         """Is this executor, whatever its tuning, one of its arms?"""
@@ -270,5 +267,5 @@ def with_size(executor: str) -> str:
 
 
 def with_reading(cells: Sequence[CompleteCell], name: str) -> list[tuple[CompleteCell, Spread]]:
-    """Those that have it."""
+    """The forks that have this reading."""
     return [(cell, spread) for cell in cells if (spread := cell.spreads.get(name))]

@@ -17,9 +17,9 @@ from jdkmatrix.experiments.base import (
     Experiment,
     FactRow,
     Given,
-    Group,
     Measurand,
     Page,
+    ReadingGroup,
     Seen,
     Sentences,
     Spread,
@@ -138,19 +138,19 @@ class Burn(Experiment):
         ),
         apart=("load", "cpus", "burn_us"),
         groups=(
-            Group(
+            ReadingGroup(
                 "throughput",
                 "Throughput",
                 "Tasks per second that were done. The bound is work conservation: no CPU is idle while a task waits.",
                 (ChartFigure("throughput", "Throughput", "throughput in tasks per second"),),
             ),
-            Group(
+            ReadingGroup(
                 "cpu",
                 "CPU used",
                 "Of the CPUs that the program may use, in per cent; 100 means that none was idle.",
                 (ChartFigure("CPU used", "CPU used", "CPU used in %"),),
             ),
-            Group(
+            ReadingGroup(
                 "parks",
                 "Parked while tasks were queued",
                 "A worker that is parked while a task waits could have run it, if there is a CPU for it: a park lasts "

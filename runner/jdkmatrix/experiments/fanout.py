@@ -19,9 +19,9 @@ from jdkmatrix.experiments.base import (
     Experiment,
     FactRow,
     Given,
-    Group,
     Measurand,
     Page,
+    ReadingGroup,
     Seen,
     Sentences,
     cannot_have,
@@ -60,7 +60,7 @@ class Fanout(Experiment):
         ),
         apart=("cpus",),
         groups=(
-            Group(
+            ReadingGroup(
                 "wall",
                 "Until all were answered",
                 "From the first request to the last answer or error, in seconds.",
@@ -77,9 +77,6 @@ class Fanout(Experiment):
     @property
     def calls(self) -> RemoteAnswers:
         return self.remote
-
-    def problems(self) -> Iterator[str]:
-        yield from self.remote.problems()
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
         if not isinstance(load, CountLoad) or given.url is None:

@@ -1,4 +1,4 @@
-"""Which experiments there are. Another one is a file beside these, and its name in this tuple."""
+"""The experiments. Another one is a file beside these, and its name in this tuple."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXPERIMENTS: tuple[type[Experiment], ...] = (Burn, Spawn, Pinning, Fanout)  # in
 
 
 def name_of(experiment: type[Experiment]) -> str:
-    """As its tables and its results call it."""
+    """The name of an experiment in its tables and results."""
     (name,) = experiment.model_fields["experiment"].annotation.__args__  # type: ignore[union-attr]
     return str(name)
 
@@ -35,7 +35,7 @@ _TABLE: TypeAdapter[Experiment] = TypeAdapter(AnyExperiment)
 
 
 def table_of(parameters: Any) -> Experiment | None:
-    """From what a record keeps of a table; None where it is none: a file from elsewhere may say anything."""
+    """The table that a record keeps; None where it is none: a file from elsewhere may say anything."""
     try:
         return _TABLE.validate_python(parameters)
     except ValidationError:

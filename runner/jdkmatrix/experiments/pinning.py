@@ -17,9 +17,9 @@ from jdkmatrix.experiments.base import (
     Experiment,
     FactRow,
     Given,
-    Group,
     Measurand,
     Page,
+    ReadingGroup,
     Seen,
     Sentences,
     at,
@@ -76,7 +76,7 @@ class Pinning(Experiment):
         ),
         apart=("cpus", "load"),
         groups=(
-            Group(
+            ReadingGroup(
                 "throughput",
                 "Throughput",
                 "How often a thread blocked and went on, per second, all threads together.",
@@ -111,7 +111,7 @@ class Pinning(Experiment):
         return self.warmup_s + measured_s + 10 * self.block_ms / 1000
 
     def held(self, seen: Seen, load: TaskLoad) -> Held | None:
-        """None where it says nothing of that."""
+        """Did it keep the rule? None where it does not tell."""
         throughput_per_s, carriers = at(seen, "throughput_per_s"), at(seen, "carriers")
         if throughput_per_s is None or not isinstance(load, CountLoad):
             return None
@@ -147,7 +147,7 @@ class Pinning(Experiment):
 
 
 def cell_held(table: Experiment | None, seen: Sequence[Seen], load: TaskLoad) -> tuple[Held, ...]:
-    """What each usable fork says; nothing where the cell does not say what was asked for."""
+    """Whether each usable fork met the rule; empty where the cell does not say what was asked for."""
     if not isinstance(table, Pinning):
         return ()
     return tuple(found for one in seen if (found := table.held(one, load)) is not None)

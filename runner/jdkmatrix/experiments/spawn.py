@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
@@ -18,9 +18,9 @@ from jdkmatrix.experiments.base import (
     Experiment,
     FactRow,
     Given,
-    Group,
     Measurand,
     Page,
+    ReadingGroup,
     Seen,
     Sentences,
     cannot_have,
@@ -41,7 +41,7 @@ def _memory_words(use: Seen) -> str:
 
 
 def _kib(size_bytes: float) -> str:
-    """As top shows it, and with a unit that a reader knows."""
+    """The size as top shows it, with its unit."""
     return f"{size_bytes / _KIB:,.0f} KiB ({digits(size_bytes / _MIB, 3)} MiB)"
 
 
@@ -79,7 +79,7 @@ class Spawn(Experiment):
         ),
         apart=("cpus",),
         groups=(
-            Group(
+            ReadingGroup(
                 "memory",
                 "Memory per thread",
                 "VIRT is address space that is only promised, RSS the memory that is really there: what the process "
@@ -92,7 +92,7 @@ class Spawn(Experiment):
                 ),
                 same_scale=True,
             ),
-            Group(
+            ReadingGroup(
                 "time",
                 "Time",
                 "All started: until the last thread was started, which is what spawn-time published. All done: until "
@@ -118,13 +118,15 @@ class Spawn(Experiment):
     def works(self) -> bool:
         return self.task == "burn"
 
-    def problems(self) -> Iterator[str]:
+    @model_validator(mode="after")
+    def _has_what_belongs_to_its_task(self) -> Self:
         if (self.task == "sleep") != (self.sleep_s is not None):
-            yield 'sleep_s: belongs to task = "sleep", and only there'
+            raise ValueError('sleep_s: belongs to task = "sleep", and only there')
         if self.sink != "null" and self.task != "print":
-            yield 'sink: belongs to task = "print", and only there'
+            raise ValueError('sink: belongs to task = "print", and only there')
         if self.cold and self.task == "sleep":
-            yield "cold: what a sleeping thread costs is only measured after a rehearsal"
+            raise ValueError("cold: what a sleeping thread costs is only measured after a rehearsal")
+        return self
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
         if not isinstance(load, CountLoad):

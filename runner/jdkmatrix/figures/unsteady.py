@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.records.windows import SeriesSteadiness, Warmup
-from jdkmatrix.stats.steady import Finding
+from jdkmatrix.stats.steady import SeriesState
 
 COMPILING = "the JIT compiler was at work"
 _NAMES = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}
@@ -19,11 +19,11 @@ def why_not_steady(warmup: Warmup, *, compiling: bool) -> str:
 
 def _words(series: SeriesSteadiness) -> str:
     finding, whole = series.finding, _share(series.change)
-    if finding == Finding.TOO_SHORT.value:
+    if finding == SeriesState.TOO_SHORT.value:
         what = "had too few windows to tell"
-    elif finding == Finding.SETTLING.value:
+    elif finding == SeriesState.SETTLING.value:
         what = "had not settled"
-    elif finding == Finding.UNCERTAIN.value:
+    elif finding == SeriesState.UNCERTAIN.value:
         what = f"scattered too much to tell whether it still fell{_at_worst(series)}"
     elif series.drift_per_s is None:
         what = f"still fell, by {whole} on the whole"

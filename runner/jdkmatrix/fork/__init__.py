@@ -1,1 +1,1 @@
-"""What every fork has, whatever it measures: CPUs, limits, kernel settings, a remote system, gates, reasons."""
+"""Measure a fork, whatever runs in it: CPUs, limits, kernel settings, the remote system, reasons."""

@@ -1,4 +1,4 @@
-"""On which CPUs the threads of a process may run: widen it for the JIT compiler, put it back, verify it."""
+"""Set the CPUs on which the threads of a process may run: widen them for the JIT compiler, put them back, verify."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps the server and the driver on their CPUs for a whole run: the kernel's cpusets, or affinity alone.
+"""Keep the server and the driver on their CPUs for a whole run, by the kernel's cpusets or by affinity alone.
 
 An affinity is a wish that every thread may change for itself; nothing leaves the cpuset of a cgroup. Where cgroups can
 be used, both hold. The server's cgroup has the driver's CPUs too as long as the JIT compiler may run there; meanwhile
@@ -53,7 +53,7 @@ class Confiner(Protocol):
 
 @dataclass(frozen=True)
 class AffinityConfiner:
-    """By sched_setaffinity alone."""
+    """Confines by sched_setaffinity alone."""
 
     why_not_cgroup: str
 
@@ -70,7 +70,7 @@ class AffinityConfiner:
 
 @dataclass(frozen=True)
 class CgroupConfiner:
-    """By a cgroup for each role, and by affinity inside it."""
+    """Confines by a cgroup for each role, and by affinity inside it."""
 
     groups: CpuGroups
     proc: Path = Path("/proc")
@@ -98,8 +98,8 @@ class CgroupConfiner:
 
 @contextmanager
 def confinement(state: CgroupState | None, cpus: Collection[int], *, also: Collection[str] = ()) -> Iterator[Confiner]:
-    """By cgroup where that is permitted, which is tried, else by affinity. `cpus`: all that this process may use.
-    `also`: controllers that these cgroups get too where they can, for limits (`host.limits`).
+    """Confine by cgroup where a trial shows that it is permitted, else by affinity. `cpus`: all that this process may
+    use. `also`: controllers that these cgroups get too where they can, for limits (`host.limits`).
 
     No cgroup is left behind.
     """

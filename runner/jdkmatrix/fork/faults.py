@@ -86,6 +86,6 @@ def faults(status: Status, ends: Iterable[str], gates: Iterable[str]) -> tuple[s
 
 
 def faults_of(fork: Fork) -> tuple[str, ...]:
-    """As `faults`."""
+    """The codes of the faults of the host that spoilt this fork."""
     codes, gates = ([reason.code for reason in reasons] for reasons in (fork.reasons, fork.window_reasons))
     return faults(fork.status, codes, gates)

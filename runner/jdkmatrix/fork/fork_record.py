@@ -1,8 +1,9 @@
-"""What a fork is measured with, what is known of it so far, and the record that this becomes."""
+"""From the setup of a cell to the record of a fork: the values and interfaces that every kind of measurement shares."""
 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -10,17 +11,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.domain.tables import Limits, RemoteAnswers
+from jdkmatrix.experiments.base import Experiment
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.kinds import AnyLoad
-from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.run import Calibration, HostFacts
 
 
 def now_utc() -> str:
@@ -52,7 +54,7 @@ class Round(NamedTuple):
 
 
 class Opened(Protocol):
-    """What is measured, started and warm. Each raises MatrixError where it cannot go on."""
+    """A server or program that is started and warm. Each method raises MatrixError where it cannot go on."""
 
     def rewarm(self, duration_s: float) -> None:
         """Load for so long, to be thrown away."""
@@ -62,53 +64,39 @@ class Opened(Protocol):
 
 
 class Measurement(Protocol):
-    """What is measured inside one fork; what it has seen survives whatever ends it."""
+    """The measurement inside one fork; its findings survive whatever ends the fork."""
 
     def opened(self, remote: RemoteProcess | None) -> AbstractContextManager[Opened]:
-        """Its process, from its start to its end; what is to be checked at the end is checked on exit, unless something
-        has ended it before.
+        """Run its process; what is to be checked at the end is checked on exit, unless something has ended it before.
 
         Raises:
             MatrixError: it did not go through to its end.
         """
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
-        """Of a fork that went through to its end: may its figures be used, and why not."""
+        """Whether the figures may be used, and why not; asked of a fork that went through to its end."""
 
     def record(self) -> Mapping[str, Any]:
         """Fields of Fork, beside those of its envelope."""
 
 
-class Subject(Protocol):
-    """What is measured inside the forks of one cell: an application on a server, or an experiment without one."""
+@dataclass(frozen=True, kw_only=True)
+class CellSetup(ABC):
+    """Everything that the forks of one cell are started and measured with, resolved.
 
-    @property
-    def load(self) -> AnyLoad: ...
+    `workload`: its table of matrix.toml; `calibration`: None where nothing burns; `burn_rounds`: the work of a request
+    or task, 0 for none; `kernel`: files and the text that they hold while a fork runs; `heap_bytes`: the largest size
+    of the heap, 0 where it is not known; `inputs`: everything else that decides the result, as JSON.
+    """
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """Its table of matrix.toml, as JSON."""
-
-    @property
-    def limits(self) -> Limits:
-        """The box that its process runs in."""
-
-    def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
-        """Why it cannot be measured in turns with others where its remote system answers after so long; None where it
-        can."""
-
-    def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> Measurement:
-        """Starts nothing yet."""
-
-
-@dataclass(frozen=True)
-class CellParts:
-    """What one cell is measured with. `burn_rounds`: the work of a request or task, 0 for none; `kernel`: files and
-    what they hold while a fork runs; `inputs`: everything else that decides the result, as JSON; `heap_bytes`: the most
-    that the heap may have, 0 where it is not known."""
-
-    subject: Subject
+    matrix: Matrix
+    profile: Profile
+    host: HostFacts
+    confiner: Confiner
+    load: AnyLoad
+    workload: Workload | Experiment
     cpu_sets: CpuSets
+    calibration: Calibration | None
     burn_rounds: int
     jvm_flags: Mapping[str, str]
     kernel: Mapping[str, str]
@@ -116,30 +104,31 @@ class CellParts:
     inputs: Mapping[str, Any]
     heap_bytes: int = 0
 
+    @property
+    def limits(self) -> Limits:
+        """The resource limits of its process."""
+        return self.workload.limits or Limits()
 
-@dataclass(frozen=True)
-class ForkSetup:
-    """Everything that one fork needs. `windows` of `window_s`: where it is measured by itself; `precision`: what the
-    profile promises of ratios, a share; `irq_time_accounting`: as host/irq_time.py found it. `scratch` is its own and
-    gone afterwards; `log_dir` exists and stays, `log_prefix` leads there from the cell file."""
+    @abstractmethod
+    def why_no_turns(self, wait_us: int) -> str | None:
+        """Why its forks cannot take turns with others where the remote system answers after so long; None where they
+        can."""
 
-    planned: PlannedFork
-    parts: CellParts
-    matrix: Matrix
-    windows: int
-    window_s: float
-    precision: float
-    irq_time_accounting: bool | None
-    confiner: Confiner
-    scratch: Path
-    log_dir: Path
-    log_prefix: str
+    @abstractmethod
+    def begin(self, fork: ForkDraft, listener: Listener) -> Measurement:
+        """Starts nothing yet."""
 
 
 @dataclass
 class ForkDraft:
-    """What is known so far of the envelope."""
+    """A fork from its start to its record. `scratch` is its own and gone afterwards; `log_dir` exists and stays,
+    `log_prefix` leads there from the cell file."""
 
+    cell: CellSetup
+    planned: PlannedFork
+    scratch: Path
+    log_dir: Path
+    log_prefix: str
     started_at: str = field(default_factory=now_utc)
     started_s: float = field(default_factory=time.monotonic)
     failed: bool = False
@@ -155,13 +144,14 @@ class ForkDraft:
         self.reasons.append(Reason(code=code, message=message, figures=dict(figures or {})))
 
 
-def finished(setup: ForkSetup, draft: ForkDraft, measurement: Measurement) -> Fork:
+def fork_record_of(draft: ForkDraft, measurement: Measurement) -> Fork:
+    """The record of a fork that has ended, however that came."""
     status, reasons = (Status.FAILED, ()) if draft.failed else measurement.judged()
     hits = [Reason(code=hit.code, message=hit.message, figures=hit.figures) for hit in draft.outcomes]
     return Fork(
-        fork=setup.planned.fork,
-        position=setup.planned.position,
-        sequence=setup.planned.sequence,
+        fork=draft.planned.fork,
+        position=draft.planned.position,
+        sequence=draft.planned.sequence,
         status=status,
         reasons=(*draft.reasons, *reasons, *hits),
         started_at=draft.started_at,
@@ -169,11 +159,11 @@ def finished(setup: ForkSetup, draft: ForkDraft, measurement: Measurement) -> Fo
         duration_s=time.monotonic() - draft.started_s,
         command=draft.command,
         remote_command=draft.remote_command,
-        confinement=_confinement(setup.parts.cpu_sets, setup.confiner),
+        confinement=_confinement(draft.cell.cpu_sets, draft.cell.confiner),
         clock_speed_after=draft.clock_speed_after,
         limits=draft.limits,
         outcomes=draft.outcomes,
-        logs=_logs(setup.log_dir, setup.log_prefix),
+        logs=_logs(draft.log_dir, draft.log_prefix),
         **measurement.record(),
     )
 
@@ -194,8 +184,8 @@ _UNLISTED = ("warmup-", "rewarm", "lead")
 
 
 def _logs(log_dir: Path, prefix: str) -> dict[str, str]:
-    """What a reader may want to see; `prefix` leads there from the cell file. The driver's logs of the warm-up stay on
-    disk, unlisted: there are dozens."""
+    """The log files to list, by name; `prefix` leads to `log_dir` from the cell file. The driver's logs of the warm-up
+    stay on disk, unlisted: there are dozens."""
     files = sorted(path for path in log_dir.rglob("*") if path.is_file())
     names = [str(path.relative_to(log_dir)) for path in files if not path.name.startswith(_UNLISTED)]
     return {name: f"{prefix}/{name}" for name in names}

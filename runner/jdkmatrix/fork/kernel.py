@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from jdkmatrix.doctor.base import Change, Host
+from jdkmatrix.doctor.base import Host, HostChange
 from jdkmatrix.doctor.tuned import ARM_FILE
 from jdkmatrix.doctor.tuning import ChangeOutcome, restore, steps, tune
 from jdkmatrix.errors import MatrixError
@@ -44,7 +44,7 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
         yield
         return
     failed: list[ChangeOutcome] = []
-    changes = [Change(file, value, "an arm of the comparison") for file, value in files.items()]
+    changes = [HostChange(file, value, "an arm of the comparison") for file, value in files.items()]
     try:
         tune(host, steps(host, changes), state, lambda outcome: failed.append(outcome) if outcome.error else None)
         if failed:

@@ -66,7 +66,7 @@ class LimitWatch(Pace):
 
     @property
     def counters(self) -> LimitCounters:
-        """As they were at the last look."""
+        """The counters at the last look."""
         return self._last
 
     def __exit__(
@@ -102,7 +102,7 @@ def held_back(counters: LimitCounters) -> tuple[LimitName, ...]:
 
 
 def exceeded(usage: Usage, limits: Limits) -> dict[LimitName, int]:
-    """What is more than it may be."""
+    """The limits that these figures exceed."""
     found: dict[LimitName, int] = {}
     if limits.threads_max is not None and usage.threads > limits.threads_max:
         found["threads"] = usage.threads
@@ -112,7 +112,7 @@ def exceeded(usage: Usage, limits: Limits) -> dict[LimitName, int]:
 
 
 def read_usage(pid: int) -> Usage:
-    """From /proc/PID/status (proc_pid_status(5)).
+    """Read /proc/PID/status (proc_pid_status(5)).
 
     Raises:
         SutGoneError: no such process, or it is ending.

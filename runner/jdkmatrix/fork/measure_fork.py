@@ -12,7 +12,7 @@ from typing import Self
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
-from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Opened, Round, finished
+from jdkmatrix.fork.fork_record import ForkDraft, Listener, Opened, Round, fork_record_of
 from jdkmatrix.fork.kernel import kernel_settings
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.records.forks import Fork
@@ -25,10 +25,9 @@ class RunningFork:
     all that was seen, the reason and the logs. Ctrl-C passes through, with all processes ended.
     """
 
-    def __init__(self, setup: ForkSetup, listener: Listener) -> None:
-        self._setup = setup
-        self._draft = ForkDraft()
-        self._measurement = setup.parts.subject.begin(setup, self._draft, listener)
+    def __init__(self, draft: ForkDraft, listener: Listener) -> None:
+        self._draft = draft
+        self._measurement = draft.cell.begin(draft, listener)
         self._processes = ExitStack()  # what is open
         self._fork: Fork | None = None  # once it has ended
 
@@ -54,7 +53,7 @@ class RunningFork:
     def close(self) -> Fork:
         """Check what is to be checked at its end, and end its processes."""
         self._go_on(self._processes.close)
-        return self._fork or finished(self._setup, self._draft, self._measurement)
+        return self._fork or fork_record_of(self._draft, self._measurement)
 
     def _go_on(self, act: Callable[[], None]) -> None:
         """`act`, unless the fork has ended; what goes wrong in it ends the fork."""
@@ -72,21 +71,21 @@ class RunningFork:
         except Exception as error:
             self._draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
             with suppress(OSError):  # which may be what went wrong
-                (self._setup.log_dir / "traceback.txt").write_text(traceback.format_exc())
-        self._fork = finished(self._setup, self._draft, self._measurement)
+                (self._draft.log_dir / "traceback.txt").write_text(traceback.format_exc())
+        self._fork = fork_record_of(self._draft, self._measurement)
 
     def _open(self) -> None:
-        setup, processes = self._setup, self._processes
-        processes.callback(shutil.rmtree, setup.scratch, ignore_errors=True)
-        host = Host(root=Path("/"), results=setup.log_dir)
-        processes.enter_context(kernel_settings(host, setup.parts.kernel))
-        remote = processes.enter_context(_remote(setup, self._draft))
+        draft, processes = self._draft, self._processes
+        processes.callback(shutil.rmtree, draft.scratch, ignore_errors=True)
+        host = Host(root=Path("/"), results=draft.log_dir)
+        processes.enter_context(kernel_settings(host, draft.cell.kernel))
+        remote = processes.enter_context(_remote(draft))
         self._opened: Opened = processes.enter_context(self._measurement.opened(remote))
 
 
-def measure_fork(setup: ForkSetup, listener: Listener) -> Fork:
-    """By itself, from its start to its end."""
-    with RunningFork(setup, listener) as fork:
+def measure_fork(draft: ForkDraft, listener: Listener) -> Fork:
+    """Measure one fork by itself, from its start to its end."""
+    with RunningFork(draft, listener) as fork:
         fork.measure()
         return fork.close()
 
@@ -123,17 +122,20 @@ def in_turns(
 
 
 @contextmanager
-def _remote(setup: ForkSetup, draft: ForkDraft) -> Iterator[RemoteProcess | None]:
+def _remote(draft: ForkDraft) -> Iterator[RemoteProcess | None]:
     """The remote system, ready; None where none is called."""
-    parts = setup.parts.remote
+    cell, parts = draft.cell, draft.cell.remote
     if parts is None:
         yield None
         return
-    cpus = setup.parts.cpu_sets.remote
-    cgroup = setup.confiner.group("remote", cpus)
-    slice_us = setup.matrix.remote.slice_us
+    cpus = cell.cpu_sets.remote
     with RemoteProcess(
-        parts.jar, parts.java, cpus=cpus, log_dir=setup.log_dir, cgroup=cgroup, slice_us=slice_us
+        parts.jar,
+        parts.java,
+        cpus=cpus,
+        log_dir=draft.log_dir,
+        cgroup=cell.confiner.group("remote", cpus),
+        slice_us=cell.matrix.remote.slice_us,
     ) as remote:
         draft.remote_command = tuple(remote.command)
         remote.wait_ready()

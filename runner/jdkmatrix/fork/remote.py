@@ -109,7 +109,7 @@ class RemoteProcess:
 
     @property
     def url(self) -> str:
-        """Where it answers, without a query; known once it is ready."""
+        """The address that answers, without a query; known once it is ready."""
         return f"{self._base_url}/answer"
 
     def wait_ready(self) -> None:
@@ -122,7 +122,7 @@ class RemoteProcess:
             self._port = self._read_ready().port
 
     def delay_at_most(self, delay_us: int | None) -> None:
-        """From now on no answer is held back for longer; None: as long as it is asked for.
+        """Hold no answer back for longer from now on; None: as long as it is asked for.
 
         Raises:
             RemoteError: it has ended, or refuses.
@@ -186,7 +186,7 @@ class RemoteProcess:
 
 
 def parse_stats(answer: Mapping[str, Any]) -> RemoteStats:
-    """What /stats says, its histograms summed up as the driver's are. Pure.
+    """Parse the answer of /stats and sum up its histograms as those of the driver. Pure.
 
     Raises:
         RemoteError: it is not of this version.

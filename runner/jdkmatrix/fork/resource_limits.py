@@ -26,7 +26,7 @@ class ResourceLimits:
 
     @property
     def cgroups(self) -> list[Path]:
-        """Those that the process is started in."""
+        """The cgroups that the process is started in."""
         return [*([self.cpu_group] if self.cpu_group else []), *self.groups.folders]
 
     @property
@@ -46,7 +46,7 @@ class ResourceLimits:
         )
 
     def watch(self, pid: int, end: Callable[[], None], *, started_ns: int) -> LimitWatch:
-        """To be entered while the process runs; `end` stops it."""
+        """Watch the process while the context is entered; `end` stops it."""
         self._watch = LimitWatch(pid, self.plan, self.groups.counters, end, started_ns=started_ns)
         return self._watch
 

@@ -16,7 +16,7 @@ from jdkmatrix.host.topology import read_topology
 
 
 def cpus_beside(allowed: Collection[int], sets: CpuSets, cores: Iterable[Collection[int]]) -> frozenset[int]:
-    """Where this tool runs: on CPUs that nobody has and that share no core with the server's, else beside the driver
+    """The CPUs for this tool: on CPUs that nobody has and that share no core with the server's, else beside the driver
     and the remote system, else anywhere. `cores`: the CPUs of each."""
     free = set(allowed) - {*sets.sut, *sets.driver, *sets.remote}
     free -= {cpu for core in cores if set(core) & set(sets.sut) for cpu in core}

@@ -55,7 +55,7 @@ class Watchdog(Pace):
 
 
 def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> FloodError | None:
-    """What is wrong with these figures; None: nothing."""
+    """The error that these figures show, in words; None: there is none."""
     if log_bytes > rules.log_bytes_max:
         return FloodError(
             f"the logs of this fork have reached {log_bytes / 1e6:,.0f} MB, and "

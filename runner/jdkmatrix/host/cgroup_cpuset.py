@@ -73,7 +73,7 @@ class CpuGroup:
 
 @dataclass(frozen=True)
 class CpuGroups:
-    """By role: "sut", "driver", "remote"."""
+    """The groups by role: "sut", "driver", "remote"."""
 
     groups: Mapping[str, CpuGroup]
 

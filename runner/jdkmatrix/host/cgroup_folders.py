@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.reading import text_if_readable
 
 _NAME = re.compile(r"jdk-matrix-(?P<pid>\d+)-(?P<started>\d+)-[a-z]+(?P<handed_down>(-[a-z]+)*)")
 _EMPTY_TIMEOUT_S = 2.0
@@ -86,10 +87,7 @@ def add(folder: Path, pid: int) -> None:
 
 def read(path: Path) -> str:
     """The text without white space around it; empty where there is no such file."""
-    try:
-        return path.read_text().strip()
-    except OSError:
-        return ""
+    return text_if_readable(path) or ""
 
 
 def write(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What the cgroups that this process is in let it use: a set of CPUs, and a quota of CPU time. Versions 1 and 2.
+"""Limits by the cgroups of this process: a set of CPUs, and a quota of CPU time. Versions 1 and 2.
 
 Not handled: a cgroup that is mounted nowhere where this process can see it; then there is nothing to read, and its
 quota shows only in the throttling counters.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from jdkmatrix.host.cpulist import parse_cpu_list
+from jdkmatrix.reading import text_if_readable
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,9 @@ class Hierarchy:
 
 def read_hierarchies(proc: Path) -> tuple[Hierarchy, ...]:
     """The hierarchies that are mounted and that this process has a place in (proc_pid_cgroup(5), mountinfo(5))."""
-    places = dict(_places(_text(proc / "self/cgroup") or ""))
+    places = dict(_places(text_if_readable(proc / "self/cgroup") or ""))
     found: dict[frozenset[str], Hierarchy] = {}
-    for line in (_text(proc / "self/mountinfo") or "").splitlines():
+    for line in (text_if_readable(proc / "self/mountinfo") or "").splitlines():
         fields, _, rest = line.partition(" - ")
         kind, _, options = rest.partition(" ")
         if kind not in ("cgroup", "cgroup2"):
@@ -88,9 +89,9 @@ def _below(mount: Path, root: str, place: str) -> Path:
 
 def _quota_cpus(folder: Path, version: int) -> float | None:
     if version == 2:
-        words = (_text(folder / "cpu.max") or "").split()
+        words = (text_if_readable(folder / "cpu.max") or "").split()
     else:
-        words = [_text(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
+        words = [text_if_readable(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
     try:
         quota_us, period_us = (int(word) for word in words)
     except ValueError:  # "max", or no such file
@@ -110,10 +111,3 @@ def _unescaped(field: str) -> str:
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         field = field.replace(code, character)
     return field
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return None

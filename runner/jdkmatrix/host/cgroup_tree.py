@@ -27,9 +27,10 @@ _ADVICE = "a scope of its own has one: systemd-run --scope -p Delegate=yes"
 
 @dataclass(frozen=True)
 class CgroupState:
-    """What decides what can be made below `parent`. `is_root`: the root of the hierarchy, for which the rule about own
-    processes does not hold. `type`: cgroup.type. `busy_children`: those that have processes. `may_hand_down`: this user
-    may write in cgroup.subtree_control. `v1_controllers`: those that are in hierarchies of version 1."""
+    """Facts that decide which cgroups can be made below `parent`. `is_root`: the root of the hierarchy, for which the
+    rule about own processes does not hold. `type`: cgroup.type. `busy_children`: those that have processes.
+    `may_hand_down`: this user may write in cgroup.subtree_control. `v1_controllers`: those that are in hierarchies of
+    version 1."""
 
     parent: Path
     is_root: bool
@@ -144,7 +145,7 @@ def remove_leftovers(parent: Path, proc: Path = Path("/proc")) -> tuple[Path, ..
 
 
 def own_folder() -> Path | None:
-    """Where this process is in the hierarchy of version 2."""
+    """The folder of this process in the hierarchy of version 2."""
     return next((hierarchy.folder for hierarchy in read_hierarchies(Path("/proc")) if hierarchy.version == 2), None)
 
 

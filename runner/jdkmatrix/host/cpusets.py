@@ -34,7 +34,7 @@ _MESSAGES = {
 
 @dataclass(frozen=True)
 class Compromise:
-    """What this host could not give, as a stable code and in words."""
+    """A requirement that this host could not meet, as a stable code and in words."""
 
     code: str
     message: str
@@ -60,7 +60,7 @@ class TooFewCpusError(ValueError):
 
 @dataclass(frozen=True)
 class _Request:
-    """What all cells have in common."""
+    """The host and the CPUs that programs beside the server need, equal for every size of a cell."""
 
     topology: Topology
     driver_cpus: int

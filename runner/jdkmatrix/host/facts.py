@@ -1,4 +1,4 @@
-"""What a result must say about the machine that it was measured on."""
+"""Facts about the host that every result records."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpulist import parse_cpu_list
 from jdkmatrix.host.topology import CPU_ROOT, Topology
+from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.run import CpuFacts, HostFacts
 
 _SCHEDULER_KNOBS = Path("/sys/kernel/debug/sched")
@@ -19,8 +20,8 @@ _SCHEDULER_KNOBS = Path("/sys/kernel/debug/sched")
 
 def read_facts(topology: Topology) -> HostFacts:
     """Read them all; what this host does not tell is None."""
-    cpuinfo = _text(Path("/proc/cpuinfo")) or ""
-    command_line = _text(Path("/proc/cmdline"))
+    cpuinfo = text_if_readable(Path("/proc/cpuinfo")) or ""
+    command_line = text_if_readable(Path("/proc/cmdline"))
     shown = None if command_line is None else masked(command_line)
     return HostFacts(
         hostname_hash=hashlib.sha256(platform.node().encode()).hexdigest()[:12],
@@ -33,14 +34,14 @@ def read_facts(topology: Topology) -> HostFacts:
         swap_bytes=_meminfo_bytes("SwapTotal"),
         scheduler=_scheduler(),
         virtualisation=_virtualisation(cpuinfo),
-        clocksource=_text(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+        clocksource=text_if_readable(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
         load_1min=os.getloadavg()[0],
         limits={
             "open files": _limit(resource.RLIMIT_NOFILE),
             "processes": _limit(resource.RLIMIT_NPROC),
             "locked memory (bytes)": _limit(resource.RLIMIT_MEMLOCK),
         },
-        transparent_huge_pages=_chosen(_text(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
+        transparent_huge_pages=_chosen(text_if_readable(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
         kernel_command_line=shown,
         kernel_command_line_sha256=None if shown is None else hashlib.sha256(shown.encode()).hexdigest(),
     )
@@ -48,7 +49,7 @@ def read_facts(topology: Topology) -> HostFacts:
 
 def boot_id() -> str | None:
     """Another one after each start of the host."""
-    return _text(Path("/proc/sys/kernel/random/boot_id"))
+    return text_if_readable(Path("/proc/sys/kernel/random/boot_id"))
 
 
 def system() -> str:
@@ -62,27 +63,27 @@ def _cpu_facts(topology: Topology, cpuinfo: str) -> CpuFacts:
     return CpuFacts(
         model=_cpuinfo_value(cpuinfo, "model name") or platform.processor() or platform.machine(),
         microcode=_cpuinfo_value(cpuinfo, "microcode"),
-        online=parse_cpu_list(_text(CPU_ROOT / "online") or ""),
+        online=parse_cpu_list(text_if_readable(CPU_ROOT / "online") or ""),
         allowed=tuple(cpu.cpu for cpu in topology.cpus),
         packages=len({cpu.package for cpu in topology.cpus}),
         cores=len(cores),
         smt=any(len(threads) > 1 for threads in cores),
-        governor=_text(frequency / "scaling_governor"),
-        driver=_text(frequency / "scaling_driver"),
+        governor=text_if_readable(frequency / "scaling_governor"),
+        driver=text_if_readable(frequency / "scaling_driver"),
         boost=_boost(),
         mitigations={
-            file.name: _text(file) or ""
+            file.name: text_if_readable(file) or ""
             for file in sorted((CPU_ROOT / "vulnerabilities").glob("*"))
-            if _text(file) != "Not affected"
+            if text_if_readable(file) != "Not affected"
         },
     )
 
 
 def _boost() -> str | None:
-    no_turbo = _text(CPU_ROOT / "intel_pstate/no_turbo")
+    no_turbo = text_if_readable(CPU_ROOT / "intel_pstate/no_turbo")
     if no_turbo is not None:
         return "off" if no_turbo == "1" else "on"
-    boost = _text(CPU_ROOT / "cpufreq/boost")
+    boost = text_if_readable(CPU_ROOT / "cpufreq/boost")
     return None if boost is None else ("on" if boost == "1" else "off")
 
 
@@ -94,13 +95,13 @@ def _chosen(choices: str | None) -> str | None:
 
 def _scheduler() -> str | None:
     """The kernel's CPU scheduler as far as it shows: a loaded sched_ext one, or the tunables of the fair class."""
-    extension = _text(Path("/sys/kernel/sched_ext/root/ops"))
+    extension = text_if_readable(Path("/sys/kernel/sched_ext/root/ops"))
     if extension:
         return f"sched_ext {extension}"
     knobs = {
         name: value
         for name in ("base_slice_ns", "min_granularity_ns", "wakeup_granularity_ns", "preempt")
-        if (value := _text(_SCHEDULER_KNOBS / name)) is not None
+        if (value := text_if_readable(_SCHEDULER_KNOBS / name)) is not None
     }
     return ", ".join(f"{name}={value}" for name, value in knobs.items()) or None
 
@@ -110,7 +111,7 @@ def _virtualisation(cpuinfo: str) -> str | None:
     if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
         layers.append("container")
     if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE):
-        vendor = _text(Path("/sys/class/dmi/id/sys_vendor"))
+        vendor = text_if_readable(Path("/sys/class/dmi/id/sys_vendor"))
         layers.append(f"virtual machine ({vendor})" if vendor else "virtual machine")
     return " on a ".join(layers) or None
 
@@ -123,17 +124,17 @@ def _os_name() -> str:
 
 
 def memory_bytes() -> int:
-    """Of the whole host."""
+    """The memory of the whole host."""
     return _meminfo_bytes("MemTotal")
 
 
 def available_memory_bytes() -> int:
-    """What programs that are started now can have without swapping."""
+    """The memory that new programs can have without swapping."""
     return _meminfo_bytes("MemAvailable")
 
 
 def _meminfo_bytes(key: str) -> int:
-    match = re.search(rf"^{key}:\s+(\d+) kB", _text(Path("/proc/meminfo")) or "", re.MULTILINE)
+    match = re.search(rf"^{key}:\s+(\d+) kB", text_if_readable(Path("/proc/meminfo")) or "", re.MULTILINE)
     return int(match.group(1)) * 1024 if match else 0
 
 
@@ -145,10 +146,3 @@ def _limit(kind: int) -> str:
 def _cpuinfo_value(cpuinfo: str, key: str) -> str | None:
     match = re.search(rf"^{key}\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
     return match.group(1).strip() if match else None
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return None

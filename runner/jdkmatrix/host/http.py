@@ -35,7 +35,7 @@ class Connection:
         return self._ask("GET", path)
 
     def post(self, path: str) -> tuple[int, bytes]:
-        """As `get`; the request has no content."""
+        """Like `get`; the request has no content."""
         return self._ask("POST", path)
 
     def get_json(self, path: str) -> dict[str, Any]:

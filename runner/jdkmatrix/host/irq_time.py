@@ -47,7 +47,7 @@ def irq_time_accounting(cpu: int) -> bool | None:
 
 
 def undisturbed_bursts() -> Iterator[float]:
-    """Of each burst in which this thread was not switched out, the share that is missing from its clock."""
+    """For each burst in which this thread was not switched out, the share of its time that its CPU clock lacks."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as itself:
         itself.bind(("127.0.0.1", 0))
         itself.settimeout(1.0)

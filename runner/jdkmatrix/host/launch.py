@@ -91,7 +91,7 @@ def how_ended(status: int) -> str:
 
 
 def stderr_tail(log: Path) -> str:
-    """What a program said last, to stand behind a message; empty where it said nothing."""
+    """The last lines that a program printed, to append to a message; empty where it printed nothing."""
     lines = log.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
     return f"; the end of {log}:\n" + "\n".join(lines) if lines else ""
 

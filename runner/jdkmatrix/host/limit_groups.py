@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.domain.quantities import rise
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.host import cgroup_folders as folders
 from jdkmatrix.host import cgroup_tree
@@ -42,9 +43,9 @@ class LimitGroups:
     def counters(self) -> LimitCounters:
         now = self._read()
         return LimitCounters(
-            threads_refused=_rise(self._before.threads_refused, now.threads_refused),
-            memory_held_back=_rise(self._before.memory_held_back, now.memory_held_back),
-            oom_kills=_rise(self._before.oom_kills, now.oom_kills),
+            threads_refused=rise(self._before.threads_refused, now.threads_refused),
+            memory_held_back=rise(self._before.memory_held_back, now.memory_held_back),
+            oom_kills=rise(self._before.oom_kills, now.oom_kills),
         )
 
     def _read(self) -> LimitCounters:
@@ -108,7 +109,7 @@ def _v1_group(parent: Path) -> Iterator[Path]:
 
 
 def _settings(controller: Controller, version: int, limits: Limits) -> dict[str, str]:
-    """By file. Without a limit of its own, swap would take what memory may not."""
+    """The settings by file. Without a limit of its own, swap would take what memory may not."""
     if controller == "pids":
         return {"pids.max": str(limits.threads_max)}
     if version == 1:
@@ -133,7 +134,3 @@ def _was_full(v1_memory: Path) -> bool:
     full it was."""
     most, limit = (folders.read(v1_memory / f"memory.{name}_in_bytes") for name in ("max_usage", "limit"))
     return not most or int(most) > int(limit) - _HUGE_PAGE_BYTES
-
-
-def _rise(before: int | None, now: int | None) -> int | None:
-    return None if before is None or now is None else now - before

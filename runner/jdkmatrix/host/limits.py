@@ -29,7 +29,7 @@ _CAP_SYS_RESOURCE = 24  # linux/capability.h
 
 @dataclass(frozen=True)
 class V1Place:
-    """Where this process is in a hierarchy of version 1."""
+    """The place of this process in a hierarchy of version 1."""
 
     folder: Path
     writable: bool
@@ -38,8 +38,9 @@ class V1Place:
 
 @dataclass(frozen=True)
 class LimitHost:
-    """What decides. `of_cpu_group`: the controllers of the cgroup of version 2 that keeps the server on its CPUs; None
-    where none does, and one of its own could be made below `unified`. A process is in one cgroup of version 2."""
+    """Facts of the host that decide how limits are enforced. `of_cpu_group`: the controllers of the cgroup of version 2
+    that keeps the server on its CPUs; None where none does, and one of its own could be made below `unified`. A process
+    is in one cgroup of version 2."""
 
     unified: CgroupState | None
     v1: Mapping[Controller, V1Place]

@@ -53,7 +53,7 @@ def pinned(entry: JdkEntry) -> Archive | None:
 
 
 def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:
-    """What to do about an archive that its vendor took away."""
+    """Advice about an archive that its vendor removed."""
     advice = [f"the vendor has the archive of {entry.id} no more"]
     if why_fixed(entry) is None:
         advice.append(f"`matrix jdks update {entry.id}` looks for a newer build")

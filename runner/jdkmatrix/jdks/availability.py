@@ -1,4 +1,5 @@
-"""What can be had here, for every entry of the catalogue: looked up and probed, never guessed, no JDK started."""
+"""Find out for every entry of the catalogue whether it can be had here; looked up and probed, never guessed, no JDK
+started."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ FACTS_FILE = "matrix-jdk.json"
 
 
 class Facts(Record):
-    """What was got, from where, and what it says about itself. `got_at` is UTC; paths are relative."""
+    """Contents and origin of a cached JDK, and its own account of its version. `got_at` is UTC; paths are relative."""
 
     schema_version: Literal[1] = 1
     id: str
@@ -49,7 +49,7 @@ class Facts(Record):
 
 @dataclass(frozen=True)
 class Delivery:
-    """What a source put into the folder it was given; `java_home` is relative to it."""
+    """A download in the folder that its source was given; `java_home` is relative to it."""
 
     source: Literal["archive", "registry"]
     java_home: str
@@ -69,7 +69,7 @@ class Cached:
 
     @property
     def problem(self) -> str | None:
-        """What of it is not as it was got; None: nothing. Reads all of it.
+        """Why the JDK is no longer as it was downloaded; None: it is. Reads every file.
 
         Raises:
             MatrixError: it cannot be read.

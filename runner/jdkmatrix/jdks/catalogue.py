@@ -9,21 +9,21 @@ from __future__ import annotations
 import datetime
 import json
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError, field_validator, model_validator
-from pydantic_core import ErrorDetails
 
-from jdkmatrix.config.checks import unknown
 from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.identify import VendorName, Vm, feature_version
 from jdkmatrix.jdks.net import is_secure
 from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.run import KnownBug
+from jdkmatrix.validation import explain, told, unknown
 
 System = Literal["x86_64-linux", "aarch64-linux"]
 ROLLING = "rolling"
@@ -158,12 +158,12 @@ class Catalogue(Record):
 
 
 def this_system() -> str:
-    """As Nix writes it: "x86_64-linux"."""
+    """This machine in the spelling of Nix: "x86_64-linux"."""
     return f"{platform.machine()}-{platform.system().lower()}"
 
 
 def for_this_system(choices: Mapping[System, T]) -> T | None:
-    """What `choices` holds for this machine; None: nothing."""
+    """The choice for this machine; None where there is none."""
     return next((value for system, value in choices.items() if system == this_system()), None)
 
 
@@ -200,56 +200,17 @@ def parse_catalogue(path: Path, text: str) -> Catalogue:
     try:
         catalogue = Catalogue.model_validate(data)
     except ValidationError as error:
-        problems = [_explain(e, data) for e in error.errors()]
-        raise MatrixError(_message(path, problems)) from None
+        raise told((str(path), _named(problem, data)) for problem in explain(error, Catalogue)) from None
     ids = [entry.id for entry in catalogue.entries]
     twice = sorted({i for i in ids if ids.count(i) > 1})
     if twice:
-        raise MatrixError(_message(path, [f'entry "{i}": stands there twice; an id is one build' for i in twice]))
+        raise told((str(path), f'entry "{i}": stands there twice; an id is one build') for i in twice)
     return catalogue
 
 
-def _message(path: Path, problems: Sequence[str]) -> str:
-    if len(problems) == 1:
-        return f"{path}: {problems[0]}"
-    return f"{path}: {len(problems)} problems\n" + "\n".join(f"  {problem}" for problem in problems)
-
-
-def _explain(error: ErrorDetails, data: Any) -> str:
-    location = list(error["loc"])
-    where = _where(location, data)
-    kind, found = error["type"], error["input"]
-    if kind == "value_error":
-        return where + str(error["ctx"]["error"])
-    if kind == "missing":
-        return f"{where}missing"
-    if kind == "extra_forbidden":
-        return f"{where}is no key of this table"
-    if kind in ("literal_error", "union_tag_invalid"):
-        allowed = str(error["ctx"].get("expected") or error["ctx"].get("expected_tags", ""))
-        choices = [c.strip(" '") for c in allowed.replace(" or ", ", ").split(",")]
-        shown = found.get("kind") if isinstance(found, Mapping) else found
-        return where + unknown(shown, choices)
-    if kind == "string_pattern_mismatch":
-        return f"{where}found {found!r}; must match {error['ctx']['pattern']}"
-    text = repr(found)
-    message = error["msg"].replace("Tuple", "List").replace("tuple", "list")
-    return f"{where}found {text if len(text) <= 60 else text[:57] + '…'}; {message[0].lower()}{message[1:]}"
-
-
-def _where(location: Sequence[int | str], data: Any) -> str:
-    """`entry "temurin-21": archives.x86_64-linux.sha256: `; pydantic's names of union members are left out."""
-    path = list(location)
-    prefix = ""
-    if len(path) >= 2 and path[0] == "entries" and isinstance(path[1], int):
-        item = data["entries"][path[1]]
-        name = item.get("id") if isinstance(item, Mapping) else None
-        prefix = f'entry "{name}": ' if isinstance(name, str) else f"entries[{path[1]}]: "
-        path = path[2:]
-    key = ""
-    for part in path:
-        if isinstance(part, int):
-            key += f"[{part}]"
-        elif part not in ("pypi", "debian", "[key]"):
-            key += f".{part}" if key else part
-    return prefix + (f"{key}: " if key else "")
+def _named(problem: str, data: Any) -> str:
+    """With the id of the entry in the place of its number."""
+    found = re.match(r"entries\[([0-9]+)](?:\.|: )", problem)
+    entry = data["entries"][int(found[1])] if found else None
+    name = entry.get("id") if isinstance(entry, Mapping) else None
+    return f'entry "{name}": {problem[found.end() :]}' if found and isinstance(name, str) else problem

@@ -1,4 +1,4 @@
-"""What a JDK says about itself: its `release` file and its `java -version`. Pure.
+"""Parse a JDK's `release` file and its `java -version`. Pure.
 
 HotSpot and OpenJ9 print different lines, and vendors write their names into different places: all of that is known
 here and nowhere else. Build numbers follow JEP 223 and JEP 322 (`$VNUM-$PRE+$BUILD-$OPT`); IBM Semeru adds a
@@ -77,7 +77,7 @@ def parse_release(text: str) -> dict[str, str]:
 
 
 def parse_version_output(text: str) -> VersionOutput:
-    """What `java -version` (or `--version`) prints, on either stream.
+    """Parse the output of `java -version` (or `--version`), from either stream.
 
     Raises:
         MatrixError: this is no such output.

@@ -1,4 +1,4 @@
-"""What differs between VM families on the command line, and the flags that a JVM really ends up with."""
+"""Command-line options by VM family, and the flags that a JVM ends up with."""
 
 from __future__ import annotations
 

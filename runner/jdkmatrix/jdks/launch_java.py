@@ -13,7 +13,7 @@ _TIMEOUT_S = 60
 
 
 def java_version(home: Path) -> tuple[str, VersionOutput]:
-    """What `home`/bin/java prints for -version, as text and parsed.
+    """Run `home`/bin/java -version; returns its output, as text and parsed.
 
     Raises:
         MatrixError: it does not start, or prints something else.

@@ -78,7 +78,7 @@ def not_handed_over(entry: JdkEntry) -> str | None:
 
 
 def notice(entry: JdkEntry, version: str, libc: str | None) -> str | None:
-    """What differs from the catalogue or from the host; None: nothing does."""
+    """How the JDK differs from the catalogue or from the host; None: it does not."""
     found: list[str] = []
     if entry.rolling and version != entry.last_seen:
         found.append(f"{version} was got; the catalogue last saw {entry.last_seen}")

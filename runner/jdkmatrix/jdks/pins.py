@@ -1,4 +1,4 @@
-"""Which entries follow their vendor's newest build, and what stands in for one. Pure."""
+"""Find the entries that follow their vendor's newest build, and the entries that can stand in for one. Pure."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from jdkmatrix.jdks.identify import Vm
 
 @dataclass(frozen=True)
 class Known:
-    """In feature versions `first` to `last` (None: to this day) of these VMs."""
+    """The feature versions `first` to `last` (None: to this day) of these VMs that have a property."""
 
     first: int
     last: int | None = None

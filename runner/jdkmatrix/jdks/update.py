@@ -1,4 +1,4 @@
-"""What becomes of an entry when its vendor has a newer build, and of the catalogue then. Pure.
+"""Update entries of the catalogue to newer builds of their vendors. Pure.
 
 When entry X moves from build A to build B, the entry X-prev becomes A, whole, so that a regression can be chased with
 both. What belongs to A goes with it: archives, date, known bugs, and the package of a registry that holds A.
@@ -21,7 +21,7 @@ SYSTEMS: tuple[System, ...] = get_args(System)
 
 
 @dataclass(frozen=True)
-class Verdict:
+class EntryUpdate:
     """`text` says what becomes of `entry`, and why. `moved`: what it becomes; None: it stays.
 
     `unanswered`: why nobody could say whether there is a newer build; None: somebody could.
@@ -33,7 +33,7 @@ class Verdict:
     unanswered: str | None = None
 
 
-def judge(entry: JdkEntry, answer: Answer, catalogue: Catalogue) -> Verdict:
+def judge(entry: JdkEntry, answer: Answer, catalogue: Catalogue) -> EntryUpdate:
     """Compare `entry` with what its vendor answered. It moves only forward, and only when every system has the build.
 
     Raises:
@@ -49,7 +49,7 @@ def judge(entry: JdkEntry, answer: Answer, catalogue: Catalogue) -> Verdict:
             return _compare(entry, answer)
 
 
-def applied(catalogue: Catalogue, verdicts: Iterable[Verdict]) -> Catalogue:
+def with_updates(catalogue: Catalogue, verdicts: Iterable[EntryUpdate]) -> Catalogue:
     """The catalogue with every move of `verdicts`, and with what was moved away from in the `-prev` entries."""
     moves = {verdict.entry.id: verdict.moved for verdict in verdicts if verdict.moved is not None}
     standing = {entry.id: entry for entry in catalogue.entries}
@@ -73,7 +73,7 @@ def difference(old: str, new: str, name: str) -> str:
     return "".join(difflib.unified_diff(before, after, fromfile=f"a/{name}", tofile=f"b/{name}"))
 
 
-def _compare(entry: JdkEntry, answer: Mapping[System, Pin]) -> Verdict:
+def _compare(entry: JdkEntry, answer: Mapping[System, Pin]) -> EntryUpdate:
     if not answer:
         return _stays(entry, f"upstream has no archive of JDK {entry.feature_version}")
     order = {system: _order(entry, pin.version) for system, pin in answer.items()}
@@ -83,7 +83,7 @@ def _compare(entry: JdkEntry, answer: Mapping[System, Pin]) -> Verdict:
     if newest < present:
         return _stays(entry, f"upstream's newest is older: {version}")
     if newest == present:
-        return Verdict(entry, _same_build(entry, answer, [s for s in order if order[s] == newest]))
+        return EntryUpdate(entry, _same_build(entry, answer, [s for s in order if order[s] == newest]))
     missing = [system for system in SYSTEMS if order.get(system) != newest]
     if missing:
         having = [system for system in SYSTEMS if system not in missing]
@@ -92,8 +92,8 @@ def _compare(entry: JdkEntry, answer: Mapping[System, Pin]) -> Verdict:
     return _move(entry, version, answer)
 
 
-def _stays(entry: JdkEntry, why: str, unanswered: str | None = None) -> Verdict:
-    return Verdict(entry, f"stays at {entry.version}: {why}", unanswered=unanswered)
+def _stays(entry: JdkEntry, why: str, unanswered: str | None = None) -> EntryUpdate:
+    return EntryUpdate(entry, f"stays at {entry.version}: {why}", unanswered=unanswered)
 
 
 def _order(entry: JdkEntry, version: str) -> BuildOrder:
@@ -114,7 +114,7 @@ def _same_build(entry: JdkEntry, answer: Mapping[System, Pin], systems: Iterable
     return f"{entry.version} is the newest"
 
 
-def _move(entry: JdkEntry, version: str, answer: Mapping[System, Pin]) -> Verdict:
+def _move(entry: JdkEntry, version: str, answer: Mapping[System, Pin]) -> EntryUpdate:
     dates = [pin.date for pin in answer.values() if pin.date is not None]
     date = max(dates, default=None)  # the day from which every system had it
     data = _written(entry, without={"date", "registry", "known_bugs"}) | {
@@ -132,7 +132,7 @@ def _move(entry: JdkEntry, version: str, answer: Mapping[System, Pin]) -> Verdic
         text += f", and with it {', '.join(bug.id for bug in entry.known_bugs)}: look whether {version} has them too"
     if entry.notes:
         text += "; the notes stay as they are: read them again"
-    return Verdict(entry, text, JdkEntry.model_validate(data))
+    return EntryUpdate(entry, text, JdkEntry.model_validate(data))
 
 
 def _kept(entry: JdkEntry, standing: JdkEntry | None) -> JdkEntry:

@@ -28,7 +28,7 @@ class ForkOutcome(Enum):
 
 
 def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
-    """What became of a fork. `load`: of its cell."""
+    """Tell what became of a fork. `load`: of its cell."""
     if fork.status is Status.FAILED:
         return ForkOutcome.NO if failed_by_itself(fork) else ForkOutcome.LOST
     if fork.status is Status.INVALID or not fork.valid_windows:
@@ -60,7 +60,7 @@ class OutcomeCounts:
 
 
 def attained(forks: Iterable[Fork], load: AnyLoad, *, planned: int = 0) -> OutcomeCounts:
-    """Of all forks of a cell. `planned`: those beyond its forks were never measured, and are lost."""
+    """Count outcomes of all forks of a cell. `planned`: those beyond its forks were never measured, and are lost."""
     fates = [fate(fork, load) for fork in forks]
     lost = fates.count(ForkOutcome.LOST) + max(0, planned - len(fates))
     return OutcomeCounts(fates.count(ForkOutcome.YES), fates.count(ForkOutcome.NO), lost)

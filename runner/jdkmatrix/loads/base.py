@@ -1,5 +1,5 @@
-"""What a kind of load decides beside its fields: what is measured under it, what a fork is asked and which figures it
-has, and in which words all this is told.
+"""A kind of load decides more than its fields: what is measured under it, what a fork is asked, its figures, and
+in which words all this is told.
 
 A kind is a file in `kinds`, with the record of its fields, which files of results keep.
 """
@@ -22,7 +22,7 @@ from jdkmatrix.stats.forks import fork_cpu_us_per_request, fork_throughput
 
 @dataclass(frozen=True)
 class Question:
-    """What every fork under a load is an answer to, the failed ones too; yes is better, always.
+    """Every fork under a load is an answer to it, the failed ones too; yes is better, always.
 
     `did`: what a fork that says yes did; `title`: the same at the head of a table. `is_sought`: does the load go on
     until the answer is no? Then that is what usually comes out, and no trouble. `in_tables`: does it say more than the
@@ -68,7 +68,7 @@ class Ask(NamedTuple):
 
 
 class Lengths(NamedTuple):
-    """Of a fork's windows, where its load has no length of its own."""
+    """The lengths of a fork's windows, where its load has none of its own."""
 
     windows: int
     window_s: float
@@ -124,7 +124,7 @@ class LoadKind(ABC, Generic[L]):
             yield Ask(self.load.in_windows, lengths.window_s, f"window-{index}", title)
 
     def search(self, measured: Sequence[Window], nearest: NearestRate) -> Generator[Ask, Window, Capacity] | None:
-        """What is looked for behind the windows, which are no windows of the fork; None: nothing.
+        """A search behind the windows, whose own are no windows of the fork; None: there is none.
 
         Raises:
             MatrixError: there is no rate to begin with.
@@ -181,7 +181,7 @@ class LoadKind(ABC, Generic[L]):
     def words(self) -> str: ...
 
     def words_of_all(self, loads: Sequence[L]) -> str:
-        """Of loads of one kind that differ, since each was worked out for a condition of its own."""
+        """Loads of one kind that differ, since each was worked out for a condition of its own, in words."""
         return "; ".join(type(self)(load).words() for load in loads)
 
     @property
@@ -191,7 +191,7 @@ class LoadKind(ABC, Generic[L]):
 
     @property
     def cpu_scope(self) -> str | None:
-        """As throughput_of, of CPU per request."""
+        """Which part of the load CPU per request is of; None: all of it."""
         return self.throughput_of
 
     @property

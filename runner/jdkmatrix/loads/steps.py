@@ -1,4 +1,4 @@
-"""What kinds of load have in common that go on in steps, a window each."""
+"""Kinds of load that go on in steps, a window each, have this in common."""
 
 from __future__ import annotations
 

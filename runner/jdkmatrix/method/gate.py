@@ -23,7 +23,7 @@ Positive = Annotated[float, Field(gt=0)]
 
 @dataclass(frozen=True)
 class WindowContext:
-    """What a window means to see, which is no fault then.
+    """Effects that a window is meant to see, and which are no fault then.
 
     `service_s`: what an answer takes at least; what becomes due in the last of it cannot be answered. `heap_growth`:
     where the memory goes is the question. `sut_cpus`, `remote_cpus`: how many the server and the remote system have.
@@ -43,9 +43,9 @@ DEFAULT_CONTEXT = WindowContext()
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What was read; no gate judges what there is nothing of. `readings_s`: the readings around it are to span no more.
-    `best_cpu_share`: how busy the server was in the best window of its fork."""
+class Observation:
+    """Readings of one window; a gate judges nothing that is None. `readings_s`: the longest that the readings around it
+    may span. `best_cpu_share`: how busy the server was in the best window of its fork."""
 
     load: LoadResult | None = None
     sut: SutUsage | None = None
@@ -66,7 +66,7 @@ class Gate:
     codes: tuple[str, ...]
     name: str
     limits: tuple[str, ...]
-    check: Callable[[Seen, Any, WindowContext], Iterator[Reason]]
+    check: Callable[[Observation, Any, WindowContext], Iterator[Reason]]
     catches: str
     cannot: str
 

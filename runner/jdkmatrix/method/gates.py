@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.method.gate import DEFAULT_CONTEXT, Seen, Share, WindowContext
+from jdkmatrix.method.gate import DEFAULT_CONTEXT, Observation, Share, WindowContext
 from jdkmatrix.method.host_gates import HOST_GATES, HostLimits
 from jdkmatrix.method.load_gates import LOAD_GATES, STARVED, LoadLimits
 from jdkmatrix.method.server_gates import BURN, SERVER_GATES, ServerLimits
@@ -25,13 +25,13 @@ GATES = (*HOST_GATES, *LOAD_GATES, *SERVER_GATES)
 
 
 class Thresholds(HostLimits, LoadLimits, ServerLimits, ResultLimits):
-    """By which a window counts."""
+    """The limits of all gates."""
 
     valid_windows_min: Share = 0.5  # of a fork's windows: with fewer, the fork is invalid
 
 
-def refusals(seen: Seen, limits: Thresholds, context: WindowContext = DEFAULT_CONTEXT) -> tuple[Reason, ...]:
-    """Of every gate that this did not pass by a fault of the host or of the measurement; empty means valid."""
+def refusals(seen: Observation, limits: Thresholds, context: WindowContext = DEFAULT_CONTEXT) -> tuple[Reason, ...]:
+    """The reasons of every gate that this failed by a fault of the host or of the measurement; empty means valid."""
     return tuple(reason for gate in GATES for reason in gate.check(seen, limits, context))
 
 
@@ -47,7 +47,7 @@ def window_reasons(
 ) -> tuple[Reason, ...]:
     """`refusals` of a window under load."""
     readings_s = load.duration_s + _answers_s(load)
-    return refusals(Seen(load, sut, host, remote, served, readings_s=readings_s), limits, means)
+    return refusals(Observation(load, sut, host, remote, served, readings_s=readings_s), limits, means)
 
 
 def _answers_s(load: LoadResult) -> float:
@@ -61,7 +61,7 @@ def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window,
     best = max((window.sut.cpu_share for window in windows), default=None)
     return tuple(
         window.model_copy(update={"reasons": (*window.reasons, *found)})
-        if (found := tuple(STARVED.check(Seen(sut=window.sut, best_cpu_share=best), limits, DEFAULT_CONTEXT)))
+        if (found := tuple(STARVED.check(Observation(sut=window.sut, best_cpu_share=best), limits, DEFAULT_CONTEXT)))
         else window
         for window in windows
     )
@@ -69,11 +69,11 @@ def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window,
 
 def burn_off(check: BurnCheck | None, limits: Thresholds) -> Reason | None:
     """Why the work of a request was not the one that was calibrated; None where it was."""
-    return next(BURN.check(Seen(burn=check), limits, DEFAULT_CONTEXT), None)
+    return next(BURN.check(Observation(burn=check), limits, DEFAULT_CONTEXT), None)
 
 
 def measured_status(windows: Sequence[Window], warmup: Warmup | None, limits: Thresholds) -> Status:
-    """Of a fork that went through to its end."""
+    """The status of a fork that went through to its end."""
     valid = sum(window.valid for window in windows)
     if valid == 0 or valid < limits.valid_windows_min * len(windows):
         return Status.INVALID

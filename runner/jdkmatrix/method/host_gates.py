@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jdkmatrix.domain.tables import Table
-from jdkmatrix.method.gate import Gate, NotNegative, Positive, Seen, Share, WindowContext, over
+from jdkmatrix.method.gate import Gate, NotNegative, Observation, Positive, Share, WindowContext, over
 from jdkmatrix.records.pressure import CpuRole, CpuUse
 from jdkmatrix.records.reasons import Reason
 
@@ -19,8 +19,8 @@ _ROLE_WORDS: dict[CpuRole, str] = {
 
 
 class HostLimits(Table):
-    """What is taken from the server is a bias of its figures of the same size: `…_per_precision_max` are of its CPUs,
-    in units of what the profile promises for a ratio. What loads it needs only to be there in time."""
+    """CPU time that is taken from the server biases its figures by the same share: `…_per_precision_max` are shares of
+    its CPUs, in units of the precision that the profile promises. A driver needs its CPUs only in time."""
 
     foreign_per_precision_max: NotNegative = 1.0  # by processes that are not ours, on the server's CPUs …
     foreign_sut_share_max: Share = 0.02  # … and never more than this
@@ -39,14 +39,14 @@ class HostLimits(Table):
     clock_step_s_max: NotNegative = 0.1  # beyond the monotonic clock; slewing by NTP stays below 0.5 ms a second
 
 
-def cpu_sets(seen: Seen) -> Iterator[tuple[CpuUse, bool, str]]:
+def cpu_sets(seen: Observation) -> Iterator[tuple[CpuUse, bool, str]]:
     """Each set of CPUs that something is measured on, whether it is the server's, and whose it is in words."""
     for use in seen.host.cpu_use if seen.host else ():
         if set(use.roles) != {"runner"}:
             yield use, "sut" in use.roles, " and ".join(_ROLE_WORDS[role] for role in use.roles)
 
 
-def _foreign(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+def _foreign(seen: Observation, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
     for use, of_server, whose in cpu_sets(seen):
         foreign_max = limits.foreign_cpu_share_max
         if of_server:
@@ -60,9 +60,9 @@ def _foreign(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator
             )
 
 
-def _nobodys_share(use: CpuUse, seen: Seen, limits: HostLimits) -> float:
-    """What may look foreign and is in nobody's clock (probes/cpu_balance.py): waking a CPU up, rounding, and on the
-    server's CPUs the ends of threads."""
+def _nobodys_share(use: CpuUse, seen: Observation, limits: HostLimits) -> float:
+    """CPU time that may look foreign and is in nobody's clock (probes/cpu_balance.py): waking a CPU up, rounding, and
+    on the server's CPUs the ends of threads."""
     idle_share = max(0.0, 1 - use.busy_share - use.steal_share)
     waking_share = limits.idle_overhead_share_max * max(0.0, min(idle_share, use.busy_share))
     ends_share, host = 0.0, seen.host
@@ -71,20 +71,20 @@ def _nobodys_share(use: CpuUse, seen: Seen, limits: HostLimits) -> float:
     return waking_share + ends_share + use.rounding_share
 
 
-def _steal(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+def _steal(seen: Observation, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
     for use, of_server, whose in cpu_sets(seen):
         steal_max = limits.steal_per_precision_max * context.precision if of_server else limits.steal_share_max
         message = f"the hypervisor took {{:.1%}} of the CPU time of {whose} away"
         yield from over(steal_max, "steal" if of_server else "steal-driver", message, steal_share=use.steal_share)
 
 
-def _runner_busy(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+def _runner_busy(seen: Observation, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
     if seen.host and any("runner" in use.roles and len(use.roles) > 1 for use in seen.host.cpu_use):
         message, share = "this tool itself used {:.0%} of a CPU while it watched", seen.host.runner_cpu_share
         yield from over(limits.runner_cpu_share_max, "runner-busy", message, runner_cpu_share=share)
 
 
-def _readings(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
     """Whether the readings span what they are to be of. Every share of a CPU is of the time between them: where this
     tool was stopped, that time is longer, and a disturbance of the load looks smaller by as much. Where a load runs
     before its part that counts, the readings at its edge may come too late, and what the server used until then is in
@@ -108,7 +108,7 @@ def _readings(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterato
         )
 
 
-def _host_faults(seen: Seen, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
+def _host_faults(seen: Observation, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
     if (host := seen.host) is None:
         return
     message = "a CPU quota held this run back for {:.1%} of the time"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jdkmatrix.domain.tables import Table
-from jdkmatrix.method.gate import Gate, NotNegative, Positive, Seen, Share, WindowContext, over
+from jdkmatrix.method.gate import Gate, NotNegative, Observation, Positive, Share, WindowContext, over
 from jdkmatrix.method.host_gates import cpu_sets
 from jdkmatrix.records.reasons import Reason
 
@@ -23,14 +23,14 @@ class LoadLimits(Table):
     remote_late_mean_share_max: Positive = 0.1  # how late it answers on average, as a share of its delay
 
 
-def _cpus_full(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+def _cpus_full(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
     for use, of_server, whose in cpu_sets(seen):
         if not of_server:
             message = f"the CPUs of {whose} were busy for {{:.0%}} of the time: requests waited for them"
             yield from over(limits.driver_cpu_share_max, "cpus-full", message, busy_share=use.busy_share)
 
 
-def _starved(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+def _starved(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
     """Where a closed loop saturates the server, each window must have kept it as busy as the best did: one in which the
     server idled was held up from outside, whatever else was seen."""
     best, drop_max = seen.best_cpu_share, limits.saturated_share_drop_max
@@ -43,13 +43,13 @@ def _starved(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator
         )
 
 
-def _driver_saturated(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+def _driver_saturated(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
     if seen.load:
         message, share = "the driver used {:.0%} of its CPUs: it measured itself", seen.load.driver_cpu_share
         yield from over(limits.driver_cpu_share_max, "driver-saturated", message, driver_cpu_share=share)
 
 
-def _driver_late(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+def _driver_late(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
     late, latency = (seen.load.send_lateness, seen.load.corrected) if seen.load else (None, None)
     if late is None or latency is None or not (late.count and latency.count):
         return
@@ -63,7 +63,7 @@ def _driver_late(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iter
         )
 
 
-def _remote(seen: Seen, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+def _remote(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
     """Whether the remote system was itself what was waited for. It does not matter when it is late where a closed loop
     keeps the server's CPUs full: that is held up by them, and no latency of it is judged."""
     remote, load, sut = seen.remote, seen.load, seen.sut

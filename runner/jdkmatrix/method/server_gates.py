@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jdkmatrix.domain.tables import Table
-from jdkmatrix.method.gate import Gate, NotNegative, Positive, Seen, WindowContext, over
+from jdkmatrix.method.gate import Gate, NotNegative, Observation, Positive, WindowContext, over
 from jdkmatrix.records.reasons import BURN_OFF, Reason
 
 
@@ -16,7 +16,7 @@ class ServerLimits(Table):
     burn_off_max: Positive = 0.05  # of the time that a request's work should take at the CPU's speed of that moment
 
 
-def _compiling(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
+def _compiling(seen: Observation, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     if seen.sut is None:
         return
     jit_share, jit_max = seen.sut.jit_share / context.sut_cpus, limits.jit_per_precision_max * context.precision
@@ -28,7 +28,7 @@ def _compiling(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iter
         )
 
 
-def _heap_growing(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
+def _heap_growing(seen: Observation, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     if seen.sut is None or context.heap_growth:
         return
     growth, committed = seen.sut.heap_growth_bytes, seen.sut.heap_committed_bytes
@@ -40,7 +40,7 @@ def _heap_growing(seen: Seen, limits: ServerLimits, context: WindowContext) -> I
         )
 
 
-def _not_counted(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
+def _not_counted(seen: Observation, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     """Whether the requests that were sent are those that counted themselves; if not, nobody knows where they ran."""
     served = seen.served
     if served is not None and not served.begun_min <= served.begun <= served.begun_max:
@@ -52,7 +52,7 @@ def _not_counted(seen: Seen, limits: ServerLimits, context: WindowContext) -> It
         )
 
 
-def _burn_off(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
+def _burn_off(seen: Observation, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     """Is a request's work not the one that was calibrated? The host's clock is accounted for: this is about the JVM."""
     check = seen.burn
     if check is None or check.expected_us is None:
@@ -69,7 +69,7 @@ def _burn_off(seen: Seen, limits: ServerLimits, context: WindowContext) -> Itera
         )
 
 
-def _astray(seen: Seen, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
+def _astray(seen: Observation, limits: ServerLimits, context: WindowContext) -> Iterator[Reason]:
     if seen.sut:
         message, threads = "{} threads of the server may run on other CPUs than its own", seen.sut.astray_threads
         yield from over(0, "affinity-changed", message, astray_threads=threads)

@@ -62,8 +62,8 @@ class WarmupRules(Table):
 
 @dataclass(frozen=True)
 class WarmupGate:
-    """What a server is warm for: `ahead_s` of measurement by a profile that promises `precision`, a share, of requests
-    that take `service_s` at least."""
+    """The rules by which a server counts as warm. `ahead_s`: how long is measured behind the warm-up; `precision`: the
+    share that the profile promises; `service_s`: the least that a request takes."""
 
     rules: WarmupRules
     ahead_s: float
@@ -72,16 +72,16 @@ class WarmupGate:
 
     @property
     def window_s(self) -> float:
-        """Of the load that will be measured: windows shorter than an answer say nothing."""
+        """The length of windows under the measured load: windows shorter than an answer say nothing."""
         return max(self.rules.window_s, _ANSWERS_IN_WINDOW * self.service_s)
 
     @property
     def fall_max(self) -> float:
-        """What CPU per request may fall by over its steady rest, a share."""
+        """The share by which CPU per request may fall over its steady rest."""
         return self.rules.drift_of_precision_max * self.precision
 
     def rest_windows(self, length_s: float) -> int:
-        """Of a steady rest of that length."""
+        """The number of windows in a steady rest of that length."""
         return max(self.rules.tail_windows, math.ceil(length_s / self.window_s))
 
     def steady_rules(self, figure: Figure) -> SteadyRules:
@@ -136,8 +136,8 @@ def is_moderate_over(windows: Sequence[WarmupWindow], rules: WarmupRules, *, ope
 
 
 def series_steadiness(windows: Sequence[WarmupWindow], gate: WarmupGate) -> tuple[SeriesSteadiness, ...]:
-    """What the windows under the measured load say: CPU time per request, then latency. A window without any answer
-    counts with its own length as latency, which is the least that its requests took."""
+    """Test the windows under the measured load for a steady state: CPU time per request, then latency. A window without
+    any answer counts with its own length as latency, which is the least that its requests took."""
     loaded = _loaded(windows)
     figures: dict[Figure, list[float]] = {
         "cpu_us_per_request": [window.cpu_us_per_request for window in loaded],
@@ -150,22 +150,13 @@ def series_steadiness(windows: Sequence[WarmupWindow], gate: WarmupGate) -> tupl
 
 def _series(figure: Figure, values: Sequence[float], gate: WarmupGate) -> SeriesSteadiness:
     found = steadiness(values, gate.steady_rules(figure))
-    series = SeriesSteadiness(
-        figure=figure,
-        finding=found.finding.value,
-        warm=found.warm,
-        from_window=found.from_window,
-        level=found.level,
-        change=found.change,
-        trend_p=found.trend_p,
-    )
-    if found.drift is None:
-        return series
-    tail_s = found.drift.windows * gate.window_s
-    ahead_s = min(gate.ahead_s, tail_s)
-    per_s_log = math.log1p(found.drift.per_window) / gate.window_s
-    return series.model_copy(
-        update={
+    same = {name: getattr(found, name) for name in ("warm", "from_window", "level", "change", "trend_p")}
+    drift: dict[str, float] = {}
+    if found.drift:
+        tail_s = found.drift.windows * gate.window_s
+        ahead_s = min(gate.ahead_s, tail_s)
+        per_s_log = math.log1p(found.drift.per_window) / gate.window_s
+        drift = {
             "drift_per_s": math.expm1(per_s_log),
             "tail_s": tail_s,
             "drift_tail_least": found.drift.least,
@@ -173,7 +164,7 @@ def _series(figure: Figure, values: Sequence[float], gate: WarmupGate) -> Series
             "ahead_s": ahead_s,
             "drift_ahead": math.expm1(per_s_log * ahead_s),
         }
-    )
+    return SeriesSteadiness(figure=figure, finding=found.finding.value, **same, **drift)
 
 
 def is_steady(windows: Sequence[WarmupWindow], gate: WarmupGate) -> bool:
@@ -217,7 +208,7 @@ def is_over(windows: Sequence[WarmupWindow], gate: WarmupGate) -> bool:
 
 
 def duration_s(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float:
-    """From the start of the first window to the end of the last."""
+    """The seconds from the start of the first window to the end of the last."""
     return windows[-1].t_s - windows[0].t_s + _length_s(windows[0], rules) if windows else 0.0
 
 

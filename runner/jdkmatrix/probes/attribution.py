@@ -1,4 +1,4 @@
-"""Whose the resident memory of a JVM is. Pure.
+"""Attribute the resident memory of a JVM to its uses. Pure.
 
 Three sources, the exact ones first:
 
@@ -52,7 +52,7 @@ _NAMES = (
 
 @dataclass(frozen=True)
 class JvmAccount:
-    """What the JVM itself says; `missing` is what it does not, in words."""
+    """The JVM's own account of its memory; `missing` says in words what is not in it."""
 
     regions: Regions
     has_system_map: bool
@@ -111,10 +111,11 @@ def _by_name(name: str) -> str | None:
 
 
 def _claims(jvm: JvmAccount, gauges: Gauges | None) -> tuple[dict[str, int], dict[str, int]]:
-    """What is to be found in anonymous memory without a name: what has been written to, and what was only allocated.
+    """Sizes to be found in anonymous memory without a name: written to, and only allocated.
 
     Direct buffers are written with zeros when they are made; they are in the category "Other", with other uses of
-    Unsafe. Metaspace is committed as it is filled."""
+    Unsafe. Metaspace is committed as it is filled.
+    """
     written: dict[str, int] = {}
     allocated: dict[str, int] = {}
     direct_bytes = gauges.direct_buffer_bytes if gauges else 0

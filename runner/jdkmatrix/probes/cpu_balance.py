@@ -1,4 +1,4 @@
-"""Whose CPU time was it? The balance of every CPU over a window. Pure.
+"""Attribute CPU time to our processes and to others. The balance of every CPU over a window. Pure.
 
 On each CPU, what is left of the elapsed time when idle time, stolen time and the time of our own processes are taken
 away was somebody else's. The kernel keeps the idle time of a CPU to the microsecond, at every entry to and exit from
@@ -39,8 +39,8 @@ from jdkmatrix.records.pressure import CpuRole, CpuUse
 
 @dataclass(frozen=True)
 class CpuTicks:
-    """What counts of one line of /proc/stat (proc_stat(5)), in clock ticks. `idle`: with waiting for IO; `interrupts`:
-    hard and soft ones."""
+    """A line of /proc/stat (proc_stat(5)), in clock ticks. `idle`: with waiting for IO; `interrupts`: hard and soft
+    ones."""
 
     idle: int
     interrupts: int
@@ -49,7 +49,7 @@ class CpuTicks:
 
 @dataclass(frozen=True)
 class Used:
-    """What our processes of one role used, in seconds, and on which CPUs they were held."""
+    """CPU seconds of our processes of one role, and the CPUs that they were held on."""
 
     role: CpuRole
     cpus: tuple[int, ...]

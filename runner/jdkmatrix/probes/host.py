@@ -1,4 +1,4 @@
-"""What the host did over a window: CPU ticks, pressure stall information, throttling, swapping, its clocks."""
+"""Read the host before and after a window: CPU ticks, pressure stall information, throttling, swapping, its clocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.domain.quantities import rise
 from jdkmatrix.probes.cpu_balance import CpuTicks, Used, balance, parse_stat
+from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import CpuUse, Pressure
 
 _PROC = Path("/proc")
@@ -44,7 +46,7 @@ def parse_psi(text: str) -> int | None:
 
 
 def parse_throttled_us(text: str) -> int | None:
-    """From a cgroup's cpu.stat: `throttled_usec` of version 2, or `throttled_time` of version 1, in ns."""
+    """The throttled time in a cgroup's cpu.stat, in µs; version 1 has it in ns."""
     match = re.search(r"^throttled_(usec|time) (\d+)$", text, re.MULTILINE)
     if match is None:
         return None
@@ -52,7 +54,7 @@ def parse_throttled_us(text: str) -> int | None:
 
 
 def parse_swapped_pages(text: str) -> int | None:
-    """From /proc/vmstat."""
+    """The pages swapped in and out, from /proc/vmstat."""
     found = re.findall(r"^pswp(?:in|out) (\d+)$", text, re.MULTILINE)
     return sum(map(int, found)) if found else None
 
@@ -66,7 +68,7 @@ def parse_threads_ended(stat: str, loadavg: str) -> int | None:
 
 
 def cgroup_stat_paths(own_cgroup: str, root: Path = _CGROUP) -> tuple[Path, ...]:
-    """Where the cpu.stat of the cgroup in /proc/self/cgroup may be (cgroups(7)), the likelier first."""
+    """The possible paths of cpu.stat for the cgroup in /proc/self/cgroup (cgroups(7)), the likelier first."""
     paths = []
     for line in own_cgroup.splitlines():
         _, controllers, path = line.split(":", 2)
@@ -103,12 +105,12 @@ def read_host() -> HostReading:
 def pressure(
     before: HostReading, after: HostReading, *, used: Sequence[Used], irq_time_accounting: bool | None
 ) -> Pressure:
-    """What happened between two readings. `used`: what our processes used meanwhile, and on which CPUs they were."""
+    """The pressure between two readings. `used`: CPU time of our processes meanwhile, and which CPUs they were on."""
     elapsed_s = (after.clocks.monotonic_ns - before.clocks.monotonic_ns) / 1e9
-    stalled_us = _rise(before.psi_some_us, after.psi_some_us)
-    throttled_us = _rise(before.throttled_us, after.throttled_us)
-    swapped_pages = _rise(before.swapped_pages, after.swapped_pages)
-    threads_ended = _rise(before.threads_ended, after.threads_ended)
+    stalled_us = rise(before.psi_some_us, after.psi_some_us)
+    throttled_us = rise(before.throttled_us, after.throttled_us)
+    swapped_pages = rise(before.swapped_pages, after.swapped_pages)
+    threads_ended = rise(before.threads_ended, after.threads_ended)
     # The clocks are read one after another, microseconds apart.
     suspended_ns = max(0, _ahead(before.clocks, after.clocks, "boottime_ns"))
     by_cpus = balance(
@@ -138,7 +140,7 @@ def pressure(
 
 
 def _mean(by_cpus: Sequence[CpuUse], share: str) -> float:
-    """Over all CPUs; 0 where none is known."""
+    """The mean share over all CPUs; 0 where none is known."""
     cpus = sum(len(use.cpus) for use in by_cpus)
     return sum(getattr(use, share) * len(use.cpus) for use in by_cpus) / cpus if cpus else 0.0
 
@@ -149,12 +151,5 @@ def _ahead(before: Clocks, after: Clocks, clock: str) -> int:
     return went - (after.monotonic_ns - before.monotonic_ns)
 
 
-def _rise(before: int | None, after: int | None) -> int | None:
-    return None if before is None or after is None else after - before
-
-
 def _text(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
+    return text_if_readable(path) or ""

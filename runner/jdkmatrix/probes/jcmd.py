@@ -13,21 +13,21 @@ TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class JcmdAnswer:
     """`fault`: why there is no answer, or no answer to the last questions, in words."""
 
     text: str
     fault: str | None
 
 
-def ask(pid: int, java: Path, questions: Sequence[str]) -> Answer:
+def ask(pid: int, java: Path, questions: Sequence[str]) -> JcmdAnswer:
     """Put the questions one after another; the first that this JVM does not know is the last.
 
     Bounded: a process that is stopped, or a JVM that never reaches a safepoint, gives no answer.
     """
     jcmd = java.with_name("jcmd")
     if not jcmd.exists():
-        return Answer("", "this JDK has no jcmd")
+        return JcmdAnswer("", "this JDK has no jcmd")
     try:
         done = subprocess.run(
             [jcmd, str(pid), "\n".join(questions)],
@@ -40,11 +40,11 @@ def ask(pid: int, java: Path, questions: Sequence[str]) -> Answer:
     except subprocess.TimeoutExpired:
         # How jcmd knocks: in the folder that the JVM runs in.
         Path(f"/proc/{pid}/cwd/.attach_pid{pid}").unlink(missing_ok=True)
-        return Answer("", f"jcmd had no answer within {TIMEOUT_S:g} s")
+        return JcmdAnswer("", f"jcmd had no answer within {TIMEOUT_S:g} s")
     except OSError as error:
-        return Answer("", f"{jcmd}: {error.strerror}")
+        return JcmdAnswer("", f"{jcmd}: {error.strerror}")
     text = done.stdout.decode(errors="replace")
     if done.returncode == 0:
-        return Answer(text, None)
+        return JcmdAnswer(text, None)
     said = (done.stderr.decode(errors="replace").strip() or text.strip()).partition("\n")[0]
-    return Answer(text, f"jcmd: {said}")
+    return JcmdAnswer(text, f"jcmd: {said}")

@@ -89,8 +89,8 @@ class MemorySampler(GaugedPace):
         self._readings.append(read_memory(self._pid, self._java, self._vm, gauges, started_ns=self._started_ns))
 
 
-def account(vm: Vm, answer: jcmd.Answer) -> tuple[JvmAccount, str | None]:
-    """What the JVM said, and why nothing of native memory if so. Pure."""
+def account(vm: Vm, answer: jcmd.JcmdAnswer) -> tuple[JvmAccount, str | None]:
+    """Parse the JVM's answer; returns also why there is nothing of native memory, if so. Pure."""
     if vm == "openj9":
         return JvmAccount(Regions(()), has_system_map=False, native=None, missing=(NO_NMT_IN_OPENJ9,)), NO_NMT_IN_OPENJ9
     native = parse_native_memory(answer.text)
@@ -105,7 +105,7 @@ def account(vm: Vm, answer: jcmd.Answer) -> tuple[JvmAccount, str | None]:
 
 
 def _account(pid: int, java: Path, vm: Vm) -> tuple[JvmAccount, str | None]:
-    return account(vm, jcmd.ask(pid, java, QUESTIONS) if vm == "hotspot" else jcmd.Answer("", None))
+    return account(vm, jcmd.ask(pid, java, QUESTIONS) if vm == "hotspot" else jcmd.JcmdAnswer("", None))
 
 
 def _read_smaps(pid: int) -> MemoryMap:

@@ -1,4 +1,4 @@
-"""What a HotSpot JVM says of its memory, from the answers of jcmd. Pure.
+"""Parse a HotSpot JVM's account of its memory from the answers of jcmd. Pure.
 
 The questions are GC.heap_info, Compiler.codecache, VM.native_memory summary scale=b and System.map; their answers may
 stand in one text, in any order. System.map is in JDKs from 22 on and in later updates of 21; it takes its words from
@@ -29,7 +29,7 @@ _MAP_LINE = re.compile(r"^(0x[0-9a-f]+)-(0x[0-9a-f]+) +(.+)$", re.MULTILINE)
 
 
 class Origin(StrEnum):
-    """What the JVM uses addresses for."""
+    """The purpose for which the JVM uses addresses."""
 
     JAVA_HEAP = "java heap"
     THREAD_STACKS = "thread stacks"
@@ -133,10 +133,11 @@ def _origins_in(word: str) -> frozenset[Origin]:
 
 
 def combine(bounds: Iterable[Region], lines: Iterable[Labelled]) -> tuple[Region, ...]:
-    """What the JVM uses which addresses for, without overlaps.
+    """Ranges of addresses by their purpose, without overlaps.
 
     Bounds are exact, and come first; a line gives the rest of its mapping to the origin that is left, or to "one or
-    another" where several are."""
+    another" where several are.
+    """
     exact = tuple(bounds)
     regions = list(exact)
     for line in lines:

@@ -1,4 +1,4 @@
-"""What /proc says about the SUT, and the difference of two readings."""
+"""Read the SUT's processes and threads in /proc, and the difference of two readings."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SutGoneError(MatrixError):
 
 @dataclass(frozen=True)
 class ThreadCounters:
-    """Of one thread, since it started. `name` is the kernel's, cut at 15 characters."""
+    """Counters of one thread since it started. `name` is the kernel's, cut at 15 characters."""
 
     name: str
     cpu_ns: int
@@ -120,7 +120,7 @@ def read_threads(pid: int) -> dict[int, ThreadCounters]:
 
 
 def parse_thread(status: str, schedstat: str) -> ThreadCounters | None:
-    """From the texts of task/TID/status and task/TID/schedstat; None for a thread that is just ending."""
+    """Parse the texts of task/TID/status and task/TID/schedstat; None for a thread that is just ending."""
     _, found, switches = status.partition("voluntary_ctxt_switches:")
     fields = schedstat.split()
     if not found or len(fields) != 3:
@@ -136,7 +136,7 @@ def parse_thread(status: str, schedstat: str) -> ThreadCounters | None:
 
 
 def difference(before: Reading, after: Reading) -> Scheduling | None:
-    """What all threads counted between two readings; None when too many ended in between to know."""
+    """The counts of all threads between two readings; None when too many ended in between to know."""
     ended = before.threads.keys() - after.threads.keys()
     if len(ended) > CHURN_SHARE_MAX * len(before.threads):
         return None

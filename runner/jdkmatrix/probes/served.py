@@ -1,4 +1,4 @@
-"""On whose threads the requests of a window ran: what the application counted, and what the driver says. Pure.
+"""Find the threads on which the requests of a window ran: what the application counted, and what the driver says. Pure.
 
 Every request of the application counts itself when it begins, on the thread that runs it, by the name that the thread's
 maker gave it (workloads/server-probes: Served). That is better evidence than the count of tasks that a plugged executor
@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.domain.quantities import rise
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges
@@ -25,7 +26,7 @@ def served_between(
     `before` and the part of the phase that counts; None: it had not begun. None where the server did not tell."""
     if before is None or after is None:
         return None
-    counts = [_rise(before, after, name) for name in _COUNTERS]
+    counts = [rise(getattr(before, name), getattr(after, name)) for name in _COUNTERS]
     servers, plugged_virtual, plugged_platform, elsewhere, threads_started = counts
     if servers is None or plugged_virtual is None or plugged_platform is None or elsewhere is None:
         return None
@@ -73,10 +74,5 @@ def _in_flight(result: LoadResult, early_s: float | None) -> int:
 
 
 def _sent_early(result: LoadResult, early_s: float | None) -> int:
-    """At most: wrk2 catches up at twice its rate."""
+    """An upper bound: wrk2 catches up at twice its rate."""
     return math.ceil(2 * result.load.rate_rps * early_s) if early_s and isinstance(result.load, RateLoad) else 0
-
-
-def _rise(before: Gauges, after: Gauges, counter: str) -> int | None:
-    first, last = getattr(before, counter), getattr(after, counter)
-    return None if first is None or last is None else last - first

@@ -1,4 +1,4 @@
-"""What the threads of a server are doing that gives no answer, written down before it is ended."""
+"""Write down the threads of a server that gives no answer, before it is ended."""
 
 from __future__ import annotations
 

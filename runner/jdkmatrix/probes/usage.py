@@ -1,9 +1,10 @@
-"""What the SUT used over one window: the difference of two readings. Pure."""
+"""The SUT's use of the host over one window: the difference of two readings. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from jdkmatrix.domain.quantities import rise
 from jdkmatrix.probes.process import Reading, attach_cpu_ns, difference, jit_cpu_ns
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.windows import Gauges, Sample, SutUsage
@@ -62,7 +63,7 @@ def usage(
 
 
 def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, ...]:
-    """By how much every total rose that both have."""
+    """The rise of every total that both have."""
     if before is None or after is None:
         return ()
     return tuple(
@@ -73,7 +74,4 @@ def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, .
 
 
 def _rise(before: Gauges | None, after: Gauges | None, counter: str) -> int | None:
-    if before is None or after is None:
-        return None
-    rise: int = getattr(after, counter) - getattr(before, counter)
-    return rise
+    return rise(getattr(before, counter, None), getattr(after, counter, None))

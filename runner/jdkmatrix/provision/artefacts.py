@@ -11,14 +11,14 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from jdkmatrix.config.explain import explained
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.cache import cache_dir, locked
 from jdkmatrix.provision.command import run_logged
 from jdkmatrix.reading import parse_json, read_text
+from jdkmatrix.validation import validated
 
 LOCK_FILE = "toolchain.lock.json"
 
@@ -63,10 +63,7 @@ class Lock(BaseModel):
 def load_lock(root: Path) -> Lock:
     """Read `root`/toolchain.lock.json. Raises: MatrixError with the key and what is wrong with it."""
     path = root / LOCK_FILE
-    try:
-        return Lock.model_validate(parse_json(read_text(path), str(path)))
-    except ValidationError as error:
-        raise explained(error, str(path)) from None
+    return validated(Lock, parse_json(read_text(path), str(path)), path)
 
 
 def maven_repository() -> Path:
@@ -105,7 +102,7 @@ def forget(lock: Lock, name: str) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """In hexadecimal."""
+    """The digest in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

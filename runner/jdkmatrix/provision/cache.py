@@ -1,4 +1,4 @@
-"""Where downloaded and built things are kept between runs, and how they get there whole or not at all and stay so."""
+"""The folders of downloaded and built things between runs: they are complete or absent, and stay as they are."""
 
 from __future__ import annotations
 

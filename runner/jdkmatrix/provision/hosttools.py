@@ -1,4 +1,4 @@
-"""What the host must have before anything can be set up, found without starting a JVM.
+"""Find the tools that the host must have before anything can be set up, without starting a JVM.
 
 Standard library only, and nothing outside annotations that an older Python would stumble over: the bootstrap imports
 this before there is a virtual environment, and an unsuitable Python must get far enough to say so.
@@ -126,7 +126,7 @@ def _suitable(home: Path) -> Jdk | None:
 
 
 def _version_from_jar(program: Path) -> tuple[int, ...]:
-    """From inside the jar: distributions rename it, and starting Maven to ask takes half a second."""
+    """Read the version inside the jar: distributions rename it, and starting Maven to ask takes half a second."""
     for jar in (program.resolve().parent.parent / "lib").glob("maven-core*.jar"):
         try:
             with zipfile.ZipFile(jar) as file:

@@ -1,4 +1,5 @@
-"""What a package hands over, so that nothing is looked for: `MATRIX_PARTS` names its file (of nix/parts.nix)."""
+"""Parts that a Nix package hands over, so that nothing is looked for: `MATRIX_PARTS` names the file that lists them (of
+nix/parts.nix)."""
 
 from __future__ import annotations
 
@@ -6,19 +7,17 @@ import os
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
-
-from jdkmatrix.config.explain import explained
 from jdkmatrix.domain.record import Record
 from jdkmatrix.project_files import PARTS
 from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.provenance import FlakeInput
+from jdkmatrix.validation import validated
 
 VARIABLE = PARTS
 EVERYTHING = ".#everything"  # the app of the flake whose parts are all that can be selected and lasts
 
 
-class Source(Record):
+class SourceTree(Record):
     """The sources that everything was built from: `rev` of the commit, of the one below the changes where `dirty`."""
 
     root: Path
@@ -40,7 +39,7 @@ class NixParts(Record):
     where the system has none."""
 
     schema_version: Literal[1]
-    source: Source
+    source: SourceTree
     inputs: tuple[FlakeInput, ...]
     jdks: dict[str, Path]
     servers: dict[str, HandedServer]
@@ -49,7 +48,7 @@ class NixParts(Record):
 
 
 def handed_over() -> NixParts | None:
-    """None where the variable is not set: then this runs from a checkout.
+    """The parts that were handed over; None where the variable is not set: then this runs from a checkout.
 
     Raises:
         MatrixError: it is set, and its file is not what it should be.
@@ -58,7 +57,4 @@ def handed_over() -> NixParts | None:
     if not name:
         return None
     where = f"{VARIABLE}={name}"
-    try:
-        return NixParts.model_validate(parse_json(read_text(Path(name), where), where))
-    except ValidationError as error:
-        raise explained(error, where) from None
+    return validated(NixParts, parse_json(read_text(Path(name), where), where), where)

@@ -1,4 +1,4 @@
-"""Where the parts of the project are. A checkout has them together; a package hands them over."""
+"""The folders and files of the project. A checkout has them together; a package hands them over."""
 
 from __future__ import annotations
 

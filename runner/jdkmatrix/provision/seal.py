@@ -1,4 +1,4 @@
-"""What lies in the cache is used by what it was when it was unpacked or built, not by what it is called.
+"""Seal folders of the cache: a file is trusted by its hash when it was unpacked or built, not by its name.
 
 So a list of a folder's files is written into the folder, last of all. Whoever uses the folder first compares it.
 """
@@ -28,7 +28,7 @@ def is_sealed(folder: Path) -> bool:
 
 
 def changed(folder: Path) -> str | None:
-    """What is not as it was sealed, in words; None: nothing. Reads every byte: about a second for 1.3 GB.
+    """Which files differ from the seal, in words; None: none does. Reads every byte: about a second for 1.3 GB.
 
     Raises:
         MatrixError: a file cannot be read, so that nobody knows.

@@ -41,7 +41,7 @@ class Workloads:
 
 
 def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
-    """What the sources under `root`/workloads make, built when they or the toolchain lock have changed.
+    """Build the sources under `root`/workloads when they or the toolchain lock have changed.
 
     Results are collected in `root`/.build/workloads/KEY, where KEY is a hash of everything they are made from; those
     of older keys are deleted. Unit tests do not run here. `say` gets a line before the build.
@@ -86,18 +86,25 @@ def open_workloads(root: Path, built: Path) -> Workloads:
 
 
 def _configuration(servers: Path) -> Iterator[Path]:
-    """What servers are laid out of and started by: all that is in their folders, but for their modules."""
+    """The files in the servers' folders from which servers are laid out and started, without those of their modules."""
     for path in servers.glob("*/**/*"):
         if path.is_file() and path.relative_to(servers).parts[1] not in ("src", "target", "pom.xml"):
             yield path
 
 
 def _outputs(root: Path) -> dict[str, str]:
-    """Where the build leaves what it makes, below workloads/: what outputs.json names, and a jar of each server."""
-    path = root / "workloads" / _OUTPUTS
+    """Where the build leaves what it makes, below workloads/: what outputs.json names, a war of each application and a
+    jar of each server."""
+    sources = root / "workloads"
+    path = sources / _OUTPUTS
     found: dict[str, str] = parse_json(read_text(path), str(path))
-    names = sorted(pom.parent.name for pom in (root / "workloads").glob("servers/*/pom.xml"))
-    return found | {f"{name}-server.jar": f"servers/{name}/target/{name}-server.jar" for name in names}
+    applications = sorted(file.stem for file in sources.glob("applications/*.toml"))
+    servers = sorted(pom.parent.name for pom in sources.glob("servers/*/pom.xml"))
+    return {
+        **{f"{name}.war": f"{name}/target/{name}.war" for name in applications},
+        **found,
+        **{f"{name}-server.jar": f"servers/{name}/target/{name}-server.jar" for name in servers},
+    }
 
 
 def _inputs(root: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""What was published about an experiment, as it stood in its source.toml when a run of that experiment was made."""
+"""The published claims about an experiment, as they stood in its source when a run of that experiment was made."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Version = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$")]
 
 
 class ClaimSource(Record):
-    """Where it was published. `by`: author or site; `date`: ISO 8601, as much of it as is known; `no_url`: why no
+    """The publication of a claim. `by`: author or site; `date`: ISO 8601, as much of it as is known; `no_url`: why no
     address is known; `conditions`: machine, JDK, kernel and procedure, as far as they were published; `inference`: what
     this project concludes, which the source does not say."""
 
@@ -83,7 +83,7 @@ Patterns = Annotated[tuple[Text | Count, ...], Field(min_length=1)]
 
 
 class CheckedCells(Record):
-    """Which cells a check looks at: values of axes, names as patterns of a shell ("temurin-21*"); an axis left out
+    """The cells that a check looks at: values of axes, names as patterns of a shell ("temurin-21*"); an axis left out
     means any value."""
 
     workload: Patterns | None = None

@@ -26,7 +26,7 @@ class Confinement(Record):
 
 
 class Proof(Record):
-    """Where requests really ran: answers of `GET /whoami` over one kept-alive connection."""
+    """Evidence of where requests ran: answers of `GET /whoami` over one kept-alive connection."""
 
     requests: int
     executor: str
@@ -46,8 +46,8 @@ class BurnCheck(Record):
 
 
 class Audit(Record):
-    """What the application `banking` says of its books when nothing is in flight any more. `contradictions`: accounts
-    whose balance is not what their credits and debits make it."""
+    """The books of the application `banking` when nothing is in flight any more. `contradictions`: accounts whose
+    balance is not what their credits and debits make it."""
 
     accounts: int
     transfers_done: int
@@ -126,7 +126,7 @@ class Fork(Record):
 
     @property
     def every_window(self) -> tuple[Window, ...]:
-        """Those of a search, too."""
+        """The windows of the fork, those of a search included."""
         return (*self.windows, *(step.window for step in (self.capacity.steps if self.capacity else ())))
 
     @property
@@ -136,7 +136,7 @@ class Fork(Record):
 
     @property
     def driver(self) -> str | None:
-        """What made its load, by name; None where no window was measured."""
+        """The name of the driver that made its load; None where no window was measured."""
         return next((window.load.driver for window in self.every_window), None)
 
     @property
@@ -147,11 +147,11 @@ class Fork(Record):
 
     @property
     def clock_speeds(self) -> tuple[float, ...]:
-        """As they were read before each window."""
+        """The clock speeds that were read before each window."""
         return tuple(window.clock_speed for window in self.observed if window.clock_speed is not None)
 
     def only(self, rounds: Collection[int]) -> Fork:
-        """As if nothing but these windows had been measured."""
+        """The fork as if nothing but these windows had been measured."""
         return self.model_copy(update={"windows": tuple(one for one in self.windows if one.index in rounds)})
 
     def took_turns_with(self, other: Fork) -> bool:

@@ -1,4 +1,4 @@
-"""What a server was allowed to use, who saw to it, and what it ran into."""
+"""Resource limits of a server, how they were enforced, and which of them it hit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a driver says about a phase of load."""
+"""Results that a driver reports of a phase of load."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Interval(Record):
 
 
 class LoadResult(Record):
-    """What a driver says about one phase of load. None means: this driver does not say."""
+    """The driver's report of one phase of load. None means: this driver does not say."""
 
     driver: str
     load: Load
@@ -107,7 +107,7 @@ class LoadResult(Record):
 
     @property
     def answers_2xx(self) -> int:
-        """Of `answers`, less those of another status; late ones are taken to be 2xx."""
+        """The number of `answers` less those of another status; late ones are taken to be 2xx."""
         return self.answers - self.non_2xx
 
     @property

@@ -1,4 +1,4 @@
-"""Where the memory of the server was at one moment."""
+"""The memory of the server by its uses, at one moment."""
 
 from __future__ import annotations
 

@@ -46,5 +46,5 @@ class Pressure(Record):
     threads_ended: int | None = None
 
     def use_of(self, role: CpuRole) -> CpuUse | None:
-        """Of the CPUs that `role` has, with whoever shares them."""
+        """The use of the CPUs that `role` has, with whoever shares them."""
         return next((use for use in self.cpu_use if role in use.roles), None)

@@ -1,4 +1,4 @@
-"""Where the parts of a run came from, and what pins them."""
+"""The origin of the parts of a run, and what pins them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Provenance(Record):
     parts: tuple[PartOrigin, ...]
 
     def not_pinned(self, *, source_dirty: bool | None) -> tuple[str, ...]:
-        """What another machine would not get again, in words; empty: fully pinned, but for kernel and hardware."""
+        """The parts that another machine would not get again, in words; empty: fully pinned, but for kernel and
+        hardware."""
         return (
             *(f"{part.part}: {part.detail}" for part in self.parts if part.origin != "nix"),
             *(f"{one.name} is not the one of flake.lock" for one in self.inputs if not one.locked),

@@ -1,4 +1,4 @@
-"""What became of a fork, and why."""
+"""The status of a fork, and the reasons for it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the remote system says of itself."""
+"""The remote system's own figures."""
 
 from __future__ import annotations
 

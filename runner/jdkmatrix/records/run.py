@@ -101,10 +101,9 @@ class Calibration(Record):
 
 
 class BasisCapacity(Record):
-    """What one fork did in a closed loop before the plan was complete: loads that are shares of it were worked out from
+    """The throughput of one fork in a closed loop before the plan was complete: loads that are shares of it follow from
     that. The fork itself is one of the run's where an earlier stage measured it, else in its folder `capacity`.
-    `throughput_rps` is None where it was of no use, and
-    `why_not` says why."""
+    `throughput_rps` is None where it was of no use, and `why_not` says why."""
 
     key: CellKey
     throughput_rps: float | None
@@ -162,7 +161,7 @@ class NotTestable(Record):
 
 
 class RunRecord(Record):
-    """What is told of a whole run is told of its first session; each session tells its own host and command."""
+    """Facts of a whole run are those of its first session; each session has its own host and command."""
 
     schema_version: Literal[3] = 3
     run_id: str
@@ -196,7 +195,8 @@ class RunRecord(Record):
 
     @property
     def latest_session(self) -> Session:
-        """What decides a result is equal for every fork that stands (Identity), so that its host is theirs."""
+        """The last session. Everything that decides a result is equal for all current forks (Identity), so their host
+        is its host."""
         return self.sessions[-1]
 
     @property

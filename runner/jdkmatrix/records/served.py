@@ -1,4 +1,4 @@
-"""On whose threads the requests of a window ran."""
+"""The threads on which the requests of a window ran."""
 
 from __future__ import annotations
 

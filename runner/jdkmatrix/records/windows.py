@@ -113,14 +113,15 @@ class WarmupWindow(Record):
 
 
 class SeriesSteadiness(Record):
-    """What a test for the steady state says of the windows under the measured load. `figure`: "cpu_us_per_request" or
-    "p99_us"; `from_window`: index of the first window of the steady rest, whose geometric mean is `level`; `change`:
-    the trend over that rest, as a share. None: too few windows.
+    """The result of a test for the steady state over the windows under the measured load. `figure`:
+    "cpu_us_per_request" or "p99_us"; `from_window`: index of the first window of the steady rest, whose geometric mean
+    is `level`; `change`: the trend over that rest, as a share. None: too few windows.
 
     `drift_per_s`: in the last `tail_s` of that rest, as a share (-0.01: falls by 1 % a second); over all of `tail_s` it
     may fall by `fall_max`, and `drift_tail_least` is the lower end of its one-sided 95 % interval there; `drift_ahead`:
     over `ahead_s`, which is what is measured next, but no longer than `tail_s`. None: too few windows, nothing is
-    promised of this figure."""
+    promised of this figure.
+    """
 
     figure: Literal["cpu_us_per_request", "p99_us"]
     finding: str

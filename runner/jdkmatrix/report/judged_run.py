@@ -28,7 +28,7 @@ class JudgedRun:
         self.experiments = Cells(loaded.run, loaded.experiments, served=False)
         self._registry = registry
 
-    @property
+    @cached_property
     def order(self) -> tuple[str, ...]:
         """Of executors, with and without a server."""
         return executor_order(key.executor for key in (*self.cells.keys, *self.experiments.keys))

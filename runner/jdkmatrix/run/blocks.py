@@ -1,4 +1,4 @@
-"""Which groups of cells need another block? Pure: from recorded forks, so that a resumed run decides alike."""
+"""Decide which groups of cells need another block. Pure: from recorded forks, so that a resumed run decides alike."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jdkmatrix.store.cells import CellRecord
 
 
 def decide(group: Iterable[CellRecord], blocks: int, rules: StoppingRules) -> Decision:
-    """After `blocks` blocks of the cells of one group; what later blocks say, where there are any, is not looked at."""
+    """Decide after `blocks` blocks of the cells of one group; later blocks, where there are any, do not count."""
     return after_block(blocks, comparisons(group, blocks), rules)
 
 

@@ -7,42 +7,42 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.faults import faults_of
-from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Listener
+from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.runner_affinity import runner_beside
 from jdkmatrix.host.facts import available_memory_bytes
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.warmup import load_statistics
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.run import HostFacts
 from jdkmatrix.run.blocks import decide, words
-from jdkmatrix.run.opening import Conditions, open_cells
+from jdkmatrix.run.opening import open_cells
 from jdkmatrix.run.plan import Plan
 from jdkmatrix.run.repeats import (
-    Block,
     Cells,
-    current,
+    PlannedBlock,
     in_blocks,
     in_order,
     last_sequence,
+    latest,
     measured_again,
     next_attempt,
     with_fork,
     without_fork,
 )
-from jdkmatrix.run.turns import orders, rounds_of_next, why_alone
+from jdkmatrix.run.turns import round_orders, rounds_of_next, why_alone
 from jdkmatrix.store.atomic import StoreError
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
+
+Records = MutableMapping[CellKey, CellRecord]
 
 
 class CampaignListener(Listener, Protocol):
@@ -78,24 +78,21 @@ class Campaign:
     matrix: Matrix
     profile: Profile
     plan: Plan
-    parts: Mapping[CellKey, CellParts]  # of every cell that is not "not testable"
-    host: HostFacts
-    confiner: Confiner
+    setups: Mapping[CellKey, CellSetup]  # of every cell that is not "not testable"
     store: RunStore
     session: int = 1
 
     def open(self, notice: Callable[[str], None]) -> dict[CellKey, CellRecord]:
         """Every cell as far as it is measured, in outline; `notice` hears what had to be set aside."""
-        conditions = Conditions(self.matrix, self.profile, self.host, self.confiner.method)
-        return open_cells(self.store, conditions, self.parts, notice)
+        return open_cells(self.store, self.setups, notice)
 
-    def needed(self, cells: Cells) -> tuple[Block, ...]:
+    def needed(self, cells: Cells) -> tuple[PlannedBlock, ...]:
         """The blocks that are not there as they should be, as far as is known before they are measured."""
         return tuple(self._needed(cells, lambda text: None))
 
     def measure(
         self,
-        cells: MutableMapping[CellKey, CellRecord],
+        cells: Records,
         listener: CampaignListener,
         between: Callable[[], None] = lambda: None,
     ) -> tuple[str, ...]:
@@ -113,8 +110,9 @@ class Campaign:
             self._measure_block(block, cells, ahead)
         return in_order(cells.values())
 
-    def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[Block]:
-        """What is in `cells` when the next block is asked for decides whether it is needed."""
+    def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[PlannedBlock]:
+        """Yields the blocks to measure. `cells`, as they are when the next block is asked for, decide whether it is
+        needed."""
         stopped: set[CellKey] = set()
         for block in in_blocks(self.plan.forks):
             if block.group in stopped:
@@ -124,14 +122,13 @@ class Campaign:
             elif not block.is_settled(cells):
                 yield block
 
-    def _has_enough(self, block: Block, cells: Cells, decided: Callable[[str], None]) -> bool:
-        """Is the block not needed? An experiment without a server makes no ratios: it has as many blocks as any
-        needs."""
+    def _has_enough(self, block: PlannedBlock, cells: Cells, decided: Callable[[str], None]) -> bool:
+        """Is the block not needed? Cells whose load has no figure to compare have as many blocks as any needs."""
         rules = self.profile.stopping
         done = block.number - 1
         if rules is None or done < rules.min_blocks:
             return False
-        if not block.group.has_server:
+        if not kind_of(self.setups[block.forks[0].key].load).metrics:
             return True
         group = [cell for key, cell in cells.items() if key.group == block.group]
         decision = decide(group, done, rules)
@@ -139,18 +136,17 @@ class Campaign:
             decided(f"{block.group.group_id}: {words(decision, done, rules)}")
         return decision.stop
 
-    def _measure_block(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
+    def _measure_block(self, block: PlannedBlock, cells: Records, ahead: _Ahead) -> None:
         self._make_room(block, cells, ahead.listener)
-        members = [self.parts[planned.key] for planned in block.forks]
-        alone = why_alone(
-            members, self.profile, self.matrix.turns, wait_us=block.group.wait_us, memory_bytes=available_memory_bytes()
-        )
+        members = [self.setups[planned.key] for planned in block.forks]
+        memory_bytes = available_memory_bytes()
+        alone = why_alone(members, self.profile, wait_us=block.group.wait_us, memory_bytes=memory_bytes)
         if alone is None:
             self._measure_in_turns(block, cells, ahead)
         else:
             self._measure_one_by_one(block, cells, ahead, alone if self.profile.protocol == "interleaved" else None)
 
-    def _measure_in_turns(self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead) -> None:
+    def _measure_in_turns(self, block: PlannedBlock, cells: Records, ahead: _Ahead) -> None:
         """All forks of the block at once; and all of them again where a fault has spoilt one, since its rounds are
         compared with theirs. Until then the others go on: what they measure is kept."""
         group = [cell for key, cell in cells.items() if key.group == block.group]
@@ -164,9 +160,7 @@ class Campaign:
             ahead.listener.decided(f"{', '.join(spoilt)}: the whole block is measured again")
             ahead.add(len(block.forks))
 
-    def _take_turns(
-        self, block: Block, cells: MutableMapping[CellKey, CellRecord], listener: CampaignListener, rounds: int
-    ) -> list[str]:
+    def _take_turns(self, block: PlannedBlock, cells: Records, listener: CampaignListener, rounds: int) -> list[str]:
         """Returns which forks a fault has spoilt, in words."""
         first = last_sequence(cells.values()) + 1
         attempts = [
@@ -179,10 +173,10 @@ class Campaign:
         ]
         turns, seed = self.matrix.turns, f"{self.plan.seed} {attempts[0].label}"
         together = tuple(attempt.sequence for attempt in attempts)
-        with runner_beside(self.parts[attempts[0].key].cpu_sets):
+        with runner_beside(self.setups[attempts[0].key].cpu_sets):
             forks = in_turns(
                 (self._begun(attempt, listener) for attempt in attempts),
-                orders(len(attempts), rounds, seed),
+                round_orders(len(attempts), rounds, seed),
                 rewarm_s=turns.rewarm_s,
                 lead_s=turns.lead_s,
                 round_s=turns.round_s,
@@ -197,11 +191,9 @@ class Campaign:
 
     def _begun(self, attempt: PlannedFork, listener: CampaignListener) -> RunningFork:
         listener.fork_started(attempt)
-        return RunningFork(self._setup(attempt), listener)
+        return RunningFork(self._draft(attempt), listener)
 
-    def _measure_one_by_one(
-        self, block: Block, cells: MutableMapping[CellKey, CellRecord], ahead: _Ahead, why_alone: str | None
-    ) -> None:
+    def _measure_one_by_one(self, block: PlannedBlock, cells: Records, ahead: _Ahead, why_alone: str | None) -> None:
         """The whole block; then, at its end, each fork again that a fault has spoilt."""
         repeats_max = self.matrix.measure.repeats_max
         queue = deque((planned, repeats_max) for planned in block.forks)
@@ -225,18 +217,18 @@ class Campaign:
                 )
                 ahead.add(1)
 
-    def _make_room(self, block: Block, cells: MutableMapping[CellKey, CellRecord], listener: CampaignListener) -> None:
-        """What an earlier session measured of this block becomes attempts, all of it before the first fork: whatever
+    def _make_room(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
+        """Turn everything that an earlier session measured of this block into attempts before the first fork: whatever
         happens then, no ratio pairs two sessions."""
         for planned in block.forks:
-            if current(cells[planned.key], planned.fork) is not None:
+            if latest(cells[planned.key], planned.fork) is not None:
                 aside = partial(without_fork, fork=planned.fork, reason=measured_again(self.session))
                 self._keep(planned.key, cells, aside, listener)
 
     def _keep(
         self,
         key: CellKey,
-        cells: MutableMapping[CellKey, CellRecord],
+        cells: Records,
         change: Callable[[CellRecord], CellRecord],
         listener: CampaignListener,
     ) -> CellRecord:
@@ -255,13 +247,13 @@ class Campaign:
 
     def _measured(self, attempt: PlannedFork, listener: CampaignListener) -> Fork:
         listener.fork_started(attempt)
-        with runner_beside(self.parts[attempt.key].cpu_sets):
-            return self._placed(attempt, measure_fork(self._setup(attempt), listener))
+        with runner_beside(self.setups[attempt.key].cpu_sets):
+            return self._placed(attempt, measure_fork(self._draft(attempt), listener))
 
     def _placed(self, attempt: PlannedFork, fork: Fork) -> Fork:
         return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})
 
-    def _setup(self, planned: PlannedFork) -> ForkSetup:
+    def _draft(self, planned: PlannedFork) -> ForkDraft:
         log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         scratch = self.store.directory / f"scratch-{planned.position}"
         shutil.rmtree(scratch, ignore_errors=True)
@@ -269,19 +261,5 @@ class Campaign:
             scratch.mkdir()
         except OSError as error:
             raise StoreError(f"{scratch} cannot be made: {error.strerror}") from None
-        return ForkSetup(
-            planned=planned,
-            parts=self.parts[planned.key],
-            matrix=self.matrix,
-            windows=self.profile.windows,
-            window_s=self.profile.window_s,
-            precision=self.profile.promised_precision,
-            irq_time_accounting=self.host.irq_time_accounting,
-            confiner=self.confiner,
-            scratch=scratch,
-            log_dir=log_dir,
-            log_prefix=self._log_prefix(log_dir),
-        )
-
-    def _log_prefix(self, log_dir: Path) -> str:
-        return f"../{log_dir.relative_to(self.store.directory)}"
+        log_prefix = f"../{log_dir.relative_to(self.store.directory)}"
+        return ForkDraft(self.setups[planned.key], planned, scratch, log_dir, log_prefix)

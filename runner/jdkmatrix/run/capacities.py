@@ -1,5 +1,4 @@
-"""What servers can do, known before what comes next is planned: loads that are shares of it are worked out from that.
-Pure."""
+"""Capacities of servers, measured before the next stage is planned, for loads that are shares of them. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ def profile_of_bases(profile: Profile) -> Profile:
 
 
 def capacity_of(key: CellKey, cell: CellRecord | None, impossible: str | None) -> BasisCapacity:
-    """By the first fork of `cell` that can be used; `impossible`: why it was not measured."""
+    """The capacity by the first usable fork of `cell`; `impossible`: why it was not measured."""
     forks = cell.forks if cell else ()
     found = next((fork for fork in forks if fork.usable), next(iter(forks), None))
     if cell and found and found.usable:

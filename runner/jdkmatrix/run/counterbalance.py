@@ -1,4 +1,4 @@
-"""In which order are executors run inside the blocks of a group? Pure.
+"""The order of executors inside the blocks of a group. Pure.
 
 Whatever runs later meets another state of the host: a warmer CPU, fuller caches of the disk, what the fork before left
 behind. An order that is drawn anew for every block leaves that to chance: of two executors over five blocks, the same

@@ -1,4 +1,4 @@
-"""What decides a result: two cells with the same identity may stand for each other. Pure.
+"""The inputs that decide a result: two cells with the same identity may stand for each other. Pure.
 
 Only what a cell runs with is in it, so that nothing else makes it a different one. That the host was started anew is
 not: that is a session of its own (records.Session), and shown.
@@ -26,7 +26,7 @@ def identity_of(inputs: Mapping[str, Any]) -> Identity:
 
 
 def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, Any]:
-    """Of the host what stays as it is while nobody changes it: not its load, nor how much memory is free."""
+    """Facts of the host that stay as they are while nobody changes it: not its load, nor how much memory is free."""
     cpu = host.cpu
     return {
         "hostname_hash": host.hostname_hash,
@@ -46,7 +46,7 @@ def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, An
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-    """Which inputs differ, in plain words; with both values where they are short."""
+    """Name the inputs that differ, in plain words; with both values where they are short."""
     before, now = dict(_flat(old)), dict(_flat(new))
     differing = sorted(key for key in {*before, *now} if before.get(key, _ABSENT) != now.get(key, _ABSENT))
     named = [_words(key, before.get(key, _ABSENT), now.get(key, _ABSENT)) for key in differing[:_NAMED_AT_MOST]]
@@ -58,6 +58,7 @@ _ABSENT = object()
 # Tables whose entries are told one by one.
 _TABLES = ("host", "artefacts")
 _NAMES = {
+    "application": "the application",
     "burn_rounds": "the rounds of work per request",
     "cell": "the cell",
     "drivers": "the driver",

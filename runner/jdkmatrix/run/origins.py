@@ -1,4 +1,4 @@
-"""Where the parts of this run come from, and which revision of the source this is."""
+"""Record the origin of the parts of this run, and the revision of the source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jdkmatrix.subjects.parts import Parts
 
 
 def origins(parts: Parts, handed: NixParts | None) -> Provenance:
-    """Of everything that a run with `parts` uses; `handed`: what Nix handed over, if it did."""
+    """The origin of every part that a run with `parts` uses; `handed`: what Nix handed over, if it did."""
     return Provenance(inputs=handed.inputs if handed else (), parts=tuple(_parts(parts, handed)))
 
 

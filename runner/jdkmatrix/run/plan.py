@@ -16,7 +16,7 @@ from operator import attrgetter, getitem
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.cell_key import AXES, NO_SERVER, CellKey
-from jdkmatrix.domain.gc_pause import uncollected
+from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
@@ -59,7 +59,7 @@ def select_cells(
         raise MatrixError(f'profile "{profile_name}" is not in matrix.toml (there are: {", ".join(matrix.profiles)})')
     narrowed = only or {}
     places, values = [_places(matrix)[axis] for axis in AXES], attrgetter(*AXES)
-    with uncollected():
+    with gc_paused():
         chosen = {
             cell
             for cell in _cells_of(matrix, profile_name)
@@ -86,7 +86,8 @@ class Stage:
 def stages(
     matrix: Matrix, profile_name: str, only: Mapping[str, Sequence[str | int]] | None = None
 ) -> tuple[Stage, ...]:
-    """What a profile measures, in this order. A cell is in the first stage that has it, and no stage is without cells.
+    """The stages of a profile, in the order of execution. A cell is in the first stage that has it, and no stage is
+    without cells.
 
     Raises:
         MatrixError: as select_cells.
@@ -118,7 +119,7 @@ def _nothing_with(matrix: Matrix, profile_name: str, axis: str, value: str | int
 
 
 def _cells_of(matrix: Matrix, profile_name: str) -> Iterator[CellKey]:
-    """Of all its stages."""
+    """The cells of all stages of a profile."""
     for stage in matrix.stages(profile_name):
         yield from _profile_cells(matrix, matrix.profiles[stage])
 
@@ -150,8 +151,8 @@ def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[C
 def _of_workload(
     matrix: Matrix, workload: str, picked: Mapping[str, Sequence[str | int]]
 ) -> dict[str, Sequence[str | int]]:
-    """Without the values that no cell of it can have, so that no product is made of them; `Matrix.has_cell` decides
-    about the others."""
+    """The values without those that no cell of this workload can have, so that no product is made of them;
+    `Matrix.has_cell` decides about the others."""
     if workload in matrix.experiments:
         loads = [load for load in picked["load"] if isinstance(matrix.loads[str(load)], TaskLoad)]
         return {"workload": (workload,), "server": (NO_SERVER,), "load": loads}
@@ -165,13 +166,13 @@ def _of_workload(
 def _matcher(rule: Selection) -> Callable[[CellKey], bool]:
     """Has a cell one of the rule's values on every axis that the rule names?"""
     named = {axis: values for axis in AXES if (values := getattr(rule, axis)) is not None and values != "all"}
-    axes = [(axis == "server", attrgetter(axis), frozenset(values)) for axis, values in named.items()]
+    axes = [
+        (attrgetter(axis), frozenset((*values, NO_SERVER) if axis == "server" else values))
+        for axis, values in named.items()
+    ]
 
     def matches(cell: CellKey) -> bool:
-        for of_servers, value, allowed in axes:
-            if value(cell) not in allowed and (cell.has_server or not of_servers):
-                return False
-        return True
+        return all(value(cell) in allowed for value, allowed in axes)
 
     return matches
 
@@ -188,7 +189,7 @@ def _adder(rule: Selection, select: Selection) -> Callable[[CellKey], bool]:
 
 
 def _places(matrix: Matrix) -> dict[str, dict[str | int, int]]:
-    """Where each value stands on its axis."""
+    """The position of each value on its axis."""
     found = {axis: {value: at for at, value in enumerate(getattr(matrix.axes, axis))} for axis in AXES}
     found["server"][NO_SERVER] = len(found["server"])
     return found
@@ -213,7 +214,7 @@ _Members = list[tuple[CellKey, int]]  # of a group, and how many blocks each has
 
 
 def _place(cell: CellKey) -> Place:
-    """What stays equal among cells whose executors are compared; cheaper than `CellKey.group`."""
+    """The axis values that are equal among cells whose executors are compared; cheaper than `CellKey.group`."""
     return cell.workload, cell.server, cell.jdk, cell.cpus, cell.burn_us, cell.wait_us, cell.load
 
 
@@ -249,7 +250,7 @@ def _orders(members: _Members, seed: str) -> Iterator[tuple[CellKey, ...]]:
 
 def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
     """Order the forks of all cells that this host can measure; the others keep their reason."""
-    with uncollected():
+    with gc_paused():
         possible = [cell for cell in cells if cell not in impossible]
         return Plan(
             cells=tuple(cells),
@@ -262,4 +263,4 @@ def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossib
 
 def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
     """Seconds that these forks are expected to take."""
-    return sum(kind_of(fork.key).expected_s(matrix, profile, fork.key) for fork in forks)
+    return sum(kind_of(matrix, fork.key).expected_s(matrix, profile, fork.key) for fork in forks)

@@ -21,7 +21,7 @@ from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
-from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.fork.kernel import cannot_set
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
@@ -51,7 +51,7 @@ Say = Callable[[str], None]
 @dataclass(frozen=True)
 class Prepared:
     plan: Plan
-    parts: Mapping[CellKey, CellParts]
+    setups: Mapping[CellKey, CellSetup]
     host: HostFacts
     servers: tuple[ServerFacts, ...]
     drivers: tuple[DriverFacts, ...]
@@ -136,7 +136,7 @@ def _made_alike(cell: CellKey) -> MadeAlike:
 def planned_phases(
     matrix: Matrix, loads: Mapping[CellKey, CellLoad], profile: Profile
 ) -> dict[MadeAlike, tuple[Phase, ...]]:
-    """What is asked of a driver for these cells, with their workloads' shortest timeout. Pure."""
+    """The phases that drivers must make for these cells, with the shortest timeout of their workloads. Pure."""
     timeouts: dict[MadeAlike, float] = {}
     asked: dict[MadeAlike, dict[CellLoad, None]] = {}
     for cell, load in loads.items():
@@ -160,7 +160,7 @@ def planned_phases(
 
 
 def _window_s(matrix: Matrix, profile: Profile, load: CellLoad, wait_us: int) -> float:
-    """Of a load that has no length of its own. Forks that take turns need a driver that makes short windows."""
+    """The window of a load without a length of its own. Forks that take turns need a driver that makes short ones."""
     in_turns = profile.in_turns and kind_of_load(load).why_no_turns(wait_us, matrix.turns) is None
     return matrix.turns.round_s if in_turns else profile.window_s
 
@@ -197,10 +197,10 @@ def prepare(
     possible = [cell for cell in cells if cell not in impossible]
     calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
     cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
-    ready = dict(assemble(matrix, parts, cpu_sets, calibration, confiner))
+    setups = dict(assemble(matrix, profile, parts, cpu_sets, calibration, host, confiner))
     return Prepared(
         plan=plan,
-        parts=ready,
+        setups=setups,
         host=host,
         servers=tuple(
             ServerFacts(name=title_of(name), version=server.version, sha256=server.sha256, id=name)
@@ -215,7 +215,7 @@ def prepare(
         jdks=_jdk_records(load_catalogue(project.jdks), parts.jdks, {cell.jdk for cell in cells}),
         calibration=calibration,
         provenance=origins(parts, handed_over()),
-        notes=_notes(ready),
+        notes=_notes(setups),
     )
 
 
@@ -293,7 +293,7 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
     jdk, tuning = parts.jdks[cell.jdk], tuning_for(matrix, cell)
     if isinstance(jdk, Unavailable):
         return jdk.reason
-    if why_not := kind_of(cell).why_not(matrix, parts, cell):
+    if why_not := kind_of(matrix, cell).why_not(matrix, parts, cell):
         return why_not
     if unknown := unknown_properties(tuning.properties, jdk.entry.vm, jdk.entry.feature_version):
         return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
@@ -303,7 +303,7 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
 
 
 def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
-    kind = kind_of(cell)
+    kind = kind_of(matrix, cell)
     return assign(
         topology,
         sut_cpus=cell.cpus,
@@ -335,7 +335,7 @@ def _distinct(facts: Iterable[DriverFacts]) -> tuple[DriverFacts, ...]:
 
 
 def together(stages: Sequence[Prepared]) -> Prepared:
-    """What a run is told of as a whole. `stages`: those that are prepared, in their order."""
+    """Merge the stages that are prepared so far, in their order, into one for the record of the run."""
     *_, last = stages
     plans = [stage.plan for stage in stages]
     selected = {jdk.id: jdk for stage in stages for jdk in stage.jdks if jdk.selected}
@@ -347,7 +347,7 @@ def together(stages: Sequence[Prepared]) -> Prepared:
             blocks=last.plan.blocks,
             seed=last.plan.seed,
         ),
-        parts={key: parts for stage in stages for key, parts in stage.parts.items()},
+        setups={key: setup for stage in stages for key, setup in stage.setups.items()},
         host=last.host,
         servers=tuple({server.id: server for stage in stages for server in stage.servers}.values()),
         drivers=_distinct(driver for stage in stages for driver in stage.drivers),
@@ -386,10 +386,10 @@ def _jdk_record(entry: JdkEntry, found: Available | Unavailable | None, selected
     )
 
 
-def _notes(parts: Mapping[CellKey, CellParts]) -> tuple[str, ...]:
-    """What the host could not give, each thing once, with the sizes of the cells that went without."""
+def _notes(setups: Mapping[CellKey, CellSetup]) -> tuple[str, ...]:
+    """The compromises of this host, each once, with the sizes of the cells that they concern."""
     sizes: dict[str, set[int]] = {}
-    for key, part in parts.items():
-        for given_up in part.cpu_sets.compromises:
+    for key, setup in setups.items():
+        for given_up in setup.cpu_sets.compromises:
             sizes.setdefault(given_up.message, set()).add(key.cpus)
     return tuple(f"cells with cpus = {', '.join(map(str, sorted(cpus)))}: {text}" for text, cpus in sizes.items())

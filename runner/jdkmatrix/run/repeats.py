@@ -1,4 +1,4 @@
-"""Which blocks must be measured, and what becomes of forks that are measured again. Pure.
+"""Find the blocks that must be measured, and keep forks that are measured again as attempts. Pure.
 
 A block is measured in one session, or not at all: of a block that was cut off, or that faults of the host left a gap
 in, every fork is measured again. What was measured before is kept as an attempt.
@@ -21,7 +21,7 @@ Cells = Mapping[CellKey, CellRecord]
 
 
 @dataclass(frozen=True)
-class Block:
+class PlannedBlock:
     """One fork of every cell that is compared, in the order of execution."""
 
     forks: tuple[PlannedFork, ...]
@@ -35,8 +35,8 @@ class Block:
         return self.forks[0].fork
 
     def current(self, cells: Cells) -> tuple[Fork, ...]:
-        """Those that are measured, each by its latest attempt."""
-        found = (current(cells[planned.key], planned.fork) for planned in self.forks)
+        """The forks that are measured, each by its latest attempt."""
+        found = (latest(cells[planned.key], planned.fork) for planned in self.forks)
         return tuple(fork for fork in found if fork is not None)
 
     def is_settled(self, cells: Cells) -> bool:
@@ -46,17 +46,17 @@ class Block:
         return whole and not any(faults_of(fork) for fork in forks)
 
 
-def in_blocks(forks: Iterable[PlannedFork]) -> tuple[Block, ...]:
-    """As they follow each other in a plan."""
-    return tuple(Block(tuple(members)) for _, members in groupby(forks, key=lambda f: (f.key.group, f.fork)))
+def in_blocks(forks: Iterable[PlannedFork]) -> tuple[PlannedBlock, ...]:
+    """Group forks that follow each other in a plan into their blocks."""
+    return tuple(PlannedBlock(tuple(members)) for _, members in groupby(forks, key=lambda f: (f.key.group, f.fork)))
 
 
-def current(cell: CellRecord, fork: int) -> Fork | None:
+def latest(cell: CellRecord, fork: int) -> Fork | None:
     return next((one for one in cell.forks if one.fork == fork), None)
 
 
 def next_attempt(cell: CellRecord, fork: int) -> int:
-    """Its number, 1.."""
+    """The number of the next attempt, 1.."""
     return 1 + max((one.attempt for one in (*cell.forks, *cell.attempts) if one.fork == fork), default=0)
 
 
@@ -64,16 +64,16 @@ def with_fork(cell: CellRecord, fork: Fork) -> CellRecord:
     """`cell` with this fork as the current one of its number; what was current before becomes an attempt."""
     before = [one for one in cell.forks if one.fork == fork.fork]
     others = [one for one in cell.forks if one.fork != fork.fork]
-    return _with(cell, (*others, fork), (*cell.attempts, *before))
+    return _with_forks(cell, (*others, fork), (*cell.attempts, *before))
 
 
 def without_fork(cell: CellRecord, fork: int, reason: Reason) -> CellRecord:
     """`cell` with this fork among its attempts, for one more reason; as it is where there is no such fork."""
     aside = [one.model_copy(update={"reasons": (*one.reasons, reason)}) for one in cell.forks if one.fork == fork]
-    return _with(cell, [one for one in cell.forks if one.fork != fork], (*cell.attempts, *aside))
+    return _with_forks(cell, [one for one in cell.forks if one.fork != fork], (*cell.attempts, *aside))
 
 
-def _with(cell: CellRecord, forks: Iterable[Fork], attempts: Iterable[Fork]) -> CellRecord:
+def _with_forks(cell: CellRecord, forks: Iterable[Fork], attempts: Iterable[Fork]) -> CellRecord:
     return cell.model_copy(
         update={
             "forks": tuple(sorted(forks, key=lambda one: one.fork)),
@@ -89,21 +89,21 @@ def measured_again(session: int) -> Reason:
 
 def in_order(cells: Iterable[CellRecord]) -> tuple[str, ...]:
     """Labels of everything that was measured, in the order of execution."""
-    measured = ((one.sequence, cell.key.fork_label(one.fork, one.attempt)) for cell in cells for one in _all(cell))
+    measured = ((one.sequence, cell.key.fork_label(one.fork, one.attempt)) for cell in cells for one in _attempts(cell))
     return tuple(label for _, label in sorted(measured, key=lambda found: found[0]))
 
 
 def last_sequence(cells: Iterable[CellRecord]) -> int:
     """0 where nothing was measured."""
-    return max((one.sequence for cell in cells for one in _all(cell)), default=0)
+    return max((one.sequence for cell in cells for one in _attempts(cell)), default=0)
 
 
-def _all(cell: CellRecord) -> tuple[Fork, ...]:
+def _attempts(cell: CellRecord) -> tuple[Fork, ...]:
     return (*cell.forks, *cell.attempts)
 
 
-def repeat_words(blocks: Iterable[Block], cells: Cells) -> tuple[str, ...]:
-    """What of the blocks that are ahead was measured before, and why it is measured again; empty where nothing was."""
+def repeat_words(blocks: Iterable[PlannedBlock], cells: Cells) -> tuple[str, ...]:
+    """Why forks of the blocks ahead that were measured before are measured again, in words; empty where none was."""
     begun = [(block, block.current(cells)) for block in blocks]
     spoilt = [sum(bool(faults_of(fork)) for fork in forks) for _, forks in begun]
     gaps = sum(bool(forks) and not number for (_, forks), number in zip(begun, spoilt, strict=True))

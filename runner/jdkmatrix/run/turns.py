@@ -1,4 +1,4 @@
-"""Which blocks are measured in turns, for how many rounds, and in which order. Pure."""
+"""Decide which blocks are measured in turns, for how many rounds, and in which order. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.figures.paired import logs_of_rounds
-from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.counterbalance import block_orders
@@ -25,18 +25,16 @@ from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
 BESIDE_HEAP_BYTES = 1 << 30
 
 
-def why_alone(
-    members: Sequence[CellParts], profile: Profile, turns: Turns, *, wait_us: int, memory_bytes: int
-) -> str | None:
+def why_alone(members: Sequence[CellSetup], profile: Profile, *, wait_us: int, memory_bytes: int) -> str | None:
     """Why a block of these cells is measured fork after fork, in words; None: in turns. `wait_us`: until their remote
     system answers; `memory_bytes`: what this host has free."""
     if profile.protocol == "separate":
         return "the profile measures fork after fork"
     if len(members) < 2:
         return "nothing is compared with it"
-    if reason := next(filter(None, (_why_none(parts, wait_us, turns) for parts in members)), None):
+    if reason := next(filter(None, (_why_none(setup, wait_us) for setup in members)), None):
         return reason
-    needed = sum(parts.heap_bytes + BESIDE_HEAP_BYTES for parts in members)
+    needed = sum(setup.heap_bytes + BESIDE_HEAP_BYTES for setup in members)
     if needed > memory_bytes:
         return (
             f"{len(members)} servers at once need {needed / 2**30:.1f} GiB of memory, and {memory_bytes / 2**30:.1f} "
@@ -45,15 +43,15 @@ def why_alone(
     return None
 
 
-def _why_none(parts: CellParts, wait_us: int, turns: Turns) -> str | None:
+def _why_none(setup: CellSetup, wait_us: int) -> str | None:
     """Why one of them takes no turns, whatever is beside it."""
-    if reason := parts.subject.why_no_turns(wait_us, turns):
+    if reason := setup.why_no_turns(wait_us):
         return reason
-    return "its executor comes with kernel settings, which hold for the whole host" if parts.kernel else None
+    return "its executor comes with kernel settings, which hold for the whole host" if setup.kernel else None
 
 
-def orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:
-    """Of every round, which fork of the block comes when; counterbalanced as blocks are."""
+def round_orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:
+    """The order of the block's forks in every round, counterbalanced as blocks are."""
     return islice(block_orders(range(lanes), random.Random(seed)), rounds)
 
 
@@ -80,6 +78,6 @@ def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) 
 
 
 def _start_s(forks: Sequence[Fork]) -> float:
-    """What a block of these costs before its first round: each is started and warmed by itself."""
+    """The seconds that a block of these takes before its first round: each is started and warmed by itself."""
     each = [fork.warmup.windows[-1].t_s for fork in forks if fork.warmup and fork.warmup.windows]
     return fmean(len(fork.together) for fork in forks) * fmean(each) if each else 0.0

@@ -13,8 +13,8 @@ from jdkmatrix.provision.workloads import Workloads
 
 @dataclass(frozen=True)
 class Launch:
-    """What to start. `ready_words`: what the server writes to `messages_log` when it says that it is ready; None: it
-    says nothing before it answers."""
+    """A server process to start. `ready_words`: what the server writes to `messages_log` when it says that it is ready;
+    None: it says nothing before it answers."""
 
     command: Sequence[str]
     env: Mapping[str, str]
@@ -40,7 +40,7 @@ class InstalledServer:
     def files(
         self, workloads: Workloads, *, application: Application, feature_set: str, executor: str
     ) -> dict[str, Path]:
-        """By place in the fork's folder, what is copied there."""
+        """The files to copy, by place in the fork's folder."""
         switch, folder = self.kind.switch_of(executor), workloads.servers / self.kind.name
         values = {"application": application.name, "feature_set": feature_set, "executor": switch.option or executor}
         found: dict[str, Path] = {}

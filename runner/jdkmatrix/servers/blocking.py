@@ -6,7 +6,7 @@ from jdkmatrix.host.http import Connection, HttpError
 
 
 def block_at_most(connection: Connection, path: str, limit_ms: int | None) -> None:
-    """From now on no request blocks for longer; None: each as long as it asks for. `path`: `Application.limit_path`.
+    """Let no request block for longer from now on; None: each as long as it asks for. `path`: `Application.limit_path`.
 
     Raises:
         HttpError: no answer, or a refusal.

@@ -1,4 +1,4 @@
-"""From what a cell runs on to a server that can be started: its files, its command line, its environment, its port."""
+"""A server instance that can be started: its files, its command line, its environment, its port."""
 
 from __future__ import annotations
 

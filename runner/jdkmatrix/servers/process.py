@@ -16,6 +16,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import check_not_killed, oom_kills
 from jdkmatrix.host.http import Connection, HttpError, RefusedError
+from jdkmatrix.reading import text_if_readable
 from jdkmatrix.servers.base import Launch
 
 _POLL_S = 0.05
@@ -123,7 +124,7 @@ class ServerProcess:
                 time.sleep(_POLL_S)
 
     def kill(self) -> None:
-        """At once; from any thread."""
+        """Kill the process at once; from any thread."""
         self._ended_here = True
         self._running.kill()
 
@@ -162,19 +163,19 @@ class ServerProcess:
             return str(error)
 
     def _messages(self) -> str:
-        try:
-            return self._what.messages_log.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
+        return text_if_readable(self._what.messages_log) or ""
+
+    def _console(self) -> str:
+        return text_if_readable(self._what.console_log) or ""
 
     def _error(self, message: str, perhaps: str = "") -> ServerError:
-        log = self._messages() or _read(self._what.console_log)
+        log = self._messages() or self._console()
         tail = "\n".join(log.splitlines()[-_TAIL_LINES:])
         return ServerError(f"{self._with_cause(message, perhaps)}\n{tail}".rstrip())
 
     def _with_cause(self, message: str, perhaps: str = "") -> str:
-        """With the line of its log that says why; `perhaps`: what to say where none does."""
-        found = cause(f"{self._messages()}\n{_read(self._what.console_log)}")
+        """Append the line of its log that says why; `perhaps`: what to say where none does."""
+        found = cause(f"{self._messages()}\n{self._console()}")
         return "; ".join(filter(None, (message, f"its log says: {found}" if found else perhaps)))
 
 
@@ -182,10 +183,3 @@ def cause(log: str) -> str | None:
     """The line of a server's log that says why it does not serve, without what stands before it; None: none does."""
     found = next(filter(None, (pattern.search(log) for pattern in _CAUSES)), None)
     return found["said"].strip()[:_CAUSE_SHOWN] if found else None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

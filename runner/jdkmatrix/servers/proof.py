@@ -91,7 +91,7 @@ def judge(answers: Sequence[Whoami], executor: str) -> Proof:
 
 
 def place_of(executor: str) -> Place:
-    """Whose threads the requests of `executor` run on."""
+    """The owner of the threads that the requests of `executor` run on."""
     if has_own_threads(executor):
         return "servers"
     return "plugged_virtual" if is_virtual(executor) else "plugged_platform"

@@ -97,14 +97,14 @@ def places(estimates: Sequence[Estimate], band: Band, *, one_is_enough: bool = F
 
 
 def _p_outside(estimate: Estimate, band: Band) -> float:
-    """Of "the truth lies in the band": below 0.05 where the interval lies outside."""
+    """The p-value of "the truth lies in the band": below 0.05 where the interval lies outside."""
     below = 1.0 if band.low is None or estimate.high is None else _p_beyond(estimate, band.low, -1)
     above = 1.0 if band.high is None or estimate.low is None else _p_beyond(estimate, band.high, 1)
     return min(below, above)
 
 
 def _p_inside(estimate: Estimate, band: Band) -> float:
-    """Of "the truth lies outside"."""
+    """The p-value of "the truth lies outside"."""
     from_low = 0.0 if band.low is None else 1.0 if estimate.low is None else _p_beyond(estimate, band.low, 1)
     to_high = 0.0 if band.high is None else 1.0 if estimate.high is None else _p_beyond(estimate, band.high, -1)
     return max(from_low, to_high)
@@ -126,8 +126,8 @@ def _p_beyond(estimate: Estimate, edge: float, sign: int) -> float:
 
 
 def standard_error_of(estimate: Estimate) -> float:
-    """As its interval shows it, of the logarithm where it is one of a ratio; 0 where no scatter is known. Infinite
-    where an end lies beyond what a float can say."""
+    """The standard error behind an interval, of the logarithm where it is one of a ratio; 0 where no scatter is known.
+    Infinite where an end lies beyond what a float can say."""
     scale = _scale(estimate)
     ends = [end for end in (estimate.low, estimate.high) if end is not None]
     if not ends or estimate.blocks < 2:

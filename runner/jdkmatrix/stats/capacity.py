@@ -52,7 +52,7 @@ class CapacityRules:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedRate:
     """One window. `p99_us` is corrected for coordinated omission; None: nothing was answered, so that nothing held."""
 
     rate_rps: float
@@ -111,15 +111,15 @@ def is_known(capacity: Capacity) -> bool:
     )
 
 
-def tried(window: Window, rate_rps: float) -> Tried:
-    """What a recorded window says to the search.
+def tried(window: Window, rate_rps: float) -> TriedRate:
+    """A recorded window as the search sees it.
 
     That the server could not keep up is what the search looks for; a saturated driver, say, spoils the window here as
     everywhere. Requests that were due and not sent when time was up are no failure: a pause of the collector at the end
     of the window is enough for some. They stand in p99 with the time they had waited.
     """
     latency: Latency | None = window.load.corrected
-    return Tried(
+    return TriedRate(
         rate_rps=rate_rps,
         valid=window.valid,
         p99_us=latency.percentiles_us["99"] if latency else None,
@@ -128,7 +128,7 @@ def tried(window: Window, rate_rps: float) -> Tried:
     )
 
 
-def next_rate(history: Sequence[Tried], rules: CapacityRules) -> Probe | Done:
+def next_rate(history: Sequence[TriedRate], rules: CapacityRules) -> Probe | Done:
     """Ends after at most `windows_max` windows; rates tried lie apart by about half the resolution at least."""
     votes = _votes(history, rules)
     if len(history) >= rules.windows_max:
@@ -145,8 +145,8 @@ def next_rate(history: Sequence[Tried], rules: CapacityRules) -> Probe | Done:
     return _within(votes, rules)
 
 
-def cut_off(history: Sequence[Tried], rules: CapacityRules) -> Done:
-    """What is known where no further window can be measured."""
+def cut_off(history: Sequence[TriedRate], rules: CapacityRules) -> Done:
+    """The result of a search when no further window can be measured."""
     return _done(SearchOutcome.CUT_OFF, _votes(history, rules))
 
 
@@ -189,7 +189,7 @@ class _Vote:
         return max(self.held, self.failed) >= times
 
 
-def _votes(history: Sequence[Tried], rules: CapacityRules) -> dict[float, _Vote]:
+def _votes(history: Sequence[TriedRate], rules: CapacityRules) -> dict[float, _Vote]:
     votes: dict[float, _Vote] = {}
     for window in history:
         if window.valid:
@@ -212,7 +212,7 @@ def _done(outcome: SearchOutcome, votes: Mapping[float, _Vote]) -> Done:
     return Done(outcome, held, failed, tuple(above))
 
 
-def _invalid_in_a_row(history: Sequence[Tried]) -> int:
+def _invalid_in_a_row(history: Sequence[TriedRate]) -> int:
     count = 0
     for window in reversed(history):
         if window.valid:

@@ -1,4 +1,4 @@
-"""Where a series of results changed its level. Pure.
+"""Find changes of level in a series of results. Pure.
 
 Divisive segmentation by the energy statistic (D. S. Matteson, N. A. James, "A Nonparametric Approach for Multiple
 Change Point Analysis of Multivariate Data", JASA 109(505), 2014, pp. 334-345), each split accepted by a t-test instead

@@ -45,8 +45,8 @@ Key = TypeVar("Key", bound=Hashable)
 
 @dataclass(frozen=True)
 class Dependence:
-    """Of the log ratios of `blocks` blocks. `lag1`: their correlation from block to block; `change`: of the ratio from
-    the first block to the last, as a share (-0.1: it fell by 10 %). Each with its two-sided p-value."""
+    """Dependence among the log ratios of `blocks` blocks. `lag1`: their correlation from block to block; `change`: of
+    the ratio from the first block to the last, as a share (-0.1: it fell by 10 %). Each has its two-sided p-value."""
 
     blocks: int
     lag1: float
@@ -57,7 +57,7 @@ class Dependence:
 
 @dataclass(frozen=True)
 class JudgedDependence:
-    """With p-values adjusted over all tests that a page makes."""
+    """A dependence with p-values adjusted over all tests that a page makes."""
 
     found: Dependence
     lag1_p_adjusted: float
@@ -73,8 +73,8 @@ class JudgedDependence:
 
 
 def dependence(logs: Sequence[float]) -> Dependence | None:
-    """Of log ratios in the order of their blocks; None for fewer than FEWEST_BLOCKS. The first call imports
-    scipy.stats, which takes about a second of CPU."""
+    """Test log ratios in the order of their blocks for dependence; None for fewer than FEWEST_BLOCKS. The first call
+    imports scipy.stats, which takes about a second of CPU."""
     if len(logs) < FEWEST_BLOCKS:
         return None
     from scipy.stats import kendalltau  # noqa: PLC0415 - see the package
@@ -92,7 +92,7 @@ def dependence(logs: Sequence[float]) -> Dependence | None:
 
 
 def judge_dependence(family: Mapping[Key, Dependence]) -> dict[Key, JudgedDependence]:
-    """Over all ratios that one page shows; two tests each."""
+    """Judge all ratios that one page shows together; two tests each."""
     adjusted = iter(holm([p_value for one in family.values() for p_value in (one.lag1_p, one.trend_p)]))
     return {key: JudgedDependence(one, next(adjusted), next(adjusted)) for key, one in family.items()}
 
@@ -113,7 +113,7 @@ def _lag1(values: Sequence[float]) -> float:
 
 
 def _slope(values: Sequence[float]) -> float:
-    """Of Theil and Sen, per block: the median over all pairs."""
+    """The Theil-Sen slope per block: the median over all pairs."""
     pairs = itertools.combinations(enumerate(values), 2)
     return statistics.median((later - earlier) / (j - i) for (i, earlier), (j, later) in pairs)
 

@@ -38,7 +38,7 @@ def least_p_value(yes: int, no: int, other_yes: int, other_no: int) -> float:
 
 
 def _ways(yes: int, no: int, other_yes: int, other_no: int) -> Mapping[int, int]:
-    """By how many of the first arm say yes: in how many ways the same sums can come about."""
+    """The number of ways in which the same sums can come about, by how many of the first arm say yes."""
     if min(yes, no, other_yes, other_no) < 0:
         raise MatrixError(f"forks are counted from 0 on, found {(yes, no, other_yes, other_no)}")
     first, other, every = yes + no, other_yes + other_no, yes + other_yes

@@ -15,7 +15,7 @@ from jdkmatrix.stats.intervals import mean_interval
 
 @dataclass(frozen=True)
 class Summary:
-    """Of one figure over `n` forks, in the figure's unit.
+    """One figure over `n` forks, in the figure's unit.
 
     The 95 % interval belongs to `geomean`, the geometric mean. It is None for a single fork, and where a fork has 0.
     """

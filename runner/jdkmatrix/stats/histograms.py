@@ -42,12 +42,12 @@ class Buckets:
 
     @property
     def mean_ns(self) -> float:
-        """Of the buckets' middles, as HdrHistogram does."""
+        """The mean by the buckets' middles, as HdrHistogram computes it."""
         return float(np.dot(self._counts, self._middles) / self.total)
 
     @property
     def standard_deviation_ns(self) -> float:
-        """Of all values around their mean, by the buckets' middles, as HdrHistogram does."""
+        """The standard deviation of all values by the buckets' middles, as HdrHistogram computes it."""
         return float(np.sqrt(np.dot(self._counts, (self._middles - self.mean_ns) ** 2) / self.total))
 
     @property
@@ -88,7 +88,8 @@ def latency_from_histogram(encoded: str) -> Latency:
 
 @lru_cache(maxsize=1024)
 def merged_latency(encoded: tuple[str, ...]) -> Latency:
-    """Of the values of all. Pages, exports and verdicts ask for the same ones, and it takes milliseconds.
+    """The latency over the values of all histograms, cached. Pages, exports and verdicts ask for the same ones, and it
+    takes milliseconds.
 
     Raises:
         MatrixError: as latency_from_histogram and merge.

@@ -63,7 +63,7 @@ def p_of_zero(values: Sequence[float]) -> float:
 
 
 def standard_error(values: Sequence[float]) -> float:
-    """Of the mean of at least two values; 0 where they differ by rounding only."""
+    """The standard error of the mean of at least two values; 0 where they differ by rounding only."""
     spread = statistics.stdev(values)
     return 0.0 if spread <= _ROUNDING * (1 + abs(statistics.fmean(values))) else spread / math.sqrt(len(values))
 

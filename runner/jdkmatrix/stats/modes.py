@@ -71,8 +71,8 @@ def two_modes(logs: Sequence[float]) -> Modes | None:
 
 
 def _best(ordered: Values) -> tuple[Values, npt.NDArray[np.int64]]:
-    """Of each sorted row: which share of its squares lies between the best two parts, and how many values the lower
-    has."""
+    """The best split of each sorted row: the share of its squares that lies between the two parts, and the length of
+    the lower."""
     import numpy as np  # noqa: PLC0415
 
     centred = ordered - ordered.mean(axis=1, keepdims=True)

@@ -36,7 +36,7 @@ class Percentile:
 
 
 def percentiles_over_forks(forks: Sequence[Latency], merged: Latency) -> dict[str, Percentile]:
-    """Per percentile ("50" to "99.99"); `forks`: each fork's own distribution, `merged`: all of them as one.
+    """The percentiles ("50" to "99.99"); `forks`: each fork's own distribution, `merged`: all of them as one.
 
     Percentiles that even the merged distribution has too few slower requests for are left out.
 

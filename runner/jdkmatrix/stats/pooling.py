@@ -27,8 +27,8 @@ from jdkmatrix.stats.intervals import CONFIDENCE
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
-    """Of at least one; `blocks`: those of all. Estimates that say less than others are left out: those of a single
-    block beside those with an interval, and bounds beside figures. Bounds of one direction give a bound.
+    """Pool at least one estimate; `blocks` of the result are those of all. Weaker estimates are left out: those of a
+    single block beside those with an interval, and bounds beside figures. Bounds of one direction give a bound.
 
     Raises:
         ValueError: no estimate.

@@ -1,4 +1,4 @@
-"""What the stopping rule saves against forks of a fixed length. Pure.
+"""Compare the cost of the stopping rule with that of forks of a fixed length. Pure.
 
 A fixed protocol gives every point a ramp of 10 s and 180 s of measurement. Long forks average out what varies inside a
 JVM, and nothing of what differs from one start to the next. How much of each there is, recorded forks tell (one-way
@@ -72,7 +72,7 @@ class FixedLength:
 
 @dataclass(frozen=True)
 class Cost:
-    """To know one ratio to the precision asked for, both arms together."""
+    """The cost of knowing one ratio to the precision asked for, both arms together."""
 
     blocks: int
     block_s: float
@@ -84,7 +84,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class AsMeasured:
-    """By the stopping rule, with forks as they were recorded.
+    """The stopping rule with forks as they were recorded.
 
     Standard deviations of the log ratio of one block: between forks, and of the windows inside.
     """
@@ -102,7 +102,7 @@ class Protocols(AsMeasured):
 
     @property
     def time_share(self) -> float:
-        """Of the time of the fixed protocol, what the stopping rule takes."""
+        """The time that the stopping rule takes, as a share of that of the fixed protocol."""
         return self.adaptive.total_s / self.fixed.total_s
 
 
@@ -134,7 +134,7 @@ def compare_protocols(
     rules: StoppingRules,
     fixed: FixedLength | None = None,
 ) -> Protocols:
-    """From recorded blocks of two arms, keyed by block: the expected cost of either protocol for `rules.precision`.
+    """The expected cost of either protocol for `rules.precision`, from recorded blocks of two arms, keyed by block.
 
     `fixed` defaults to 10 s + 180 s. `max_blocks` is not looked at: both must reach the precision.
 
@@ -178,9 +178,9 @@ def cost_in_turns(
     found: Components,
     rules: StoppingRules,
 ) -> AsMeasured:
-    """Of forks that took turns; `found`: from the log ratios of their rounds. They say nothing of a fixed length: forks
-    of one block that stand minutes apart meet different states of the host, and how far these are apart cancels in
-    every round.
+    """The cost of forks that took turns; `found`: from the log ratios of their rounds. They say nothing of a fixed
+    length: forks of one block that stand minutes apart meet different states of the host, and how far these are apart
+    cancels in every round.
 
     Raises:
         MatrixError: an arm has no fork.

@@ -1,5 +1,5 @@
-"""What a load that rises over time says: when the throughput had caught up with it, and where the server's knee is.
-Pure, on what the driver saw second by second.
+"""Read a load that rises over time: when the throughput had caught up with it, and where the server's knee is. Pure, on
+what the driver saw second by second.
 
 Every rule asks for several seconds, since one second of a stalled machine is no finding.
 """
@@ -91,9 +91,9 @@ def latest_peak_s(load: LoadOverTime) -> float:
 
 
 def knee(seconds: Sequence[Second]) -> At | None:
-    """Where p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above `KNEE_FACTOR`
-    times the lowest median of any `KNEE_SECONDS` in a row. A second without an answer counts as above. None: it never
-    does, or the load is shorter than that.
+    """The point where p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above
+    `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without an answer counts as above.
+    None: it never does, or the load is shorter than that.
 
     The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on. So
     is a server that never answers for `KNEE_SECONDS` in a row.
@@ -133,13 +133,13 @@ def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second],
 
 
 def _load_of(fork: Fork) -> RampLoad | JoinLoad | None:
-    """As the driver ran it."""
+    """The load as the driver ran it."""
     window = next(iter(fork.valid_windows), None)
     return window.load.load if window and isinstance(window.load.load, RampLoad | JoinLoad) else None
 
 
 def seconds_of(fork: Fork) -> tuple[Second, ...]:
-    """What the driver saw of the load; empty where the fork has no valid window of one."""
+    """The driver's figures of each second; empty where the fork has no valid window of such a load."""
     load = _load_of(fork)
     return tuple(_seconds(load, fork.valid_windows[0].load.intervals)) if load else ()
 
@@ -169,16 +169,16 @@ def _seconds(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> Iterat
 
 @dataclass(frozen=True)
 class Steady:
-    """What a fork did in the second half of the level stretch that its load ends with, or what of it was left when no
-    backlog was worked off any more: before, something was still growing, or more was answered than was asked for.
-    `cpu_us_per_request` is None where nothing was answered or the samples do not reach so far."""
+    """The figures of a fork in the second half of the level stretch that its load ends with, or what of it was left
+    when no backlog was worked off any more: before, something was still growing, or more was answered than was asked
+    for. `cpu_us_per_request` is None where nothing was answered or the samples do not reach so far."""
 
     throughput_rps: float
     cpu_us_per_request: float | None
 
 
 def steady_part(fork: Fork) -> Steady | None:
-    """None where the load does not end level, or the fork has no valid window of it."""
+    """The steady part; None where the load does not end level, or the fork has no valid window of it."""
     load = _load_of(fork)
     if load is None:
         return None

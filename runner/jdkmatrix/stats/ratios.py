@@ -68,8 +68,7 @@ def paired_ratio(
 
 
 def of_logs(mean: float, interval: tuple[float, float], blocks: int, p_value: float) -> Ratio:
-    """From logarithms to the ratio; two arms that contradict each other by orders of magnitude reach beyond what a
-    float can say."""
+    """The ratio behind logarithms; two arms that differ by orders of magnitude reach beyond what a float can say."""
     low, high = (math.exp(end) if end < _EXP_MAX else math.inf for end in interval)
     return Ratio(math.exp(mean), low, high, blocks, p_value)
 
@@ -80,7 +79,7 @@ def sequential_p(p_value: float) -> float:
 
 
 def log_ratios(numerators: Mapping[int, float], denominators: Mapping[int, float]) -> list[float]:
-    """In the order of the blocks.
+    """The log ratios in the order of the blocks.
 
     Raises:
         MatrixError: as paired_ratio.

@@ -51,8 +51,8 @@ class Components:
 
 
 def components(forks: Sequence[Sequence[float]]) -> Components | None:
-    """From the log ratios of the rounds of every fork; forks without two rounds say nothing. None with fewer than two
-    that have them."""
+    """The components of variance from the log ratios of the rounds of every fork; forks without two rounds say nothing.
+    None with fewer than two that have them."""
     told = [logs for logs in forks if len(logs) >= 2]
     if len(told) < 2:
         return None

@@ -103,7 +103,7 @@ class SteadyRules:
             )
 
 
-class Finding(Enum):
+class SeriesState(Enum):
     TOO_SHORT = "too few windows"
     SETTLING = "the best cut leaves only the last windows"
     FALLING = "the rest still falls"
@@ -114,8 +114,8 @@ class Finding(Enum):
 
 @dataclass(frozen=True)
 class Drift:
-    """Of the last `windows`, as shares; -0.1: fell by 10 %. `per_window`: their Theil-Sen slope; `least` and `most`:
-    the ends of its one-sided intervals (CONFIDENCE), over all of them."""
+    """The drift over the last `windows`, as shares; -0.1: fell by 10 %. `per_window`: their Theil-Sen slope; `least`
+    and `most`: the ends of its one-sided intervals (CONFIDENCE), over all of them."""
 
     windows: int
     per_window: float
@@ -124,7 +124,7 @@ class Drift:
 
     @property
     def whole(self) -> float:
-        """Over all of them."""
+        """The drift over all windows, a share."""
         return (1 + self.per_window) ** self.windows - 1
 
 
@@ -136,7 +136,7 @@ class Steadiness:
     series is too short; `drift` is so too where the rules have none.
     """
 
-    finding: Finding
+    finding: SeriesState
     from_window: int | None
     level: float | None
     change: float | None
@@ -145,17 +145,17 @@ class Steadiness:
 
     @property
     def steady(self) -> bool:
-        return self.finding is Finding.FLAT
+        return self.finding is SeriesState.FLAT
 
     @property
     def warm(self) -> bool:
-        """Of a cost: does waiting bring nothing more? A cost that rises says that the host got busier, or that the
-        server leaks something: no reason to go on warming it, and not steady either."""
-        return self.finding in (Finding.FLAT, Finding.RISING)
+        """Does waiting make a cost fall no further? A cost that rises says that the host got busier, or that the server
+        leaks something: no reason to go on warming it, and not steady either."""
+        return self.finding in (SeriesState.FLAT, SeriesState.RISING)
 
 
 def steadiness(values: Sequence[float], rules: SteadyRules | None = None) -> Steadiness:
-    """Of a series so far, one value per window of equal length, in order of time.
+    """Test a series so far, one value per window of equal length, in order of time.
 
     A gate asks after each window, for CPU per request and for latency, and opens when both are `warm` and the JIT
     compiler is calm. The first call imports scipy.stats, which takes about a second of CPU.
@@ -166,7 +166,7 @@ def steadiness(values: Sequence[float], rules: SteadyRules | None = None) -> Ste
     rules = rules or SteadyRules()
     logs = _logs(values)
     if len(logs) <= rules.tail_windows:
-        return Steadiness(Finding.TOO_SHORT, None, None, None, None)
+        return Steadiness(SeriesState.TOO_SHORT, None, None, None, None)
     from scipy.stats import kendalltau, theilslopes  # noqa: PLC0415 - see the package
 
     cut = _mser(logs, rules.tail_windows)
@@ -178,19 +178,19 @@ def steadiness(values: Sequence[float], rules: SteadyRules | None = None) -> Ste
     trending = p_value < rules.trend_alpha and abs(change) > rules.change_max
     drift = _drift(rest, rules.drift) if rules.drift else None
     if cut == len(logs) - rules.tail_windows:
-        finding = Finding.SETTLING
+        finding = SeriesState.SETTLING
     elif trending:
-        finding = Finding.RISING if change > 0 else Finding.FALLING
+        finding = SeriesState.RISING if change > 0 else SeriesState.FALLING
     else:
-        finding = _of_drift(drift, rules.drift) if rules.drift and drift else Finding.FLAT
+        finding = _of_drift(drift, rules.drift) if rules.drift and drift else SeriesState.FLAT
     return Steadiness(finding, cut, math.exp(sum(rest) / len(rest)), change, p_value, drift)
 
 
-def _of_drift(drift: Drift, rules: DriftRules) -> Finding:
+def _of_drift(drift: Drift, rules: DriftRules) -> SeriesState:
     patient = drift.windows == rules.patience_windows
     if -(drift.whole if patient else drift.least) <= rules.fall_max:
-        return Finding.FLAT
-    return Finding.FALLING if drift.most < 0 else Finding.UNCERTAIN
+        return SeriesState.FLAT
+    return SeriesState.FALLING if drift.most < 0 else SeriesState.UNCERTAIN
 
 
 def _drift(rest: Sequence[float], rules: DriftRules) -> Drift:
@@ -229,8 +229,8 @@ def time_to_steady_s(
             f" {fraction:g}"
         )
     found = steadiness(values, rules)
-    still_improving = Finding.FALLING if kind == "cost" else Finding.RISING
-    not_there = (Finding.SETTLING, Finding.UNCERTAIN, still_improving)
+    still_improving = SeriesState.FALLING if kind == "cost" else SeriesState.RISING
+    not_there = (SeriesState.SETTLING, SeriesState.UNCERTAIN, still_improving)
     if found.level is None or found.from_window is None or found.finding in not_there:
         return None
     from scipy.optimize import isotonic_regression  # noqa: PLC0415

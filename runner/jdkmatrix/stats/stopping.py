@@ -51,7 +51,7 @@ class StoppingRules:
 
     @property
     def half_width_log(self) -> float:
-        """What half the width of an interval of a log ratio may be."""
+        """The largest half width that the interval of a log ratio may have."""
         return math.log1p(self.precision)
 
 
@@ -75,7 +75,7 @@ Arms = tuple[Mapping[int, float], Mapping[int, float]]
 
 
 def after_block(blocks_run: int, comparisons: Mapping[Hashable, Arms], rules: StoppingRules) -> Decision:
-    """To be asked after each block of a group.
+    """Decide after each block of a group.
 
     `comparisons` has numerators and denominators, each keyed by block, of everything that is compared inside the
     group. A comparison of which no block at all has both arms, after `min_blocks`, holds nobody up: more blocks are no

@@ -25,7 +25,7 @@ def unpaired_ratio(
 
 
 def difference_of_logs(above: Sequence[float], below: Sequence[float], *, sequential: bool = False) -> Ratio | None:
-    """As unpaired_ratio, of values that are logarithms already."""
+    """Like unpaired_ratio, of values that are logarithms already."""
     if not above or not below:
         return None
     difference = statistics.fmean(above) - statistics.fmean(below)

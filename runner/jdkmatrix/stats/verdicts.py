@@ -135,7 +135,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def adjust(p_values: Mapping[Key, float]) -> dict[Key, float]:
-    """As `holm`, by key."""
+    """Adjust p-values as `holm`, by key."""
     return dict(zip(p_values, holm(list(p_values.values())), strict=True))
 
 

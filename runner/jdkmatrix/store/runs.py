@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.gc_pause import uncollected
+from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.atomic import StoreError, write_atomic
@@ -121,7 +121,7 @@ class RunStore:
         run = self.read_run()
         cells: list[CellRecord] = []
         damaged: list[str] = []
-        with uncollected():
+        with gc_paused():
             for key in run.cells:
                 try:
                     cell = self.read_cell(key)

@@ -1,1 +1,1 @@
-"""What is measured inside a fork: an application on a server, or an experiment without one."""
+"""Measure an application on a server, or an experiment without one, inside a fork."""

@@ -1,4 +1,4 @@
-"""What a run must know of a kind of subject, before and beside its forks."""
+"""The interface of a kind of subject to a run, before and beside its forks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any, Protocol
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.tables import RemoteAnswers
-from jdkmatrix.fork.fork_record import Subject
+from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.jdks.identify import Vm
-from jdkmatrix.records.run import Calibration
 from jdkmatrix.subjects.parts import Parts
 
 
 class SubjectKind(Protocol):
-    """`subject`, `artefacts` and `inputs` are asked for of cells that can be measured."""
+    """`setup`, `artefacts` and `inputs` are asked for of cells that can be measured."""
 
     def remote(self, matrix: Matrix, cell: CellKey) -> RemoteAnswers | None:
         """How the remote system answers; None where the cell calls none."""
@@ -34,15 +33,13 @@ class SubjectKind(Protocol):
         """Why it cannot be measured with these parts; None where it can. Its JDK is there."""
 
     def jvm_options(self, matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
-        """Without those of its executor's tuning."""
+        """The options of its JVM without those of its executor's tuning."""
 
-    def subject(
-        self, matrix: Matrix, parts: Parts, cell: CellKey, options: tuple[str, ...], calibration: Calibration | None
-    ) -> Subject:
-        """`options`: all of its JVM; `calibration`: None where nothing burns."""
+    def setup(self, parts: Parts, cell: CellKey, options: tuple[str, ...], shared: Mapping[str, Any]) -> CellSetup:
+        """`options`: all of its JVM; `shared`: the fields of `CellSetup`."""
 
     def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Iterable[Path]:
-        """Those of ours that it runs, and no other; without the remote system."""
+        """Our artefacts that it runs, and no other; without the remote system."""
 
     def inputs(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Mapping[str, Any]:
-        """What decides its result and no other kind of subject has, as JSON."""
+        """Inputs of its identity that no other kind of subject has, as JSON."""

@@ -1,4 +1,4 @@
-"""What the cells of a run are measured with, as far as they share it."""
+"""The parts that the cells of a run share: workloads, servers, JDKs, drivers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Parts:
         return found
 
     def remote(self, matrix: Matrix, answers: RemoteAnswers | None) -> RemoteParts | None:
-        """It runs on the driver's JDK, whatever the cell's is."""
+        """The remote system's parts; it runs on the driver's JDK, whatever the cell's is."""
         if answers is None:
             return None
         return RemoteParts(self.workloads.file("remote.jar"), self.java(matrix.driver.jdk), answers)
@@ -76,7 +76,7 @@ class Flags:
 
 
 def tuning_for(matrix: Matrix, cell: CellKey) -> Tuning:
-    """What this cell's executor asks for; empty where it asks for nothing."""
+    """The tuning that this cell's executor names; an empty one where it names none."""
     name = tuning_of(cell.executor)
     return matrix.tunings[name] if name else Tuning(description="none")
 

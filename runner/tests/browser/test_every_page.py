@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from jdkmatrix.cli.comparing import write_page
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.compare.sides import Side, compare_sides
+from jdkmatrix.report.compare.sides import ComparedSide, compare_sides
 from tests.support.browser import CUT_OFF, WIDER_THAN_THE_PAGE, open_all_details, pages_of, reading
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import TEMPLATES
@@ -77,7 +77,7 @@ def compared(folder: Path) -> Path:
     """Two JDKs of one run."""
     loaded = synthetic_run(folder / "run", replace(QUICK, blocks=5))
     cells = Cells(loaded.run, loaded.cells)
-    before, after = (Side(loaded.run, cells, "jdk", jdk) for jdk in QUICK.jdks)
+    before, after = (ComparedSide(loaded.run, cells, "jdk", jdk) for jdk in QUICK.jdks)
     write_page(compare_sides(before, after, threshold=0.05), folder / "compared.html", TEMPLATES)
     return folder / "compared.html"
 

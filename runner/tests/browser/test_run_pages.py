@@ -235,5 +235,5 @@ def test_the_page_of_experiments_leads_to_a_cell_and_back(browser: Browser, expe
         open_all_details(page)
         assert page.locator("h1").inner_text().startswith("pinning-")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        page.locator("nav a").first.click()
+        page.locator("nav[aria-label='On this page'] a").first.click()
         page.wait_for_url("**/index.html#experiments")

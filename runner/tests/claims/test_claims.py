@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from jdkmatrix.claims.address import is_web_address
 from jdkmatrix.claims.load import load_claims, parse_claims
 from jdkmatrix.claims.model import Registry
-from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line, without_figures
+from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line
 from jdkmatrix.provision.project import Project
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.records.claims import ClaimSource, PublishedFigure
@@ -111,9 +111,9 @@ def test_every_file_of_the_project_is_handed_to_the_package() -> None:
         (mistaken("claims", "fast", "scenarios"), ["claims.fast", "either scenarios that repeat it, or not_repeated"]),
         (mistaken("source"), ["source: missing"]),
         (mistaken("claims", "fast", "condition", value=""), ["claims.fast.condition", "found ''"]),
-        (mistaken("claims", "bad id", value=DATA["claims"]["fast"]), ["claims.bad id", "pattern"]),
-        (mistaken("source", "url", value="javascript:1"), ["source: url", "https:// and http://"]),
-        (mistaken("source", "url", value="https:///one"), ["source: url", '"https:///one"', "a host"]),
+        (mistaken("claims", "bad id", value=DATA["claims"]["fast"]), ["claims.bad id", "must match"]),
+        (mistaken("source", "url", value="javascript:1"), ["source.url", "https:// and http://"]),
+        (mistaken("source", "url", value="https:///one"), ["source.url", '"https:///one"', "a host"]),
         (mistaken("source", "url"), ["source", "url, or no_url"]),
         (mistaken("source", "no_url", value="gone"), ["source", "url, or no_url"]),
         (mistaken("claims", "fast", "figures"), ["claims.fast", "no figures", 'only = "graph"']),
@@ -166,9 +166,25 @@ def test_a_precondition_is_written_once_and_referred_to_by_its_name() -> None:
     data["requires"] = {"busy": busy}
     ((needed, other),) = (one.requires for one in parsed(data).records(["fast"])[0].checks)
     assert (needed.says, needed.low, other.low) == ("busy CPUs", 95, 50)
+    data["requires"] = {"busy": busy, "idle": busy}
+    with pytest.raises(ConfigError, match=rf"^{FILE}: requires\.idle: no check of this source refers to it$"):
+        parsed(data)
     data["requires"] = {"bussy": busy}
     with pytest.raises(ConfigError, match=r'claims\.fast\.checks\[0]\.requires\[0]: .*did you mean "bussy"'):
         parsed(data)
+
+
+def test_a_source_may_stand_in_several_files() -> None:
+    more = {"claims": {"faster": DATA["claims"]["fast"]}}
+    assert list(parse_claims({FILE: DATA, "one/more.toml": more}).claims) == ["fast", "faster"]
+    assert len(parse_claims({FILE: DATA, "one/more.toml": more}).sources) == 1
+    for wrong, message in (
+        ({"claim": {}}, r'claim: "claim" is not known; did you mean "claims"\?'),
+        ({"claims": {"faster": {**DATA["claims"]["fast"], "condition": 1}}}, r"claims\.faster\.condition: found 1"),
+        (DATA, rf"source: stands in {FILE}, too"),
+    ):
+        with pytest.raises(ConfigError, match=rf"one/more\.toml: (?:2 problems\n  )?{message}"):
+            parse_claims({FILE: DATA, "one/more.toml": wrong})
 
 
 def test_two_sources_cannot_make_the_same_claim() -> None:
@@ -215,36 +231,6 @@ def test_whatever_stands_there_is_taken_or_told(path: tuple[str | int, ...], tre
         assert str(error).startswith(f"{FILE}: ")
     else:
         assert registry.records(registry.claims) is not None
-
-
-ADDRESSES = st.none() | st.sampled_from(["https://example.org/one", "http://example.org", "ftp://example.org", "one"])
-WORDS = st.none() | st.text(min_size=1)
-
-
-@given(ADDRESSES, WORDS)
-def test_a_source_has_one_address_or_one_reason(url: str | None, no_url: str | None) -> None:
-    table = {"title": "One"} | {k: v for k, v in {"url": url, "no_url": no_url}.items() if v is not None}
-    data = copy.deepcopy(DATA) | {"source": table}
-    if (url is None) != (no_url is None) and (url is None or url.startswith("http")):
-        assert parsed(data).records(["fast"])[0].source.model_dump(exclude_none=True) == table
-    else:
-        with pytest.raises(ConfigError, match=rf"^{FILE}: source: "):
-            parsed(data)
-
-
-@given(st.integers(0, 2), st.none() | st.sampled_from(["graph", "words"]))
-def test_a_claim_has_figures_or_says_what_it_has(figures: int, only: str | None) -> None:
-    data = copy.deepcopy(DATA)
-    claim = data["claims"]["fast"]
-    claim["figures"] = claim["figures"][:figures]
-    if only is not None:
-        claim["only"] = only
-    if (figures == 0) == (only is not None):
-        record = parsed(data).records(["fast"])[0]
-        assert (len(record.figures), without_figures(record) is None) == (figures, figures > 0)
-    else:
-        with pytest.raises(ConfigError, match=rf"^{FILE}: claims\.fast: .*only = "):
-            parsed(data)
 
 
 @given(st.text(), st.text())

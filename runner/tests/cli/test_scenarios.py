@@ -20,12 +20,11 @@ from jdkmatrix.loads.kinds.flood import FloodLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.run import ScenarioRecord
-from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import reproduce
-from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.stats.exact_test import fisher_exact
 from jdkmatrix.stats.verdicts import FAMILY_ERROR
+from tests.support.judged_pages import PageOfRun, facts_of
 from tests.support.machines import machine
 from tests.support.records import altered_run
 from tests.support.served_runs import Shape, synthetic_run
@@ -169,10 +168,10 @@ def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Pat
     )
     command = ("matrix", "run", "-s", "infoq-x", "--blocks", "3", "--run", "r")
     run = altered_run(loaded.run, {"scenario": scenario, "command": command})
-    view = view_run(JudgedRun(replace(loaded, run=run)))
-    assert view.title.endswith("infoq-x")
-    assert any(notice.title == "Scenario infoq-x" and "a tenth" in notice.text for notice in view.notices)
-    assert {"Scenario", "Published"} <= {fact.name for fact in view.facts}
+    shown = PageOfRun(replace(loaded, run=run))
+    assert shown.page.heading.endswith("infoq-x")
+    assert any(notice.title == "Scenario infoq-x" and "a tenth" in notice.text for notice in shown.notices)
+    assert {"Scenario", "Published"} <= facts_of(shown.page.lede).keys()
     assert reproduce(run).splitlines()[-1].startswith(".venv/bin/matrix run -s infoq-x --blocks 3 --scale small --seed")
 
 

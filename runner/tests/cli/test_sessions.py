@@ -29,17 +29,16 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, ServerFacts, Session
-from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import started
-from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.run_page.sessions import differences, windows_fact
 from jdkmatrix.report.site.build import Built
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepare import Prepared
-from jdkmatrix.run.sessions import closed, ended, idle
+from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
+from tests.support.judged_pages import PageOfRun, facts_of
 from tests.support.project import ROOT, make_project
 from tests.support.records import in_whole
 from tests.support.run_facts import host_facts
@@ -109,13 +108,16 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     with (home / "matrix.toml").open("a") as file:
         file.write(STAGED)
     project = Project(home, home)
-    parts = made_up_campaign(RunStore.create(tmp_path / "unused"), blocks=1).parts
+    setups = made_up_campaign(RunStore.create(tmp_path / "unused"), blocks=1).setups
 
     def prepared(project: Project, matrix: Any, profile: Any, cells: Any, *, seed: int, **others: Any) -> Prepared:
         made.asked.append((len(cells), dict(others["capacities_rps"])))
+        setup = replace(
+            next(iter(setups.values())), matrix=matrix, profile=profile, host=made.facts, confiner=others["confiner"]
+        )
         return Prepared(
             plan=make_plan(cells, profile, seed=seed, impossible={}),
-            parts=dict.fromkeys(cells, next(iter(parts.values()))),
+            setups=dict.fromkeys(cells, setup),
             host=made.facts,
             servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),
             drivers=(),
@@ -382,12 +384,11 @@ def in_two_sessions(loaded: LoadedRun, **changes: Any) -> LoadedRun:
 
 def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
     loaded = in_two_sessions(synthetic_run(tmp_path / "run", QUICK), boot_id="c")
-    view = view_run(JudgedRun(loaded))
-    (told,) = [fact.value for fact in view.facts if fact.name == "Sessions"]
-    assert told == "2: 2026-01-01 10:00 UTC, 30 min, 4 forks; 2026-01-02 10:00 UTC, 30 min, 4 forks"
-    (measured,) = [fact.value for fact in view.facts if fact.name == "Measured"]
-    assert measured == "2026-01-01 10:00 UTC", "the time between two sessions is none of measuring"
-    notices = {notice.title: notice for notice in view.notices}
+    shown = PageOfRun(loaded)
+    facts = facts_of(shown.page.lede)
+    assert facts["Sessions"] == "2: 2026-01-01 10:00 UTC, 30 min, 4 forks; 2026-01-02 10:00 UTC, 30 min, 4 forks"
+    assert facts["Measured"] == "2026-01-01 10:00 UTC", "the time between two sessions is none of measuring"
+    notices = {notice.title: notice for notice in shown.notices}
     assert notices["Measured in 2 sessions"].weight == "warn"
     assert notices["Measured in 2 sessions"].text.startswith("The host was restarted in between. No block is split")
     assert "4 earlier attempts" in notices["Measured more than once"].text
@@ -406,9 +407,9 @@ def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
 def test_a_run_of_one_session_says_nothing_of_differences(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
     one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(),)}))
-    view = view_run(JudgedRun(one))
-    assert [fact.value for fact in view.facts if fact.name == "Sessions"] == ["1"]
-    assert not [notice for notice in view.notices if "session" in notice.title]
+    shown = PageOfRun(one)
+    assert facts_of(shown.page.lede)["Sessions"] == "1"
+    assert not [notice for notice in shown.notices if "session" in notice.title]
     assert "session" not in summary_markdown(one)
 
 
@@ -441,7 +442,7 @@ def test_no_clock_that_is_set_changes_how_long_it_took(
     loaded = synthetic_run(tmp_path, QUICK)
     timed = session(**changes)
     one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (timed,)}))
-    facts = {fact.name: fact.value for fact in view_run(JudgedRun(one)).facts}
+    facts = facts_of(PageOfRun(one).page.lede)
     assert facts["Measured"] == "2026-01-01 10:00 UTC" + (f", {took_s // 60} min" if took_s else "")
     assert ("In windows" in facts) == (took_s is not None)
     times = {name: getattr(timed, name) for name in ("started_at", "ended_at", "duration_s")}
@@ -457,7 +458,7 @@ def test_a_signal_before_the_first_fork_is_told(capsys: pytest.CaptureFixture[st
 
 def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
     loaded = in_two_sessions(synthetic_run(tmp_path, QUICK))
-    (notice,) = [n for n in view_run(JudgedRun(loaded)).notices if "sessions" in n.title]
+    (notice,) = [n for n in PageOfRun(loaded).notices if "sessions" in n.title]
     assert (notice.weight, notice.text.partition(". ")[0]) == ("info", "Nothing that was recorded differs between them")
 
 
@@ -466,16 +467,16 @@ def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
 
 def test_what_is_complete_stays_as_it_is(tmp_path: Path) -> None:
     run = synthetic_run(tmp_path, QUICK).run
-    assert idle(run, order=()) == run
-    assert closed([session(status="running", ended_at=None)])[0].status == "interrupted"
+    assert complete_idle(run, order=()) == run
+    assert close_killed([session(status="running", ended_at=None)])[0].status == "interrupted"
 
 
 def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_left(tmp_path: Path) -> None:
     run = synthetic_run(tmp_path, QUICK).run
     killed = run.model_copy(update={"status": "running", "sessions": (session(status="running", ended_at=None),)})
-    found = idle(killed, order=("a#1",))
+    found = complete_idle(killed, order=("a#1",))
     assert (found.status, found.order, found.sessions[0].status) == ("complete", ("a#1",), "interrupted")
-    assert ended(killed, "complete", "now", 7.5).sessions[0].ended_at == "now"
+    assert end_session(killed, "complete", "now", 7.5).sessions[0].ended_at == "now"
 
 
 def test_this_host_says_when_it_was_started() -> None:

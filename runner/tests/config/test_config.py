@@ -82,6 +82,16 @@ from tests.support.shipped import FILES, MATRIX, TOML
         (change("loads/rate-N/kind", None), ["loads.rate-2000", "kind"]),
         (change("loads/rate-N/rate_rps", -1), ["loads.rate-2000.rate_rps", "-1"]),
         (change("loads/rate-N", None), ["profiles.full.select.load", '"rate-2000" is not known']),
+        (
+            change("profiles/quick/select/load", ["saturate-x"]),
+            ["profiles.quick.select.load", 'did you mean "saturate-N"?', "N stands for a number"],
+        ),
+        (
+            change("workloads/banking/remote/sigma", 1),
+            ["matrix.toml: workloads.banking.remote.sigma: belongs to spread"],
+        ),
+        (change("workloads/banking/remote/size", 1), ["workloads.banking.remote.size", "(allowed: size_bytes, spread"]),
+        (change("profiles/quick/select", 3), ["profiles.quick.select", "found 3; it should be a table"]),
         (change("driver/choice", "wrk"), ["driver.choice", 'did you mean "wrk2"']),
         (change("driver/jdk", "temurin-99"), ["driver.jdk", "temurin-99"]),
         (change("driver", None), ["driver: missing"]),

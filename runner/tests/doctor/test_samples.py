@@ -15,7 +15,7 @@ import pytest
 from jdkmatrix.doctor import spin as spin_module
 from jdkmatrix.doctor.activity import Process, Snapshot, between, observe, other_processes, parse_interrupts
 from jdkmatrix.doctor.spin import spin
-from jdkmatrix.doctor.stalls import probe, summed
+from jdkmatrix.doctor.stalls import probe, sum_stalls
 from jdkmatrix.probes.cpu_balance import CpuTicks
 
 
@@ -62,7 +62,7 @@ def test_a_gap_is_split_into_waiting_and_standing_still(monkeypatch: pytest.Monk
 
 
 def test_gaps_are_summed_without_what_other_processes_had() -> None:
-    stalls = summed(3, {"spun_ns": 10**9, "gaps": [[3_000_000, 1_000_000], [4_000_000, 3_900_000]]}, stolen_s=0.01)
+    stalls = sum_stalls(3, {"spun_ns": 10**9, "gaps": [[3_000_000, 1_000_000], [4_000_000, 3_900_000]]}, stolen_s=0.01)
     assert (stalls.cpu, stalls.gaps, stalls.spun_s, stalls.stolen_s) == (3, 1, 1.0, 0.01)
     assert (stalls.away_s, stalls.longest_away_s, stalls.waited_s) == pytest.approx((0.002, 0.002, 0.0049))
 

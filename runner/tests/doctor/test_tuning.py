@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.doctor import tuning
-from jdkmatrix.doctor.base import Change, Host, chosen
+from jdkmatrix.doctor.base import Host, HostChange, chosen
 from jdkmatrix.doctor.catalogue import proposed
 from jdkmatrix.doctor.tuned import locked
 from jdkmatrix.doctor.tuning import ChangeOutcome, Restored, restore, steps, tune
@@ -21,7 +21,7 @@ BOOT = "proc/sys/kernel/random/boot_id"
 SWAPPINESS = "/proc/sys/vm/swappiness"
 ASLR = "/proc/sys/kernel/randomize_va_space"
 SOMAXCONN = "/proc/sys/net/core/somaxconn"
-THREE = (Change(SWAPPINESS, "1", "a"), Change(ASLR, "0", "b"), Change(SOMAXCONN, "1024", "c"))
+THREE = (HostChange(SWAPPINESS, "1", "a"), HostChange(ASLR, "0", "b"), HostChange(SOMAXCONN, "1024", "c"))
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ class Crash(BaseException):
 
 
 def apply(
-    host: Host, state: Path, changes: Iterable[Change] = THREE, crash_after: int | None = None
+    host: Host, state: Path, changes: Iterable[HostChange] = THREE, crash_after: int | None = None
 ) -> list[ChangeOutcome]:
     outcomes: list[ChangeOutcome] = []
 
@@ -199,7 +199,9 @@ def test_real_files_of_the_kernel(tmp_path: Path, state: Path) -> None:
     machine = Host(root=Path("/"), results=tmp_path)
     name, adjusted = "/proc/self/comm", "/proc/self/oom_score_adj"
     before = {file: Path(file).read_text() for file in (name, adjusted)}
-    outcomes = apply(machine, state, (Change(name, "cut-after-15-characters", ""), Change(adjusted, "many", "")))
+    outcomes = apply(
+        machine, state, (HostChange(name, "cut-after-15-characters", ""), HostChange(adjusted, "many", ""))
+    )
     assert [(outcome.file, outcome.error) for outcome in outcomes] == [(name, ""), (adjusted, "Invalid argument")]
     assert Path(name).read_text() == "cut-after-15-ch\n"
     assert endings(restore(machine, state)) == {name: "put back", adjusted: "already so"}
@@ -208,7 +210,7 @@ def test_real_files_of_the_kernel(tmp_path: Path, state: Path) -> None:
 
 def test_a_second_tune_keeps_what_was_found_first(host: Host, state: Path) -> None:
     apply(host, state)
-    again = (Change(SWAPPINESS, "0", "lower still"), Change(f"/{CPU}/smt/control", "on", "one more"))
+    again = (HostChange(SWAPPINESS, "0", "lower still"), HostChange(f"/{CPU}/smt/control", "on", "one more"))
     apply(host, state, again)
     assert read(host.root, SWAPPINESS) == "0"
     assert set(endings(restore(host, state)).values()) == {"put back"}
@@ -223,7 +225,7 @@ def test_a_second_tune_that_crashes_before_its_first_write(
     apply(host, state)
     with monkeypatch.context() as patched, pytest.raises(Crash):
         patched.setattr(tuning, "_write", lambda *_: (_ for _ in ()).throw(Crash()))
-        apply(host, state, (Change(SWAPPINESS, "0", "lower still"),))
+        apply(host, state, (HostChange(SWAPPINESS, "0", "lower still"),))
     restore(host, state)
     assert values(host) == FOUND
 
@@ -243,7 +245,7 @@ def test_a_file_that_is_gone_is_told_and_not_made(host: Host, state: Path) -> No
     (host.root / SOMAXCONN.lstrip("/")).unlink()
     assert endings(restore(host, state))[SOMAXCONN] == "gone"
     assert not (host.root / SOMAXCONN.lstrip("/")).exists()
-    assert steps(host, (Change("/proc/sys/no/such", "1", ""),)) == ()
+    assert steps(host, (HostChange("/proc/sys/no/such", "1", ""),)) == ()
 
 
 def test_a_record_that_cannot_be_read_stops_both(host: Host, state: Path) -> None:

@@ -6,12 +6,12 @@ import gc
 
 import pytest
 
-from jdkmatrix.domain.gc_pause import frozen, uncollected
+from jdkmatrix.domain.gc_pause import frozen, gc_paused
 
 
 def test_the_search_goes_on_afterwards_whatever_happened() -> None:
     assert gc.isenabled()
-    with pytest.raises(ValueError, match="in between"), uncollected():
+    with pytest.raises(ValueError, match="in between"), gc_paused():
         assert not gc.isenabled()
         raise ValueError("in between")
     assert gc.isenabled()
@@ -20,7 +20,7 @@ def test_the_search_goes_on_afterwards_whatever_happened() -> None:
 def test_where_it_was_off_it_stays_off() -> None:
     gc.disable()
     try:
-        with uncollected(), uncollected():
+        with gc_paused(), gc_paused():
             assert not gc.isenabled()
         assert not gc.isenabled()
     finally:

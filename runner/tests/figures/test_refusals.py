@@ -12,7 +12,7 @@ import pytest
 from jdkmatrix.figures.refusals import gated_figures, one_sided, refused_by_arm, refused_of
 from jdkmatrix.records.reasons import BURN_OFF, Reason, Status
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.run_page.page import run_notices
 from jdkmatrix.store.cells import CellRecord
 from tests.support.experiment_runs import experiments_run
 from tests.support.outcome_runs import STEAL, windows_of
@@ -97,7 +97,7 @@ def test_a_gate_that_refused_the_treatment_is_found(tmp_path: Path) -> None:
     assert [sum(arm.refused for arm in one) for one in zip(*arms, strict=True)] in ([30, 3], [3, 30])
     (cold_25,) = (
         notice.text
-        for notice in view_run(run).notices
+        for notice in run_notices(run)
         if notice.title == "Gates refused one arm more often" and "print-cold · temurin-25 ·" in notice.text
     )
     assert "1 of 6 windows of virtual and 15 of 15 of platform (foreign-cpu 1 and 15)" in cold_25

@@ -18,7 +18,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.confinement import AffinityConfiner, CgroupConfiner, Confiner, Role, confinement
@@ -32,11 +31,10 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.instance import Instance
-from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.subjects.served.measurement import ServedCell
 from tests.support.cgroup_doubles import MadeUpKernel
-from tests.support.fork_setups import parts_with, setup_with
+from tests.support.fork_setups import draft_of, usual
 from tests.support.real_parts import Silent
-from tests.support.shipped import MATRIX
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 SUT, DRIVER = ALLOWED[-1], ALLOWED[0]
@@ -150,16 +148,14 @@ class EndsAtOnce:
 
 def fork_with(confiner: Confiner, folder: Path) -> Fork:
     key = CellKey(workload="mp-ping", jdk="x", executor="liberty", cpus=1, burn_us=0, load="saturate-50")
-    served = Served(
-        load=SaturateLoad(connections=50),
+    served = usual(
         driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
         instance=cast(Instance, EndsAtOnce()),
-        workload=MATRIX.workloads[key.workload],
         mix=None,
-        calibration=None,
+        cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False),
+        confiner=confiner,
     )
-    cpu_sets = CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False)
-    return measure_fork(setup_with(parts_with(served, cpu_sets=cpu_sets), folder, key, confiner=confiner), Silent())
+    return measure_fork(draft_of(ServedCell(**served), folder, key), Silent())
 
 
 def test_a_fork_whose_cgroup_breaks_fails_with_its_reason(tmp_path: Path) -> None:

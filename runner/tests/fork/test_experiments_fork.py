@@ -16,9 +16,9 @@ from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, Program, ProgramError, parse_result
+from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, ProgramCell, ProgramError, parse_result
 from tests.support.builders import key
-from tests.support.fork_setups import parts_with, setup_with
+from tests.support.fork_setups import draft_of, usual
 from tests.support.pinning_results import RESULT
 from tests.support.real_parts import Silent
 from tests.support.shipped import MATRIX
@@ -41,14 +41,12 @@ PINNING = CALM.experiments[KEY.workload]
 
 def run(folder: Path, script: str, **changes: Any) -> Fork:
     (folder / "result.json").write_text(json.dumps(RESULT))
-    program = Program(
-        load=CALM.task_load(KEY),
-        experiment=CALM.experiments[KEY.workload].model_copy(update=changes),
+    program = usual(
+        matrix=CALM, load=CALM.task_load(KEY), workload=CALM.experiments[KEY.workload].model_copy(update=changes),
         command=("sh", "-c", script, "standalone"),
-        rounds_per_us=0.0,
-    )
+    )  # fmt: skip
     planned = PlannedFork(KEY, fork=2, position=1, sequence=5)
-    return measure_fork(setup_with(parts_with(program), folder, planned=planned, matrix=CALM), Silent())
+    return measure_fork(draft_of(ProgramCell(**program), folder, planned=planned), Silent())
 
 
 def test_the_last_line_counts(tmp_path: Path) -> None:

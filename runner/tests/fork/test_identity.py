@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -24,8 +26,8 @@ from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2
-from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import CellParts
+from jdkmatrix.fork.confinement import Confiner
+from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -35,15 +37,15 @@ from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.run import Calibration, DriverFacts, HostFacts
 from jdkmatrix.run import opening
-from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules
+from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules, without_words
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
-from jdkmatrix.run.opening import Conditions
+from jdkmatrix.run.opening import identity
 from jdkmatrix.servers.base import InstalledServer
 from jdkmatrix.store.cells import Identity
 from jdkmatrix.subjects import parts as assembling
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.subjects.served.measurement import ServedCell
 from tests.support.builders import key
 from tests.support.project import ROOT
 from tests.support.run_facts import host_facts
@@ -60,7 +62,6 @@ CONFIGURED = tuple(
     if path.is_file()
 )
 CPUS = CpuSets(sut=(1,), driver=(0,), remote=(0,), overlapped=False, shares_cores=False)
-PINNER = AffinityConfiner("made up")
 CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=40.0, repeats=5, spread=0.01, cpu=0)
 
 
@@ -122,13 +123,19 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Parts:
         servers={"open-liberty": LIBERTY},
         jdks={"temurin-25": jdk},
         loads=cell_loads(MATRIX, RUNS, {}),
-        drivers={cell: WRK2 if cell.load == "rate-2000" else LOADGEN for cell in RUNS if cell.has_server},
+        drivers={cell: WRK2 if cell.load == "rate-2000" else LOADGEN for cell in RUNS if cell.server != NO_SERVER},
     )
 
 
-def ready(parts: Parts) -> dict[CellKey, CellParts]:
-    cpus = dict.fromkeys(RUNS, CPUS)
-    return dict(assemble(MATRIX, parts, cpus, CALIBRATION, PINNER))
+def ready(
+    parts: Parts,
+    host: HostFacts | None = None,
+    confinement: ConfinementMethod = "cgroup cpuset",
+    matrix: Matrix = MATRIX,
+) -> dict[CellKey, CellSetup]:
+    cpus, confiner = dict.fromkeys(RUNS, CPUS), cast(Confiner, SimpleNamespace(method=confinement))
+    quick = matrix.profiles["quick"]
+    return dict(assemble(matrix, quick, parts, cpus, CALIBRATION, host or host_facts(), confiner))
 
 
 def identities(
@@ -137,8 +144,7 @@ def identities(
     confinement: ConfinementMethod = "cgroup cpuset",
     matrix: Matrix = MATRIX,
 ) -> dict[CellKey, Identity]:
-    conditions = Conditions(matrix, matrix.profiles["quick"], host or host_facts(), confinement)
-    return {one: conditions.identity(one, made) for one, made in ready(parts).items()}
+    return {one: identity(one, made) for one, made in ready(parts, host, confinement, matrix).items()}
 
 
 def digests(
@@ -157,9 +163,9 @@ def test_what_calls_the_remote_system_is_told_and_is_part_of_the_identity(shared
     usual, by_socket = (
         found[key("virtual", workload=name, load="saturate-50")] for name in ("banking", "banking-socket")
     )
-    assert isinstance(usual.subject, Served) and isinstance(by_socket.subject, Served)
-    told = usual.subject.instance.properties
-    assert by_socket.subject.instance.properties == {**told, "jdkmatrix.remote.client": "socket"}
+    assert isinstance(usual, ServedCell) and isinstance(by_socket, ServedCell)
+    told = usual.instance.properties
+    assert by_socket.instance.properties == {**told, "jdkmatrix.remote.client": "socket"}
     assert by_socket.inputs["workload"]["client"] == "socket"
 
 
@@ -178,9 +184,7 @@ def test_the_remote_systems_jdk_decides_the_cells_that_call_it(shared: Parts) ->
 
     def inputs(version: str) -> dict[CellKey, Any]:
         parts = replace(shared, jdks={**shared.jdks, "temurin-21.0.8": replace(old, version=version)})
-        cpus = dict.fromkeys(RUNS, CPUS)
-        made = dict(assemble(matrix, parts, cpus, CALIBRATION, PINNER))
-        return {one: part.inputs for one, part in made.items()}
+        return {one: part.inputs for one, part in ready(parts, matrix=matrix).items()}
 
     before, after = inputs("21.0.8+9"), inputs("21.0.9+1")
     assert {one for one in RUNS if before[one] != after[one]} == {one for one in RUNS if "remote.jar" in RUNS[one]}
@@ -196,8 +200,7 @@ def test_any_file_of_its_jdks_or_its_server_decides_a_cell(shared: Parts) -> Non
         }
         liberty = replace(LIBERTY, files_sha256=f"liberty {changed == 'liberty'}")
         parts = replace(shared, jdks=found, servers={"open-liberty": liberty})
-        made = dict(assemble(matrix, parts, dict.fromkeys(RUNS, CPUS), CALIBRATION, PINNER))
-        return {one: part.inputs for one, part in made.items()}
+        return {one: part.inputs for one, part in ready(parts, matrix=matrix).items()}
 
     before = inputs("nothing")
     differing = {
@@ -207,7 +210,7 @@ def test_any_file_of_its_jdks_or_its_server_decides_a_cell(shared: Parts) -> Non
     assert differing == {
         "temurin-25": set(RUNS),
         "temurin-21.0.8": {one for one in RUNS if RUNS[one] & {"loadgen.jar", "remote.jar"}},
-        "liberty": {one for one in RUNS if one.has_server},
+        "liberty": {one for one in RUNS if one.server != NO_SERVER},
     }
 
 
@@ -371,6 +374,29 @@ def test_the_code_counts_where_it_measures_and_only_there(tmp_path: Path) -> Non
         (tmp_path / name).write_text("one")
     (tmp_path / "launch.py").rename(tmp_path / "launched.py")
     assert digest_of(tmp_path) != first
+
+
+GATE = """
+GATES = (
+    Gate(("slow",), "{name}", ("p99_max",), _slow, "{catches}", cannot="{cannot}"),
+)
+"""
+
+
+def test_the_words_of_a_gate_do_not_count_and_the_rest_of_it_does() -> None:
+    first = without_words(GATE.encode())
+    longer = GATE.replace('"{catches}"', '"Ü{catches} "\n        "and more"')
+    assert without_words(longer.encode()) == first != without_words(GATE.replace("_slow", "_fast").encode())
+    for word in ("{name}", "{catches}", "{cannot}"):
+        assert word.encode() not in first
+    assert b'("slow",)' in first and b'("p99_max",)' in first
+
+
+def test_nothing_that_measures_reads_the_words_of_gates() -> None:
+    texts = {path: path.read_text("utf-8") for path in modules(PACKAGE)}
+    assert not [path for path, text in texts.items() if re.search(r"\bgate\.(name|catches|cannot)\b|\.catches\b", text)]
+    gates = [path for path in modules(PACKAGE) if without_words(path.read_bytes()) != path.read_bytes()]
+    assert {path.name for path in gates} == {"host_gates.py", "load_gates.py", "server_gates.py"}
 
 
 # ---------------------------------------------------------------- the kernel's command line

@@ -8,23 +8,19 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from jdkmatrix.domain.loads import SaturateLoad
-from jdkmatrix.domain.tables import Limits
 from jdkmatrix.drivers.base import DriverError
-from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Round
+from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.remote import RemoteProcess
-from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
 from tests.support.builders import window
-from tests.support.fork_setups import parts_with, setup_with
+from tests.support.fork_setups import draft_of, usual
 from tests.support.real_parts import Silent
 
 BROKEN = DriverError("it broke")
@@ -32,17 +28,11 @@ BROKEN = DriverError("it broke")
 
 @dataclass
 class Sleeping:
-    """A subject and its measurement; `fails`: with what, at which moment ("open", "rewarm", "window 2", "close")."""
+    """A measurement; `fails`: with what, at which moment ("open", "rewarm", "window 2", "close")."""
 
     fails: Mapping[str, BaseException] = field(default_factory=dict)
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     windows: list[Window] = field(default_factory=list)
-    load, parameters, limits = SaturateLoad(connections=1), MappingProxyType[str, Any]({}), Limits()
-
-    def why_no_turns(self, wait_us: int, turns: Turns) -> None: ...
-
-    def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> Sleeping:
-        return self
 
     @contextmanager
     def opened(self, remote: RemoteProcess | None) -> Iterator[Sleeping]:
@@ -74,8 +64,18 @@ class Sleeping:
             raise self.fails[moment]
 
 
-def setup_of(subject: Sleeping, folder: Path) -> ForkSetup:
-    setup = setup_with(parts_with(subject), folder)
+@dataclass(frozen=True, kw_only=True)
+class SleepingCell(CellSetup):
+    measured: Sleeping
+
+    def why_no_turns(self, wait_us: int) -> None: ...
+
+    def begin(self, fork: ForkDraft, listener: Listener) -> Sleeping:
+        return self.measured
+
+
+def setup_of(subject: Sleeping, folder: Path) -> ForkDraft:
+    setup = draft_of(SleepingCell(**usual(), measured=subject), folder)
     setup.scratch.mkdir()
     return setup
 

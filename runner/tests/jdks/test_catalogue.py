@@ -146,7 +146,7 @@ ARCHIVE = f"{ENTRY}/archives/x86_64-linux"
         ({f"{ARCHIVE}/url": "http://example.org/x"},
          r'archives.x86_64-linux.url: found "http://example.org/x"; must start with https://'),
         ({f"{ENTRY}/vm": None}, r'entry "temurin-25": vm: missing'),
-        ({f"{ENTRY}/colour": "red"}, r'entry "temurin-25": colour: is no key of this table'),
+        ({f"{ENTRY}/colour": "red"}, r'entry "temurin-25": colour: "colour" is not known'),
         ({f"{ENTRY}/registry/kind": "pypy"}, r'"temurin-25": registry: "pypy" is not known; did you mean "pypi"\?'),
         ({f"{ENTRY}/registry/wheels/x86_64-linux/filename": "../x.whl"},
          r"registry.wheels.x86_64-linux.filename: found '../x.whl'; must match"),
@@ -182,7 +182,7 @@ def test_what_is_said_about_a_wrong_file(tmp_path: Path, changes: dict[str, Any]
     ("text", "message"),
     [
         ("{", "not valid JSON"),
-        ("[]", "found \\[\\]; input should be"),
+        ("[]", "found \\[\\]; it should be a table"),
         ('{"schema_version": 1, "entries": [3]}', r"entries\[0\]: found 3; "),
         (None, "cannot be read: No such file"),
     ],

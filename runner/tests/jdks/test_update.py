@@ -15,7 +15,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, dump_catalogue, load_catalogue, parse_catalogue
 from jdkmatrix.jdks.lookup import Question, question
 from jdkmatrix.jdks.pins import alternatives, instead_of, why_fixed
-from jdkmatrix.jdks.update import SYSTEMS, Verdict, difference, judge
+from jdkmatrix.jdks.update import SYSTEMS, EntryUpdate, difference, judge
 from jdkmatrix.jdks.upstream.offers import Answer, Over, Pin, Unanswered
 from tests.support.project import ROOT
 from tests.support.upstream_doubles import (
@@ -90,7 +90,7 @@ def test_the_real_catalogue_has_something_instead_of_jdk_22_early_access() -> No
     assert alternatives(REAL.entry("openjdk-22-ea"), REAL)[0] == "temurin-22"
 
 
-def verdict(data: dict[str, Any], answer: Answer) -> Verdict:
+def verdict(data: dict[str, Any], answer: Answer) -> EntryUpdate:
     having = catalogue(data)
     return judge(having.entries[0], answer, having)
 

@@ -14,7 +14,7 @@ import pytest
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.fork.runner_affinity import cpus_beside
 from jdkmatrix.host.cpusets import CpuSets
-from jdkmatrix.method.gate import Seen, WindowContext
+from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import beside_peers, refusals, window_reasons
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage, window
@@ -29,7 +29,7 @@ def host(*uses: CpuUse, runner: float = 0.0) -> Pressure:
 
 
 def codes(found: Pressure, precision: float = 0.05) -> list[str]:
-    return [reason.code for reason in refusals(Seen(host=found), LIMITS, WindowContext(precision=precision))]
+    return [reason.code for reason in refusals(Observation(host=found), LIMITS, WindowContext(precision=precision))]
 
 
 @pytest.mark.parametrize(

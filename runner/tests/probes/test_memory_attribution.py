@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.probes.attribution import JvmAccount, attribute
-from jdkmatrix.probes.jcmd import Answer
+from jdkmatrix.probes.jcmd import JcmdAnswer
 from jdkmatrix.probes.memory import NMT_IS_OFF, account
 from jdkmatrix.probes.memory_map import MappedRange, MemoryMap, Region, Regions, parse_smaps, pieces_of
 from jdkmatrix.probes.native_memory import (
@@ -122,7 +122,7 @@ def test_bounds_tell_apart_what_the_kernel_joined() -> None:
 # ------------------------------------------------------------------------------------------------------ attribution
 @pytest.mark.parametrize("jdk", ["21", "25"])
 def test_nearly_all_of_a_real_jvm_has_an_origin(jdk: str) -> None:
-    jvm, why_no_native = account("hotspot", Answer(answers(jdk), None))
+    jvm, why_no_native = account("hotspot", JcmdAnswer(answers(jdk), None))
     memory = memory_of(jdk, jvm.regions)
     found = attribute(memory, jvm, GAUGES)
     assert why_no_native is None
@@ -141,7 +141,7 @@ def test_nearly_all_of_a_real_jvm_has_an_origin(jdk: str) -> None:
 @pytest.mark.parametrize("jdk", ["21", "25"])
 def test_without_native_memory_tracking_heap_and_code_are_still_known(jdk: str) -> None:
     text = answers(jdk).partition("Native Memory Tracking:")[0] + "Native memory tracking is not enabled\n"
-    jvm, why_no_native = account("hotspot", Answer(text + "Memory mappings:\n", None))
+    jvm, why_no_native = account("hotspot", JcmdAnswer(text + "Memory mappings:\n", None))
     memory = memory_of(jdk, jvm.regions)
     found = attribute(memory, jvm, GAUGES)
     assert why_no_native == NMT_IS_OFF
@@ -152,7 +152,7 @@ def test_without_native_memory_tracking_heap_and_code_are_still_known(jdk: str) 
 
 def test_without_system_map_committed_stands_for_resident() -> None:
     text = answers("21").partition("Memory mappings:")[0]
-    jvm, why_no_native = account("hotspot", Answer(text, "jcmd: Unknown diagnostic command"))
+    jvm, why_no_native = account("hotspot", JcmdAnswer(text, "jcmd: Unknown diagnostic command"))
     memory = memory_of("21", jvm.regions)
     found = attribute(memory, jvm, GAUGES)
     assert why_no_native is None
@@ -164,7 +164,7 @@ def test_without_system_map_committed_stands_for_resident() -> None:
 
 
 def test_openj9_says_nothing_of_its_memory() -> None:
-    jvm, why_no_native = account("openj9", Answer("", None))
+    jvm, why_no_native = account("openj9", JcmdAnswer("", None))
     memory = MemoryMap(
         mappings=(
             MappedRange(1 << 12, 2 << 12, "/opt/jdk/lib/default/libj9vm29.so", 4096),
@@ -187,7 +187,7 @@ def test_openj9_says_nothing_of_its_memory() -> None:
 
 
 def test_no_answer_is_said_with_its_reason() -> None:
-    jvm, why_no_native = account("hotspot", Answer("", "jcmd had no answer within 10 s"))
+    jvm, why_no_native = account("hotspot", JcmdAnswer("", "jcmd had no answer within 10 s"))
     assert why_no_native == "the JVM gave no answer: jcmd had no answer within 10 s"
     assert jvm.missing[0].startswith(why_no_native)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.provision.project import Project
 from jdkmatrix.subjects.parts import Parts
 from tests.support.project import make_project
@@ -28,10 +28,10 @@ def parts(project: Project) -> Parts:
 
 
 @pytest.fixture
-def fork_of(project: Project, parts: Parts, tmp_path: Path) -> Callable[..., ForkSetup]:
+def fork_of(project: Project, parts: Parts, tmp_path: Path) -> Callable[..., ForkDraft]:
     """The fork of a cell of this JDK and executor, with what else its key says, in this test's folder."""
 
-    def made(jdk: str, executor: str, *, feature_set: str = "restfulWS-3.1", **cell: object) -> ForkSetup:
+    def made(jdk: str, executor: str, *, feature_set: str = "restfulWS-3.1", **cell: object) -> ForkDraft:
         return setup_of(project, parts, key(jdk, executor, **cell), tmp_path, feature_set=feature_set)
 
     return made

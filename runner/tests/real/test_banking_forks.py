@@ -10,7 +10,7 @@ import pytest
 
 from jdkmatrix.domain.applications import BANKING_ACCOUNTS
 from jdkmatrix.domain.tables import Limits, RemoteAnswers
-from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.memory import UNATTRIBUTED
@@ -30,9 +30,9 @@ BANK: dict[str, Any] = {
 }
 
 
-def banking(setup: ForkSetup, parts: Parts, mix: str, limits: Limits) -> ForkSetup:
+def banking(setup: ForkDraft, parts: Parts, mix: str, limits: Limits) -> ForkDraft:
     instance = subject_of(setup).instance
-    workload = setup.matrix.workloads["banking-servlet"]
+    workload = subject_of(setup).matrix.workloads["banking-servlet"]
     served = with_subject(
         setup,
         load=RAMP,
@@ -43,14 +43,14 @@ def banking(setup: ForkSetup, parts: Parts, mix: str, limits: Limits) -> ForkSet
             jvm_options=(*instance.jvm_options, "-XX:NativeMemoryTracking=summary"),
         ),
         workload=workload.model_copy(update={"limits": limits, "memory_every_s": 2.0}),
-        mix=setup.matrix.mixes[mix].below("/banking/servlet", ""),
+        mix=subject_of(setup).matrix.mixes[mix].below("/banking/servlet", ""),
     )
-    cpus = served.parts.cpu_sets
-    remote = parts.remote(setup.matrix, RemoteAnswers(size_bytes=256))
-    return replace(served, parts=replace(served.parts, cpu_sets=replace(cpus, remote=cpus.driver), remote=remote))
+    cpus = served.cell.cpu_sets
+    remote = parts.remote(subject_of(setup).matrix, RemoteAnswers(size_bytes=256))
+    return with_subject(served, cpu_sets=replace(cpus, remote=cpus.driver), remote=remote)
 
 
-def test_a_ramp_on_the_bank(fork_of: Callable[..., ForkSetup], parts: Parts) -> None:
+def test_a_ramp_on_the_bank(fork_of: Callable[..., ForkDraft], parts: Parts) -> None:
     limits = Limits(threads_max=2000, memory_bytes_max=4_000_000_000, open_files_max=4096)
     fork = measure_fork(banking(fork_of("temurin-25", "virtual", **BANK), parts, "bank-day", limits), Silent())
     assert fork.usable, fork.reasons
@@ -78,7 +78,7 @@ def test_a_ramp_on_the_bank(fork_of: Callable[..., ForkSetup], parts: Parts) -> 
     assert fork.remote_command
 
 
-def test_a_thread_for_each_request_in_a_box_that_is_too_small(fork_of: Callable[..., ForkSetup], parts: Parts) -> None:
+def test_a_thread_for_each_request_in_a_box_that_is_too_small(fork_of: Callable[..., ForkDraft], parts: Parts) -> None:
     """Idle it has about 45 threads; the highest rate asks for 600 × 0.1 s more, and the box leaves it fewer."""
     setup = banking(fork_of("temurin-21.0.8", "platform", **BANK), parts, "forward", Limits(threads_max=75))
     steep = RAMP.model_copy(update={"connections": 200, "points": ((0, 20), (2, 600), (3, 600), (4, 20), (5, 20))})

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from jdkmatrix.domain.executors import is_per_request
-from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.servers.proof import place_of
@@ -30,7 +30,7 @@ FORKS = [
 
 
 @pytest.mark.parametrize(("server", "jdk", "executor"), FORKS)
-def test_every_executor(fork_of: Callable[..., ForkSetup], server: str, jdk: str, executor: str) -> None:
+def test_every_executor(fork_of: Callable[..., ForkDraft], server: str, jdk: str, executor: str) -> None:
     fork = measure_fork(fork_of(jdk, executor, server=server, burn_us=BURN_US), Silent())
     assert fork.usable, fork.reasons
     assert fork.proof is not None and fork.proof.executor == executor
@@ -57,7 +57,7 @@ def test_every_executor(fork_of: Callable[..., ForkSetup], server: str, jdk: str
     ],
 )
 def test_another_executor_than_the_cells_fails_the_fork(
-    fork_of: Callable[..., ForkSetup], server: str, asked: str, runs: str
+    fork_of: Callable[..., ForkDraft], server: str, asked: str, runs: str
 ) -> None:
     setup = fork_of("temurin-25", asked, server=server)
     other = replace(subject_of(setup).instance, executor=runs)

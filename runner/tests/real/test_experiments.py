@@ -25,7 +25,7 @@ from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.subjects.experiments.host_watch import SHORTEST_S, Moment, Stretch, enclosing
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Parts
-from tests.support.fork_setups import setup_with
+from tests.support.fork_setups import draft_of, usual
 from tests.support.pinning_results import assert_pinned
 from tests.support.real_parts import Silent
 
@@ -88,8 +88,9 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duration_s: fl
     cpus = CpuSets(sut=(mine[-1],), driver=(), remote=(mine[0],), overlapped=False, shares_cores=False)
     calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
     confiner = AffinityConfiner("not tried in this test")
-    ((_, made),) = assemble(matrix, parts, {key: cpus}, calibration, confiner)
-    return measure_fork(setup_with(made, folder, key, matrix=matrix, window_s=duration_s), Silent())
+    shared = usual(window_s=duration_s)
+    ((_, made),) = assemble(matrix, shared["profile"], parts, {key: cpus}, calibration, shared["host"], confiner)
+    return measure_fork(draft_of(made, folder, key), Silent())
 
 
 def told(fork: Fork) -> ProgramResult:

@@ -11,7 +11,7 @@ import pytest
 
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.loads import RateLoad
-from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.forks import Fork
@@ -60,7 +60,7 @@ def assert_gauges(executor: str, samples: list[Gauges | None]) -> None:
 
 
 @pytest.mark.parametrize(("jdk", "executor"), FORKS)
-def test_every_executor_and_every_jdk(fork_of: Callable[..., ForkSetup], jdk: str, executor: str) -> None:
+def test_every_executor_and_every_jdk(fork_of: Callable[..., ForkDraft], jdk: str, executor: str) -> None:
     """One as busy as it can be; the others at a rate, which leaves the tests beside them some CPU."""
     setup = fork_of(jdk, executor)
     if (jdk, executor) != FORKS[0]:
@@ -68,7 +68,7 @@ def test_every_executor_and_every_jdk(fork_of: Callable[..., ForkSetup], jdk: st
     assert_measured(measure_fork(setup, Silent()))
 
 
-def test_microprofile_burn_and_a_constant_rate(fork_of: Callable[..., ForkSetup]) -> None:
+def test_microprofile_burn_and_a_constant_rate(fork_of: Callable[..., ForkDraft]) -> None:
     setup = fork_of("temurin-25.0.2", "virtual", workload="mp-ping-mp61", burn_us=100, feature_set="microProfile-6.1")
     load = RateLoad(rate_rps=500, connections=5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
@@ -82,7 +82,7 @@ def test_microprofile_burn_and_a_constant_rate(fork_of: Callable[..., ForkSetup]
     assert fork.burn_check.best_us > 0
 
 
-def test_a_search_for_the_capacity(fork_of: Callable[..., ForkSetup], tmp_path: Path) -> None:
+def test_a_search_for_the_capacity(fork_of: Callable[..., ForkDraft], tmp_path: Path) -> None:
     """Any request may take so long, and the server is cold: what is found means nothing, its bounds do."""
     setup = fork_of("temurin-25", "liberty")
     load = CapacityLoad(connections=5, p99_max_us=1e9, floor_share=0.01, resolution=0.9, step_s=0.5)
@@ -99,7 +99,7 @@ def test_a_search_for_the_capacity(fork_of: Callable[..., ForkSetup], tmp_path: 
     assert (tmp_path / "logs" / "search-1.hlog").exists()
 
 
-def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: Callable[..., ForkSetup]) -> None:
+def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: Callable[..., ForkDraft]) -> None:
     setup = fork_of("temurin-25", "virtual")
     other = replace(subject_of(setup).instance, executor="cached")
     fork = measure_fork(with_subject(setup, instance=other), Silent())
@@ -110,7 +110,7 @@ def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: Callable[...,
 
 
 def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
-    fork_of: Callable[..., ForkSetup], monkeypatch: pytest.MonkeyPatch
+    fork_of: Callable[..., ForkDraft], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both serve from platform threads; only the first proof, by answers, is left out."""
     setup = fork_of("temurin-25", "cached")

@@ -10,12 +10,13 @@ import pytest
 
 from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
 from jdkmatrix.domain.loads import SaturateLoad
-from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.host.http import Connection
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.process import ServerProcess
+from tests.support.fork_setups import usual
 from tests.support.pinning_results import assert_pinned
 from tests.support.real_parts import Silent, cpu_sets, subject_of, with_subject
 
@@ -31,22 +32,19 @@ ANSWER_TIMEOUT_S = 2  # pinned carriers need 4 s for the requests that are left 
 FEATURES = "restfulWS-3.1-jsonb-3.0-servlet-6.0"
 
 
-def blocked(setup: ForkSetup, construct: str, windows: int = 1) -> Fork:
+def blocked(setup: ForkDraft, construct: str, windows: int = 1) -> Fork:
     instance = subject_of(setup).instance
     carriers = [f"-Djdk.virtualThreadScheduler.{name}={CARRIERS}" for name in ("parallelism", "maxPoolSize")]
-    server = setup.matrix.server.model_copy(update={"answer_timeout_s": ANSWER_TIMEOUT_S})
+    server = subject_of(setup).matrix.server.model_copy(update={"answer_timeout_s": ANSWER_TIMEOUT_S})
     path = f"/block?construct={construct}&block_ms={BLOCK_S * 1000:.0f}"
     fork = measure_fork(
         with_subject(
-            replace(
-                setup,
-                matrix=setup.matrix.model_copy(update={"server": server}),
-                windows=windows,
-                window_s=WINDOW_S,
-            ),
+            setup,
+            matrix=subject_of(setup).matrix.model_copy(update={"server": server}),
+            profile=usual(windows=windows, window_s=WINDOW_S)["profile"],
             load=SaturateLoad(connections=CONNECTIONS),
             instance=replace(instance, application="pinning", jvm_options=(*instance.jvm_options, *carriers)),
-            workload=setup.matrix.workloads["pinning-http-lock"],
+            workload=subject_of(setup).matrix.workloads["pinning-http-lock"],
             mix=RequestMix(seed=1, requests=(RequestTemplate(method="GET", path=path),)).below("/pinning/servlet", ""),
         ),
         Silent(),
@@ -62,7 +60,7 @@ def throughputs_rps(fork: Fork) -> list[float]:
     return [window.load.throughput_rps for window in fork.windows]
 
 
-def test_a_monitor_pins_on_21_in_every_window(fork_of: Callable[..., ForkSetup]) -> None:
+def test_a_monitor_pins_on_21_in_every_window(fork_of: Callable[..., ForkDraft]) -> None:
     """In the second one, too: what the first has left in the server is neither in its way nor taken for a hang."""
     fork = blocked(fork_of("temurin-21.0.8", "virtual", feature_set=FEATURES), "synchronized", windows=2)
     both = throughputs_rps(fork)
@@ -72,16 +70,16 @@ def test_a_monitor_pins_on_21_in_every_window(fork_of: Callable[..., ForkSetup])
 
 
 @pytest.mark.parametrize(("jdk", "construct"), [("temurin-21.0.8", "lock"), ("temurin-25", "synchronized")])
-def test_a_lock_does_not_nor_a_monitor_on_25(fork_of: Callable[..., ForkSetup], jdk: str, construct: str) -> None:
+def test_a_lock_does_not_nor_a_monitor_on_25(fork_of: Callable[..., ForkDraft], jdk: str, construct: str) -> None:
     (rps,) = throughputs_rps(blocked(fork_of(jdk, "virtual", feature_set=FEATURES), construct))
     assert 5 * PINNED_RPS <= rps <= CONNECTIONS / BLOCK_S
 
 
-def test_what_the_servlet_answers(fork_of: Callable[..., ForkSetup], tmp_path: Path) -> None:
+def test_what_the_servlet_answers(fork_of: Callable[..., ForkDraft], tmp_path: Path) -> None:
     setup = fork_of("temurin-25", "virtual", feature_set=FEATURES)
     instance = replace(subject_of(setup).instance, application="pinning")
     launch: Launch = instance.lay_out(tmp_path / "server", setup.log_dir)
-    with ServerProcess(launch, cpus=cpu_sets().sut, rules=setup.matrix.server) as server:
+    with ServerProcess(launch, cpus=cpu_sets().sut, rules=subject_of(setup).matrix.server) as server:
         server.wait_ready()
         with Connection(server.base_url, timeout_s=30) as connection:
             assert connection.get("/servlet/ready") == (200, b"ready\n")

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import again, base_of, check_executor, is_aa_arm, is_virtual, reference
+from jdkmatrix.domain.executors import aa_arm, base_of, check_executor, is_aa_arm, is_virtual, reference
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.aa_check import detectable_share
-from jdkmatrix.report.views import Notice
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.store.cells import CellRecord
@@ -31,7 +31,7 @@ OPTIONS = Options("quick", {}, blocks=None, windows=None, window_s=None, seed=No
 
 @pytest.mark.parametrize("name", ["liberty", "virtual", "fixed-7"])
 def test_the_second_arm_is_the_same_executor_under_another_name(name: str) -> None:
-    second = again(name)
+    second = aa_arm(name)
     assert second != name
     assert check_executor(second) == second
     assert (is_aa_arm(name), is_aa_arm(second)) == (False, True)

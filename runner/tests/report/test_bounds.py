@@ -13,14 +13,12 @@ from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity
 from jdkmatrix.report.cells.outcomes import finding_of
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.words.sentences import Finding
+from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import answer_of, judged, key_of, row_of
+from tests.support.judged_pages import PageOfRun, answer_of, judged, key_of, row_of
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered
 from tests.support.searched_runs import searched
@@ -60,19 +58,19 @@ def test_no_knee_is_the_best_outcome(under_rate: LoadedRun) -> None:
     loaded = ramped(under_rate, RISING, {"virtual": none, "liberty": early})
     cells, found = judged(loaded)
     outcomes = found.outcomes(key_of(loaded))
-    assert outcomes is not None and finding_of(outcomes) is Finding.BETTER
+    assert outcomes is not None and finding_of(outcomes) is PairFinding.BETTER
     answer = answer_of(loaded)
     assert "virtual ahead of liberty: virtual got to the end of the ramp without a knee in 5 of 5 forks" in answer.lead
     assert "to have a knee is worse" in answer.sentences[0][1]
     virtual = cells.get(key_of(loaded))
     assert virtual is not None and not virtual.by_block(KNEE)
-    seen = view_run(JudgedRun(loaded)).sections[0].answers[0].sentences
+    seen = PageOfRun(loaded).answers[0].sentences
     took = "; its median response took up to "
     said = {name: text.partition(took)[0] for name, text in seen}
     assert (said["virtual"], said["liberty"]) == ("no knee up to 3,100 requests/s", "knee at 2,100 requests/s")
     assert all(took in text for name, text in seen if name in ("virtual", "liberty"))
     mixed = ramped(under_rate, RISING, {"virtual": (*none[:3], *early[:2]), "liberty": early})
-    seen = view_run(JudgedRun(mixed)).sections[0].answers[0].sentences
+    seen = PageOfRun(mixed).answers[0].sentences
     assert dict(seen)["virtual"].startswith(
         "no knee up to 3,100 requests/s in 3 of 5 forks; knee at 2,100 requests/s in 2 of 5 forks; "
     )
@@ -82,13 +80,13 @@ def test_where_every_server_comes_to_its_knee_nobody_makes_a_story_of_it(under_r
     early = (2000.0,) * 5
     loaded = ramped(under_rate, RISING, {"virtual": early, "liberty": early})
     assert [term for term, _ in answer_of(loaded).sentences] == ["Rate at the knee of p99"]
-    assert {row_of(loaded, executor).status for executor in ("virtual", "liberty")} == {"ok"}
+    assert {row_of(loaded, executor).state.value for executor in ("virtual", "liberty")} == {"ok"}
 
 
 def test_a_peak_that_was_not_reached_counts(under_rate: LoadedRun) -> None:
     loaded = ramped(under_rate, LEVEL, {"virtual": (900.0,) * 5, "liberty": (2500.0,) * 5})
     assert "virtual reached the peak of the ramp in 0 of 5 forks against 5 of 5" in answer_of(loaded).lead
-    assert row_of(loaded, "virtual").status == "fell short"
+    assert row_of(loaded, "virtual").state.value == "fell short"
     _, found = judged(loaded)
     assert found.of(THROUGHPUT, key_of(loaded)) is not None, "what it did answer is a figure"
 
@@ -106,7 +104,7 @@ def test_a_peak_beyond_the_last_step_is_shown_as_a_bound(under_rate: LoadedRun, 
     _, found = judged(loaded)
     assert found.of(SATURATED, key_of(loaded)) is None
     assert "virtual kept up with the highest rate in 5 of 5 forks against 0 of 5" in answer_of(loaded).lead
-    notes = [c.note for g in view_run(JudgedRun(loaded)).sections[0].experiment for c in g.charts]
+    notes = [one.note for one in PageOfRun(loaded).charts("Throughput over offered load")]
     assert "liberty: 3,500 requests/s at most; virtual: ≥ 6,000 requests/s" in notes
     text = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     assert "fork 1: \\u2265 6,000 requests/s" in text, "at the dot of the chart"
@@ -132,13 +130,13 @@ def ended(loaded: LoadedRun, outcomes: Mapping[int, SearchOutcome]) -> LoadedRun
 @pytest.mark.parametrize(
     ("outcomes", "sign", "verdict"),
     [
-        ({1: SearchOutcome.FLOOR_FAILED}, "< ", Finding.TOO_FEW_FORKS),
-        ({1: SearchOutcome.CEILING_HELD}, "≥ ", Finding.NO_DIFFERENCE_SEEN),
-        (dict.fromkeys(range(1, 6), SearchOutcome.FLOOR_FAILED), "< ", Finding.WORSE),
+        ({1: SearchOutcome.FLOOR_FAILED}, "< ", PairFinding.TOO_FEW_FORKS),
+        ({1: SearchOutcome.CEILING_HELD}, "≥ ", PairFinding.NO_DIFFERENCE_SEEN),
+        (dict.fromkeys(range(1, 6), SearchOutcome.FLOOR_FAILED), "< ", PairFinding.WORSE),
     ],
 )
 def test_searches_without_an_end_inside_their_range_are_bounds(
-    closed_loop: LoadedRun, outcomes: Mapping[int, SearchOutcome], sign: str, verdict: Finding
+    closed_loop: LoadedRun, outcomes: Mapping[int, SearchOutcome], sign: str, verdict: PairFinding
 ) -> None:
     pair = replace(closed_loop, cells=closed_loop.cells[:2])
     loaded = ended(searched(pair), outcomes)

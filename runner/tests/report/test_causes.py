@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from jdkmatrix.report.cells.causes import held_back, more_switches
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
+from tests.support.judged_pages import PageOfRun
 from tests.support.project import ROOT
 
 
@@ -32,8 +31,7 @@ def test_context_switches_are_a_likely_cause_where_the_cpu_is_what_one_is_behind
 
 
 def test_a_likely_cause_stands_below_the_ratio() -> None:
-    (section,) = view_run(JudgedRun(reference("20261124T182303Z-quick"))).sections
-    assert section.answers[0].sentences[-1] == (
+    assert PageOfRun(reference("20261124T182303Z-quick")).answers[0].sentences[-1] == (
         "A likely cause",
         "context switches per request: 2.04 with virtual, 0.172 with liberty.",
     )
@@ -53,14 +51,13 @@ def test_carriers_are_blamed_only_where_waiting_pins_them() -> None:
 
 def test_two_figures_for_one_thing_say_why() -> None:
     """37,500 in the sentence and 37,540 in the table: forks that took turns are compared in the rounds of both."""
-    view = view_run(JudgedRun(reference("20261124T182303Z-quick")))
-    said = dict(view.sections[0].answers[0].sentences)["Throughput"]
+    page = PageOfRun(reference("20261124T182303Z-quick"))
+    said = dict(page.answers[0].sentences)["Throughput"]
     assert said.endswith("37,500 against 58,840 requests/s in the rounds that count in both).")
-    assert {row.throughput.text for row in view.rows if row.executor == "virtual"} != {"37,500"}
+    assert {row.throughput.text for row in page.rows if row.key.executor == "virtual"} != {"37,500"}
 
 
 def test_the_strongest_figure_of_a_ramp_is_told() -> None:
-    view = view_run(JudgedRun(reference("20261125T014526Z-infoq-rampup.small")))
-    said = dict(view.sections[0].answers[0].sentences)
+    said = dict(PageOfRun(reference("20261125T014526Z-infoq-rampup.small")).answers[0].sentences)
     assert "its median response took up to 18.8 s in the worst second" in said["liberty"]
     assert "its median response took up to 1.00 s in the worst second" in said["virtual"]

@@ -13,16 +13,25 @@ from jdkmatrix.records.load_results import Errors, Latency
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.report.blocks.kinds import Charts, Command, Items, PageBlock, Pre, Prose, Section, Tiles
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.cell_page.every_cell import reason_words
-from jdkmatrix.report.cell_page.fork_series import warmup_note
-from jdkmatrix.report.cell_page.fork_windows import window_table
-from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_note
 from jdkmatrix.report.charts.specs import executor_order
-from jdkmatrix.report.views import Chart, ServedCellView, ServedForkView
-from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.judged_pages import (
+    cell_page_of,
+    charts_of,
+    facts_of,
+    figure_in,
+    found,
+    plain,
+    section_of,
+    table_of,
+    tiles_of,
+    window_figures,
+)
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
 
@@ -47,22 +56,19 @@ def forks_of(loaded: LoadedRun, executor: str) -> tuple[Fork, ...]:
     return next(c.forks for c in loaded.cells if (c.key.executor, c.key.burn_us) == (executor, 100))
 
 
-def page_of(loaded: LoadedRun, executor: str) -> ServedCellView:
-    cells = Cells(loaded.run, loaded.cells)
-    cell = next(cell for cell in cells if (cell.key.executor, cell.key.burn_us) == (executor, 100))
-    return view_cell(
-        cell, cell.record, cells, judge_run(cells), loaded.run, executor_order(k.executor for k in cells.keys), {}
-    )
+def page_of(loaded: LoadedRun, executor: str) -> WebPage:
+    key = next(cell.key for cell in loaded.cells if (cell.key.executor, cell.key.burn_us) == (executor, 100))
+    return cell_page_of(loaded, key)
 
 
 @pytest.fixture(scope="module")
-def page(loaded: LoadedRun) -> ServedCellView:
+def page(loaded: LoadedRun) -> WebPage:
     return page_of(loaded, "virtual")
 
 
 @pytest.fixture(scope="module")
-def first(page: ServedCellView) -> ServedForkView:
-    return page.forks[0]
+def first(page: WebPage) -> Section:
+    return section_of(page, "fork-1")
 
 
 def mean(loaded: LoadedRun, executor: str, of: Callable[[Window], float]) -> float:
@@ -75,22 +81,25 @@ def rate(window: Window) -> float:
     return window.load.throughput_rps
 
 
-def test_it_says_which_cell_it_is(page: ServedCellView) -> None:
-    assert page.cell_id == "mp-ping.temurin-21.0.8.virtual.cpus-1.burn-100us.saturate-50"
-    assert page.title == "virtual on temurin-21.0.8"
-    assert page.condition == "mp-ping, 1 CPU, tasks of 100 µs"
-    assert page.load_words.startswith("closed loop: 50 connections")
-    assert page.ran_with.work.value == "4,100 rounds, meant to take 100 µs"
-    assert (page.status, page.status_class, page.status_title) == ("ok", "ok", "measured in the steady state")
-    assert page.latency_short == "service time" and page.tiles_note is not None
-    assert page.tiles_note.startswith("Latency is service time in a closed loop")
-    assert page.ran_with.jvm_flags == (("CICompilerCount", "2"), ("MaxHeapSize", "1073741824"), ("UseG1GC", "true"))
-    assert page.ran_with.jdk is not None and page.ran_with.jdk.id == "temurin-21.0.8"
-    assert page.ran_with.identity_inputs == '{\n  "cpus": 1,\n  "jdk": "temurin-21.0.8"\n}'
+def test_it_says_which_cell_it_is(page: WebPage) -> None:
+    assert page.title == "virtual on temurin-21.0.8 · mp-ping, 1 CPU, tasks of 100 µs"
+    assert page.heading == (
+        'virtual on temurin-21.0.8 <span class="badge ok" title="measured in the steady state">ok</span>'
+    )
+    assert str(page.summary).startswith("mp-ping, 1 CPU, tasks of 100 µs. Closed loop: 50 connections")
+    (note,) = (one.text for one in page.lede if isinstance(one, Prose))
+    assert str(note).startswith("Latency is service time in a closed loop")
+    parts = [section_of(page, "parts")]
+    assert facts_of(parts)["Task duration"] == "4,100 rounds, meant to take 100 µs"
+    assert facts_of(parts)["JDK"].startswith("temurin-21.0.8: ")
+    assert {row["Flag"]: row["Value"] for row in table_of(parts, "Final flags")} == {
+        "CICompilerCount": "2", "MaxHeapSize": "1073741824", "UseG1GC": "true",
+    }  # fmt: skip
+    assert found(parts, Pre)[-1].text == '{\n  "cpus": 1,\n  "jdk": "temurin-21.0.8"\n}'
 
 
-def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: ServedCellView) -> None:
-    assert [(name, unit) for name, unit, _ in page.tiles] == [
+def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: WebPage) -> None:
+    assert [(one.name, one.unit) for tiles in found(page.lede, Tiles) for one in tiles.tiles] == [
         ("Throughput", "requests/s"),
         ("CPU per request", "µs"),
         ("p50", "ms"),
@@ -102,7 +111,7 @@ def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: ServedCe
         ("Context switches per request", ""),
         ("Allocated per request", "KiB"),
     ]
-    tiles = {name: figure for name, _, figure in page.tiles}
+    tiles = tiles_of(page)
     windows = [window for fork in forks_of(loaded, "virtual") for window in fork.windows]
     assert tiles["Throughput"].text == f"{mean(loaded, 'virtual', rate):,.0f}"
     assert tiles["Throughput"].under is not None and tiles["Throughput"].under.endswith(", 3 forks")
@@ -115,8 +124,8 @@ def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: ServedCe
     assert 12 < (tiles["95 % of steady state after"].sort or 0) < 13
 
 
-def test_percentiles_are_in_milliseconds_with_an_interval_over_forks(page: ServedCellView) -> None:
-    tiles = {name: figure for name, _, figure in page.tiles}
+def test_percentiles_are_in_milliseconds_with_an_interval_over_forks(page: WebPage) -> None:
+    tiles = tiles_of(page)
     for name in ("p50", "p99", "p99.9"):
         under = tiles[name].under
         assert under is not None and under.endswith(" over forks")
@@ -126,43 +135,45 @@ def test_percentiles_are_in_milliseconds_with_an_interval_over_forks(page: Serve
     assert 4 < float(tiles["p50"].text) < float(tiles["p99"].text) < float(tiles["p99.9"].text) < 25
 
 
-def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, page: ServedCellView) -> None:
-    assert [(one.executor, one.current) for one in page.siblings] == [("liberty", False), ("virtual", True)]
-    other, this = page.siblings
-    assert other.href == "mp-ping.temurin-21.0.8.liberty.cpus-1.burn-100us.saturate-50.html"
-    assert this.href is None
+def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, page: WebPage) -> None:
+    (shown,) = (one for one in found(page.blocks, DataTable) if one.label == "Executors under the same conditions")
+    assert [row.css for row in shown.rows if isinstance(row, TableRow)] == ["", "current"]
+    other, this = table_of(page.blocks, "Executors under the same conditions")
+    assert 'href="mp-ping.temurin-21.0.8.liberty.cpus-1.burn-100us.saturate-50.html"' in str(other["Executor"])
+    assert "href" not in str(this["Executor"])
     order = executor_order(("liberty", "virtual"))
-    assert (other.slot, this.slot) == (order.index("liberty"), order.index("virtual"))
-    for one in (other, this):
-        assert one.throughput.sort == pytest.approx(mean(loaded, one.executor, rate), rel=1e-3)
-    tiles = {name: figure for name, _, figure in page.tiles}
-    assert (this.cpu.text, this.p99.text) == (tiles["CPU per request"].text, tiles["p99"].text)
-    assert this.cpu.under == tiles["CPU per request"].under, "with its interval"
-    assert other.p99.text != this.p99.text
+    for name, one in (("liberty", other), ("virtual", this)):
+        assert f'swatch e{order.index(name)}"' in str(one["Executor"])
+        assert figure_in(one, "Throughput req/s").sort == pytest.approx(mean(loaded, name, rate), rel=1e-3)
+    tiles = tiles_of(page)
+    assert this["p99 service time ms"] != other["p99 service time ms"]
+    assert figure_in(this, "p99 service time ms").text == tiles["p99"].text
+    assert figure_in(this, "CPU µs/req") == tiles["CPU per request"], "with its interval"
 
 
-def test_the_blocks_behind_its_ratios_are_shown(loaded: LoadedRun, page: ServedCellView) -> None:
-    against = page.against
-    assert against is not None and against.denominator == "liberty"
-    assert [name for name, _ in against.sentences] == ["Throughput", "CPU per request"]
-    throughput, cpu = against.pairs
-    assert (throughput.title, throughput.unit) == ("Throughput", "requests/s")
-    assert (cpu.title, cpu.unit) == ("CPU per request", "µs")
-    assert (throughput.numerator, throughput.denominator) == ("virtual", "liberty")
-    assert [row.block for row in throughput.rows] == [1, 2, 3]
-    for row, above, below in zip(
-        throughput.rows, forks_of(loaded, "virtual"), forks_of(loaded, "liberty"), strict=True
-    ):
+def test_the_blocks_behind_its_ratios_are_shown(loaded: LoadedRun, page: WebPage) -> None:
+    against = section_of(page, "Compared with liberty")
+    (said,) = found([against], Items)
+    assert [plain(one).partition(": ")[0] for one in said.items] == ["Throughput", "CPU per request"]
+    assert list(table_of([against], "Blocks of CPU per request")[0]) == [
+        "CPU per request µs",
+        "virtual",
+        "liberty",
+        "Ratio",
+    ]
+    rows = table_of([against], "Blocks of Throughput")
+    assert [row["Throughput requests/s"] for row in rows] == ["block 1", "block 2", "block 3"]
+    for row, above, below in zip(rows, forks_of(loaded, "virtual"), forks_of(loaded, "liberty"), strict=True):
         one, other = (statistics.fmean(map(rate, fork.windows)) for fork in (above, below))
-        assert float(row.numerator.replace(",", "")) == pytest.approx(one, rel=1e-3)
-        assert float(row.denominator.replace(",", "")) == pytest.approx(other, rel=1e-3)
-        assert float(row.ratio) == pytest.approx(one / other, abs=0.006)
+        assert float(str(row["virtual"]).replace(",", "")) == pytest.approx(one, rel=1e-3)
+        assert float(str(row["liberty"]).replace(",", "")) == pytest.approx(other, rel=1e-3)
+        assert float(str(row["Ratio"])) == pytest.approx(one / other, abs=0.006)
 
 
-def test_a_fork_says_where_when_and_on_what_it_ran(loaded: LoadedRun, first: ServedForkView) -> None:
+def test_a_fork_says_where_when_and_on_what_it_ran(loaded: LoadedRun, first: Section) -> None:
     fork = forks_of(loaded, "virtual")[0]
-    facts = {fact.name: fact.value for fact in first.facts}
-    assert (first.number, first.anchor, first.status, first.status_class) == (1, "fork-1", "ok", "ok")
+    facts = facts_of([first])
+    assert first.title == 'Fork 1 <span class="badge ok">ok</span>'
     assert facts["Order"] == f"2 in block 1, {fork.sequence} in the run"
     assert facts["Started"] == f"2025-01-01 12:{fork.sequence:02d} UTC, 30 s"
     assert facts["CPUs"] == "server 0, driver 1: no CPU in common"
@@ -181,22 +192,20 @@ def test_what_a_fork_did_not_come_to_is_said(loaded: LoadedRun) -> None:
     fork = fork.model_copy(update={"confinement": fork.confinement.model_copy(update={"overlapped": True})})
     whole = forks_of(loaded, "virtual")
     cells = tuple(c.model_copy(update={"forks": (fork,)}) if c.forks == whole else c for c in loaded.cells)
-    facts = {fact.name: fact.value for fact in page_of(replace(loaded, cells=cells), "virtual").forks[0].facts}
+    facts = facts_of([section_of(page_of(replace(loaded, cells=cells), "virtual"), "fork-1")])
     assert facts["First answer"] == "none came"
     assert facts["Proof of executor"] == facts["Work check"] == "none: the fork ended before it, or was overloaded"
     assert facts["CPUs"].endswith(": they share CPUs")
 
 
-def test_command_lines_can_be_pasted_into_a_shell(first: ServedForkView) -> None:
-    assert first.commands == (
-        ("Server", "/jdks/SYNTHETIC/bin/java -Xms1g -Xmx1g -XX:+UseG1GC -jar 'ws server.jar' defaultServer"),
-        ("Driver", "/jdks/SYNTHETIC/bin/java -jar loadgen.jar --label 'it'\"'\"'s a test'"),
-    )
-
-
-def figures_of(*windows: Window) -> dict[str, tuple[str, tuple[Figure, ...]]]:
-    """Unit and figures of each row, by its name."""
-    return {name: (unit, figures) for _, rows in window_table(windows).groups for name, unit, figures in rows}
+def test_command_lines_can_be_pasted_into_a_shell(first: Section) -> None:
+    assert [(one.label, one.text) for one in found([first], Command)] == [
+        (
+            "Server’s command line",
+            "/jdks/SYNTHETIC/bin/java -Xms1g -Xmx1g -XX:+UseG1GC -jar 'ws server.jar' defaultServer",
+        ),
+        ("Driver’s command line", "/jdks/SYNTHETIC/bin/java -jar loadgen.jar --label 'it'\"'\"'s a test'"),
+    ]
 
 
 def service(window: Window) -> Latency:
@@ -241,9 +250,8 @@ def test_a_figure_of_a_window_is_what_was_recorded_in_its_unit(
     loaded: LoadedRun, name: str, unit: str, expected: Callable[[Window], float | None]
 ) -> None:
     windows = forks_of(loaded, "virtual")[0].windows
-    shown, figures = figures_of(*windows)[name]
     percent = unit == "%"  # stands with the figure
-    assert shown == ("" if percent else unit)
+    figures = window_figures(*windows)[name if percent else f"{name} {unit}".strip()]
     for figure, window in zip(figures, windows, strict=True):
         assert figure.text.endswith(" %") is percent
         assert float(figure.text.removesuffix(" %").replace(",", "")) == pytest.approx(expected(window), rel=0.013)
@@ -254,14 +262,15 @@ def test_the_figures_of_a_window_under_a_rate(loaded: LoadedRun, tmp_path_factor
     run = synthetic_run(tmp_path_factory.mktemp("rate"), under_rate)
     window = run.cells[0].forks[0].windows[0]
     late = window.load.send_lateness
-    figures = figures_of(window)
+    figures = window_figures(window)
     assert late is not None and window.load.corrected is not None
-    assert figures["Due"][1][0].text == f"{window.load.due:,}" and figures["Due, not sent"][1][0].text == "0"
-    assert figures["Send lateness, p99"][0] == "ms"
-    assert float(figures["Send lateness, p99"][1][0].text) == pytest.approx(late.percentiles_us["99"] / 1e3, rel=0.013)
+    assert figures["Due requests"][0].text == f"{window.load.due:,}"
+    assert figures["Due, not sent requests"][0].text == "0"
+    late_ms = float(figures["Send lateness, p99 ms"][0].text)
+    assert late_ms == pytest.approx(late.percentiles_us["99"] / 1e3, rel=0.013)
     # Due counts from when a request should have been sent.
     p99_ms = window.load.corrected.percentiles_us["99"] / 1e3
-    assert float(figures["p99"][1][0].text) == pytest.approx(p99_ms, rel=0.013)
+    assert float(figures["p99 ms"][0].text) == pytest.approx(p99_ms, rel=0.013)
 
 
 def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:
@@ -281,7 +290,7 @@ def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:
         cpu_use=(use("sut", busy=0.5, foreign=0.01, steal=0.02), use("driver", busy=0.55, foreign=0.03, steal=0.04)),
     )
     window = forks_of(loaded, "virtual")[0].windows[0].model_copy(update={"host": host})
-    shown = {name: figures[0].text for name, (_, figures) in figures_of(window).items()}
+    shown = {name: figures[0].text for name, figures in window_figures(window).items() if figures}
     assert shown["Foreign CPU, on the server’s CPUs"] == "1.0 %"
     assert shown["Foreign CPU, on the driver’s CPUs"] == "3.0 %"
     assert shown["Steal, from the server’s CPUs"] == "2.0 %"
@@ -292,21 +301,23 @@ def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:
 
 def test_errors_and_collections_are_counted(loaded: LoadedRun) -> None:
     window = forks_of(loaded, "virtual")[0].windows[0]
-    assert figures_of(window)["Errors"][1][0].text == "0"
-    assert figures_of(window)["Garbage collections"][1][0].text == "1 in 7 ms"
+    assert window_figures(window)["Errors"][0].text == "0"
+    assert window_figures(window)["Garbage collections"][0].text == "1 in 7 ms"
     errors = Errors(connect=1000, read=2, write=0, timeout=30)
     broken = window.model_copy(update={"load": window.load.model_copy(update={"errors": errors})})
-    figure = figures_of(broken)["Errors"][1][0]
+    figure = window_figures(broken)["Errors"][0]
     assert (figure.text, figure.title) == ("1,032", "1,000 connect, 2 read, 30 timeout")
 
 
-def test_windows_stand_across_under_their_numbers(loaded: LoadedRun, first: ServedForkView) -> None:
-    assert first.windows is not None
-    assert first.windows.heads == ("1", "2") and first.windows.reasons == first.windows.shortfalls == ("", "")
-    assert [group for group, _ in first.windows.groups] == ["Load", "Latency", "Server", "Driver and host"]
+def test_windows_stand_in_lines_of_a_table_for_each_group(first: Section) -> None:
+    groups = ("Load", "Latency", "Server", "Driver and host")
+    assert [one.label for one in found([first], DataTable)] == [f"{group} by window of fork 1" for group in groups]
+    for group in groups:
+        assert [row[group] for row in table_of([first], group)] == ["window 1", "window 2"]
 
 
-def noted(charts: tuple[Chart, ...], id_prefix: str) -> tuple[str, str]:
+def noted(fork: PageBlock, id_prefix: str) -> tuple[str, str]:
+    charts = (chart for group in found([fork], Charts) for chart in group.charts)
     chart = next(chart for chart in charts if chart.id == f"fork-1-{id_prefix}")
     return chart.title, chart.note
 
@@ -316,42 +327,43 @@ def spread_words(values: list[float]) -> str:
     return f"{low} to {high}, median {middle}"
 
 
-def test_the_series_of_a_fork_have_units_and_tell_their_range(loaded: LoadedRun, first: ServedForkView) -> None:
+def test_the_series_of_a_fork_have_units_and_tell_their_range(loaded: LoadedRun, first: Section) -> None:
     samples = forks_of(loaded, "virtual")[0].samples
-    assert [chart.title for chart in first.series] == [
+    assert [chart.title for chart in charts_of([first], "Second by second")] == [
         "Throughput in requests/s", "p99 latency in ms", "Server’s CPU in CPUs", "In flight in requests", "RSS in MiB",
         "Heap used in MiB", "Threads", "JIT in ms per s",
     ]  # fmt: skip
-    assert noted(first.series, "rss") == ("RSS in MiB", spread_words([one.rss_bytes / MIB for one in samples]))
+    assert noted(first, "rss") == ("RSS in MiB", spread_words([one.rss_bytes / MIB for one in samples]))
     heap = [one.gauges.heap_used_bytes / MIB for one in samples if one.gauges]
     in_flight: list[float] = [one.gauges.in_flight for one in samples if one.gauges]
-    assert noted(first.series, "heap")[1].split(", ")[0] == f"{min(heap):.1f} to {max(heap):.0f}"
-    assert noted(first.series, "in-flight")[1] == spread_words(in_flight)
+    assert noted(first, "heap")[1].split(", ")[0] == f"{min(heap):.1f} to {max(heap):.0f}"
+    assert noted(first, "in-flight")[1] == spread_words(in_flight)
     threads: list[float] = [one.threads for one in samples]
-    assert noted(first.series, "threads")[1] == spread_words(threads)
+    assert noted(first, "threads")[1] == spread_words(threads)
     per_s = [i.completed for w in forks_of(loaded, "virtual")[0].windows for i in w.load.intervals]
     low, high, middle = (f"{round(value, -1):,}" for value in (min(per_s), max(per_s), round(statistics.median(per_s))))
-    assert noted(first.series, "throughput")[1] == f"{low} to {high}, median {middle}"
+    assert noted(first, "throughput")[1] == f"{low} to {high}, median {middle}"
     p99 = [i.p99_us / 1e3 for w in forks_of(loaded, "virtual")[0].windows for i in w.load.intervals if i.p99_us]
-    assert noted(first.series, "p99")[1] == spread_words(p99)
+    assert noted(first, "p99")[1] == spread_words(p99)
 
 
-def test_a_pool_has_a_series_only_where_there_is_one(loaded: LoadedRun, first: ServedForkView) -> None:
-    assert not [chart for chart in first.series if chart.id.endswith("-pool")]
-    assert noted(page_of(loaded, "liberty").forks[0].series, "pool") == ("Pool size in threads", "always 16")
+def test_a_pool_has_a_series_only_where_there_is_one(loaded: LoadedRun, first: Section) -> None:
+    assert not [chart for chart in charts_of([first], "Second by second") if chart.id.endswith("-pool")]
+    _, same = fork_charts(forks_of(loaded, "liberty")[0])
+    assert same == ("Pool size in threads always 16",), "no chart of what never changes"
 
 
-def test_the_series_of_the_warm_up(loaded: LoadedRun, first: ServedForkView) -> None:
+def test_the_series_of_the_warm_up(loaded: LoadedRun, first: Section) -> None:
     warmup = forks_of(loaded, "virtual")[0].warmup
     assert warmup is not None
-    assert [chart.title for chart in first.warmup] == [
+    assert [chart.title for chart in charts_of([first], "Warm-up")] == [
         "CPU per request in µs", "JIT, share of one CPU in %", "p99 latency in ms",
     ]  # fmt: skip
-    assert noted(first.warmup, "warm-cpu")[1] == spread_words([one.cpu_us_per_request for one in warmup.windows])
+    assert noted(first, "warm-cpu")[1] == spread_words([one.cpu_us_per_request for one in warmup.windows])
     low, high = min(one.jit_share for one in warmup.windows), max(one.jit_share for one in warmup.windows)
-    assert noted(first.warmup, "warm-jit")[1].startswith(f"{low * 100:.3g} to {high * 100:.3g}, ")
+    assert noted(first, "warm-jit")[1].startswith(f"{low * 100:.3g} to {high * 100:.3g}, ")
     p99_ms = [one.p99_us / 1e3 for one in warmup.windows if one.p99_us is not None]
-    assert noted(first.warmup, "warm-p99")[1].startswith(f"{min(p99_ms):.3f} to {max(p99_ms):.2f}, ")
+    assert noted(first, "warm-p99")[1].startswith(f"{min(p99_ms):.3f} to {max(p99_ms):.2f}, ")
 
 
 def test_the_warm_up_says_how_steady_it_was(loaded: LoadedRun) -> None:

@@ -12,18 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.cell_page.cell_view import view_cell
-from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.charts.shapes import Drawing, Shape, Table, blank, blanks, on_a_page
-from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.cell_page.every_cell import CellLinks
+from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, on_a_page
+from jdkmatrix.report.experiments.blocks import experiment_page, experiment_sections
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import vega_lite
 from tests.support.experiment_runs import experiments_run
+from tests.support.judged_pages import cell_page_of
 from tests.support.served_runs import QUICK, synthetic_run
 
 SHAPE = Shape(
@@ -65,7 +64,9 @@ def test_a_blank_that_nobody_fills_and_a_word_without_a_blank_are_mistakes() -> 
 def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
     ends = {"ends": [1, 2]}
     one = SHAPE.filled(data={"rows": [{"x": 1}]}, height=10, description="", words={"title": "{ends}"}, lists=ends)
-    two = SHAPE.filled(data={"rows": Table(("x",), [(1,)])}, height=9, description="", words={"title": ""}, lists=ends)
+    two = SHAPE.filled(
+        data={"rows": NamedRows(("x",), [(1,)])}, height=9, description="", words={"title": ""}, lists=ends
+    )
     page = on_a_page({"one": one, "two": two})
     assert page is not None
     assert page["shapes"] == [SHAPE.spec]
@@ -79,16 +80,15 @@ def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
 
 def charts(loaded: LoadedRun) -> Iterator[Drawing]:
     """Of the run's page and of the pages of its cells."""
-    cells = Cells(loaded.run, loaded.cells)
-    experiments = Cells(loaded.run, loaded.cells, served=False)
-    order = executor_order(key.executor for key in (*cells.keys, *experiments.keys))
-    yield from view_run(JudgedRun(loaded)).charts.values()
-    yield from view_experiments(experiments, order).charts.values()
-    judgements = judge_run(cells)
-    for cell in cells:
-        yield from view_cell(cell, cell.record, cells, judgements, loaded.run, order, {}).charts.values()
-    for lone in experiments:
-        yield from view_experiment_cell(lone, experiments, loaded.run, order, {}).charts.values()
+    judged = JudgedRun(loaded)
+    experiments = experiment_sections(view_experiments(judged.experiments, judged.order))
+    yield from run_page(judged, experiments, (), "").charts.values()
+    for cell in judged.cells:
+        yield from cell_page_of(loaded, cell.key).charts.values()
+    for lone in judged.experiments:
+        view = view_experiment_cell(lone, judged.experiments, loaded.run, judged.order, {})
+        page = experiment_page(view, lone.record, loaded.run, {}, CellLinks("record.json"), "")
+        yield from page.charts.values()
 
 
 @pytest.mark.parametrize("kind", ["one condition", "many conditions", "experiments"])

@@ -17,9 +17,9 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.blocks.kinds import Published
 from tests.support.hostile_runs import HOSTILE, hostile_run
+from tests.support.judged_pages import PageOfRun, found
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario
 from tests.support.shipped import REGISTRY
@@ -58,14 +58,14 @@ def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_s
     del data["scenario"]["claims"], data["scenario"]["not_repeated"]
     loaded = replace(loaded, run=RunRecord.model_validate(data))
     assert loaded.run.scenario is not None
-    assert view_run(JudgedRun(loaded)).published == ()
+    assert not found(PageOfRun(loaded).page.blocks, Published)
     page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     assert "What was published" not in page and 'href="#published"' not in page
 
 
 def test_the_page_shows_every_claim_below_its_source(tmp_path: Path) -> None:
     loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    first, second = view_run(JudgedRun(loaded)).published
+    first, second = found(PageOfRun(loaded).page.blocks, Published)[0].sources
     assert (first.title, first.about, first.href) == ("SYNTHETIC article", "Nobody, 2024-05", "https://example.org/a")
     assert (second.about, second.href, second.conditions) == (None, None, None)
     assert [claim.id for source in (first, second) for claim in source.claims] == ["synthetic-a", "synthetic-b"]
@@ -139,7 +139,7 @@ def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_p
 
 def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     loaded = hostile_run(tmp_path / "run")
-    (source,) = view_run(JudgedRun(loaded)).published
+    (source,) = found(PageOfRun(loaded).page.blocks, Published)[0].sources
     assert source.href is None and source.no_url == HOSTILE and source.claims[0].id == HOSTILE
     block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
     assert block.count("&lt;img src=x") == 44

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, CapacityStep, Window
-from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.clock import clock_notices, moved, speed_words, speeds
-from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.cells import CellRecord
 from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
 from tests.support.experiment_runs import experiments_run
+from tests.support.judged_pages import PageOfRun
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
 
@@ -101,14 +100,14 @@ def test_a_block_never_moves_more_than_the_run(blocks: list[list[float]]) -> Non
 
 def test_a_reader_sees_it(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
-    titles = {notice.title for notice in view_run(JudgedRun(loaded)).notices}
+    titles = {notice.title for notice in PageOfRun(loaded).notices}
     assert "The CPUs’ speed changed" not in titles
     first, *others = loaded.cells
     slow = first.forks[0].model_copy(update={"clock_speed_after": 200.0})
     cells = (first.model_copy(update={"forks": (slow, *first.forks[1:])}), *others)
     (notice,) = [
         notice
-        for notice in view_run(JudgedRun(replace(loaded, cells=cells))).notices
+        for notice in PageOfRun(replace(loaded, cells=cells)).notices
         if notice.title == "The CPUs’ speed changed"
     ]
     assert notice.weight == "warn"

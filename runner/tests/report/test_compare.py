@@ -17,7 +17,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.compare.sides import Compared, Side, compare_sides
+from jdkmatrix.report.compare.sides import Compared, ComparedSide, compare_sides
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
@@ -51,8 +51,8 @@ def test_a_single_fork_has_no_interval_and_none_no_ratio() -> None:
     assert unpaired_ratio([], [1.0]) is None
 
 
-def side(loaded: LoadedRun) -> Side:
-    return Side(loaded.run, Cells(loaded.run, loaded.cells))
+def side(loaded: LoadedRun) -> ComparedSide:
+    return ComparedSide(loaded.run, Cells(loaded.run, loaded.cells))
 
 
 def slowed(load: LoadResult, share: float) -> LoadResult:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.report.cells.crossover import Crossover, sentence
-from jdkmatrix.report.words.sentences import Finding
+from jdkmatrix.report.words.sentences import PairFinding
 
-BETTER, WORSE, SAME = Finding.BETTER, Finding.WORSE, Finding.NO_DIFFERENCE_SEEN
+BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFFERENCE_SEEN
 
 
 @pytest.mark.parametrize(
@@ -30,12 +30,12 @@ BETTER, WORSE, SAME = Finding.BETTER, Finding.WORSE, Finding.NO_DIFFERENCE_SEEN
          "0 ms; no verdict at 20 ms. Measured: 0 ms, 2 ms, 20 ms and 200 ms."),
     ],
 )  # fmt: skip
-def test_what_the_page_says(findings: dict[int, Finding | None], expected: str) -> None:
+def test_what_the_page_says(findings: dict[int, PairFinding | None], expected: str) -> None:
     assert sentence(Crossover(findings), "virtual", "liberty") == expected
 
 
-@given(st.dictionaries(st.integers(0, 2_000_000), st.sampled_from([*Finding, None]), min_size=1))
-def test_it_is_ahead_from_there_on_and_not_just_before(findings: dict[int, Finding | None]) -> None:
+@given(st.dictionaries(st.integers(0, 2_000_000), st.sampled_from([*PairFinding, None]), min_size=1))
+def test_it_is_ahead_from_there_on_and_not_just_before(findings: dict[int, PairFinding | None]) -> None:
     found = Crossover(findings)
     since = found.ahead_from_us
     later = [wait_us for wait_us in findings if since is not None and wait_us >= since]

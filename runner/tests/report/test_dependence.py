@@ -12,13 +12,13 @@ from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.dependence import BlockChecks, check_blocks
-from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.views import Notice, RunView
+from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.judged_pages import PageOfRun, figure_in, section_of
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
@@ -30,6 +30,7 @@ WAVES = (1.00, 1.01, 1.04, 1.06, 1.05, 1.03, 0.99, 0.96, 0.95, 0.94, 0.97, 0.98)
 TURNS = (1.10, 0.90, 1.11, 0.91, 1.12, 0.92, 1.08, 0.93, 1.09, 0.89, 1.13, 0.88)
 RISING = (0.90, 0.92, 0.91, 0.93, 0.95, 0.94, 0.96, 0.98, 0.97, 0.99, 1.01, 1.00)
 NOTICE = "Correlated blocks"
+LAG, TREND = "Lag 1 correlation", "Trend first to last block"
 
 
 @pytest.fixture(scope="module")
@@ -61,23 +62,23 @@ def checks_of(loaded: LoadedRun) -> BlockChecks:
     return check_blocks(Cells(loaded.run, loaded.cells))
 
 
-def page_of(loaded: LoadedRun) -> RunView:
-    return view_run(JudgedRun(loaded))
-
-
 def notice_of(loaded: LoadedRun) -> Notice | None:
-    return next((notice for notice in page_of(loaded).notices if notice.title == NOTICE), None)
+    return next((notice for notice in PageOfRun(loaded).notices if notice.title == NOTICE), None)
+
+
+def words_of(page: PageOfRun) -> str:
+    return str(section_of(page.page, "precision").blocks[0])
 
 
 def test_every_ratio_says_lag_1_and_trend_with_their_p_values(twelve: LoadedRun) -> None:
-    view = page_of(with_ratios(twelve, virtual=WAVES, platform=SCATTERED)).precision
-    assert view is not None
-    assert "4 tests on this page" in view.blocks and "fewer than 6 blocks cannot show a correlation" in view.blocks
-    waves, scattered = view.rows
-    assert isinstance(waves.lag1.sort, float) and waves.lag1.sort > 0.7
-    assert waves.lag1.under == "adjusted p < 0.001"
-    assert (scattered.lag1.text, scattered.lag1.under) == ("\u22120.11", "adjusted p 1")
-    assert scattered.trend.text.endswith(" %") and (scattered.trend.title or "").endswith(" on its own")
+    page = PageOfRun(with_ratios(twelve, virtual=WAVES, platform=SCATTERED))
+    words = words_of(page)
+    assert "4 tests on this page" in words and "fewer than 6 blocks cannot show a correlation" in words
+    (waves, _), (scattered, trend) = ((figure_in(row, LAG), figure_in(row, TREND)) for row in page.precision)
+    assert isinstance(waves.sort, float) and waves.sort > 0.7
+    assert waves.under == "adjusted p < 0.001"
+    assert (scattered.text, scattered.under) == ("\u22120.11", "adjusted p 1")
+    assert trend.text.endswith(" %") and (trend.title or "").endswith(" on its own")
 
 
 @pytest.mark.parametrize(
@@ -101,10 +102,9 @@ def test_independent_blocks_and_few_blocks_raise_no_warning(twelve: LoadedRun) -
     assert notice_of(with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED)) is None
     few = with_ratios(twelve, virtual=RISING[:4], platform=RISING[:4])
     assert notice_of(few) is None
-    view = page_of(few).precision
-    assert view is not None and view.blocks.startswith("Fewer than 5 blocks cannot show")
-    assert view.rows[0].lag1.sort is None
-    assert view.rows[0].lag1.title == "4 blocks: nothing can be said of fewer than 5"
+    page = PageOfRun(few)
+    assert "Fewer than 5 blocks cannot show" in words_of(page)
+    assert figure_in(page.precision[0], LAG) == missing("4 blocks: nothing can be said of fewer than 5")
 
 
 def test_a_page_with_more_ratios_needs_more_to_warn(twelve: LoadedRun) -> None:
@@ -153,10 +153,10 @@ def test_the_written_page_has_both(twelve: LoadedRun, tmp_path: Path) -> None:
 
 def test_forks_that_fall_into_two_groups_are_named(twelve: LoadedRun) -> None:
     title = "Forks fall into two groups"
-    even = page_of(with_ratios(twelve, virtual=SCATTERED))
+    even = PageOfRun(with_ratios(twelve, virtual=SCATTERED))
     assert title not in {notice.title for notice in even.notices}
     factors = [1.0, 1.01, 0.99, 0.92, 1.005, 0.995, 1.0, 0.91, 1.01, 0.925, 1.0, 0.99]
-    (found,) = (one for one in page_of(with_ratios(twelve, virtual=factors)).notices if one.title == title)
+    (found,) = (one for one in PageOfRun(with_ratios(twelve, virtual=factors)).notices if one.title == title)
     assert found.weight == "warn"
     assert found.text.startswith("In 1 of 1 cell with at least 8 forks (mp-ping · temurin-25 · virtual · ")
     assert "3 and 9 forks, 8." in found.text and "% apart, adjusted p < 0.001)" in found.text, found.text

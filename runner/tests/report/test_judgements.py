@@ -13,19 +13,18 @@ from hypothesis import strategies as st
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.cells.heat import scorecard
 from jdkmatrix.report.cells.judgements import Judgements, judge_run
 from jdkmatrix.report.cells.outcomes import finding_of, sentence
-from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import answers
-from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.words.sentences import Finding
+from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import answer_of, row_of
+from tests.support.judged_pages import PageOfRun, answer_of, found, row_of
 from tests.support.outcome_runs import STEAL, all_of, missed, windows_of, with_outcomes
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run
@@ -79,33 +78,34 @@ def key_of(loaded: LoadedRun, executor: str) -> CellKey:
 def test_the_family_is_what_the_page_puts_into_words_or_colours(tmp_path: Path) -> None:
     """Two JDKs: virtual in two figures, platform in throughput; the A/A check apart. p99 of a closed loop: nowhere."""
     loaded = synthetic_run(tmp_path, FIVE)
-    _, found = judged(loaded)
-    assert (found.comparisons, found.checks) == (2 * (2 + 1), 2)
+    _, judgements = judged(loaded)
+    assert (judgements.comparisons, judgements.checks) == (2 * (2 + 1), 2)
     for cell in loaded.cells:
-        compared = {metric for metric in (*EVERY, P99) if found.of(metric, cell.key)}
+        compared = {metric for metric in (*EVERY, P99) if judgements.of(metric, cell.key)}
         assert (
             compared
-            == {
-                "liberty": set(),
-                "virtual": {THROUGHPUT, CPU},
-                "platform": {THROUGHPUT},
-                "liberty-aa": {THROUGHPUT},
-            }[cell.key.executor]
+            == {"liberty": set(), "virtual": {THROUGHPUT, CPU}, "platform": {THROUGHPUT}, "liberty-aa": {THROUGHPUT}}[
+                cell.key.executor
+            ]
         )
         for metric in compared:
-            one = found.of(metric, cell.key)
+            one = judgements.of(metric, cell.key)
             assert one is not None and one.family == (2 if cell.key.executor == "liberty-aa" else 6)
-    family = view_run(JudgedRun(loaded)).family
-    assert family is not None and family.startswith("6 comparisons on this page") and "2 A/A checks" in family
+    (family,) = family_of(loaded)
+    assert family.startswith("6 comparisons on this page") and "2 A/A checks" in family
 
 
 def test_one_block_each_leaves_no_comparison_to_count(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(ONE_JDK, blocks=1))
-    _, found = judged(loaded)
-    assert (found.comparisons, found.checks) == (0, 0)
-    one = found.of(THROUGHPUT, key_of(loaded, "virtual"))
+    _, judgements = judged(loaded)
+    assert (judgements.comparisons, judgements.checks) == (0, 0)
+    one = judgements.of(THROUGHPUT, key_of(loaded, "virtual"))
     assert one is not None and one.verdict is Verdict.ONE_BLOCK
-    assert view_run(JudgedRun(loaded)).family is None
+    assert family_of(loaded) == []
+
+
+def family_of(loaded: LoadedRun) -> list[str]:
+    return [str(one.text) for one in found(PageOfRun(loaded).page.blocks, Prose) if one.css == "family"]
 
 
 BLOCKS = st.lists(st.floats(0.5, 2), min_size=5, max_size=5)
@@ -133,33 +133,33 @@ FAINT = [1.02, 1.10, 1.05, 1.01, 1.09]
 def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(five: LoadedRun) -> None:
     even = [1.0, 1.3, 0.8, 1.1, 0.9]
     loaded = with_throughput(five, {"liberty": [1.0] * 5, "virtual": FAINT, "platform": even, "liberty-aa": [1.0] * 5})
-    cells, found = judged(loaded)
+    cells, judgements = judged(loaded)
     key = key_of(loaded, "virtual")
-    one = found.of(THROUGHPUT, key)
+    one = judgements.of(THROUGHPUT, key)
     assert one is not None and one.ratio.ci_low is not None and one.ratio.ci_low > 1
     assert one.ratio.p_value is not None and one.ratio.p_value < 0.05 < (one.p_adjusted or 0)
     assert one.verdict is Verdict.NO_EVIDENCE_YET
     (part,) = slices(cells)
-    answer = answers(found, part, EVERY, {})[0]
+    answer = answers(judgements, part, EVERY, {})[0]
     assert answer.lead.endswith("no evidence yet of a difference in throughput")
     assert answer.sentences[0][1].startswith("no evidence yet of a difference between virtual and liberty (ratio 1.05,")
-    heat = scorecard(cells, found, EVERY, part).rows[0][1][0]
+    heat = scorecard(cells, judgements, EVERY, part).rows[0][1][0]
     assert (heat.tone, heat.decided) == ("leans-n", False)
     assert heat.interval is not None and heat.interval.endswith(" *") and "no evidence yet" in heat.title
-    row = next(row for row in view_run(JudgedRun(loaded)).rows if row.executor == "virtual")
+    row = row_of(loaded, "virtual")
     assert row.versus.under == heat.interval and "no evidence yet" in (row.versus.title or "")
 
 
 def test_a_clear_difference_is_called_so_everywhere(five: LoadedRun) -> None:
     clear = [0.50, 0.51, 0.49, 0.50, 0.50]
     loaded = with_throughput(five, {"liberty": [1.0] * 5, "virtual": clear, "platform": clear, "liberty-aa": [1.0] * 5})
-    cells, found = judged(loaded)
+    cells, judgements = judged(loaded)
     (part,) = slices(cells)
-    assert answers(found, part, EVERY, {})[0].lead.endswith("liberty ahead of virtual in throughput")
-    heat = scorecard(cells, found, EVERY, part).rows[0][1][0]
+    assert answers(judgements, part, EVERY, {})[0].lead.endswith("liberty ahead of virtual in throughput")
+    heat = scorecard(cells, judgements, EVERY, part).rows[0][1][0]
     assert heat.tone in ("d5", "d6") and heat.decided
     assert "liberty better, adjusted p < 0.001" in heat.title
-    rows = {row.executor: row.versus for row in view_run(JudgedRun(loaded)).rows}
+    rows = {row.key.executor: row.versus for row in PageOfRun(loaded).rows}
     assert (rows["virtual"].under or "").endswith(" less") and rows["platform"].under == rows["virtual"].under
     said, _, pairs = (rows["virtual"].title or "").partition(". ")
     assert said == "Throughput: less than liberty, adjusted p < 0.001"
@@ -172,10 +172,12 @@ def test_a_clear_difference_is_called_so_everywhere(five: LoadedRun) -> None:
 def test_tallies_count_verdicts_and_not_intervals(many: LoadedRun, figures: list[list[float]]) -> None:
     factors = iter(figures)
     cells = tuple(scaled(cell, [1.0] * 5 if cell.key.executor == "liberty" else next(factors)) for cell in many.cells)
-    found_cells, found = judged(replace(many, cells=cells))
+    found_cells, judgements = judged(replace(many, cells=cells))
     (part,) = slices(found_cells)
-    verdicts = [one.verdict for key in part.keys if (one := found.of(THROUGHPUT, key))]
-    tally = dict(answers(found, part, EVERY, {})[0].sentences)["Throughput"].split(".")[0].replace("in all ", "in ")
+    verdicts = [one.verdict for key in part.keys if (one := judgements.of(THROUGHPUT, key))]
+    tally = (
+        dict(answers(judgements, part, EVERY, {})[0].sentences)["Throughput"].split(".")[0].replace("in all ", "in ")
+    )
     for verdict in (Verdict.NO_EVIDENCE_YET, Verdict.NO_DIFFERENCE_SEEN, Verdict.CANNOT_TELL):
         assert (f"{verdict.value} in {verdicts.count(verdict)}" in tally) == (verdict in verdicts)
     assert ("better in" in tally) == (Verdict.DIFFERENT in verdicts)
@@ -197,18 +199,18 @@ def test_a_pair_one_of_whose_arms_the_gates_refused_more_often_gets_no_verdict(t
     assert before is not None and before.verdict is Verdict.DIFFERENT
     cells = tuple(refusing(cell, 2) if cell.key == key else cell for cell in loaded.cells)
     refused = replace(loaded, cells=cells)
-    _, found = judged(refused)
-    after = found.of(THROUGHPUT, key)
+    _, judgements = judged(refused)
+    after = judgements.of(THROUGHPUT, key)
     assert after is not None and (after.verdict, after.p_adjusted) == (Verdict.NOT_JUDGED, None)
-    assert found.comparisons == plain.comparisons - 2, "the others are judged without it"
-    other = found.of(THROUGHPUT, key_of(loaded, "platform"))
+    assert judgements.comparisons == plain.comparisons - 2, "the others are judged without it"
+    other = judgements.of(THROUGHPUT, key_of(loaded, "platform"))
     assert other is not None and other.verdict is Verdict.DIFFERENT
     told = "gates refused 10 of 30 windows of virtual and 0 of 30 of liberty (steal 10 and 0)"
     answer = answer_of(refused)
     assert answer.lead == f"temurin-25: throughput not judged: {told}" and answer.amber
     versus = row_of(refused, "virtual").versus
     assert versus.amber and (versus.under or "").endswith("not judged") and "gates refused" in (versus.title or "")
-    (notice,) = (one for one in view_run(JudgedRun(refused)).notices if one.title == "Gates refused one arm more often")
+    (notice,) = (one for one in PageOfRun(refused).notices if one.title == "Gates refused one arm more often")
     assert notice.weight == "warn" and told in notice.text and "in the 10 windows that they refused" in notice.text
 
 
@@ -220,7 +222,7 @@ def test_how_many_forks_did_as_asked_gets_no_verdict_either(tmp_path: Path) -> N
     before = plain.outcomes(key)
     assert before is not None and before.differs
     cells = tuple(refusing(cell, 2) if cell.key == key else cell for cell in loaded.cells)
-    _, found = judged(replace(loaded, cells=cells))
-    outcomes = found.outcomes(key)
-    assert outcomes is not None and not outcomes.differs and finding_of(outcomes) is Finding.NOT_JUDGED
+    _, judgements = judged(replace(loaded, cells=cells))
+    outcomes = judgements.outcomes(key)
+    assert outcomes is not None and not outcomes.differs and finding_of(outcomes) is PairFinding.NOT_JUDGED
     assert "not judged (gates refused 10 of 30 windows" in sentence(outcomes, "virtual", "liberty")

@@ -11,7 +11,6 @@ from jdkmatrix.domain.loads import JoinLoad
 from jdkmatrix.figures.latency import chosen, distribution_of, fork_latency
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
-from jdkmatrix.report.cell_page.fork_windows import window_table
 from jdkmatrix.report.cell_page.logs import publish
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.latency import KIND_WORDS, MAX_CURVE_POINTS, Pooled, percentile_figure, pool
@@ -19,6 +18,7 @@ from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.stats.percentiles import Percentile
+from tests.support.judged_pages import window_figures
 from tests.support.ramped_runs import recorded_ramps
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run
@@ -138,8 +138,8 @@ def test_a_ramp_has_a_schedule_and_its_latency_is_counted_from_it() -> None:
     assert distribution_of(window) == "corrected"
     latency = chosen(window)
     assert latency is not None and latency.percentiles_us["99"] == pytest.approx(18.6e6, rel=0.01)
-    figures = {name: row[0] for _, rows in window_table([window]).groups for name, _, row in rows}
-    assert figures["p99"] == milliseconds(latency.percentiles_us["99"], why="")
+    figures = {name: figures[0] for name, figures in window_figures(window).items() if figures}
+    assert figures["p99 ms"] == milliseconds(latency.percentiles_us["99"], why="")
     assert (figures["Kind"].text, figures["Kind"].title) == ("response time", KIND_WORDS["corrected"])
 
 
@@ -197,4 +197,4 @@ def test_a_log_by_interval_is_listed_once(tmp_path: Path) -> None:
     )
     fork = altered(fork, {"windows": windows, "logs": {"window-1.hlog": "../logs/w1.hlog", "server": "../logs/server"}})
     listed = [view.title for view in publish(loaded.directory.resolve(), loaded.cells[0], fork, tmp_path / "page")]
-    assert listed == ["latency by interval, window 1", "server", "latency by interval, window 2"]
+    assert listed == ["latency by interval, window 1", "latency by interval, window 2", "server"]

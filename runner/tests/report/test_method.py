@@ -8,8 +8,11 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.method.gates import GATES, Thresholds
+from jdkmatrix.report.blocks.inline import Wording
+from jdkmatrix.report.blocks.kinds import FactList
 from jdkmatrix.report.html.drivers import COMPARED
-from jdkmatrix.report.html.method import PROVOKED, read_tried, view_method
+from jdkmatrix.report.html.method import PROVOKED, method_page, read_tried
+from tests.support.judged_pages import found, section_of, table_of
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import TEMPLATES
 
@@ -29,9 +32,12 @@ def test_every_limit_has_its_gate() -> None:
 def test_limits_are_those_of_the_run(tmp_path: Path) -> None:
     run = synthetic_run(tmp_path, QUICK).run
     changed = run.model_copy(update={"matrix": {**run.matrix, "thresholds": {"foreign_sut_share_max": 0.0375}}})
-    gates = view_method(changed, read_tried(TEMPLATES)).gates
-    assert ("foreign_sut_share_max", "0.0375") in gates[0].limits
-    assert ("foreign_cpu_share_max", "not in this run") in gates[0].limits
+    (gates,) = found(method_page(changed, read_tried(TEMPLATES), "").blocks, FactList)
+    told = gates.facts[0].value
+    assert isinstance(told, Wording)
+    assert {("foreign_sut_share_max", 0.0375), ("foreign_cpu_share_max", "not in this run")} <= set(
+        told.values["limits"]  # type: ignore[call-overload]
+    )
 
 
 def test_what_was_provoked_is_what_was_recorded() -> None:
@@ -44,7 +50,7 @@ def test_what_was_provoked_is_what_was_recorded() -> None:
         assert one.refused <= one.windows
 
 
-@pytest.mark.parametrize(("text", "told"), [("{", "Invalid JSON"), ('{"cpu": 1}', "measured_at")])
+@pytest.mark.parametrize(("text", "told"), [("{", "not valid JSON"), ('{"cpu": 1}', "measured_at")])
 @pytest.mark.parametrize("broken", [PROVOKED, COMPARED])
 def test_a_broken_record_is_told_with_its_file(broken: str, text: str, told: str, tmp_path: Path) -> None:
     for name in (PROVOKED, COMPARED):
@@ -59,9 +65,9 @@ def test_a_broken_record_is_told_with_its_file(broken: str, text: str, told: str
 
 def test_the_drivers_that_were_compared_are_told(tmp_path: Path) -> None:
     compared = read_tried(TEMPLATES).compared
-    view = view_method(synthetic_run(tmp_path, QUICK).run, read_tried(TEMPLATES)).compared
-    assert compared.wrk2.version in view.on and compared.loadgen.version in view.on
-    assert [row.pairs.sort for row in view.rows] == [row.pairs for row in compared.rows]
-    for row, shown in zip(compared.rows, view.rows, strict=True):
-        assert row.cpu_ratio is not None and shown.ratio.text == f"{row.cpu_ratio[0]:.3f}"
+    section = section_of(method_page(synthetic_run(tmp_path, QUICK).run, read_tried(TEMPLATES), ""), "drivers")
+    words = str(section.words)
+    assert compared.wrk2.version in words and compared.loadgen.version in words
+    for row, shown in zip(compared.rows, table_of([section], ""), strict=True):
+        assert row.cpu_ratio is not None and f"{row.cpu_ratio[0]:.3f}" in str(shown)
         assert {*row.cpu_us, *row.p99_us, *row.delivered} == {"wrk2", "loadgen"}

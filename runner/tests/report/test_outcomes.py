@@ -10,22 +10,37 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.report.blocks.kinds import Charts, Prose
+from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.cells.heat import scorecard
+from jdkmatrix.report.cells.latency import KIND_WORDS
 from jdkmatrix.report.cells.outcomes import finding_of
 from jdkmatrix.report.html.names import METHOD_PAGE
-from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.dependence import check_blocks
 from jdkmatrix.report.run_page.facts import notices
 from jdkmatrix.report.run_page.fork_counts import count_forks
-from jdkmatrix.report.run_page.precision import precision_view
-from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.words.sentences import Finding
+from jdkmatrix.report.run_page.precision import precision_section
+from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.report.words.states import State
+from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import answer_of, judged, key_of, page_of, row_of
+from tests.support.judged_pages import (
+    PageOfRun,
+    answer_of,
+    found,
+    judged,
+    key_of,
+    page_of,
+    plain,
+    row_of,
+    section_of,
+    table_of,
+    tiles_of,
+)
 from tests.support.outcome_runs import (
     Change,
     all_of,
@@ -57,9 +72,9 @@ def closed_loop(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 def test_an_arm_that_never_held_the_rate_is_worse_and_not_absent(under_rate: LoadedRun) -> None:
     loaded = with_outcomes(under_rate, {"virtual": all_of(missed)})
-    cells, found = judged(loaded)
-    assert found.comparisons == 1, "no ratio has a pair; the outcomes are judged"
-    assert all(found.of(metric, key_of(loaded)) is None for metric in (CPU, P99))
+    cells, judgements = judged(loaded)
+    assert judgements.comparisons == 1, "no ratio has a pair; the outcomes are judged"
+    assert all(judgements.of(metric, key_of(loaded)) is None for metric in (CPU, P99))
     answer = answer_of(loaded)
     assert answer.lead == "temurin-25: liberty ahead of virtual: virtual held the rate in 0 of 5 forks against 5 of 5"
     assert answer.sentences == (
@@ -69,52 +84,51 @@ def test_an_arm_that_never_held_the_rate_is_worse_and_not_absent(under_rate: Loa
         ),
     )
     (part,) = slices(cells)
-    heat = scorecard(cells, found, (CPU, P99), part).rows[0][1]
+    heat = scorecard(cells, judgements, (CPU, P99), part).rows[0][1]
     assert (heat[0].value, heat[0].interval, heat[0].tone, heat[0].decided) == ("0/5", "against 5/5", "d4", True)
     assert [cell.basis for cell in heat[1:]] == ["no pair", "no pair"]
     row = row_of(loaded, "virtual")
     assert (row.outcome.text, row.outcome.under, row.outcome.amber) == ("0 of 5", "worse", True)
-    assert row.status == row.status_text == "fell short" and row.forks == "5/5"
+    assert row.state.value == row.state_text == "fell short" and row.forks == "5/5"
     assert row.throughput.text != "–" and row.cpu.text != "–", "what was measured is shown"
     assert row.cpu.amber and "in no ratio" in (row.cpu.title or "")
-    fork = page_of(loaded).forks[0]
-    assert (fork.status, fork.status_class) == ("fell short", "fell-short")
-    assert fork.windows is not None and fork.windows.shortfalls == (
-        "6,000 of 8,000 requests that were due were answered",
-    )
+    fork = section_of(page_of(loaded), "fork-1")
+    assert fork.title == 'Fork 1 <span class="badge fell-short">fell short</span>'
+    assert "Window 1 fell short: 6,000 of 8,000 requests that were due were answered" in {
+        one.text for one in found([fork], Prose)
+    }
 
 
 def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate: LoadedRun) -> None:
     loaded = with_outcomes(under_rate, {"virtual": {2: missed}})
-    row = row_of(loaded, "virtual")
-    assert row.p99.text.startswith("≥ ") and row.p99.under is None
+    p99 = row_of(loaded, "virtual").percentile("99")
+    assert p99.text.startswith("≥ ") and p99.under is None
     due = next(cell for cell in loaded.cells if cell.key.executor == "virtual").forks[1].windows[0].load
-    assert row.p99.title == (
+    assert p99.title == (
         f"at least: 1 of 5 forks fell short; {due.lower_bounds:,} requests without an answer stand in it with the time "
         "that they had waited"
     )
-    tile = next(figure for name, _, figure in page_of(loaded).tiles if name == "p99")
-    assert tile.text == row.p99.text
+    assert tiles_of(page_of(loaded))["p99"].text == p99.text
     cells, _ = judged(loaded)
     virtual = cells.get(key_of(loaded))
     assert virtual is not None and set(virtual.by_block(P99)) == {1, 3, 4, 5}
-    assert not row_of(under_rate, "virtual").p99.text.startswith("≥")
+    assert not row_of(under_rate, "virtual").percentile("99").text.startswith("≥")
 
 
 @pytest.mark.parametrize(
     ("forks", "verdict"),
     [
-        ({1: missed, 2: silent, 3: hung, 4: hung, 5: missed}, Finding.WORSE),
-        ({1: missed, 2: missed}, Finding.TOO_FEW_FORKS),
-        ({}, Finding.NO_DIFFERENCE_SEEN),
+        ({1: missed, 2: silent, 3: hung, 4: hung, 5: missed}, PairFinding.WORSE),
+        ({1: missed, 2: missed}, PairFinding.TOO_FEW_FORKS),
+        ({}, PairFinding.NO_DIFFERENCE_SEEN),
     ],
 )
 def test_forks_that_fail_by_themselves_count_with_those_that_fall_short(
-    under_rate: LoadedRun, forks: Mapping[int, Change], verdict: Finding
+    under_rate: LoadedRun, forks: Mapping[int, Change], verdict: PairFinding
 ) -> None:
     loaded = with_outcomes(under_rate, {"virtual": forks})
-    _, found = judged(loaded)
-    outcomes = found.outcomes(key_of(loaded))
+    _, judgements = judged(loaded)
+    outcomes = judgements.outcomes(key_of(loaded))
     assert outcomes is not None
     assert (outcomes.contrast.numerator.yes, outcomes.contrast.numerator.told) == (5 - len(forks), 5)
     assert finding_of(outcomes) is verdict
@@ -132,11 +146,11 @@ def test_too_few_forks_say_how_many_would_do(under_rate: LoadedRun) -> None:
     assert said == (
         "virtual held the rate in 3 of 3 forks against 0 of 3 with liberty: too few forks to tell, 4 of each would do."
     )
-    _, found = judged(with_outcomes(under_rate, {"virtual": {1: missed}}))
-    outcomes = found.outcomes(key_of(under_rate))
+    _, judgements = judged(with_outcomes(under_rate, {"virtual": {1: missed}}))
+    outcomes = judgements.outcomes(key_of(under_rate))
     assert outcomes is not None and (outcomes.forks_needed or 0) > 5
-    _, found = judged(under_rate)
-    outcomes = found.outcomes(key_of(under_rate))
+    _, judgements = judged(under_rate)
+    outcomes = judgements.outcomes(key_of(under_rate))
     assert outcomes is not None and outcomes.forks_needed is None, "there is nothing to tell"
 
 
@@ -160,10 +174,10 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
 ) -> None:
     _, plain = judged(closed_loop)
     loaded = with_outcomes(closed_loop, changes)
-    cells, found = judged(loaded)
+    cells, judgements = judged(loaded)
     key = key_of(loaded)
     for metric in (THROUGHPUT, CPU):
-        before, now = plain.of(metric, key), found.of(metric, key)
+        before, now = plain.of(metric, key), judgements.of(metric, key)
         assert before is not None and before.verdict is Verdict.DIFFERENT
         assert now is not None and (now.verdict, now.p_adjusted) == (Verdict.NOT_JUDGED, None)
         assert now.ratio.blocks == 2 and now.ratio.p_value is not None, "it could have been"
@@ -174,33 +188,35 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
     assert answer.lead == f"temurin-25: throughput not judged: {lost}" and answer.amber
     assert dict(answer.sentences)["Throughput"].startswith(f"not judged: {lost} (ratio ")
     (part,) = slices(cells)
-    heat = scorecard(cells, found, (THROUGHPUT,), part).rows[0][1][0]
+    heat = scorecard(cells, judgements, (THROUGHPUT,), part).rows[0][1][0]
     assert (heat.tone, heat.basis, heat.decided) == ("unjudged", "not judged", False)
     versus = row_of(loaded, "virtual").versus
     assert versus.amber and (versus.under or "").endswith("not judged")
     assert "not judged: the arms lost" in (versus.title or "")
-    view = precision_view(loaded.run, cells, check_blocks(cells), found)
-    assert view is not None and view.rows[0].decision == "not judged"
+    rows = table_of(precision_section(loaded.run, cells, check_blocks(cells), judgements), "Precision")
+    assert rows[0]["Ended by"] == "not judged"
 
 
 def test_a_ratio_that_is_not_judged_leaves_the_family(closed_loop: LoadedRun) -> None:
     _, plain = judged(closed_loop)
-    _, found = judged(with_outcomes(closed_loop, {"virtual": {1: spoilt}}))
-    assert (plain.comparisons, found.comparisons) == (3, 1), "of virtual nothing is judged, of platform its throughput"
+    _, judgements = judged(with_outcomes(closed_loop, {"virtual": {1: spoilt}}))
+    assert (plain.comparisons, judgements.comparisons) == (3, 1), (
+        "of virtual nothing is judged, of platform its throughput"
+    )
 
 
 def test_arms_that_lost_as_many_are_judged_by_the_blocks_that_are_left(closed_loop: LoadedRun) -> None:
     loaded = with_outcomes(closed_loop, {"virtual": {1: spoilt}, "liberty": {5: spoilt}})
-    _, found = judged(loaded)
-    one = found.of(THROUGHPUT, key_of(loaded))
+    _, judgements = judged(loaded)
+    one = judgements.of(THROUGHPUT, key_of(loaded))
     assert one is not None and (one.verdict, one.ratio.blocks) == (Verdict.DIFFERENT, 3)
     assert ", paired in blocks 2, 3, 4; " in dict(answer_of(loaded).sentences)["Throughput"]
 
 
 def test_a_check_of_an_executor_against_itself_is_not_judged_either(closed_loop: LoadedRun) -> None:
     loaded = with_outcomes(closed_loop, {"liberty-aa": {1: spoilt}})
-    cells, found = judged(loaded)
-    told = {notice.title: notice for notice in notices(loaded, cells, found)}
+    cells, judgements = judged(loaded)
+    told = {notice.title: notice for notice in notices(loaded, cells, judgements)}
     assert told["A/A check not judged"].weight == "warn"
     assert told["A/A check not judged"].text.endswith("the arms lost 1 and 0 of 5 forks.")
 
@@ -208,53 +224,50 @@ def test_a_check_of_an_executor_against_itself_is_not_judged_either(closed_loop:
 def test_a_check_that_fails_by_its_outcomes_says_so(tmp_path: Path) -> None:
     shape = replace(UNDER_RATE, executors=("liberty", "liberty-aa"))
     loaded = with_outcomes(synthetic_run(tmp_path, shape), {"liberty-aa": all_of(missed)})
-    cells, found = judged(loaded)
-    assert (found.comparisons, found.checks) == (0, 1)
-    failed = [notice.text for notice in notices(loaded, cells, found) if notice.title == "A/A check failed"]
+    cells, judgements = judged(loaded)
+    assert (judgements.comparisons, judgements.checks) == (0, 1)
+    failed = [notice.text for notice in notices(loaded, cells, judgements) if notice.title == "A/A check failed"]
     assert len(failed) == 1 and "held the rate in 0 of 5 forks against 5 of 5" in failed[0]
 
 
 def test_a_cell_with_one_usable_fork_of_five_is_not_ok(closed_loop: LoadedRun) -> None:
     loaded = with_outcomes(closed_loop, {"virtual": dict.fromkeys((1, 2, 3, 4), spoilt)})
     row = row_of(loaded, "virtual")
-    assert (row.status, row.status_text, row.forks) == ("partly usable", "1 of 5 forks usable", "1/5")
-    assert page_of(loaded).status == "1 of 5 forks usable"
-    view = view_run(JudgedRun(loaded))
-    assert [trouble.status for trouble in view.troubles] == ["1 of 5 forks usable"]
+    assert (row.state.value, row.state_text, row.forks) == ("partly usable", "1 of 5 forks usable", "1/5")
+    assert plain(page_of(loaded).heading).endswith("1 of 5 forks usable")
+    assert PageOfRun(loaded).troubles[0].status == "1 of 5 forks usable"
 
 
 def test_a_server_that_never_answers_has_no_figure_and_is_told(under_rate: LoadedRun) -> None:
     loaded = with_outcomes(under_rate, {"virtual": all_of(silent)})
     row = row_of(loaded, "virtual")
-    assert row.throughput.text == row.cpu.text == row.p99.text == "–"
-    assert (row.status, row.outcome.text) == ("fell short", "0 of 5")
+    assert row.throughput.text == row.cpu.text == row.percentile("99").text == "–"
+    assert (row.state.value, row.outcome.text) == ("fell short", "0 of 5")
     cells, _ = judged(loaded)
     cell = cells.get(key_of(loaded))
     assert cell is not None and cell.state is State.FELL_SHORT
-    (trouble,) = view_run(JudgedRun(loaded)).troubles
-    assert trouble.reasons == ("forks 1-5: no request was answered",)
+    assert PageOfRun(loaded).troubles[0].reasons == ("forks 1-5: no request was answered",)
 
 
 def test_failed_requests_of_a_closed_loop_are_counted_and_in_no_throughput(closed_loop: LoadedRun) -> None:
     loaded = with_outcomes(closed_loop, {"virtual": {3: failing}})
     row, before = row_of(loaded, "virtual"), row_of(closed_loop, "virtual")
-    assert (row.throughput.under, row.throughput.amber) == ("50 failed", True)
+    assert (row.throughput.under or "").endswith("; 50 failed") and row.throughput.amber
     assert row.throughput.sort is not None and before.throughput.sort is not None
     assert row.throughput.sort < before.throughput.sort, "10 answers of another status are gone"
-    assert row.status == "fell short" and before.throughput.under is None
-    tile = next(figure for name, _, figure in page_of(loaded).tiles if name == "Throughput")
-    assert (tile.under or "").endswith("5 forks; 50 failed")
+    assert row.state.value == "fell short" and "failed" not in (before.throughput.under or "")
+    assert (tiles_of(page_of(loaded))["Throughput"].under or "").endswith("5 forks; 50 failed")
 
 
 def test_p99_of_a_closed_loop_is_shown_and_never_judged(closed_loop: LoadedRun) -> None:
-    _, found = judged(closed_loop)
-    assert found.of(P99, key_of(closed_loop)) is None
-    section = view_run(JudgedRun(closed_loop)).sections[0]
-    assert section.scorecard is not None and section.scorecard.columns == ("Throughput", "CPU per request")
-    assert section.latency_kind is not None and "mean ≈ connections / throughput" in section.latency_kind
-    page = page_of(closed_loop)
-    assert page.latency_short == "service time"
-    assert page.tiles_note is not None and f"Latency is {section.latency_kind}, " in page.tiles_note
+    _, judgements = judged(closed_loop)
+    assert judgements.of(P99, key_of(closed_loop)) is None
+    page = PageOfRun(closed_loop)
+    assert page.maps[0].columns == ("Throughput", "CPU per request")
+    (group,) = (one for one in found(page.page.blocks, Charts) if one.title == "Latency by percentile")
+    assert "mean ≈ connections / throughput" in str(group.words)
+    (note,) = (str(one.text) for one in page_of(closed_loop).lede if isinstance(one, Prose))
+    assert note.startswith(f"Latency is {KIND_WORDS['uncorrected']}, ")
 
 
 def test_every_page_says_what_percentiles_of_a_closed_loop_are(closed_loop: LoadedRun, tmp_path: Path) -> None:
@@ -287,18 +300,19 @@ def test_the_pairs_behind_a_ratio_are_told(under_rate: LoadedRun) -> None:
     """p99 of the cell is that of all its requests, its ratio one of the forks' own p99: the sentence says of which."""
     said = dict(answer_of(under_rate).sentences)
     assert "paired in" not in said["CPU per request"], "that is what the cells' own figures say"
-    _, found = judged(under_rate)
-    compared = found.comparison(P99, key_of(under_rate))
+    _, judgements = judged(under_rate)
+    compared = judgements.comparison(P99, key_of(under_rate))
     assert compared is not None
     mean_us = statistics.geometric_mean(above for above, _ in compared.pairs.values())
     assert f", {mean_us / 1000:.3g} against " in said["p99 latency"]
     assert "as the mean of the forks’ own p99" in said["p99 latency"]
-    against = page_of(under_rate).against
-    assert against is not None and [table.title for table in against.pairs] == ["CPU per request", "p99 latency"]
-    assert [row.block for row in against.pairs[0].rows] == [1, 2, 3, 4, 5]
+    blocks = page_of(under_rate).blocks
+    labels = [one.label for one in found(blocks, DataTable) if one.label.startswith("Blocks of")]
+    assert labels == ["Blocks of CPU per request", "Blocks of p99 latency"]
+    assert [row["CPU per request µs"] for row in table_of(blocks, labels[0])] == [f"block {i}" for i in range(1, 6)]
     title = row_of(under_rate, "virtual").versus.title or ""
     assert all(f"block {block}: " in title for block in range(1, 6))
-    assert page_of(under_rate, "liberty").against is None
+    assert not [one for one in found(page_of(under_rate, "liberty").blocks, DataTable) if one.label in labels]
 
 
 def test_many_conditions_are_tallied_with_the_widest_gap(tmp_path: Path) -> None:
@@ -319,5 +333,17 @@ def test_many_conditions_are_tallied_with_the_widest_gap(tmp_path: Path) -> None
         "liberty better in 1 of 4 conditions, too few forks to tell in 3. The largest difference: 0 of 5 forks with "
         "virtual, 5 of 5 with liberty, with 2 CPUs, no added work."
     )
-    heat = view_run(JudgedRun(loaded)).sections[0].heat[0]
-    assert [table.title for table in heat.tables] == ["Held the rate", "CPU per request", "p99 latency"]
+    assert [one.title for one in PageOfRun(loaded).maps] == ["Held the rate", "CPU per request", "p99 latency"]
+
+
+@pytest.mark.parametrize("changes", [{}, {1: missed}, {1: silent, 2: spoilt}, {1: failing, 3: hung, 4: missed}])
+def test_p99_is_that_of_all_requests_of_the_usable_forks(under_rate: LoadedRun, changes: Mapping[int, Change]) -> None:
+    """As one would work it out by hand, without the report."""
+    loaded = with_outcomes(under_rate, {"virtual": changes})
+    record = next(cell for cell in loaded.cells if cell.key.executor == "virtual")
+    usable = [fork for fork in record.forks if fork.status is Status.OK]
+    windows = [window for fork in usable for window in fork.windows if window.load.completed]
+    p99_us = tail_checked(merge_latencies([w.load.corrected for w in windows if w.load.corrected]), "99")
+    p99 = row_of(loaded, "virtual").percentile("99")
+    assert p99_us is not None and p99.sort == p99_us
+    assert float(p99.text.removeprefix("≥ ").replace(",", "")) == pytest.approx(p99_us / 1000, rel=0.005)

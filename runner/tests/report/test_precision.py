@@ -9,14 +9,16 @@ import pytest
 
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.run import Stopping
+from jdkmatrix.report.blocks.kinds import Prose, Section
+from jdkmatrix.report.blocks.tables import Cell
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.run_page.dependence import check_blocks
 from jdkmatrix.report.run_page.facts import run_facts
-from jdkmatrix.report.run_page.precision import precision_view
-from jdkmatrix.report.views import PrecisionView
-from jdkmatrix.report.words.numbers import span
+from jdkmatrix.report.run_page.precision import precision_section
+from jdkmatrix.report.words.numbers import missing, span
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.judged_pages import figure_in, found, table_of
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
 from tests.support.turned_runs import turned_run
@@ -29,9 +31,13 @@ def with_stopping(loaded: LoadedRun, precision: float, max_blocks: int = 20) -> 
     return replace(loaded, run=loaded.run.model_copy(update={"stopping": rules}))
 
 
-def precision_of(loaded: LoadedRun) -> PrecisionView | None:
+def precision_of(loaded: LoadedRun) -> tuple[Section, ...]:
     cells = Cells(loaded.run, loaded.cells)
-    return precision_view(loaded.run, cells, check_blocks(cells), judge_run(cells))
+    return precision_section(loaded.run, cells, check_blocks(cells), judge_run(cells))
+
+
+def rows_of(loaded: LoadedRun) -> list[dict[str, Cell]]:
+    return table_of(precision_of(loaded), "Precision of ratios")
 
 
 @pytest.mark.parametrize(
@@ -41,31 +47,28 @@ def precision_of(loaded: LoadedRun) -> PrecisionView | None:
 def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_blocks: int, decision: str) -> None:
     loaded = with_stopping(synthetic_run(tmp_path, FIVE), precision, max_blocks)
     cells = Cells(loaded.run, loaded.cells)
-    view = precision_view(loaded.run, cells, check_blocks(cells), judge_run(cells))
-    assert view is not None
-    assert [row.what.split(" on ")[0] for row in view.rows] == ["virtual / liberty", "platform / liberty"]
-    assert {row.decision for row in view.rows} == {decision}
+    rows = rows_of(loaded)
+    assert [str(row["Ratio"]).split(" on ")[0] for row in rows] == ["virtual / liberty", "platform / liberty"]
+    assert {row["Ended by"] for row in rows} == {decision}
     key = next(cell.key for cell in loaded.cells if cell.key.executor == "virtual")
     compared = cells.compare(THROUGHPUT, key, "liberty")
     ratio = compared.ratio if compared else None
     assert ratio is not None and ratio.ci_high is not None and ratio.ci_low is not None
     half = (ratio.ci_high / ratio.ci_low) ** 0.5 - 1
-    assert view.rows[0].known.sort == pytest.approx(half)
+    assert figure_in(rows[0], "Known to").sort == pytest.approx(half)
 
 
 def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_cancel(tmp_path: Path) -> None:
     """They drift by 2 % a round, which a long fork by itself would have in its figure, and rounds have not."""
     loaded = turned_run(tmp_path)
-    view = precision_of(loaded)
-    assert view is not None
-    assert view.turns is not None and view.turns.endswith(
-        "So much of their rounds was lost: liberty 10 %, virtual 10 %."
-    )
-    assert precision_of(synthetic_run(tmp_path / "separate", FIVE)).turns is None  # type: ignore[union-attr]
-    (row,) = view.rows
-    assert row.adaptive.sort is not None and "between forks" in (row.adaptive.title or "")
-    assert row.fixed.sort is None and row.time_share.sort is None, "no fork was measured by itself"
-    assert "these took turns" in (row.fixed.title or "")
+    turns = "So much of their rounds was lost: "
+    assert f"{turns}liberty 10 %, virtual 10 %." in str(found(precision_of(loaded), Prose))
+    assert turns not in str(precision_of(synthetic_run(tmp_path / "separate", FIVE)))
+    (row,) = rows_of(loaded)
+    here, fixed, time = (figure_in(row, name) for name in ("As here", "Fixed length", "Time share of fixed"))
+    assert here.sort is not None and "between forks" in (here.title or "")
+    assert fixed.sort is None and time.sort is None, "no fork was measured by itself"
+    assert "these took turns" in (fixed.title or "")
     cells = Cells(loaded.run, loaded.cells)
     key = next(cell.key for cell in loaded.cells if cell.key.executor == "virtual")
     compared = cells.compare(THROUGHPUT, key, "liberty")
@@ -92,34 +95,29 @@ def test_intervals_of_such_a_run_are_wider(tmp_path: Path) -> None:
 
 def test_more_precision_costs_more_by_either_protocol(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, FIVE)
-    rough, fine = (
-        view.rows[0] for precision in (0.02, 0.001) if (view := precision_of(with_stopping(loaded, precision)))
-    )
-    for cheap, dear in ((rough.adaptive, fine.adaptive), (rough.fixed, fine.fixed)):
-        assert isinstance(cheap.sort, float) and isinstance(dear.sort, float)
-        assert cheap.sort <= dear.sort
-    assert fine.time_share.text.endswith(" %")
+    rough, fine = (rows_of(with_stopping(loaded, precision))[0] for precision in (0.02, 0.001))
+    for name in ("As here", "Fixed length"):
+        cheap, dear = figure_in(rough, name).sort, figure_in(fine, name).sort
+        assert isinstance(cheap, float) and isinstance(dear, float) and cheap <= dear
+    assert figure_in(fine, "Time share of fixed").text.endswith(" %")
 
 
 def test_a_constant_rate_has_a_precision_and_no_cost(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(FIVE, loads=("rate-2000",)))
-    view = precision_of(loaded)
-    assert view is not None
-    assert view.rows[0].figure == "CPU per request"
-    assert view.rows[0].fixed.sort is None and view.rows[0].fixed.title == "worked out for throughput only"
+    row = rows_of(loaded)[0]
+    assert row["Of"] == "CPU per request"
+    assert figure_in(row, "Fixed length") == missing("worked out for throughput only")
 
 
 def test_one_block_has_no_precision(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(FIVE, blocks=1))
-    assert precision_of(loaded) is None
+    assert precision_of(loaded) == ()
 
 
 def test_one_window_per_fork_says_why_there_is_no_cost(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(FIVE, windows=1))
-    view = precision_of(loaded)
-    assert view is not None
-    assert view.rows[0].adaptive.sort is None
-    assert "two windows" in (view.rows[0].adaptive.title or "")
+    here = figure_in(rows_of(loaded)[0], "As here")
+    assert here.sort is None and "two windows" in (here.title or "")
 
 
 def test_the_page_has_it(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from jdkmatrix.figures.metrics import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, leadi
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.judged_pages import PageOfRun, charts_of, found
 from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped, with_ramp
 from tests.support.records import altered
 from tests.support.sites import site_of
@@ -86,11 +86,11 @@ def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_sho
 @pytest.mark.parametrize("load", [LEVEL, RISING])
 def test_the_page_shows_it_second_by_second(tmp_path: Path, load: RampedLoad) -> None:
     run = ramped(tmp_path, load)
-    section = view_run(JudgedRun(run)).sections[0]
-    titles = [group.title for group in section.experiment]
+    groups = found(PageOfRun(run).page.blocks, Charts)
+    titles = [group.title for group in groups]
     assert titles[:2] == ["What was asked for", "Throughput second by second"]
     assert "p99 second by second" in titles
-    notes = [chart.note for group in section.experiment for chart in group.charts if chart.note]
+    notes = [chart.note for group in groups for chart in group.charts if chart.note]
     if load is LEVEL:
         assert "liberty: peak after 15.0 s; virtual: peak after 11.0 s" in notes
     else:
@@ -105,13 +105,13 @@ def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee(tmp_path: 
     assert leading_by_block(cell_of(run, "virtual")) == {1: 11.0, 2: 11.0}
     steady = steady_part(cell_of(run, "virtual").forks[0])
     assert steady is not None and steady.throughput_rps == 1000
-    section = view_run(JudgedRun(run)).sections[0]
-    groups = {group.title: group for group in section.experiment}
+    page = PageOfRun(run)
+    groups = {group.title: group for group in found(page.page.blocks, Charts)}
     assert [chart.title for chart in groups["What was asked for"].charts] == ["Connections"]
-    assert "if it is held for 17% of the load" in groups["Throughput second by second"].words
-    assert groups["p99 second by second"].words.startswith("From when the request was sent")
+    assert "if it is held for 17% of the load" in str(groups["Throughput second by second"].words)
+    assert str(groups["p99 second by second"].words).startswith("From when the request was sent")
     assert not any(chart.note for chart in groups["p99 second by second"].charts)
-    told = [words for answer in section.answers for _, words in answer.sentences if "its level" in words]
+    told = [words for answer in page.answers for _, words in answer.sentences if "its level" in words]
     assert any("came to its level after 11.0 s; answered 1,000 requests/s at the end" in words for words in told)
 
 
@@ -128,8 +128,7 @@ def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart(tmp_
     run = ramped(tmp_path, LEVEL)
 
     def note(shown: LoadedRun) -> str:
-        groups = view_run(JudgedRun(shown)).sections[0].experiment
-        (chart,) = next(group.charts for group in groups if group.title == "Size of the pool")
+        (chart,) = charts_of(PageOfRun(shown).page.blocks, "Size of the pool")
         return chart.note
 
     assert note(run) == ""

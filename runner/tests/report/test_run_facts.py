@@ -6,11 +6,11 @@ import pytest
 
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.run import HostFacts
-from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.blocks.kinds import Command, Fact, FactList, Items
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.views import Fact, RunView
+from jdkmatrix.report.run_page.jdks import jdk_row
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, section_of, table_of
 from tests.support.records import altered_run
 from tests.support.run_facts import host_facts
 from tests.support.served_runs import Shape, synthetic_run
@@ -24,29 +24,25 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 
 @pytest.fixture(scope="module")
-def page(loaded: LoadedRun) -> RunView:
-    return view_run(JudgedRun(loaded))
+def page(loaded: LoadedRun) -> PageOfRun:
+    return PageOfRun(loaded)
 
 
-def by_name(found: tuple[Fact, ...]) -> dict[str, str]:
-    return {fact.name: fact.value for fact in found}
-
-
-def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, page: RunView) -> None:
-    assert page.run_id == "20250101-120000-synthetic"
-    assert page.title == "Thread pool or virtual threads: mp-ping"
-    assert page.summary.startswith("2 executors on 2 JDKs: 13 of 16 cells with a fork that can be used")
-    assert page.forks.amber
-    assert page.forks.text == (
-        "38 of 48 forks usable: 7 lost to faults of the host or of the measurement, 3 without a readable record"
+def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, page: PageOfRun) -> None:
+    shown = page.page
+    assert shown.run_id == "20250101-120000-synthetic"
+    assert shown.title == "Thread pool or virtual threads: mp-ping · 20250101-120000-synthetic"
+    assert str(shown.summary).startswith(
+        '<b class="forks amber">38 of 48 forks usable: 7 lost to faults of the host or of the measurement, 3 without a '
+        "readable record.</b> 2 executors on 2 JDKs: 13 of 16 cells with a fork that can be used"
     )
-    assert page.problems == ("some-cell.json: was unreadable, set aside and measured again",)
-    assert page.order == loaded.run.order
-    assert page.reproduce.splitlines()[-1] == ".venv/bin/matrix run --profile synthetic --seed 7"
+    assert "some-cell.json: was unreadable, set aside and measured again" in {one.label for one in page.troubles}
+    assert found(shown.blocks, Items)[-1].items == loaded.run.order
+    assert found(shown.blocks, Command)[0].text.endswith("\n.venv/bin/matrix run --profile synthetic --seed 7")
 
 
-def test_its_facts_say_with_what_and_when(loaded: LoadedRun, page: RunView) -> None:
-    found = by_name(page.facts)
+def test_its_facts_say_with_what_and_when(loaded: LoadedRun, page: PageOfRun) -> None:
+    found = facts_of(page.page.lede)
     assert found["CPU"] == host_facts().cpu.model
     assert found["Host"] == "4 cores, 8 CPUs usable; Linux 6.1.0-synthetic; virtual machine (KVM)"
     assert found["Measured"] == "2025-01-01 12:00 UTC, 67 min"
@@ -55,9 +51,12 @@ def test_its_facts_say_with_what_and_when(loaded: LoadedRun, page: RunView) -> N
     assert found["Driver"] == "loadgen 1 on Java 25.0.4.1+1"
     assert found["Tool"] == "jdk-matrix 0.1.0, commit 0123456789ab"
     assert found["Profile, seed"] == "synthetic, seed 7"
-    assert next(fact.title for fact in page.facts if fact.name == "Server") == f"archive sha256 {'a' * 64}"
+    assert (
+        next(fact.title for fact in facts.run_facts(loaded.run) if fact.name == "Server")
+        == f"archive sha256 {'a' * 64}"
+    )
     dirty = altered_run(loaded.run, {"git_dirty": True})
-    assert by_name(facts.run_facts(dirty))["Tool"].endswith("commit 0123456789ab with uncommitted changes")
+    assert facts_of([FactList(facts.run_facts(dirty))])["Tool"].endswith("commit 0123456789ab with uncommitted changes")
 
 
 def test_what_the_flake_gave_is_told_with_its_revisions(loaded: LoadedRun) -> None:
@@ -78,8 +77,8 @@ def test_what_the_flake_gave_is_told_with_its_revisions(loaded: LoadedRun) -> No
     assert parts(Provenance(inputs=(), parts=loose)).value == "not fully pinned"
 
 
-def test_the_host_is_described_with_units(page: RunView) -> None:
-    found = by_name(page.host)
+def test_the_host_is_described_with_units(page: PageOfRun) -> None:
+    found = facts_of([section_of(page.page, "host")])
     assert found["Cores"] == "4 cores in 1 package, 8 CPUs online, SMT on"
     assert found["CPUs allowed"] == "0-7"
     assert found["Virtualisation"] == "virtual machine (KVM)"
@@ -102,35 +101,39 @@ def test_what_the_host_does_not_tell_is_said() -> None:
     silent: HostFacts = told.model_copy(
         update={"cpu": cpu, "virtualisation": None, "scheduler": None, "clocksource": None, "limits": {}}
     )
-    found = by_name(facts.host_facts(silent))
+    found = facts_of([FactList(facts.host_facts(silent))])
     for name in ("Frequency", "Scheduler", "Clock source", "Microcode"):
         assert found[name] == "the kernel does not say"
     assert (found["Virtualisation"], found["Limits"]) == ("none seen", "not recorded")
     assert found["Mitigations"] == "none needed or none reported" and found["Cores"].endswith("SMT off")
 
 
-def test_jdks_are_told_with_what_became_of_them(page: RunView) -> None:
-    first, second, missing = page.jdks
-    assert [one.id for one in page.jdks] == ["temurin-21.0.8", "temurin-25", "semeru-25"]
-    assert (first.vm, first.version, first.source, first.remark) == ("HotSpot", "21.0.8+9-LTS", "registry", None)
-    assert (first.state, first.state_class, first.bugs) == ("measured", "ok", ())
-    assert first.vendor == "Eclipse Adoptium (synthetic)" and first.output and first.output.startswith("openjdk")
-    assert first.release == "IMPLEMENTOR=SYNTHETIC\nJAVA_VERSION=0"
-    assert second.remark == "the newest build was taken; the recorded one is gone"
-    assert second.bugs == (("JDK-8369227", "a virtual thread can stay parked for ever", None),)
-    assert (missing.vm, missing.version, missing.source) == ("OpenJ9", "25.0.1 (catalogue)", "–")
-    assert (missing.state, missing.state_class) == ("not available here", "failed")
-    assert missing.remark == "the archive cannot be reached from here (synthetic)"
-    assert (missing.output, missing.release) == (None, None)
+def test_jdks_are_told_with_what_became_of_them(page: PageOfRun) -> None:
+    rows = [list(row.values()) for row in table_of([section_of(page.page, "jdks")], "Table of JDKs")]
+    first, second, missing = rows
+    assert [row[0] for row in rows] == ["temurin-21.0.8", "temurin-25", "semeru-25"]
+    assert first[1:5] == ["Eclipse Adoptium (synthetic)", "HotSpot", "21.0.8+9-LTS", "registry"]
+    assert first[5] == '<span class="badge ok">measured</span>'
+    assert str(first[6]).startswith("<details><summary>What it reports about itself</summary>")
+    assert "openjdk" in str(first[6]) and "IMPLEMENTOR=SYNTHETIC\nJAVA_VERSION=0" in str(first[6])
+    assert str(second[6]).startswith("the newest build was taken; the recorded one is gone<details")
+    assert "<p>JDK-8369227: a virtual thread can stay parked for ever</p>" in str(second[6])
+    assert missing[2:5] == ["OpenJ9", "25.0.1 (catalogue)", "–"]
+    assert missing[5:] == [
+        '<span class="badge failed">not available here</span>',
+        "the archive cannot be reached from here (synthetic)",
+    ]
 
 
 def test_a_jdk_that_nobody_asked_for_is_no_trouble(loaded: LoadedRun) -> None:
     here, _, missing = (jdk.model_copy(update={"selected": False}) for jdk in loaded.run.jdks)
-    assert [facts.jdk_row(jdk).state for jdk in (here, missing)] == ["available, not selected", "not available here"]
-    assert [facts.jdk_row(jdk).state_class for jdk in (here, missing)] == ["none", "none"]
+    assert [jdk_row(jdk)[5] for jdk in (here, missing)] == [
+        '<span class="badge none">available, not selected</span>',
+        '<span class="badge none">not available here</span>',
+    ]
 
 
-def test_calibrations_are_in_rounds_per_microsecond_and_per_cent(page: RunView) -> None:
-    (calibration,) = page.calibrations
-    jdk, rounds, spread, repeats, cpu = calibration
-    assert (jdk, rounds.text, spread.text, repeats, cpu) == ("temurin-25", "41.2", "0.40", 20, 0)
+def test_calibrations_are_in_rounds_per_microsecond_and_per_cent(page: PageOfRun) -> None:
+    (row,) = table_of([section_of(page.page, "host")], "Calibration")
+    assert (row["JDK"], row["Repeats"], row["CPU"]) == ("temurin-25", "20", "0")
+    assert figure_in(row, "Rounds per µs").text == "41.2" and figure_in(row, "Spread % of median").text == "0.40"

@@ -7,21 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.charts.specs import executor_order
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.views import CellRow, RunView
+from jdkmatrix.report.blocks.inline import Wording
+from jdkmatrix.report.blocks.kinds import Charts, Prose
+from jdkmatrix.report.blocks.tables import DataTable, TableRow
+from jdkmatrix.report.cells.shown import ShownCell
+from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
+from tests.support.judged_pages import PageOfRun, figure_in, found, plain, section_of
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
-COLOURS = executor_order(MATRIX.executors)
 MIB = 1024 * 1024
 
 
@@ -31,70 +29,71 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 
 @pytest.fixture(scope="module")
-def page(loaded: LoadedRun) -> RunView:
-    return view_run(JudgedRun(loaded))
+def page(loaded: LoadedRun) -> PageOfRun:
+    return PageOfRun(loaded)
 
 
-def row(page: RunView, **axes: object) -> CellRow:
-    (found,) = [one for one in page.rows if all(getattr(one, axis) == value for axis, value in axes.items())]
-    return found
+def row(page: PageOfRun, **axes: object) -> ShownCell:
+    return page.row(**axes)
 
 
 # ------------------------------------------------------------------------------------------------ the table
 
 
-def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(page: RunView) -> None:
-    assert page.varying == {"burn_us", "cpus", "executor", "jdk"}
-    assert page.constant == "mp-ping, open-liberty, saturate-50, driven by loadgen"
-    assert page.latency_head == "service time"
-    assert not page.searched and page.outcomes is None
+def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(page: PageOfRun) -> None:
+    cells = section_of(page.page, "cells")
+    assert plain(cells.words).endswith("In every cell: mp-ping, open-liberty, saturate-50, driven by loadgen.")
+    titles = [plain(column.title) for column in found([cells], DataTable)[0].columns]
+    assert titles == [
+        *(
+            "JDK",
+            "Executor",
+            "Status usable forks",
+            "CPUs",
+            "Task duration, µs",
+            "Throughput req/s",
+            "vs liberty ratio",
+        ),
+        *("CPU µs/req", "p50 service time ms", "p99 service time ms", "p99.9 service time ms", "Time to steady s"),
+        *("RSS MiB", "Threads"),
+    ]
 
 
 def test_the_words_of_what_all_cells_share_have_units(loaded: LoadedRun) -> None:
     one = [c for c in loaded.cells if (c.key.cpus, c.key.burn_us, c.key.executor) == (2, 100, "virtual")][:1]
     run = loaded.run.model_copy(update={"cells": tuple(cell.key for cell in one)})
-    page = view_run(JudgedRun(replace(loaded, run=run, cells=tuple(one))))
-    assert page.constant == (
-        "mp-ping, open-liberty, temurin-21.0.8, virtual, 2 CPUs, tasks of 100 µs, saturate-50, driven by loadgen"
+    cells = section_of(PageOfRun(replace(loaded, run=run, cells=tuple(one))).page, "cells")
+    assert plain(cells.words).endswith(
+        "mp-ping, open-liberty, temurin-21.0.8, virtual, 2 CPUs, tasks of 100 µs, saturate-50, driven by loadgen."
     )
 
 
-def test_every_planned_cell_has_a_row_in_the_order_of_the_run(loaded: LoadedRun, page: RunView) -> None:
-    keys = [
-        CellKey(
-            workload=one.workload, server=one.server, jdk=one.jdk, executor=one.executor, cpus=one.cpus,
-            burn_us=one.burn_us, wait_us=one.wait_us, load=one.load,
-        )
-        for one in page.rows
-    ]  # fmt: skip
-    assert keys == list(loaded.run.cells)
+def test_every_planned_cell_has_a_row_in_the_order_of_the_run(loaded: LoadedRun, page: PageOfRun) -> None:
+    (table,) = found([section_of(page.page, "cells")], DataTable)
     measured = {cell.key for cell in loaded.cells}
-    for key, one in zip(keys, page.rows, strict=True):
-        assert one.href == (f"cells/{key.cell_id}.html" if key in measured else None)
-        assert one.slot == COLOURS.index(key.executor)
+    for key, one in zip(loaded.run.cells, table.rows, strict=True):
+        assert isinstance(one, TableRow)
+        assert {"jdk": key.jdk, "cpus": str(key.cpus)}.items() <= dict(one.data).items()
+        assert (f'href="cells/{key.cell_id}.html"' in str(one.cells[1])) is (key in measured)
+        assert f"swatch e{page.judged.order.index(key.executor)}" in str(one.cells[1])
 
 
-def test_rows_say_how_many_forks_can_be_used_and_what_became_of_the_others(page: RunView) -> None:
-    assert page.statuses == (
-        ("ok", "ok", 11),
-        ("not steady", "not-steady", 1),
-        ("partly usable", "partly", 1),
-        ("invalid", "invalid", 1),
-        ("failed", "failed", 1),
-        ("not measured", "none", 1),
+def test_rows_say_how_many_forks_can_be_used_and_what_became_of_the_others(page: PageOfRun) -> None:
+    assert plain(section_of(page.page, "cells").words).startswith(
+        "11 ok 1 not steady 1 partly usable 1 invalid 1 failed 1 not measured "
     )
-    seen = {one.status: (one.forks, one.status_text, one.status_class) for one in page.rows}
+    seen = {one.state.value: (one.forks, one.state_text, STATE_CLASS[one.state]) for one in page.rows}
     assert seen["ok"] == ("3/3", "ok", "ok")
     assert seen["not steady"] == ("3/3", "not steady", "not-steady")
     assert seen["partly usable"] == ("2/3", "2 of 3 forks usable", "partly")
     assert seen["invalid"] == ("0/3", "invalid", "invalid")
     assert seen["failed"] == ("0/3", "failed", "failed")
     assert seen["not measured"] == ("0/0", "not measured", "none")
-    titles = {one.status: one.status_title for one in page.rows}
+    titles = {one.state.value: STATE_MEANING[one.state] for one in page.rows}
     assert len(set(titles.values())) == len(titles) and "read with care" in titles["not steady"]
 
 
-def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, page: RunView) -> None:
+def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, page: PageOfRun) -> None:
     def forks(executor: str) -> tuple[Fork, ...]:
         key = ("temurin-21.0.8", executor, 1, 100)
         (cell,) = [c for c in loaded.cells if (c.key.jdk, c.key.executor, c.key.cpus, c.key.burn_us) == key]
@@ -111,7 +110,7 @@ def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, p
         assert one.rss.text == f"{max(window.sut.rss_peak_bytes for window in windows) / MIB:.0f}"
         assert one.threads.text == f"{max(window.sut.threads_peak for window in windows)}"
         warm_s = [fork.warmup.time_to_steady_s for fork in forks(executor) if fork.warmup]
-        assert one.warm.sort == pytest.approx(statistics.geometric_mean([s for s in warm_s if s]))
+        assert one.steady_after.sort == pytest.approx(statistics.geometric_mean([s for s in warm_s if s]))
         assert one.outcome.text == f"{usable} of {usable}"
         assert one.held.text == "–"
     assert row(page, jdk="temurin-21.0.8", executor="liberty", cpus=1, burn_us=100).outcome.title == (
@@ -121,23 +120,25 @@ def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, p
     assert (compared.title or "").startswith("virtual answered in 3 of 3 forks against 2 of 2 with liberty: no diff")
 
 
-def test_percentiles_of_a_row_are_in_order_with_an_interval_beneath(page: RunView) -> None:
+def test_percentiles_of_a_row_are_in_order_with_an_interval_beneath(page: PageOfRun) -> None:
     one = row(page, jdk="temurin-21.0.8", executor="virtual", cpus=1, burn_us=100)
-    for figure in (one.p50, one.p99, one.p999):
+    figures = [one.percentile(name) for name in ("50", "99", "99.9")]
+    for figure in figures:
         low, high = map(float, (figure.under or "").split("–"))
         assert low < float(figure.text) < high
-    assert float(one.p50.text) < float(one.p99.text) < float(one.p999.text)
+    told = [float(figure.text) for figure in figures]
+    assert told == sorted(set(told))
 
 
-def test_how_far_the_interval_of_a_throughput_reaches(page: RunView) -> None:
-    three = row(page, jdk="temurin-25", executor="virtual", cpus=2, burn_us=0).throughput_half
-    assert three.text.startswith("± ") and three.text.endswith(" %")
+def test_how_far_the_interval_of_a_throughput_reaches(page: PageOfRun) -> None:
+    three = row(page, jdk="temurin-25", executor="virtual", cpus=2, burn_us=0).throughput
+    assert (three.under or "").startswith("± ") and (three.under or "").endswith(" %")
     assert three.title == "95 % interval of the geometric mean over 3 forks"
-    two = row(page, jdk="temurin-21.0.8", executor="liberty", cpus=1, burn_us=100).throughput_half
-    assert two.text.startswith("−") and "/+" in two.text, "over two forks it is too wide to be even"
+    two = row(page, jdk="temurin-21.0.8", executor="liberty", cpus=1, burn_us=100).throughput.under or ""
+    assert two.startswith("−") and "/+" in two, "over two forks it is too wide to be even"
 
 
-def test_a_row_says_how_it_compares_and_why_it_does_not(page: RunView) -> None:
+def test_a_row_says_how_it_compares_and_why_it_does_not(page: PageOfRun) -> None:
     base = row(page, jdk="temurin-25", executor="liberty", cpus=2, burn_us=0).versus
     assert (base.text, base.sort) == ("1", 1.0)
     clear = row(page, jdk="temurin-25", executor="virtual", cpus=2, burn_us=0)
@@ -155,18 +156,18 @@ def test_a_row_says_how_it_compares_and_why_it_does_not(page: RunView) -> None:
 
 def test_an_unpaired_cell_compares_with_none(tmp_path_factory: pytest.TempPathFactory) -> None:
     loaded = synthetic_run(tmp_path_factory.mktemp("one"), replace(QUICK, blocks=1))
-    one = view_run(JudgedRun(loaded)).rows
-    assert {one.versus.under for one in one if one.executor == "virtual"} == {"one block"}
+    rows = PageOfRun(loaded).rows
+    assert {one.versus.under for one in rows if one.key.executor == "virtual"} == {"one block"}
 
 
 # ------------------------------------------------------------------------------------------------ what went wrong
 
 
-def test_every_cell_that_is_not_ok_is_listed_with_a_link(page: RunView) -> None:
+def test_every_cell_that_is_not_ok_is_listed_with_a_link(page: PageOfRun) -> None:
     first = page.troubles[0]
     assert first.label == "mp-ping · temurin-21.0.8 · liberty · 1 CPU, tasks of 100 µs · saturate-50"
     assert first.href == "cells/mp-ping.temurin-21.0.8.liberty.cpus-1.burn-100us.saturate-50.html"
-    assert [(one.status, one.status_class) for one in page.troubles] == [
+    assert [(one.status, one.status_class) for one in page.troubles[:5]] == [
         ("2 of 3 forks usable", "partly"),
         ("failed", "failed"),
         ("invalid", "invalid"),
@@ -178,7 +179,7 @@ def test_every_cell_that_is_not_ok_is_listed_with_a_link(page: RunView) -> None:
     assert page.troubles[4].reasons[0].startswith("the run is complete and has no readable record of this cell")
 
 
-def test_notices_count_what_they_are_about(page: RunView) -> None:
+def test_notices_count_what_they_are_about(page: PageOfRun) -> None:
     notices = {notice.title: (notice.weight, notice.text) for notice in page.notices}
     assert notices["Not steady"][0] == "warn" and notices["Not steady"][1].startswith("In 1 cell the warm-up reached")
     assert notices["Not bare metal"][0] == "info" and "a virtual machine (KVM)" in notices["Not bare metal"][1]
@@ -192,40 +193,41 @@ def test_notices_count_what_they_are_about(page: RunView) -> None:
 # ------------------------------------------------------------------------------------------------ its section
 
 
-def test_the_section_has_charts_for_each_jdk_side_by_side(page: RunView) -> None:
+def test_the_section_has_charts_for_each_jdk_side_by_side(page: PageOfRun) -> None:
     (section,) = page.sections
-    assert (section.id, section.served, section.load) == ("s1-mp-ping-saturate-50", "mp-ping", "saturate-50")
-    assert section.load_words.startswith("closed loop: 50 connections")
-    assert section.columns == 2 and section.shares
+    assert (section.id, plain(section.title)) == ("s1-mp-ping-saturate-50", "mp-ping under saturate-50")
+    assert str(section.words).startswith("closed loop: 50 connections")
     titles = ["temurin-21.0.8, 1 CPU", "temurin-25, 1 CPU", "temurin-21.0.8, 2 CPUs", "temurin-25, 2 CPUs"]
-    for group in (section.throughput, section.cpu):
-        assert [chart.title for chart in group] == titles
-    assert [one.name for one in section.legend] == ["liberty", "virtual"]
-    assert [one.slot for one in section.legend] == [COLOURS.index("liberty"), COLOURS.index("virtual")]
+    for group in found([section], Charts)[:2]:
+        assert group.css == "by-2" and [chart.title for chart in group.charts] == titles
+        assert [plain(one) for one in group.key] == ["liberty", "virtual"]
+        for one in group.key:
+            assert f'swatch e{page.judged.order.index(plain(one))}"' in one
 
 
-def test_the_notes_of_charts_tell_the_figures_of_the_table(page: RunView) -> None:
-    (section,) = page.sections
-    for chart, figure in ((section.throughput[0], "throughput"), (section.cpu[0], "cpu")):
+def test_the_notes_of_charts_tell_the_figures_of_the_table(page: PageOfRun) -> None:
+    for title, figure in (("Throughput", "throughput"), ("CPU per request", "cpu")):
+        chart = page.charts(title)[0]
         parts = []
         for burn_us in (0, 100):
             for executor in ("liberty", "virtual"):
                 one = row(page, jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=burn_us)
                 parts.append(f"{executor}, {burn_us} µs: {getattr(one, figure).text}")
         assert chart.note == "; ".join(parts)
-    slow = section.latency[2]
+    latency = page.charts("Latency by percentile")
+    slow = latency[2]
     assert slow.title == "temurin-21.0.8, 1 CPU, tasks of 100 µs"
     p99 = [
-        f"{executor} {row(page, jdk='temurin-21.0.8', executor=executor, cpus=1, burn_us=100).p99.text} ms"
+        f"{executor} {row(page, jdk='temurin-21.0.8', executor=executor, cpus=1, burn_us=100).percentile('99').text} ms"
         for executor in ("liberty", "virtual")
     ]
     assert slow.note == f"p99: {'; '.join(p99)}"
-    assert len(section.latency) == 2 * 2 * 2
+    assert len(latency) == 2 * 2 * 2
 
 
-def test_bars_are_shares_of_the_highest_under_the_same_work(page: RunView) -> None:
+def test_bars_are_shares_of_the_highest_under_the_same_work(page: PageOfRun) -> None:
     """With no work a server answers five times as often as with 100 µs: beside each other only shares can be read."""
-    for chart in page.sections[0].throughput:
+    for chart in page.charts("Throughput"):
         rows = [one for values in chart.drawing.datasets.values() for one in rows_of(values)]
         means = [one["mean"] for one in rows if one.get("mean") is not None]
         assert means and all(0.7 < mean <= 1 for mean in means)
@@ -233,15 +235,15 @@ def test_bars_are_shares_of_the_highest_under_the_same_work(page: RunView) -> No
         assert max(points) <= 1 and len(points) >= 2 * len(means)
 
 
-def test_a_cell_without_a_figure_has_a_dash_where_its_bar_would_be(page: RunView) -> None:
+def test_a_cell_without_a_figure_has_a_dash_where_its_bar_would_be(page: PageOfRun) -> None:
     lost = {
-        (one.jdk, one.cpus, one.executor, one.burn_us, one.throughput.text)
+        (one.key.jdk, one.key.cpus, one.key.executor, one.key.burn_us, one.throughput.text)
         for one in page.rows
-        if one.throughput.sort is None and one.status != "not measured"
+        if one.throughput.sort is None and one.cell
     }
     assert len(lost) == 2
     told = set()
-    for chart in page.sections[0].throughput:
+    for chart in page.charts("Throughput"):
         jdk, cpus = chart.title.split(", ")
         for one in rows_of(chart.drawing.datasets["means"]):
             if one["mean"] is None:
@@ -251,28 +253,25 @@ def test_a_cell_without_a_figure_has_a_dash_where_its_bar_would_be(page: RunView
     assert told == lost
 
 
-def test_the_heat_map_of_a_jdk_is_that_of_its_cells(page: RunView) -> None:
-    (section,) = page.sections
-    for one in section.heat:
-        assert [table.title for table in one.tables] == ["Throughput", "CPU per request"]
-        assert all(table.corner == "CPUs" for table in one.tables)
-        for cpus, cells in one.tables[0].rows:
-            for column, cell in zip(one.tables[0].columns, cells, strict=True):
-                burn_us = int(column.removesuffix(" µs"))
-                if cell.key is None:
+def test_the_heat_map_of_a_jdk_is_that_of_its_cells(page: PageOfRun) -> None:
+    assert [(one.title, one.corner) for one in page.maps] == [("Throughput", "CPUs"), ("CPU per request", "CPUs")] * 2
+    for one in page.maps[::2]:
+        jdk = one.of.partition(", ")[0]
+        for cpus, cells in one.rows:
+            for column, cell in zip(one.columns, cells, strict=True):
+                if cell.href is None:
                     assert (cell.value, cell.tone, cell.basis) == ("–", "none", "no pair")
                     assert cell.title.startswith("no usable fork of ")
                     continue
-                key = cell.key
-                assert (key.jdk, key.executor, key.cpus, key.burn_us) == (one.jdk, "virtual", int(cpus), burn_us)
-                versus = row(page, jdk=one.jdk, executor="virtual", cpus=int(cpus), burn_us=burn_us).versus
-                assert cell.value == versus.text
-                assert (versus.under or "").startswith(cell.interval or "?")
+                numerator = row(
+                    page, jdk=jdk, executor="virtual", cpus=int(cpus), burn_us=int(column.removesuffix(" µs"))
+                )
+                assert (cell.href, cell.value) == (numerator.href, numerator.versus.text)
+                assert (numerator.versus.under or "").startswith(cell.interval or "?")
 
 
-def test_who_is_ahead_has_one_colour_whichever_way_the_figure_goes(page: RunView) -> None:
-    (section,) = page.sections
-    throughput, cpu = (table.rows[1][1][0] for table in section.heat[1].tables)
+def test_who_is_ahead_has_one_colour_whichever_way_the_figure_goes(page: PageOfRun) -> None:
+    throughput, cpu = (table.rows[1][1][0] for table in page.maps[2:])
     assert float(throughput.value) < 1 < float(cpu.value)
     assert throughput.tone == cpu.tone == "d4" and throughput.decided and cpu.decided
     assert throughput.title.startswith("Throughput, virtual / liberty: liberty better, adjusted p 0.00")
@@ -281,48 +280,48 @@ def test_who_is_ahead_has_one_colour_whichever_way_the_figure_goes(page: RunView
     assert (throughput.basis, cpu.basis) == ("n 3", "n 3")
 
 
-def test_what_is_not_judged_has_no_colour_and_makes_the_answer_amber(page: RunView) -> None:
-    (section,) = page.sections
-    cell = section.heat[0].tables[0].rows[0][1][1]
+def test_what_is_not_judged_has_no_colour_and_makes_the_answer_amber(page: PageOfRun) -> None:
+    cell = page.maps[0].rows[0][1][1]
     assert (cell.tone, cell.basis, cell.decided) == ("unjudged", "not judged", False)
-    assert [answer.amber for answer in section.answers] == [True, False]
+    assert [answer.amber for answer in page.answers] == [True, False]
 
 
-def test_an_answer_counts_its_conditions_and_names_the_farthest(page: RunView) -> None:
-    (section,) = page.sections
-    assert [answer.lead for answer in section.answers] == ["temurin-21.0.8", "temurin-25"]
-    sentences = dict(section.answers[1].sentences)
+def test_an_answer_counts_its_conditions_and_names_the_farthest(page: PageOfRun) -> None:
+    assert [answer.lead for answer in page.answers] == ["temurin-21.0.8", "temurin-25"]
+    sentences = dict(page.answers[1].sentences)
     assert list(sentences) == ["Throughput", "CPU per request"]
     assert sentences["Throughput"].startswith(
         "liberty better in 1 of 4 conditions, no difference seen in 1, cannot tell in 1, no pair in 1. The largest "
         "difference: 18 % lower with virtual than with liberty (ratio 0.822, 0.807–0.837), with "
     )
     assert sentences["Throughput"].endswith("0.807–0.837), with 2 CPUs, no added work.")
-    assert dict(section.answers[0].sentences)["Throughput"].startswith(
+    assert dict(page.answers[0].sentences)["Throughput"].startswith(
         "liberty better in 1 of 4 conditions, not judged in 1, no pair in 2."
     )
 
 
-def test_the_family_is_counted_and_how_precise_each_ratio_is(loaded: LoadedRun, page: RunView) -> None:
-    assert page.family is not None and page.family.startswith("8 comparisons on this page")
-    assert page.precision is not None
-    assert page.precision.asked == "± 2.0 %" and page.precision.fixed == "180 s after a ramp of 10 s"
-    judged = judge_run(Cells(loaded.run, loaded.cells))
+def test_the_family_is_counted_and_how_precise_each_ratio_is(loaded: LoadedRun, page: PageOfRun) -> None:
+    (family,) = (one.text for one in found(page.page.blocks, Prose) if one.css == "family")
+    assert str(family).startswith("8 comparisons on this page")
+    words = section_of(page.page, "precision").words
+    assert isinstance(words, Wording)
+    assert words.values == {"asked": "± 2.0 %", "fixed": "180 s after a ramp of 10 s"}
+    judged = page.judged.judgements
     virtual = [key for key in loaded.run.cells if key.executor == "virtual" and judged.of(THROUGHPUT, key)]
-    assert len(page.precision.rows) == len(virtual)
-    assert [one.decision for one in page.precision.rows] == [
-        "fixed number" if one.blocks == 3 else "not judged" for one in page.precision.rows
-    ]
-    assert page.precision.rows[0].what == (
+    assert len(page.precision) == len(virtual)
+    for one in page.precision:
+        ended_by = "fixed number" if figure_in(one, "Blocks").sort == 3 else "not judged"
+        assert (one["Of"], one["Ended by"]) == ("Throughput", ended_by)
+    assert page.precision[0]["Ratio"] == (
         "virtual / liberty on temurin-21.0.8, mp-ping, 1 CPU, no added work, saturate-50"
     )
-    assert {one.figure for one in page.precision.rows} == {"Throughput"}
 
 
-def test_a_ratio_is_known_to_half_of_its_interval(page: RunView) -> None:
-    assert page.precision is not None
+def test_a_ratio_is_known_to_half_of_its_interval(page: PageOfRun) -> None:
     known = next(
-        one.known for one in page.precision.rows if "temurin-25" in one.what and "2 CPUs, no added work" in one.what
+        figure_in(one, "Known to")
+        for one in page.precision
+        if "temurin-25" in str(one["Ratio"]) and "2 CPUs, no added work" in str(one["Ratio"])
     )
     versus = row(page, jdk="temurin-25", executor="virtual", cpus=2, burn_us=0).versus
     low, high = map(float, (versus.under or "").removesuffix(" less").split("–"))

@@ -9,10 +9,9 @@ import pytest
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, leading_by_block, metrics_of
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
+from tests.support.judged_pages import PageOfRun
 from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
@@ -24,20 +23,17 @@ def run(tmp_path: Path) -> LoadedRun:
 
 
 def test_the_rate_that_held_leads(run: LoadedRun) -> None:
-    view = view_run(JudgedRun(run))
-    section = view.sections[0]
-    assert [name for name, _ in section.answers[0].sentences] == ["Rate held", "Throughput", "CPU per request"]
-    assert section.scorecard is not None
-    assert section.scorecard.columns == ("Rate held", "Throughput", "CPU per request")
-    assert len(section.capacity) == len(section.search) == 2
-    assert "to find the highest that keeps p99 within 10.0 ms" in section.load_words
-    assert view.searched and all(row.held.sort for row in view.rows)
-    assert {chart.id for chart in section.search} <= view.charts.keys()
+    page = PageOfRun(run)
+    assert [name for name, _ in page.answers[0].sentences] == ["Rate held", "Throughput", "CPU per request"]
+    assert page.maps[0].columns == ("Rate held", "Throughput", "CPU per request")
+    assert len(page.charts("Rate held")) == len(page.charts("Latency over rate")) == 2
+    assert "to find the highest that keeps p99 within 10.0 ms" in str(page.sections[0].words)
+    assert all(row.held.sort for row in page.rows)
 
 
 def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> None:
     cells = Cells(run.run, run.cells)
-    chart = view_run(JudgedRun(run)).sections[0].search[0]
+    chart = PageOfRun(run).charts("Latency over rate")[0]
     points = [row for rows in chart.drawing.datasets.values() for row in rows_of(rows) if "rate" in row]
     here = [cell for cell in cells if cell.key.jdk == "temurin-21.0.8"]
     searches = [fork.capacity for cell in here for fork in cell.usable]
@@ -64,7 +60,7 @@ def test_a_constant_rate_is_not_compared_by_throughput(tmp_path: Path) -> None:
     found = judge_run(cells)
     virtual = next(cell.key for cell in rate.cells if cell.key.executor == "virtual")
     assert [metric.id for metric in (THROUGHPUT, CPU, P99) if found.of(metric, virtual)] == ["cpu", "p99"]
-    row = next(row for row in view_run(JudgedRun(rate)).rows if row.executor == "virtual")
+    row = PageOfRun(rate).row(executor="virtual", jdk="temurin-25")
     assert row.versus.title is not None and row.versus.title.startswith("CPU per request: ")
 
 

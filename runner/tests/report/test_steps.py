@@ -22,15 +22,15 @@ from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.cells.comparisons import slices
+from jdkmatrix.report.run_page.sections import cpu_scope
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.charts import rows_of
+from tests.support.judged_pages import PageOfRun, figure_in, found, page_of, table_of, tiles_of
 from tests.support.records import altered
 from tests.support.sites import site_of
 from tests.support.stepped_runs import LIMITS, LOAD, stepped, stepped_run
@@ -91,13 +91,12 @@ def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: Loade
 
 def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
     cells = Cells(run.run, run.cells)
-    view = view_run(JudgedRun(run))
-    assert {(row.cpu.text, row.cpu.under) for row in view.rows} == {("101", "at 1,000/s")}
-    assert view.sections[0].cpu_scope == "At the lowest rate, 1,000 requests/s."
-    cell = next(iter(cells))
-    page = view_cell(cell, cell.record, cells, judge_run(cells), run.run, ("liberty", "virtual"), {})
-    assert ("CPU per request at 1,000/s", "101") in {(name, figure.text) for name, _, figure in page.tiles}
-    assert {one.cpu.under for one in page.siblings} == {"at 1,000/s"}
+    assert {(row.cpu.text, row.cpu.under) for row in PageOfRun(run).rows} == {("101", "at 1,000/s")}
+    assert cpu_scope(slices(cells)[0]) == "At the lowest rate, 1,000 requests/s."
+    page = page_of(run)
+    assert tiles_of(page)["CPU per request at 1,000/s"].text == "101"
+    siblings = table_of(page.blocks, "Executors under the same conditions")
+    assert {figure_in(one, "CPU µs/req").under for one in siblings} == {"at 1,000/s"}
     sink = StringIO()
     Console(file=sink, width=80).print(summary_table(run))
     lines = sink.getvalue().splitlines()
@@ -118,9 +117,8 @@ def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
     print_summary(changed, Console(file=sink, width=200))
     told = "not seen saturated in 2 of 2 forks, offered up to 6,000 requests/s: the most that it can do was not reached"
     assert f"virtual {told}" in sink.getvalue()
-    section = view_run(JudgedRun(changed)).sections[0]
-    assert ("virtual", f"{told}.") in section.answers[0].sentences
-    assert "liberty" not in dict(section.answers[0].sentences)
+    sentences = PageOfRun(changed).answers[0].sentences
+    assert ("virtual", f"{told}.") in sentences and "liberty" not in dict(sentences)
 
 
 def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_else(run: LoadedRun) -> None:
@@ -138,7 +136,7 @@ def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_els
         sink = StringIO()
         changed = replace(run, cells=tuple(idle(cell, executor) for cell in run.cells))
         print_summary(changed, Console(file=sink, width=300))
-        return dict(view_run(JudgedRun(changed)).sections[0].answers[0].sentences), sink.getvalue()
+        return dict(PageOfRun(changed).answers[0].sentences), sink.getvalue()
 
     words = "saturated with 5 % of its CPUs in use, so something else bounds it"
     sentences, summary = told("liberty")
@@ -177,14 +175,11 @@ def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_low
 
 
 def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun, tmp_path: Path) -> None:
-    section = view_run(JudgedRun(run)).sections[0]
-    assert [group.title.split(" over")[0] for group in section.experiment] == [
-        "Throughput",
-        "CPU use",
-        "CPU per request",
-        "p99",
+    groups = [
+        group for group in found(PageOfRun(run).page.blocks, Charts) if group.title.endswith(" over offered load")
     ]
-    throughput = section.experiment[0].charts[0]
+    assert [group.title.split(" over")[0] for group in groups] == ["Throughput", "CPU use", "CPU per request", "p99"]
+    throughput = groups[0].charts[0]
     assert "virtual: 2,801 requests/s at most" in throughput.note
     rows = [row for data in throughput.drawing.datasets.values() for row in rows_of(data) if "fork" in row]
     assert {row["x"] for row in rows} == {1000, 2000, 3000, 4000, 5000}

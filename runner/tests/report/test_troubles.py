@@ -6,11 +6,10 @@ import pytest
 
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.run_page.troubles import fork_lines, merged
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.store.runs import RunStore
+from tests.support.judged_pages import PageOfRun
 from tests.support.project import ROOT
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
@@ -68,7 +67,7 @@ def test_a_quoted_line_of_a_log_has_no_decoration(line: str, plain: str) -> None
 def test_a_reference_run_has_no_sentence_that_contradicts_itself() -> None:
     """Its records say "the rest still falls (+0.11% a second ...": of the rest, and of its last half minute."""
     loaded = RunStore(ROOT / "results" / "reference" / "20261124T043223Z-pinning-http.small").load()
-    reasons = [reason for trouble in view_run(JudgedRun(loaded)).troubles for reason in trouble.reasons]
+    reasons = [reason for trouble in PageOfRun(loaded).troubles for reason in trouble.reasons]
     assert reasons[0] == (
         "fork 2: not steady after 90 s of warm-up: CPU per request fell by 8.75 % on the whole, though no longer in "
         "the last 30 s"

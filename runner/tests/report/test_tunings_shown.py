@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary
+from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.charts.specs import dash_of
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.judged_pages import PageOfRun, found, plain
 from tests.support.served_runs import Shape, synthetic_run
 
 TUNED = "virtual+carriers-4"
@@ -26,16 +26,16 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 
 def test_the_answer_says_what_each_tuning_gains(run: LoadedRun) -> None:
-    (answer,) = view_run(JudgedRun(run)).sections[0].answers
+    (answer,) = PageOfRun(run).answers
     sentences = dict(answer.sentences)
     assert f"with {TUNED} than with virtual" in sentences[TUNED] or f"between {TUNED} and virtual" in sentences[TUNED]
     assert list(sentences)[-1] == TUNED, "after what the run is about"
 
 
 def test_the_cells_and_the_summary_name_what_it_is_compared_with(run: LoadedRun) -> None:
-    view = view_run(JudgedRun(run))
-    assert view.references == "liberty or virtual"
-    under = {row.executor: row.versus.under for row in view.rows}
+    page = PageOfRun(run)
+    assert page.judged.cells.references == "liberty or virtual"
+    under = {row.key.executor: row.versus.under for row in page.rows}
     assert (under[TUNED] or "").endswith("of virtual")
     assert " of " not in (under["virtual"] or "")
     sink = StringIO()
@@ -52,11 +52,12 @@ def test_no_two_executors_have_the_same_colour_and_dash() -> None:
 def test_the_legend_has_what_was_measured(run: LoadedRun) -> None:
     absent = next(key for key in run.run.cells if key.executor == TUNED)
     less = replace(run, cells=tuple(cell for cell in run.cells if cell.key != absent))
-    assert [one.name for one in view_run(JudgedRun(run)).sections[0].legend] == ["liberty", "virtual", TUNED]
-    assert [one.name for one in view_run(JudgedRun(less)).sections[0].legend] == ["liberty", "virtual"]
+    for loaded, names in ((run, ["liberty", "virtual", TUNED]), (less, ["liberty", "virtual"])):
+        groups = found(PageOfRun(loaded).page.blocks, Charts)
+        assert groups and all([plain(one) for one in group.key] == names for group in groups)
 
 
 def test_of_several_conditions_the_answer_is_a_tally_without_them(tmp_path: Path) -> None:
     shape = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", TUNED), burn_us=(0, 100), blocks=2)
-    (answer,) = view_run(JudgedRun(synthetic_run(tmp_path, shape))).sections[0].answers
+    (answer,) = PageOfRun(synthetic_run(tmp_path, shape)).answers
     assert TUNED not in dict(answer.sentences)

@@ -14,19 +14,19 @@ from jdkmatrix.cli.summary import print_summary
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures
+from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, together
-from jdkmatrix.report.compare.sides import Side, compare_sides
+from jdkmatrix.report.compare.sides import ComparedSide, compare_sides
 from jdkmatrix.report.exports import COLUMNS, results
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.history import view_history
+from jdkmatrix.report.site.history import ratio_series
 from jdkmatrix.report.site.same_condition import answering
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
+from tests.support.judged_pages import PageOfRun, figure_in, found, section_of, table_of
 from tests.support.served_runs import Shape, driven_by, synthetic_run
 from tests.support.sites import built, later
 
@@ -53,9 +53,9 @@ def test_tables_and_charts_are_apart_by_driver(mixed: LoadedRun) -> None:
     assert [(piece.driver, {key.burn_us for key in piece.keys}) for piece in slices(cells)] == [
         ("loadgen", {0, 100}), ("wrk2", {500}),
     ]  # fmt: skip
-    view = view_run(JudgedRun(mixed))
-    assert [section.load_words.rpartition(", by ")[2] for section in view.sections] == ["loadgen", "wrk2"]
-    charts = [chart for section in view.sections for chart in (*section.throughput, *section.cpu, *section.latency)]
+    page = PageOfRun(mixed)
+    assert [str(section.words).rpartition(", by ")[2] for section in page.sections] == ["loadgen", "wrk2"]
+    charts = [chart for group in found(page.page.blocks, Charts) for chart in group.charts]
     assert charts and not [
         chart for chart in charts if "500 µs" in (told := f"{chart.title} {chart.note}") and "100" in told
     ]
@@ -71,11 +71,14 @@ def test_a_cell_that_was_not_measured_stands_with_its_peers(mixed: LoadedRun) ->
 
 
 def test_every_row_names_its_driver(mixed: LoadedRun) -> None:
-    judged = JudgedRun(mixed)
-    view = view_run(judged)
-    assert {(row.burn_us, row.driver) for row in view.rows} == {(0, "loadgen"), (100, "loadgen"), (500, "wrk2")}
-    assert "driver" in view.varying and "driven by" not in view.constant
-    rows = list(results(judged))
+    page = PageOfRun(mixed)
+    cells = section_of(page.page, "cells")
+    table = table_of([cells], "Table of cells")
+    assert {(figure_in(row, "Task duration, µs").sort, row["Driver"]) for row in table} == {
+        (0, "loadgen"), (100, "loadgen"), (500, "wrk2"),
+    }  # fmt: skip
+    assert "driven by" not in str(cells.words)
+    rows = list(results(page.judged))
     assert "driver" in COLUMNS and {(row["burn_us"], row["driver"]) for row in rows if row["burn_us"]} == {
         (100, "loadgen"), (500, "wrk2"),
     }  # fmt: skip
@@ -86,8 +89,8 @@ def test_every_row_names_its_driver(mixed: LoadedRun) -> None:
 
 
 def test_a_run_of_one_driver_names_it_once(tmp_path: Path) -> None:
-    view = view_run(JudgedRun(synthetic_run(tmp_path / "run", BOTH)))
-    assert "driver" not in view.varying and "driven by loadgen" in view.constant
+    cells = section_of(PageOfRun(synthetic_run(tmp_path / "run", BOTH)).page, "cells")
+    assert "Driver" not in table_of([cells], "Table of cells")[0] and "driven by loadgen" in str(cells.words)
 
 
 def digests(tmp_path: Path, *runs: LoadedRun) -> tuple[RunDigest, ...]:
@@ -99,11 +102,11 @@ def test_runs_of_two_drivers_are_not_pooled_and_make_no_series(tmp_path: Path) -
     runs = [later(one, name, f"2025-01-0{day}") for day, name in enumerate(("a", "b"), start=1)]
     alike = digests(tmp_path, *runs)
     assert answering([(run, run.conditions[0]) for run in alike]).together is not None
-    assert {len(series.points) for series in view_history(alike, "../").series} == {2}
+    assert {len(series.points) for series in ratio_series(alike)} == {2}
     apart = digests(tmp_path, runs[0], driven_by(runs[1], "wrk2"))
-    found = answering([(run, run.conditions[0]) for run in apart])
-    assert (found.run.run_id, found.condition.driver, found.together) == ("b", "wrk2", None)
-    assert view_history(apart, "../").series == ()
+    answered = answering([(run, run.conditions[0]) for run in apart])
+    assert (answered.run.run_id, answered.condition.driver, answered.together) == ("b", "wrk2", None)
+    assert ratio_series(apart) == ()
     front = (tmp_path / "site" / "index.html").read_text("utf-8")
     assert ", by wrk2." in front and ", by loadgen." not in front
     by_load = "".join(path.read_text("utf-8") for path in (tmp_path / "site" / "by" / "jdk").glob("*.html"))
@@ -115,12 +118,12 @@ def test_runs_of_two_drivers_are_not_pooled_and_make_no_series(tmp_path: Path) -
 def test_runs_of_two_drivers_are_not_compared(tmp_path: Path) -> None:
     before = synthetic_run(tmp_path / "run", BOTH)
     after = driven_by(before, "wrk2", lambda key: key.burn_us == 500)
-    sides = (Side(run.run, Cells(run.run, run.cells)) for run in (before, after))
-    found = compare_sides(*sides, threshold=0.05)
-    assert {change.key.burn_us for change in found.changes} == {0, 100}
-    assert [text for text in found.left_out if text.endswith("driven by loadgen before, by wrk2 after")] == [
-        *found.left_out
-    ] and len(found.left_out) == 2
+    sides = (ComparedSide(run.run, Cells(run.run, run.cells)) for run in (before, after))
+    compared = compare_sides(*sides, threshold=0.05)
+    assert {change.key.burn_us for change in compared.changes} == {0, 100}
+    assert [text for text in compared.left_out if text.endswith("driven by loadgen before, by wrk2 after")] == [
+        *compared.left_out
+    ] and len(compared.left_out) == 2
 
 
 def test_evidence_on_a_claim_is_put_together_by_driver() -> None:

@@ -28,7 +28,7 @@ from jdkmatrix.report.words.numbers import (
     with_interval,
 )
 from jdkmatrix.report.words.sentences import (
-    Finding,
+    PairFinding,
     because,
     change,
     family_words,
@@ -137,7 +137,7 @@ def clear(value: float, width: float) -> Judged:
 
 def test_an_interval_with_1_says_no_difference_seen_and_never_same() -> None:
     judged = alone(Ratio(0.97, 0.93, 1.01, 5, p_value=0.12))
-    assert finding(judged, THROUGHPUT) is Finding.NO_DIFFERENCE_SEEN
+    assert finding(judged, THROUGHPUT) is PairFinding.NO_DIFFERENCE_SEEN
     sentence = ratio_sentence(THROUGHPUT, judged, "virtual", "liberty")
     assert sentence == (
         "no difference seen between virtual and liberty "
@@ -161,7 +161,7 @@ def test_an_interval_with_1_says_no_difference_seen_and_never_same() -> None:
 def test_a_wide_interval_is_no_equality(low: float, high: float, relevant: float, possible: str | None) -> None:
     ratio = Ratio((low * high) ** 0.5, low, high, 3, p_value=0.6)
     one = judged(ratio, 0.6, 1, relevant=relevant)
-    expected = Finding.CANNOT_TELL if possible else Finding.NO_DIFFERENCE_SEEN
+    expected = PairFinding.CANNOT_TELL if possible else PairFinding.NO_DIFFERENCE_SEEN
     assert finding(one, P99) is expected
     sentence = ratio_sentence(P99, one, "virtual", "liberty")
     assert sentence.startswith(f"cannot tell: {possible} (ratio " if possible else "no difference seen between")
@@ -170,7 +170,7 @@ def test_a_wide_interval_is_no_equality(low: float, high: float, relevant: float
 
 def test_an_interval_without_1_that_is_no_evidence_says_so_with_its_reason() -> None:
     judged = Judged(Ratio(0.93, 0.88, 0.99, 5, p_value=0.03), 0.36, 12, Verdict.NO_EVIDENCE_YET)
-    assert finding(judged, CPU) is Finding.NO_EVIDENCE_YET
+    assert finding(judged, CPU) is PairFinding.NO_EVIDENCE_YET
     assert ratio_sentence(CPU, judged, "virtual", "liberty") == (
         "no evidence yet of a difference between virtual and liberty "
         "(ratio 0.93, 95 % interval 0.88–0.99, 5 blocks, adjusted p 0.36)."
@@ -212,8 +212,8 @@ def test_no_sentence_ever_says_same_or_equal(value: float, width: float | None) 
 
 def test_less_cpu_is_better_and_more_throughput_is() -> None:
     fewer = clear(0.8, 1.05)
-    assert finding(fewer, THROUGHPUT) is Finding.WORSE
-    assert finding(fewer, CPU) is Finding.BETTER
+    assert finding(fewer, THROUGHPUT) is PairFinding.WORSE
+    assert finding(fewer, CPU) is PairFinding.BETTER
     assert change(fewer.ratio, "a", "b") == "20 % lower with a than with b"
     assert change(Ratio(3.73, 3.6, 3.9, 5), "a", "b") == "3.7 times as high with a as with b"
 
@@ -232,13 +232,13 @@ def test_the_colour_scale_is_symmetric_on_a_logarithm(value: float, width: float
 
 def test_the_legend_has_every_tone_once_with_1_in_the_middle() -> None:
     steps = legend()
-    assert [step.tone for step in steps] == [
+    assert [one for one, _ in steps] == [
         *(f"d{level}" for level in range(len(EDGES), 0, -1)),
         "even",
         *(f"n{level}" for level in range(1, len(EDGES) + 1)),
     ]
-    for step in steps[:6]:
-        assert tone(clear(1 / float(step.text), 1.001), THROUGHPUT) == step.tone
+    for expected, factor in steps[:6]:
+        assert tone(clear(1 / float(factor), 1.001), THROUGHPUT) == expected
 
 
 @given(RATIOS, st.sampled_from([verdict for verdict in Verdict if verdict is not Verdict.DIFFERENT]))

@@ -9,7 +9,7 @@ import pytest
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import RateLoad
-from jdkmatrix.fork.fork_record import ForkSetup, Listener
+from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
@@ -69,7 +69,7 @@ def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
     store = RunStore.create(tmp_path / "cut")
     made = measure_nothing(forks)
 
-    def cut(setup: ForkSetup, listener: Listener) -> Fork:
+    def cut(setup: ForkDraft, listener: Listener) -> Fork:
         if len(forks) == cut_after:
             raise KeyboardInterrupt
         return made(setup, listener)
@@ -115,7 +115,7 @@ def test_a_file_that_is_damaged_while_a_run_goes_on_costs_series_and_no_figure(
     store = RunStore.create(tmp_path / "run")
     made, path = measure_nothing(forks), store.cell_path(QUIET)
 
-    def damaging(setup: ForkSetup, listener: Listener) -> Fork:
+    def damaging(setup: ForkDraft, listener: Listener) -> Fork:
         if setup.planned.key == QUIET and setup.planned.fork == 3:
             path.write_text("{")
         return made(setup, listener)

@@ -13,7 +13,7 @@ from rich.console import Console
 from jdkmatrix.cli.experiments import fork_words, groups
 from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
@@ -29,19 +29,19 @@ from tests.support.shipped import MATRIX
 __all__ = ["forks"]
 
 
-def test_every_fork_is_on_disk_before_the_next(tmp_path: Path, forks: list[ForkSetup]) -> None:
+def test_every_fork_is_on_disk_before_the_next(tmp_path: Path, forks: list[ForkDraft]) -> None:
     store = RunStore.create(tmp_path / "run")
     heard = Heard()
     order = measure(campaign(store, blocks=2), heard)
     assert list(order) == heard.finished == [setup.planned.label for setup in forks]
     assert all(len(read(store, key).forks) == 2 for key in CELLS)
-    assert {setup.windows * setup.window_s for setup in forks} == {6.0}, "its windows in one piece"
+    assert {one.cell.profile.windows * one.cell.profile.window_s for one in forks} == {6.0}, "its windows in one piece"
     assert read(store, CELLS[0]).parameters["inside"] == "synchronized"
     (spread, *_) = CellStats(read(store, CELLS[0])).spreads
     assert (spread.median, spread.least, spread.most, spread.expected) == (150.0, 100.0, 200.0, 2000.0)
 
 
-def test_a_run_goes_on_and_what_was_made_otherwise_is_set_aside(tmp_path: Path, forks: list[ForkSetup]) -> None:
+def test_a_run_goes_on_and_what_was_made_otherwise_is_set_aside(tmp_path: Path, forks: list[ForkDraft]) -> None:
     store = RunStore.create(tmp_path / "run")
     measure(campaign(store, blocks=1), Heard())
     measure(campaign(store, blocks=2), Heard())
@@ -50,7 +50,7 @@ def test_a_run_goes_on_and_what_was_made_otherwise_is_set_aside(tmp_path: Path, 
     assert len(list((tmp_path / "run" / "cells").glob("*.superseded-1"))) == 4
 
 
-def test_experiments_take_no_more_blocks_than_they_must(tmp_path: Path, forks: list[ForkSetup]) -> None:
+def test_experiments_take_no_more_blocks_than_they_must(tmp_path: Path, forks: list[ForkDraft]) -> None:
     store = RunStore.create(tmp_path / "run")
     measure(campaign(store, blocks=5, max_blocks=20, precision=0.02), Heard())
     assert len(forks) == 5 * len(CELLS)

@@ -93,7 +93,7 @@ def test_a_pool_takes_as_many_rounds_of_the_delay_as_it_needs() -> None:
         workload=["fanout"], jdk=["temurin-25"], cpus=[1], burn_us=[0], wait_us=[1_000_000], load=["count-1000"],
         executor=["platform", "fixed-100", "virtual-semaphore-100", "structured"],
     )  # fmt: skip
-    took = {key.executor: kind_of(key).expected_s(MATRIX, MATRIX.profiles["quick"], key) for key in found}
+    took = {key.executor: kind_of(MATRIX, key).expected_s(MATRIX, MATRIX.profiles["quick"], key) for key in found}
     assert took == {"platform": 6, "structured": 6, "fixed-100": 15, "virtual-semaphore-100": 15}
 
 
@@ -107,7 +107,7 @@ def test_burn_is_only_where_there_is_work() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"experiments": {"x": {"warmup_s": 1}}}, ["experiments.x", "has no `experiment`", "burn, spawn"]),
+        ({"experiments": {"x": {"warmup_s": 1}}}, ["experiments.x", "has no `experiment`", "burn, fanout"]),
         (
             {"experiments": {"x": {"experiment": "bern"}}},
             ["experiments.x", '"bern" is not known', 'did you mean "burn"'],
@@ -129,7 +129,7 @@ def test_burn_is_only_where_there_is_work() -> None:
             ["experiments.x.cold", "after a rehearsal"],
         ),
         ({"experiments": {"mp-ping": TOML["experiments"]["burn"]}}, ["experiments.mp-ping", "[workloads]"]),
-        ({"loads": {"x": {"count": 3}}}, ["loads.x", "has no `kind`", "in-flight, task-rate, count"]),
+        ({"loads": {"x": {"count": 3}}}, ["loads.x", "has no `kind`", "in-flight, join"]),
         ({"loads": {"x": {"kind": "count", "count": 0}}}, ["loads.x.count", "found 0"]),
         ({"servers": {"none": TOML["servers"]["open-liberty"]}}, ["servers.none", "experiments without a server"]),
     ],
@@ -237,4 +237,4 @@ def test_no_experiment_is_ended_before_it_can_be_over(name: str, duration_s: flo
     experiment = MATRIX.experiments[name]
     assert experiment.longest_s(duration_s) > (duration_s if experiment.TIMED else 0)
     one = key_of(workload=name, server=NO_SERVER, load="count-100")
-    assert kind_of(one).length_words(MATRIX, MATRIX.profiles["quick"], one)
+    assert kind_of(MATRIX, one).length_words(MATRIX, MATRIX.profiles["quick"], one)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.fork.fork_record import ForkSetup, Listener
+from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
@@ -195,7 +195,7 @@ def test_a_cell_that_is_set_aside_takes_its_blocks_with_it(store: RunStore, scri
 def test_a_program_without_a_server_is_repeated_alike(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
     labels: list[str] = []
 
-    def one(setup: ForkSetup, listener: Listener) -> Fork:
+    def one(setup: ForkDraft, listener: Listener) -> Fork:
         labels.append(setup.planned.label)
         broken = len(labels) == 1
         number = setup.planned.fork

@@ -17,14 +17,14 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures, round_logs
-from jdkmatrix.fork.fork_record import CellParts, Round
+from jdkmatrix.fork.fork_record import CellSetup, Round
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns
 from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Warmup
-from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, orders, rounds_of_next, why_alone
+from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, round_orders, rounds_of_next, why_alone
 from jdkmatrix.stats.rounds import Components, best_rounds, components
 from jdkmatrix.store.cells import CellRecord
 from tests.support.builders import cell, fork, fork_with, key, load_result, reasons, warmup_window, window
@@ -97,8 +97,8 @@ def test_whatever_stops_it_no_fork_is_left_open(stops_at: object) -> None:
 @given(st.integers(2, 7), st.integers(0, 5), st.text(max_size=3))
 def test_over_full_designs_every_fork_has_every_place_equally_often(lanes: int, designs: int, seed: str) -> None:
     rounds = designs * (2 * lanes if lanes % 2 else lanes)
-    drawn = list(orders(lanes, rounds, seed))
-    assert drawn == list(orders(lanes, rounds, seed)), "as the seed says"
+    drawn = list(round_orders(lanes, rounds, seed))
+    assert drawn == list(round_orders(lanes, rounds, seed)), "as the seed says"
     for place in range(lanes):
         counts = [sum(order[place] == one for order in drawn) for one in range(lanes)]
         assert len(set(counts)) == 1
@@ -230,10 +230,9 @@ def test_later_blocks_have_the_rounds_that_the_earlier_ones_ask_for() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ who takes no turns
-def parts(*, reason: str | None = None, kernel: dict[str, str] | None = None, heap: int = 1 << 30) -> CellParts:
-    subject = SimpleNamespace(why_no_turns=lambda wait_us, turns: reason)
-    made = SimpleNamespace(subject=subject, kernel=kernel or {}, heap_bytes=heap)
-    return cast(CellParts, made)
+def parts(*, reason: str | None = None, kernel: dict[str, str] | None = None, heap: int = 1 << 30) -> CellSetup:
+    made = SimpleNamespace(why_no_turns=lambda wait_us: reason, kernel=kernel or {}, heap_bytes=heap)
+    return cast(CellSetup, made)
 
 
 @pytest.mark.parametrize(
@@ -246,11 +245,11 @@ def parts(*, reason: str | None = None, kernel: dict[str, str] | None = None, he
         ([parts(), parts(), parts()], 5 << 30, "3 servers at once need 6.0 GiB of memory, and 5.0 GiB are free"),
     ],
 )
-def test_who_takes_turns(members: list[CellParts], memory_bytes: int, words: str | None) -> None:
-    found = why_alone(members, profile(), MATRIX.turns, wait_us=0, memory_bytes=memory_bytes)
+def test_who_takes_turns(members: list[CellSetup], memory_bytes: int, words: str | None) -> None:
+    found = why_alone(members, profile(), wait_us=0, memory_bytes=memory_bytes)
     assert found is None if words is None else found is not None and found.startswith(words)
     separate = profile(protocol="separate")
-    assert why_alone(members, separate, MATRIX.turns, wait_us=0, memory_bytes=memory_bytes) is not None
+    assert why_alone(members, separate, wait_us=0, memory_bytes=memory_bytes) is not None
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import pytest
 
-from jdkmatrix.fork.fork_record import ForkSetup, Listener, Round
+from jdkmatrix.fork.fork_record import ForkDraft, Listener, Round
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.run import campaign as module
@@ -33,7 +33,7 @@ class Lanes:
 @dataclass
 class TakesTurns:
     lanes: Lanes
-    setup: ForkSetup
+    setup: ForkDraft
     listener: Listener
 
     def _hear(self, what: str) -> None:

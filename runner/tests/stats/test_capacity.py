@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.capacity import CapacityRules, Done, Probe, Purpose, SearchOutcome, Tried, next_rate, tried
+from jdkmatrix.stats.capacity import CapacityRules, Done, Probe, Purpose, SearchOutcome, TriedRate, next_rate, tried
 from tests.support.builders import latency, load_result, reasons, window
 
 SLO_US = 10_000.0
@@ -21,27 +21,27 @@ RULES = CapacityRules(floor_rps=1_000, ceiling_rps=40_000, slo_us=SLO_US)
 # Halvings from a factor of 40 down to 1.05, the floor, and two more windows at either end of the bracket.
 MOST_WINDOWS = math.ceil(math.log2(math.log(40) / math.log(1.05))) + 1 + 4
 
-Server = Callable[[float], Tried]
+Server = Callable[[float], TriedRate]
 
 
-def held(rate: float) -> Tried:
-    return Tried(rate, valid=True, p99_us=SLO_US / 2, failed=0)
+def held(rate: float) -> TriedRate:
+    return TriedRate(rate, valid=True, p99_us=SLO_US / 2, failed=0)
 
 
-def missed(rate: float) -> Tried:
-    return Tried(rate, valid=True, p99_us=SLO_US * 5, failed=0)
+def missed(rate: float) -> TriedRate:
+    return TriedRate(rate, valid=True, p99_us=SLO_US * 5, failed=0)
 
 
-def spoilt(rate: float) -> Tried:
-    return Tried(rate, valid=False, p99_us=SLO_US * 5, failed=3)
+def spoilt(rate: float) -> TriedRate:
+    return TriedRate(rate, valid=False, p99_us=SLO_US * 5, failed=3)
 
 
 def sharp(capacity: float) -> Server:
     return lambda rate: held(rate) if rate <= capacity else missed(rate)
 
 
-def search(server: Server, rules: CapacityRules = RULES) -> tuple[Done, list[Tried]]:
-    history: list[Tried] = []
+def search(server: Server, rules: CapacityRules = RULES) -> tuple[Done, list[TriedRate]]:
+    history: list[TriedRate] = []
     while isinstance(step := next_rate(history, rules), Probe):
         assert len(history) < rules.windows_max
         assert rules.floor_rps <= step.rate_rps <= rules.ceiling_rps
@@ -66,7 +66,7 @@ def test_a_noisy_server(capacity: float, seed: int) -> None:
     """Around its capacity windows hold by chance; a tenth of all windows is invalid, and invalid ones say nothing."""
     source = random.Random(seed)
 
-    def server(rate: float) -> Tried:
+    def server(rate: float) -> TriedRate:
         if source.random() < 0.1:
             return spoilt(rate)
         chance = 1 / (1 + math.exp((rate / capacity - 1) / 0.01))
@@ -88,7 +88,7 @@ def test_a_noisy_server(capacity: float, seed: int) -> None:
 def test_one_odd_window_does_not_decide(capacity: float, odd: int) -> None:
     asked = 0
 
-    def server(rate: float) -> Tried:
+    def server(rate: float) -> TriedRate:
         nonlocal asked
         asked += 1
         right = sharp(capacity)(rate)
@@ -105,10 +105,10 @@ def test_one_odd_window_does_not_decide(capacity: float, odd: int) -> None:
 
 
 def test_errors_and_silence_do_not_hold() -> None:
-    assert not Tried(1.0, valid=True, p99_us=1.0, failed=1).held(SLO_US)
-    assert not Tried(1.0, valid=True, p99_us=None, failed=0).held(SLO_US)
-    assert not Tried(1.0, valid=True, p99_us=1.0, failed=0, kept_up=False).held(SLO_US)
-    assert Tried(1.0, valid=True, p99_us=SLO_US, failed=0).held(SLO_US)
+    assert not TriedRate(1.0, valid=True, p99_us=1.0, failed=1).held(SLO_US)
+    assert not TriedRate(1.0, valid=True, p99_us=None, failed=0).held(SLO_US)
+    assert not TriedRate(1.0, valid=True, p99_us=1.0, failed=0, kept_up=False).held(SLO_US)
+    assert TriedRate(1.0, valid=True, p99_us=SLO_US, failed=0).held(SLO_US)
 
 
 def test_the_floor_comes_first_and_must_fail_twice() -> None:
@@ -136,7 +136,7 @@ def test_invalid_windows_are_repeated_up_to_a_limit() -> None:
 def test_the_answer_is_the_same_with_and_without_repeated_windows() -> None:
     flip = False
 
-    def server(rate: float) -> Tried:
+    def server(rate: float) -> TriedRate:
         nonlocal flip
         flip = not flip
         return spoilt(rate) if flip else sharp(9_876)(rate)
@@ -185,16 +185,16 @@ def test_impossible_rules(rules: tuple[float, ...]) -> None:
 
 def recorded(
     *codes: str, short: tuple[str, ...] = (), p99_us: float = 5_000, non_2xx: int = 0, unsent: int = 0
-) -> Tried:
+) -> TriedRate:
     rate = RateLoad(rate_rps=500, connections=10)
     load = load_result(rate, corrected=latency(p99_us), non_2xx=non_2xx, unsent=unsent)
     return tried(window(1, load, reasons=reasons(*codes), shortfalls=reasons(*short)), 500)
 
 
 def test_overload_is_an_answer_and_other_trouble_is_not() -> None:
-    assert recorded() == Tried(500, valid=True, p99_us=5_000, failed=0)
+    assert recorded() == TriedRate(500, valid=True, p99_us=5_000, failed=0)
     missed_rate = recorded(short=("rate-missed",), unsent=3)
-    assert missed_rate == Tried(500, valid=True, p99_us=5_000, failed=0, kept_up=False)
+    assert missed_rate == TriedRate(500, valid=True, p99_us=5_000, failed=0, kept_up=False)
     assert recorded(unsent=3).held(SLO_US), "as a pause at the end of a window leaves them"
     assert not recorded(short=("rate-missed",)).held(SLO_US), "its few answers came in time"
     assert not recorded("driver-saturated", short=("rate-missed",)).valid

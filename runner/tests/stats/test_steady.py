@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.steady import DriftRules, Finding, SteadyRules, steadiness, time_to_steady_s
+from jdkmatrix.stats.steady import DriftRules, SeriesState, SteadyRules, steadiness, time_to_steady_s
 from tests.support.project import RECORDED
 
 # Series as this program recorded them on a busy virtual machine: one second per window, under the load to be measured.
@@ -51,7 +51,7 @@ def made(seed: int, shape: str, *, busy: bool, windows: int = 45) -> list[float]
     return [float(value) for value in whole * np.exp(noise)]
 
 
-def share_found(shape: str, *findings: Finding, busy: bool = False) -> float:
+def share_found(shape: str, *findings: SeriesState, busy: bool = False) -> float:
     return float(np.mean([steadiness(made(i, shape, busy=busy)).finding in findings for i in range(SERIES)]))
 
 
@@ -59,19 +59,19 @@ def share_found(shape: str, *findings: Finding, busy: bool = False) -> float:
 
 
 def test_flat_is_flat() -> None:
-    assert share_found("flat", Finding.FLAT) > 0.95
-    assert share_found("flat", Finding.FLAT, Finding.RISING, busy=True) > 0.8
+    assert share_found("flat", SeriesState.FLAT) > 0.95
+    assert share_found("flat", SeriesState.FLAT, SeriesState.RISING, busy=True) > 0.8
 
 
 def test_a_slow_drift_is_not() -> None:
     """One per cent per window."""
-    assert share_found("falls", Finding.FALLING, Finding.SETTLING) > 0.95
-    assert share_found("rises", Finding.RISING, Finding.SETTLING) > 0.95
-    assert share_found("falls", Finding.FALLING, Finding.SETTLING, busy=True) > 0.7
+    assert share_found("falls", SeriesState.FALLING, SeriesState.SETTLING) > 0.95
+    assert share_found("rises", SeriesState.RISING, SeriesState.SETTLING) > 0.95
+    assert share_found("falls", SeriesState.FALLING, SeriesState.SETTLING, busy=True) > 0.7
 
 
 def test_a_step_by_late_compilation_is_waited_for() -> None:
-    assert share_found("step at the end", Finding.SETTLING, Finding.FALLING) > 0.9
+    assert share_found("step at the end", SeriesState.SETTLING, SeriesState.FALLING) > 0.9
     steady = [steadiness(made(i, "step before", busy=False)) for i in range(SERIES)]
     assert np.mean([one.steady for one in steady]) > 0.95
     cuts = [one.from_window for one in steady if one.steady]
@@ -156,11 +156,11 @@ def test_a_level_cost_opens_the_gate_though_it_scatters(noise: float, median_s: 
 def test_scatter_keeps_a_short_tail_shut_and_not_a_long_one() -> None:
     cost = decaying(4, 0, 1, 0.04, 61)
     short, long = steadiness(cost[:35], GATE), steadiness(cost, GATE)
-    assert short.finding is Finding.UNCERTAIN
+    assert short.finding is SeriesState.UNCERTAIN
     assert time_to_steady_s(ends(cost[:35]), cost[:35], rules=GATE) is None
     assert time_to_steady_s(ends(cost), cost, rules=GATE) is not None
     assert short.drift is not None and short.drift.whole > -FALL_MAX > short.drift.least
-    assert long.finding is Finding.FLAT
+    assert long.finding is SeriesState.FLAT
     assert long.drift is not None and long.drift.windows == 60 and long.drift.least < -FALL_MAX
 
 
@@ -195,12 +195,12 @@ def test_recorded_series_become_warm_where_their_fall_ends(name: str, figure: st
 
 def test_recorded_drift() -> None:
     """From 35 to 24 µs over its last twenty windows."""
-    assert steadiness(cost(FALLING)).finding is Finding.FALLING
+    assert steadiness(cost(FALLING)).finding is SeriesState.FALLING
 
 
 def test_recorded_warm_up_that_was_cut_short() -> None:
     """Seven windows after its fall: perhaps steady, and nobody can know."""
-    assert steadiness(cost(CUT_SHORT)).finding in {Finding.SETTLING, Finding.FALLING}
+    assert steadiness(cost(CUT_SHORT)).finding in {SeriesState.SETTLING, SeriesState.FALLING}
 
 
 # ---------------------------------------------------------------- properties
@@ -208,7 +208,7 @@ def test_recorded_warm_up_that_was_cut_short() -> None:
 
 @given(st.lists(st.floats(1, 1e6), max_size=TAIL))
 def test_too_short(values: list[float]) -> None:
-    assert steadiness(values).finding is Finding.TOO_SHORT
+    assert steadiness(values).finding is SeriesState.TOO_SHORT
     assert time_to_steady_s([float(i) for i in range(len(values))], values) is None
 
 
@@ -222,7 +222,7 @@ def test_the_unit_does_not_matter(seed: int, shape: str, factor: float) -> None:
 
 def test_a_constant_series_is_flat() -> None:
     found = steadiness([5.0] * 20)
-    assert (found.finding, found.from_window, found.trend_p) == (Finding.FLAT, 0, 1.0)
+    assert (found.finding, found.from_window, found.trend_p) == (SeriesState.FLAT, 0, 1.0)
     assert found.level == pytest.approx(5.0)
 
 

@@ -9,11 +9,14 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.exports import results
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.run_page.page import run_notices, run_page
+from jdkmatrix.report.site.templates import pages_of
+from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.runs import RunStore, all_runs
 from tests.support.project import ROOT
 from tests.support.records import in_whole
+from tests.support.shipped import TEMPLATES
 from tests.support.sites import stored
 
 RUNS = all_runs(ROOT / "results" / "reference")
@@ -27,7 +30,13 @@ def test_a_run_in_outline_is_judged_as_a_whole_one(folder: Path) -> None:
     whole = in_whole(loaded)
     assert whole.cells == cells
     assert [*results(JudgedRun(loaded))] == [*results(JudgedRun(whole))]
-    assert view_run(JudgedRun(loaded)) == view_run(JudgedRun(whole))
+    assert written(loaded) == written(whole)
+
+
+def written(loaded: LoadedRun) -> str:
+    """The page of its run."""
+    judged = JudgedRun(loaded)
+    return pages_of(TEMPLATES).render(run_page(judged, (), run_notices(judged), "../../"))
 
 
 def test_what_only_a_cells_page_shows_is_left_out() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.base import Ask
-from jdkmatrix.method.gate import Seen
+from jdkmatrix.method.gate import Observation
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.records.load_results import Errors, LoadResult
@@ -43,7 +43,7 @@ def between(begun: int, result: LoadResult, *, left_over: int = 0) -> Served:
 
 
 def codes(served: Served | None) -> list[str]:
-    return [reason.code for reason in refusals(Seen(served=served), MATRIX.thresholds)]
+    return [reason.code for reason in refusals(Observation(served=served), MATRIX.thresholds)]
 
 
 def test_a_window_counts_what_began_in_it() -> None:
@@ -175,13 +175,13 @@ def test_a_request_that_ran_elsewhere_fails(executor: str, counts: dict[str, Any
 def measured(executor: str, seen: Served | None) -> Window:
     """A window of a server that was seen so."""
 
-    class Seen:
+    class Observation:
         cpu_sets = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False)
 
         def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
             return Observed(t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure(), remote=None, served=seen)
 
-    windows = Windows(cast(Bench, Seen()), executor, MATRIX.thresholds, "../logs", Silent())
+    windows = Windows(cast(Bench, Observation()), executor, MATRIX.thresholds, "../logs", Silent())
     return windows.measure(Ask(SATURATE, 1.0, "window-1", "window 1/1"), index=1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jdkmatrix.report.charts.shapes import Drawing, Rows, Table
+from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Rows
 
 
 def vega_lite(drawing: Drawing) -> dict[str, Any]:
@@ -14,7 +14,7 @@ def vega_lite(drawing: Drawing) -> dict[str, Any]:
 
 
 def rows_of(rows: Rows) -> list[dict[str, Any]]:
-    if isinstance(rows, Table):
+    if isinstance(rows, NamedRows):
         return [dict(zip(rows.names, row, strict=True)) for row in rows.rows]
     return [dict(row) for row in rows]
 

@@ -8,8 +8,7 @@ import pytest
 
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
-from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import ForkSetup, Listener
+from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.readings import ProgramResult
@@ -19,12 +18,11 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.subjects.experiments.measurement import Program
+from jdkmatrix.subjects.experiments.measurement import ProgramCell
 from tests.support.builders import pressure
-from tests.support.fork_setups import parts_with
+from tests.support.fork_setups import usual
 from tests.support.pinning_results import RESULT
 from tests.support.records import experiment_fork
-from tests.support.run_facts import host_facts
 from tests.support.shipped import MATRIX
 
 CELLS = tuple(
@@ -35,9 +33,6 @@ CELLS = tuple(
 
 
 CPUS = CpuSets(sut=(0, 1), driver=(), overlapped=False, shares_cores=False)
-
-
-PINNER = AffinityConfiner("made up")
 
 
 def result(throughput_per_s: float, **changes: Any) -> ProgramResult:
@@ -56,24 +51,24 @@ def fork(number: int, found: ProgramResult | None, status: Status = Status.OK, *
 
 def campaign(store: RunStore, *, block_ms: int = 50, **protocol: Any) -> Campaign:
     profile = Profile.model_validate({"description": "", "windows": 2, "window_s": 3, "select": {}, **protocol})
-    parts = {
-        key: parts_with(
-            Program(MATRIX.task_load(key), MATRIX.experiments[key.workload], ("java",), 0.0),
+    setups = {
+        key: ProgramCell(**usual(
+            profile=profile, load=MATRIX.task_load(key), workload=MATRIX.experiments[key.workload], command=("java",),
             cpu_sets=CPUS, inputs={"block_ms": block_ms},
-        )
+        ))
         for key in CELLS
     }  # fmt: skip
     return Campaign(
         matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
-        parts=parts, host=host_facts(), confiner=PINNER, store=store,
+        setups=setups, store=store,
     )  # fmt: skip
 
 
 @pytest.fixture
-def forks(monkeypatch: pytest.MonkeyPatch) -> list[ForkSetup]:
-    run: list[ForkSetup] = []
+def forks(monkeypatch: pytest.MonkeyPatch) -> list[ForkDraft]:
+    run: list[ForkDraft] = []
 
-    def one(setup: ForkSetup, listener: Listener) -> Fork:
+    def one(setup: ForkDraft, listener: Listener) -> Fork:
         run.append(setup)
         return fork(setup.planned.fork, result(100.0 * setup.planned.fork)).model_copy(
             update={"sequence": setup.planned.sequence}

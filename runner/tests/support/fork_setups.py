@@ -6,29 +6,35 @@ import os
 from pathlib import Path
 from typing import Any
 
+from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import CellParts, ForkSetup, Subject
+from jdkmatrix.fork.fork_record import CellSetup, ForkDraft
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
 from tests.support.builders import key
+from tests.support.run_facts import host_facts
 from tests.support.shipped import MATRIX
 
 CPUS = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False)
 
 
-def parts_with(subject: Subject, **changes: Any) -> CellParts:
-    usual: dict[str, Any] = {"burn_rounds": 0, "jvm_flags": {}, "kernel": {}, "remote": None, "inputs": {}}
-    return CellParts(subject=subject, **{"cpu_sets": CPUS, **usual, **changes})
-
-
-def setup_with(parts: CellParts, folder: Path, cell: CellKey | None = None, **changes: Any) -> ForkSetup:
-    """One window of a second; logs and scratch below `folder`, where logs may go at once."""
-    (folder / "logs").mkdir(parents=True, exist_ok=True)
-    usual: dict[str, Any] = {
-        "planned": PlannedFork(cell or key(), fork=1, position=1, sequence=1), "matrix": MATRIX, "windows": 1,
-        "window_s": 1.0, "precision": 0.05, "irq_time_accounting": None,
-        "confiner": AffinityConfiner("not tried in this test"), "scratch": folder / "scratch",
-        "log_dir": folder / "logs", "log_prefix": "../logs",
+def usual(*, windows: int = 1, window_s: float = 1.0, **changes: Any) -> dict[str, Any]:
+    """The fields of a `CellSetup`: a fork has one window of a second."""
+    protocol = {"description": "", "blocks": 1, "windows": windows, "window_s": window_s, "select": {}}
+    return {
+        "matrix": MATRIX, "profile": Profile.model_validate(protocol), "host": host_facts(),
+        "confiner": AffinityConfiner("not tried in this test"), "load": SaturateLoad(connections=50),
+        "workload": MATRIX.workloads["mp-ping"], "cpu_sets": CPUS, "calibration": None, "burn_rounds": 0,
+        "jvm_flags": {}, "kernel": {}, "remote": None, "inputs": {}, **changes,
     }  # fmt: skip
-    return ForkSetup(parts=parts, **{**usual, **changes})
+
+
+def draft_of(
+    setup: CellSetup, folder: Path, cell: CellKey | None = None, planned: PlannedFork | None = None
+) -> ForkDraft:
+    """Logs and scratch are below `folder`, where logs may go at once."""
+    (folder / "logs").mkdir(parents=True, exist_ok=True)
+    fork = planned or PlannedFork(cell or key(), fork=1, position=1, sequence=1)
+    return ForkDraft(setup, fork, folder / "scratch", folder / "logs", "../logs")

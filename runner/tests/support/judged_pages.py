@@ -2,18 +2,120 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TypeVar
+
+from markupsafe import Markup
+
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import metrics_of
-from jdkmatrix.report.cell_page.cell_view import view_cell
+from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.kinds import (
+    AnswerBox,
+    AnswerBoxes,
+    Chart,
+    Charts,
+    FactList,
+    HeatMap,
+    Notice,
+    PageBlock,
+    Section,
+    Tiles,
+    Trouble,
+    Troubles,
+    every_block,
+)
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.tables import Cell, DataTable, TableRow
+from jdkmatrix.report.cell_page.every_cell import CellLinks
+from jdkmatrix.report.cell_page.fork_windows import window_tables
+from jdkmatrix.report.cell_page.page import served_page
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.cells.judgements import Judgements, judge_run
-from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.cells.shown import ShownCell, shown_cells
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import answers
-from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.views import Answer, CellRow, ServedCellView
+from jdkmatrix.report.run_page.page import run_notices, run_page
+from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
+
+Kind = TypeVar("Kind")
+
+
+def found(blocks: Iterable[PageBlock], kind: type[Kind]) -> list[Kind]:
+    return [one for one in every_block(blocks) if isinstance(one, kind)]
+
+
+def plain(text: object) -> str:
+    return Markup(str(text)).striptags()
+
+
+def facts_of(blocks: Iterable[PageBlock]) -> dict[str, str]:
+    return {fact.name: plain(fact.value) for one in found(blocks, FactList) for fact in one.facts}
+
+
+def table_of(blocks: Iterable[PageBlock], label: str) -> list[dict[str, Cell]]:
+    """The rows of the first table whose label begins so, each by the titles of its columns."""
+    table = next(one for one in found(blocks, DataTable) if one.label.startswith(label))
+    titles = [plain(column.title) for column in table.columns]
+    cells = (row.cells if isinstance(row, TableRow) else row for row in table.rows)
+    return [dict(zip(titles, row, strict=True)) for row in cells]
+
+
+def figure_in(row: dict[str, Cell], title: str) -> Figure:
+    cell = row[title]
+    assert isinstance(cell, Figure)
+    return cell
+
+
+def charts_of(blocks: Iterable[PageBlock], title: str) -> tuple[Chart, ...]:
+    return tuple(chart for group in found(blocks, Charts) if group.title == title for chart in group.charts)
+
+
+def tiles_of(page: WebPage) -> dict[str, Figure]:
+    return {tile.name: tile.figure for one in found(page.lede, Tiles) for tile in one.tiles}
+
+
+def section_of(page: WebPage, name: str) -> Section:
+    return next(one for one in found(page.blocks, Section) if name in (one.id, one.title))
+
+
+class PageOfRun:
+    def __init__(self, loaded: LoadedRun) -> None:
+        self.judged = JudgedRun(loaded)
+        self.notices: tuple[Notice, ...] = run_notices(self.judged)
+        self.page = run_page(self.judged, (), self.notices, "")
+        self.rows: tuple[ShownCell, ...] = tuple(shown_cells(self.judged.cells, self.judged.judgements))
+
+    def row(self, **axes: object) -> ShownCell:
+        (one,) = (row for row in self.rows if all(getattr(row.key, axis) == value for axis, value in axes.items()))
+        return one
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """Of its loads."""
+        return [one for one in found(self.page.blocks, Section) if found([one], AnswerBoxes)]
+
+    @property
+    def answers(self) -> tuple[AnswerBox, ...]:
+        return tuple(answer for one in found(self.page.blocks, AnswerBoxes) for answer in one.answers)
+
+    @property
+    def maps(self) -> list[HeatMap]:
+        return found(self.page.blocks, HeatMap)
+
+    @property
+    def troubles(self) -> list[Trouble]:
+        return [trouble for one in found(self.page.blocks, Troubles) for trouble in one.troubles]
+
+    @property
+    def precision(self) -> list[dict[str, Cell]]:
+        return table_of(self.page.blocks, "Precision of ratios")
+
+    def charts(self, title: str) -> tuple[Chart, ...]:
+        return charts_of(self.page.blocks, title)
 
 
 def judged(loaded: LoadedRun) -> tuple[Cells, Judgements]:
@@ -21,26 +123,35 @@ def judged(loaded: LoadedRun) -> tuple[Cells, Judgements]:
     return cells, judge_run(cells)
 
 
-def answer_of(loaded: LoadedRun) -> Answer:
+def answer_of(loaded: LoadedRun) -> AnswerBox:
     cells, judgements = judged(loaded)
     (part,) = slices(cells)
     (answer,) = answers(judgements, part, metrics_of(part.cells[0].load), {})
     return answer
 
 
-def row_of(loaded: LoadedRun, executor: str) -> CellRow:
-    view = view_run(JudgedRun(loaded))
-    return next(row for row in view.rows if row.executor == executor)
+def row_of(loaded: LoadedRun, executor: str) -> ShownCell:
+    cells, judgements = judged(loaded)
+    return next(row for row in shown_cells(cells, judgements) if row.key.executor == executor)
 
 
 def key_of(loaded: LoadedRun, executor: str = "virtual") -> CellKey:
     return next(cell.key for cell in loaded.cells if cell.key.executor == executor)
 
 
-def page_of(loaded: LoadedRun, executor: str = "virtual") -> ServedCellView:
-    cells, judgements = judged(loaded)
-    cell = cells.get(key_of(loaded, executor))
+def page_of(loaded: LoadedRun, executor: str = "virtual") -> WebPage:
+    return cell_page_of(loaded, key_of(loaded, executor))
+
+
+def cell_page_of(loaded: LoadedRun, key: CellKey) -> WebPage:
+    run = JudgedRun(loaded)
+    cell = run.cells.get(key)
     assert cell is not None
-    return view_cell(
-        cell, cell.record, cells, judgements, loaded.run, executor_order(k.executor for k in cells.keys), {}
-    )
+    return served_page(cell, cell.record, run, {}, CellLinks("record.json"), "../")
+
+
+def window_figures(*windows: Window) -> dict[str, list[Figure]]:
+    """Of each column, by its title and unit."""
+    rows = [row for table in window_tables(windows, 1) for row in table_of([table], table.label)]
+    titles = dict.fromkeys(title for row in rows for title in row)
+    return {title: [cell for row in rows if isinstance(cell := row.get(title), Figure)] for title in titles}

@@ -1,4 +1,4 @@
-"""What a written page holds, and every figure of a view."""
+"""What a written page holds, and every figure of blocks."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Elements(HTMLParser):
 
 
 def figures(view: object, place: str = "") -> Iterator[tuple[str, Figure]]:
-    """Every figure of a view, with where it stands."""
+    """Every figure of blocks, with where it stands."""
     if isinstance(view, Figure):
         yield place, view
-    elif isinstance(view, tuple):
+    elif isinstance(view, tuple | list):
         for number, item in enumerate(view):
             yield from figures(item, f"{place}/{number}")
     elif dataclasses.is_dataclass(view):

@@ -10,7 +10,7 @@ from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.fork.fork_record import ForkSetup
+from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.host.cpusets import CpuSets, assign
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.resolve import Available
@@ -18,8 +18,8 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.subjects.served.measurement import Served
-from tests.support.fork_setups import parts_with, setup_with
+from jdkmatrix.subjects.served.measurement import ServedCell
+from tests.support.fork_setups import draft_of, usual
 from tests.support.project import C1_ALONE
 
 ROUNDS_PER_US = 500.0
@@ -47,13 +47,14 @@ def key(jdk: str, executor: str, **changes: object) -> CellKey:
 
 def setup_of(
     project: Project, parts: Parts, cell: CellKey, folder: Path, *, feature_set: str = "restfulWS-3.1"
-) -> ForkSetup:
+) -> ForkDraft:
     matrix = load_matrix(project.matrix)
     jdk = parts.jdks[cell.jdk]
     assert isinstance(jdk, Available), jdk
     driver = next(iter(parts.drivers.values()))
     assert not isinstance(driver, str), driver
-    served = Served(
+    served = usual(
+        matrix=matrix,
         load=cell_loads(matrix, [cell], {})[cell],
         driver=driver,
         instance=Instance(
@@ -70,10 +71,10 @@ def setup_of(
         ),
         workload=matrix.workloads["mp-ping"],
         mix=None,
-        calibration=None,
+        cpu_sets=cpu_sets(),
+        burn_rounds=round(cell.burn_us * ROUNDS_PER_US),
     )
-    made = parts_with(served, cpu_sets=cpu_sets(), burn_rounds=round(cell.burn_us * ROUNDS_PER_US))
-    return setup_with(made, folder, cell, matrix=matrix)
+    return draft_of(ServedCell(**served), folder, cell)
 
 
 def cpu_sets() -> CpuSets:
@@ -83,11 +84,11 @@ def cpu_sets() -> CpuSets:
     return assign(topology, sut_cpus=len(topology.cpus), driver_cpus=1, overlap=True)
 
 
-def subject_of(setup: ForkSetup) -> Served:
-    assert isinstance(setup.parts.subject, Served)
-    return setup.parts.subject
+def subject_of(draft: ForkDraft) -> ServedCell:
+    assert isinstance(draft.cell, ServedCell)
+    return draft.cell
 
 
-def with_subject(setup: ForkSetup, **changes: Any) -> ForkSetup:
-    """The same fork, of a server that serves otherwise or is loaded otherwise."""
-    return replace(setup, parts=replace(setup.parts, subject=replace(subject_of(setup), **changes)))
+def with_subject(draft: ForkDraft, **changes: Any) -> ForkDraft:
+    """The same fork, of a cell that is served or loaded otherwise."""
+    return replace(draft, cell=replace(draft.cell, **changes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jdkmatrix.fork.fork_record import ForkSetup, Listener
+from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from tests.support.records import altered
@@ -41,7 +41,7 @@ class Script:
         self.positions: list[int] = []
         self.cut_after: int | None = None
 
-    def __call__(self, setup: ForkSetup, listener: Listener) -> Fork:
+    def __call__(self, setup: ForkDraft, listener: Listener) -> Fork:
         if len(self.labels) == self.cut_after:
             raise KeyboardInterrupt
         planned = setup.planned

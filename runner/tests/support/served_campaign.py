@@ -13,8 +13,7 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import SaturateLoad
-from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.fork.fork_record import ForkSetup, Listener
+from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import DriverFacts
@@ -23,10 +22,9 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
-from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.subjects.served.measurement import ServedCell
 from tests.support.builders import fork_with, key, load_result, window
-from tests.support.fork_setups import parts_with
-from tests.support.run_facts import host_facts
+from tests.support.fork_setups import usual
 from tests.support.shipped import MATRIX
 
 QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
@@ -76,23 +74,23 @@ def run(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
 def campaign(store: RunStore, *, session: int = 1, repeats_max: int = 2, **protocol: Any) -> Campaign:
     profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
     facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
-    served = Served(
-        load=SaturateLoad(connections=50), driver=cast(Any, SimpleNamespace(facts=facts)), instance=cast(Any, None),
-        workload=MATRIX.workloads["mp-ping"], mix=None, calibration=None,
+    load = SaturateLoad(connections=50)
+    served = usual(
+        profile=profile, load=load, driver=cast(Any, SimpleNamespace(facts=facts)), instance=cast(Any, None), mix=None,
+        inputs={"load": load.model_dump()},
     )  # fmt: skip
-    parts = parts_with(served, inputs={"load": served.load.model_dump()})
     rules = MATRIX.measure.model_copy(update={"repeats_max": repeats_max})
     return Campaign(
         matrix=MATRIX.model_copy(update={"measure": rules}), profile=profile,
-        plan=make_plan(CELLS, profile, seed=1, impossible={}), parts=dict.fromkeys(CELLS, parts), host=host_facts(),
-        confiner=AffinityConfiner("made up"), store=store, session=session,
+        plan=make_plan(CELLS, profile, seed=1, impossible={}), setups=dict.fromkeys(CELLS, ServedCell(**served)),
+        store=store, session=session,
     )  # fmt: skip
 
 
-def measure_nothing(run: list[str]) -> Callable[[ForkSetup, Listener], Fork]:
+def measure_nothing(run: list[str]) -> Callable[[ForkDraft, Listener], Fork]:
     """Makes forks up, and adds the label of each to `run`."""
 
-    def one(setup: ForkSetup, listener: Listener) -> Fork:
+    def one(setup: ForkDraft, listener: Listener) -> Fork:
         run.append(setup.planned.label)
         made = made_up(setup.planned.key, setup.planned.fork)
         return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})

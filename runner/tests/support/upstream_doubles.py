@@ -13,7 +13,7 @@ from jdkmatrix.jdks import net
 from jdkmatrix.jdks.catalogue import Archive, Catalogue, JdkEntry
 from jdkmatrix.jdks.lookup import Question, question
 from jdkmatrix.jdks.pins import why_fixed
-from jdkmatrix.jdks.update import SYSTEMS, applied, judge
+from jdkmatrix.jdks.update import SYSTEMS, judge, with_updates
 from jdkmatrix.jdks.upstream import adoptium, oracle, semeru
 from jdkmatrix.jdks.upstream.offers import MACHINES, Answer, Pin
 from tests.support.jdks_doubles import FileServer, file_server
@@ -121,7 +121,7 @@ def rolling(**more: Any) -> dict[str, Any]:
 
 def update(having: Catalogue, answers: Mapping[Question, Answer]) -> Catalogue:
     """What becomes of the catalogue when vendors answer that."""
-    return applied(having, [judge(entry, answers[question(entry)], having) for entry in followed(having)])
+    return with_updates(having, [judge(entry, answers[question(entry)], having) for entry in followed(having)])
 
 
 WHEEL = {

@@ -33,13 +33,13 @@ class _Binary(BaseModel):
     package: _Package
 
 
-class _Asset(BaseModel):
+class _LatestAsset(BaseModel):
     binary: _Binary
     release_name: str
     vendor: str
 
 
-_ASSETS = TypeAdapter(list[_Asset])
+_ASSETS = TypeAdapter(list[_LatestAsset])
 
 
 def addresses(feature_version: int) -> tuple[str, ...]:

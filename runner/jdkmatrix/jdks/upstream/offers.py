@@ -1,4 +1,4 @@
-"""What a vendor offers, as values, and what the readers of its answers share."""
+"""Offers of vendors as values, and what the readers of their answers share."""
 
 from __future__ import annotations
 

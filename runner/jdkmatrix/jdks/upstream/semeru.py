@@ -21,7 +21,7 @@ _JAVA_AND_OPENJ9 = re.compile(r"(?P<numbers>\d+(?:\.\d+)*)_(?P<build>\d+)_openj9
 _DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
 
 
-class _Asset(BaseModel):
+class _ReleaseAsset(BaseModel):
     name: str
     browser_download_url: str
     digest: str | None = None  # GitHub's own; files from before June 2025 have none
@@ -31,7 +31,7 @@ class _Release(BaseModel):
     draft: bool = False
     prerelease: bool = False
     published_at: AwareDatetime | None = None
-    assets: list[_Asset]
+    assets: list[_ReleaseAsset]
 
 
 _RELEASES = TypeAdapter(list[_Release])
@@ -71,7 +71,8 @@ def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
 
 
 def _version(text: str) -> str | None:
-    """As the catalogue writes it, "21.0.12.10" or "21.0.10+7_openj9-0.57.0"; None for previews ("…-0.40.0-m1")."""
+    """The version in the catalogue's spelling, "21.0.12.10" or "21.0.10+7_openj9-0.57.0"; None for previews
+    ("…-0.40.0-m1")."""
     if _PRODUCT.fullmatch(text):
         return text
     match = _JAVA_AND_OPENJ9.fullmatch(text)

@@ -1,4 +1,4 @@
-"""Whom to ask about the newest build of an entry."""
+"""The pages that name the newest build of an entry, by vendor."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from jdkmatrix.jdks.upstream.offers import Found
 
 
 @dataclass(frozen=True)
-class Source:
+class VendorSource:
     """`read` takes the texts at `addresses`, in the same order, and the feature version."""
 
     addresses: Callable[[int], tuple[str, ...]]
@@ -19,8 +19,8 @@ class Source:
     early_access_only: bool = False
 
 
-SOURCES: Mapping[VendorName, Source] = {
-    "Eclipse Adoptium": Source(adoptium.addresses, adoptium.read),
-    "IBM Semeru": Source(semeru.addresses, semeru.read),
-    "Oracle OpenJDK": Source(oracle.addresses, oracle.read, early_access_only=True),
+SOURCES: Mapping[VendorName, VendorSource] = {
+    "Eclipse Adoptium": VendorSource(adoptium.addresses, adoptium.read),
+    "IBM Semeru": VendorSource(semeru.addresses, semeru.read),
+    "Oracle OpenJDK": VendorSource(oracle.addresses, oracle.read, early_access_only=True),
 }

@@ -14,7 +14,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.base import Ask, Lengths, LoadKind, NearestRate, Question
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, CapacityStep, Window
-from jdkmatrix.stats.capacity import CapacityRules, Probe, SearchOutcome, Tried, cut_off, is_known, next_rate, tried
+from jdkmatrix.stats.capacity import CapacityRules, Probe, SearchOutcome, TriedRate, cut_off, is_known, next_rate, tried
 
 # Of one search: the floor, eight halvings and three repeats were usual.
 _USUAL_STEPS = 12
@@ -64,7 +64,7 @@ class CapacitySearch(LoadKind[CapacityLoad]):
             nearest_rps=nearest,
         )
         steps: list[CapacityStep] = []
-        history: list[Tried] = []
+        history: list[TriedRate] = []
         while isinstance(probe := next_rate(history, rules), Probe):
             rate = RateLoad(rate_rps=probe.rate_rps, connections=load.connections)
             title = f"search, {probe.rate_rps:,.0f} req/s, {probe.purpose.value}"

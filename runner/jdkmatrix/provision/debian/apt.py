@@ -62,7 +62,7 @@ class Suite:
     conf: str
 
     def newest(self, package: str) -> str:
-        """Its version, as in the name of the file that would be downloaded.
+        """The newest version of a package, as in the name of the file that would be downloaded.
 
         Raises:
             MatrixError: the suite has no such package.
@@ -167,7 +167,7 @@ def unreachable(name: str) -> str | None:
 
 
 def dependencies(text: str) -> dict[str, list[str]]:
-    """What `apt-cache depends` prints, package by package; of alternatives the first that is a package.
+    """Parse the output of `apt-cache depends`, package by package; of alternatives the first that is a package counts.
 
     A virtual package stands in angle brackets, and those who provide it stand deeper, without a word before them.
     """

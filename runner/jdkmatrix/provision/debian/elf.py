@@ -42,7 +42,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def with_search_path(paths: Iterable[Path]) -> list[Path]:
-    """Those of the ELF files `paths` that say where their libraries lie.
+    """The ELF files among `paths` that say where their libraries lie.
 
     Raises:
         MatrixError: patchelf fails.
@@ -82,7 +82,7 @@ def relocate(paths: Iterable[Path], root: Path, final_root: Path) -> None:
 
 
 def _library_folders(interpreter: Path, root: Path) -> list[Path]:
-    """Where the interpreter lies, and its counterpart with or without usr/: before Debian 13 packages use both."""
+    """The folder of the interpreter, and its counterpart with or without usr/: before Debian 13 packages use both."""
     inside = interpreter.parent.relative_to(root)
     twin = inside.relative_to("usr") if inside.is_relative_to("usr") else Path("usr") / inside
     return [interpreter.parent, *([root / twin] if (root / twin).is_dir() else [])]
@@ -100,7 +100,7 @@ def _from_origin(folder: Path, path: Path) -> str:
 
 
 def _interpreter(tool: str, path: Path) -> str | None:
-    """None: a library."""
+    """The program interpreter of an ELF file; None: it is a library."""
     done = subprocess.run([tool, "--print-interpreter", path], capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout.strip()

@@ -44,7 +44,7 @@ def debian_archive(sources: Iterable[AptSource], codename: str | None) -> AptSou
 
 
 def own_suite(archive: AptSource, codename: str | None) -> str:
-    """Of the suites of `archive`, as `debian_archive` found it, the one that is the host's own release."""
+    """The suite of `archive`, as `debian_archive` found it, that is the host's own release."""
     own = _own_names(codename)
     return next(suite for suite in archive.suites if suite in own)
 

@@ -1,35 +1,113 @@
-"""What every cell's page has, whatever was measured in it. Pure."""
+"""The page of a cell as far as it is the same whatever was measured in it. Pure; logs were read before."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from jdkmatrix.domain.quantities import amount
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.blocks.inline import badge, element, joined, say
+from jdkmatrix.report.blocks.kinds import (
+    Command,
+    Details,
+    Fact,
+    FactList,
+    Log,
+    PageBlock,
+    Pre,
+    Prose,
+    Section,
+    Tile,
+    Tiles,
+)
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.tables import DataTable, columns
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.views import Fact, RanWith
-from jdkmatrix.report.words.sentences import confined_words
+from jdkmatrix.report.run_page.attempts import Logs, attempts_section
+from jdkmatrix.report.run_page.jdks import jdk_details, jdk_facts
+from jdkmatrix.report.words.sentences import capitalised, confined_words
 from jdkmatrix.store.cells import CellRecord
 
 _UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
 
 
-def ran_with(record: CellRecord, run: RunRecord, *, work: str) -> RanWith:
-    """`work`: what takes the time on the CPU."""
-    key = record.key
-    jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
-    done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else "none"
-    return RanWith(
-        jdk=facts.jdk_row(jdk) if jdk else None,
-        work=Fact(work, done),
-        identity_digest=record.identity.digest,
-        identity_inputs=facts.pretty_json(record.identity.inputs),
-        jvm_flags=tuple(sorted(record.jvm_flags.items())),
-        host=facts.host_facts(run.latest_session.host),
+@dataclass(frozen=True)
+class CellLinks:
+    """Seen from the cell's page: `record`: where its record is, or, `elsewhere`, all files of its run; `hgrm`: its
+    latencies."""
+
+    record: str
+    elsewhere: bool = False
+    hgrm: str | None = None
+
+
+def cell_page(
+    record: CellRecord,
+    run: RunRecord,
+    logs: Logs,
+    links: CellLinks,
+    *,
+    title: str,
+    state: str,
+    condition: str,
+    load_words: str,
+    cells: tuple[str, str],
+    work: str,
+    lede: Sequence[PageBlock],
+    peers: Sequence[PageBlock],
+    forks: Sequence[Section],
+    root: str,
+) -> WebPage:
+    """`cells`: title and place of the table of cells on the run's page; `work`: what takes the time on the CPU;
+    `peers`: what stands above the forks; `root` leads to the site's folder."""
+    attempts = attempts_section(record, run, logs)
+    return WebPage(
+        title=f"{title} · {condition}",
+        heading=joined(title, " ", state),
+        summary=f"{condition}. {capitalised(load_words)}.",
+        lede=lede,
+        blocks=(*peers, *forks, *attempts, _parts(record, run, work, links)),
+        root=root,
+        up="../index.html",
+        run_id=run.run_id,
+        menu=(
+            (cells[0], f"../index.html{cells[1]}"),
+            *((f"Fork {fork.fork}", f"#fork-{fork.fork}") for fork in record.forks),
+            *((one.title, f"#{one.id}") for one in attempts),
+            ("Parts", "#parts"),
+        ),
     )
+
+
+def lede_of(tiles: Sequence[Tile], note: str | None) -> tuple[PageBlock, ...]:
+    return (*([Tiles(tiles)] if tiles else []), *([Prose(note)] if note else []))
+
+
+def fork_section(
+    fork: Fork, status: str, css: str, blocks: Sequence[PageBlock], commands: Sequence[PageBlock], logs: Sequence[Log]
+) -> Section:
+    """The first log of a fork that failed is open."""
+    shown: list[PageBlock] = [replace(log, open=number == 0 and css == "failed") for number, log in enumerate(logs)]
+    return Section(
+        f"fork-{fork.fork}",
+        joined(f"Fork {fork.fork} ", badge(status, css)),
+        (*blocks, *commands, *((Prose(heading="Logs"), *shown) if shown else ())),
+        reasons=reason_words(fork.reasons),
+    )
+
+
+def command_lines(*programs: tuple[str, Sequence[str]]) -> tuple[PageBlock, ...]:
+    """Of each program that was started: what it is, and its command line."""
+    found: list[PageBlock] = []
+    for title, command in programs:
+        if command:
+            line = Command(shlex.join(command), f"{title}’s command line")
+            found += [Prose(heading=title, level=4), line]
+    return (Prose(heading="Command lines"), *found) if found else ()
 
 
 def reason_words(reasons: Sequence[Reason]) -> tuple[str, ...]:
@@ -41,16 +119,33 @@ def _reason(reason: Reason) -> str:
     return f"{reason.message} ({figures})" if figures else reason.message
 
 
-def command_lines(*programs: tuple[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
-    """Of each program that was started: what it is, and its command line."""
-    return tuple((title, shlex.join(command)) for title, command in programs if command)
+def confined(fork: Fork) -> Fact:
+    return Fact("CPU confinement", confined_words(fork.confinement.method, fork.confinement.why_not_cgroup))
 
 
-def kept_there(fork: Fork) -> Fact:
-    return Fact("Kept there", confined_words(fork.confinement.method, fork.confinement.why_not_cgroup))
-
-
-def box(fork: Fork) -> Iterator[Fact]:
+def limited(fork: Fork) -> Iterator[Fact]:
     """Its limits, if it had any."""
     if fork.limits:
-        yield Fact("Box", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits))
+        yield Fact("Limits", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits))
+
+
+def _parts(record: CellRecord, run: RunRecord, work: str, links: CellLinks) -> Section:
+    """All that decides a cell's figures besides its condition."""
+    key, flags = record.key, tuple(sorted(record.jvm_flags.items()))
+    jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
+    done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else "none"
+    digest = Fact("Identity", element("span", record.identity.digest, css="digest"))
+    blocks: list[PageBlock] = [FactList((*(jdk_facts(jdk) if jdk else ()), Fact(work, done), digest))]
+    blocks += jdk_details(jdk) if jdk else ()
+    if flags:
+        table = DataTable("Final flags", columns("Flag", "Value"), flags)
+        blocks.append(Details(f"Final flags of the JVM that are not at their default ({len(flags)})", (table,)))
+    blocks += [
+        Details("Host", (FactList(facts.host_facts(run.latest_session.host)),)),
+        Details(
+            "Everything that decides the result (the inputs of the identity)",
+            (Pre(facts.pretty_json(record.identity.inputs)),),
+        ),
+        Prose(say("record", links=links)),
+    ]
+    return Section("parts", "What it ran with", blocks)

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from jdkmatrix.domain.quantities import MISSING, digits, plural
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.windows import Sample, SeriesSteadiness, WarmupWindow
+from jdkmatrix.records.windows import Gauges, Sample, SeriesSteadiness, WarmupWindow
+from jdkmatrix.report.blocks.kinds import Chart
 from jdkmatrix.report.charts import specs as charts
 from jdkmatrix.report.run_page.facts import ranges
-from jdkmatrix.report.views import Chart
+from jdkmatrix.report.run_page.lines import LineFigure, Points
 
+Point = tuple[float, float | None]
 _MIB = 1024 * 1024
-Points = list[tuple[float, float | None]]
+_GAP_STEPS = 3  # of the usual time between two readings: beyond that nothing was read in between
 
 
-@dataclass(frozen=True)
-class _Series:
-    id: str
-    title: str
-    unit: str
-    points: Callable[[Fork], Points]
-    zero: bool = True
-    number_format: str = "~s"
-
-
-Bands = list[tuple[float, float]]
-
-
-def fork_series(fork: Fork) -> tuple[Chart, ...]:
-    """Small multiples from the start of the server process to the last thing that was seen; measured windows shaded."""
+def fork_charts(fork: Fork) -> tuple[tuple[Chart, ...], tuple[str, ...]]:
+    """Small multiples from the start of the server process to the last thing that was seen, measured windows shaded;
+    and in words, what stayed the same all the time."""
     bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
-    return _charts(fork, _SERIES, bands, _end(fork))
+    told = [(figure, points, _values(points)) for figure in _SERIES if _values(points := _broken(figure.points(fork)))]
+    same = (f"{figure.title} {_range(values)}" for figure, _, values in told if len(set(values)) == 1)
+    end_s = _end(fork)
+    charts = (_chart(fork, figure, points, bands, end_s) for figure, points, values in told if len(set(values)) > 1)
+    return tuple(charts), tuple(same)
 
 
 def warmup_charts(fork: Fork) -> tuple[Chart, ...]:
@@ -44,8 +37,9 @@ def warmup_charts(fork: Fork) -> tuple[Chart, ...]:
         return ()
     ends = {stage: [w.t_s for w in windows if w.stage == stage] for stage in ("moderate", "load")}
     end_s = windows[-1].t_s
-    start_s = max(ends["moderate"], default=0.0)
-    return _charts(fork, _WARMUP, [(start_s, end_s)] if ends["load"] else [], end_s)
+    bands = [(max(ends["moderate"], default=0.0), end_s)] if ends["load"] else []
+    told = ((figure, list(figure.points(fork))) for figure in _WARMUP)
+    return tuple(_chart(fork, figure, points, bands, end_s) for figure, points in told if _values(points))
 
 
 def warmup_note(fork: Fork) -> str:
@@ -100,31 +94,40 @@ def _cost(window: WarmupWindow) -> str:
     return f"{digits(window.cpu_us_per_request, 3)} µs of CPU, and the JIT {window.jit_share * 100:.1f} % of one CPU"
 
 
-def _charts(fork: Fork, wanted: Iterable[_Series], bands: Bands, end_s: float) -> tuple[Chart, ...]:
-    found = []
-    for one in wanted:
-        points = one.points(fork)
-        values = [value for _, value in points if value is not None]
-        if not values:
-            continue
-        name = f"{one.title} in {one.unit}" if one.unit else one.title
-        found.append(
-            Chart(
-                id=f"fork-{fork.fork}-{one.id}",
-                title=name,
-                note=_range(values),
-                drawing=charts.series(
-                    points,
-                    bands,
-                    end_s=end_s,
-                    title=name,
-                    number_format=one.number_format,
-                    zero=one.zero,
-                    description=f"{name} over the seconds since the start of fork {fork.fork}",
-                ),
-            )
-        )
-    return tuple(found)
+def _chart(
+    fork: Fork, figure: LineFigure, points: Sequence[Point], bands: Sequence[tuple[float, float]], end_s: float
+) -> Chart:
+    return Chart(
+        id=f"fork-{fork.fork}-{figure.id}",
+        title=figure.title,
+        note=_range(_values(points)),
+        drawing=charts.series(
+            points,
+            bands,
+            end_s=end_s,
+            title=figure.title,
+            number_format=figure.number_format,
+            zero=figure.zero,
+            description=f"{figure.title} over the seconds since the start of fork {fork.fork}",
+        ),
+    )
+
+
+def _values(points: Iterable[Point]) -> list[float]:
+    return [value for _, value in points if value is not None]
+
+
+def _broken(points: Points) -> list[Point]:
+    """Broken wherever nothing was read for long: no line crosses the time in which another server had its turn."""
+    told = list(points)
+    steps = [after - before for (before, _), (after, _) in pairwise(told)]
+    usual_s = statistics.median(steps) if steps else 0.0
+    found = told[:1]
+    for (before_s, _), point in pairwise(told):
+        if point[0] - before_s > _GAP_STEPS * usual_s:
+            found.append((before_s, None))
+        found.append(point)
+    return found
 
 
 def _range(values: Sequence[float]) -> str:
@@ -143,9 +146,9 @@ def _end(fork: Fork) -> float:
     return max(ends, default=1.0)
 
 
-def _rate(samples: Sequence[Sample], counter: Callable[[Sample], float | None]) -> Points:
+def _rate(samples: Sequence[Sample], counter: Callable[[Sample], float | None]) -> list[Point]:
     """The growth of a counter per second, at the end of each step; None where an end is missing or it went back."""
-    found: Points = []
+    found: list[Point] = []
     for before, after in pairwise(samples):
         old, new = counter(before), counter(after)
         step_s = after.t_s - before.t_s
@@ -154,13 +157,9 @@ def _rate(samples: Sequence[Sample], counter: Callable[[Sample], float | None]) 
     return found
 
 
-def _gauge(samples: Sequence[Sample], figure: Callable[[Sample], float | None]) -> Points:
-    return [(sample.t_s, figure(sample)) for sample in samples]
-
-
-def _driver(fork: Fork, wanted: str, scale: float = 1) -> Points:
+def _driver(fork: Fork, wanted: str, scale: float = 1) -> list[Point]:
     """A figure of the driver's intervals, on the fork's clock; a break between windows."""
-    found: Points = []
+    found: list[Point] = []
     for window in fork.windows:
         previous_s = 0.0
         for interval in window.load.intervals:
@@ -175,44 +174,41 @@ def _driver(fork: Fork, wanted: str, scale: float = 1) -> Points:
     return found
 
 
-def _warm(fork: Fork, figure: str, scale: float = 1) -> Points:
+def _warm(fork: Fork, figure: str, scale: float = 1) -> list[Point]:
     windows = fork.warmup.windows if fork.warmup else ()
-    found: Points = []
+    found: list[Point] = []
     for window in windows:
         value: float | None = getattr(window, figure)
         found.append((window.t_s, None if value is None else value * scale))
     return found
 
 
+def _of_samples(of: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:
+    return lambda fork: ((sample.t_s, of(sample)) for sample in fork.samples)
+
+
+def _of_gauges(of: Callable[[Gauges], float | None]) -> Callable[[Fork], Points]:
+    return _of_samples(lambda sample: of(sample.gauges) if sample.gauges else None)
+
+
+def _per_second(of: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:
+    return lambda fork: _rate(fork.samples, of)
+
+
 _WARMUP = (
-    _Series("warm-cpu", "CPU per request", "µs", lambda f: _warm(f, "cpu_us_per_request")),
-    _Series("warm-jit", "JIT, share of one CPU", "%", lambda f: _warm(f, "jit_share", 100)),
-    _Series("warm-p99", "p99 latency", "ms", lambda f: _warm(f, "p99_us", 1e-3)),
+    LineFigure("warm-cpu", "CPU per request in µs", "", lambda f: _warm(f, "cpu_us_per_request")),
+    LineFigure("warm-jit", "JIT, share of one CPU in %", "", lambda f: _warm(f, "jit_share", 100)),
+    LineFigure("warm-p99", "p99 latency in ms", "", lambda f: _warm(f, "p99_us", 1e-3)),
 )
 
 _SERIES = (
-    _Series("throughput", "Throughput", "requests/s", lambda f: _driver(f, "completed")),
-    _Series("p99", "p99 latency", "ms", lambda f: _driver(f, "p99_us", 1e-3)),
-    _Series("cpu", "Server’s CPU", "CPUs", lambda f: _rate(f.samples, lambda s: s.cpu_s)),
-    _Series(
-        "in-flight",
-        "In flight",
-        "requests",
-        lambda f: _gauge(f.samples, lambda s: s.gauges.in_flight if s.gauges else None),
-    ),
-    _Series("rss", "RSS", "MiB", lambda f: _gauge(f.samples, lambda s: s.rss_bytes / _MIB)),
-    _Series(
-        "heap",
-        "Heap used",
-        "MiB",
-        lambda f: _gauge(f.samples, lambda s: s.gauges.heap_used_bytes / _MIB if s.gauges else None),
-    ),
-    _Series("threads", "Threads", "", lambda f: _gauge(f.samples, lambda s: s.threads)),
-    _Series(
-        "pool",
-        "Pool size",
-        "threads",
-        lambda f: _gauge(f.samples, lambda s: s.gauges.pool_size if s.gauges else None),
-    ),
-    _Series("jit", "JIT", "ms per s", lambda f: _rate(f.samples, lambda s: s.gauges.jit_ms if s.gauges else None)),
+    LineFigure("throughput", "Throughput in requests/s", "", lambda f: _driver(f, "completed")),
+    LineFigure("p99", "p99 latency in ms", "", lambda f: _driver(f, "p99_us", 1e-3)),
+    LineFigure("cpu", "Server’s CPU in CPUs", "", _per_second(lambda s: s.cpu_s)),
+    LineFigure("in-flight", "In flight in requests", "", _of_gauges(lambda g: g.in_flight)),
+    LineFigure("rss", "RSS in MiB", "", _of_samples(lambda s: s.rss_bytes / _MIB)),
+    LineFigure("heap", "Heap used in MiB", "", _of_gauges(lambda g: g.heap_used_bytes / _MIB)),
+    LineFigure("threads", "Threads", "", _of_samples(lambda s: s.threads)),
+    LineFigure("pool", "Pool size in threads", "", _of_gauges(lambda g: g.pool_size)),
+    LineFigure("jit", "JIT in ms per s", "", _per_second(lambda s: s.gauges.jit_ms if s.gauges else None)),
 )

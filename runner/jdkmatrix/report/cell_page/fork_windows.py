@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from jdkmatrix.figures.latency import chosen, distribution_of
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.pressure import CpuRole, CpuUse
+from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.inline import badge, joined
+from jdkmatrix.report.blocks.kinds import PageBlock, Prose
+from jdkmatrix.report.blocks.tables import DataTable, columns
 from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
-from jdkmatrix.report.views import WindowTable
 from jdkmatrix.report.words.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
 
 _NO_REMOTE = "no figures of a remote system were recorded"
@@ -18,7 +22,7 @@ _NO_GAUGE = "the server did not tell"
 _ENDED = "too many threads ended in the window, and the kernel keeps no sum of what they had counted"
 
 Getter = Callable[[Window], Figure]
-_Row = tuple[str, str, Getter]
+_WindowFigure = tuple[str, Getter]  # title and unit as in `columns`
 
 
 def _schedule(value: int | None, window: Window) -> Figure:
@@ -75,94 +79,75 @@ def _gc(window: Window) -> Figure:
     return Figure(f"{sut.gc_count:,} in {sut.gc_ms:,} ms", sut.gc_ms)
 
 
-_GROUPS: tuple[tuple[str, tuple[_Row, ...]], ...] = (
-    (
-        "Load",
-        (
-            ("Start", "s", lambda w: quantity(w.t_s, 3, why="")),
-            ("Duration", "s", lambda w: quantity(w.load.duration_s, 3, why="")),
-            ("Throughput", "req/s", lambda w: quantity(w.load.succeeded_rps, 4, why="")),
-            ("Due", "requests", lambda w: _schedule(w.load.due, w)),
-            ("Sent", "requests", lambda w: count(w.load.sent)),
-            ("Due, not sent", "requests", lambda w: _schedule(w.load.unsent, w)),
-            ("Completed", "requests", lambda w: count(w.load.completed)),
-            ("Answered after the end", "requests", lambda w: count(w.load.answered_late)),
-            ("Not 2xx", "answers", lambda w: count(w.load.non_2xx)),
-            ("Errors", "", _errors),
-            ("Reconnects", "", lambda w: count(w.load.reconnects)),
-        ),
+_GROUPS: dict[str, tuple[_WindowFigure, ...]] = {
+    "Load": (
+        ("Start|s", lambda w: quantity(w.t_s, 3, why="")),
+        ("Duration|s", lambda w: quantity(w.load.duration_s, 3, why="")),
+        ("Throughput|req/s", lambda w: quantity(w.load.succeeded_rps, 4, why="")),
+        ("Due|requests", lambda w: _schedule(w.load.due, w)),
+        ("Sent|requests", lambda w: count(w.load.sent)),
+        ("Due, not sent|requests", lambda w: _schedule(w.load.unsent, w)),
+        ("Completed|requests", lambda w: count(w.load.completed)),
+        ("Answered after the end|requests", lambda w: count(w.load.answered_late)),
+        ("Not 2xx|answers", lambda w: count(w.load.non_2xx)),
+        ("Errors", _errors),
+        ("Reconnects", lambda w: count(w.load.reconnects)),
     ),
-    (
-        "Latency",
-        (
-            ("Kind", "", _kind),
-            ("Recorded from", "s", lambda w: quantity(w.load.latency_from_s, 3, why="")),
-            ("p50", "ms", _percentile("50")),
-            ("p90", "ms", _percentile("90")),
-            ("p99", "ms", _percentile("99")),
-            ("p99.9", "ms", _percentile("99.9")),
-            ("Maximum", "ms", _maximum),
-        ),
+    "Latency": (
+        ("Kind", _kind),
+        ("Recorded from|s", lambda w: quantity(w.load.latency_from_s, 3, why="")),
+        ("p50|ms", _percentile("50")),
+        ("p90|ms", _percentile("90")),
+        ("p99|ms", _percentile("99")),
+        ("p99.9|ms", _percentile("99.9")),
+        ("Maximum|ms", _maximum),
     ),
-    (
-        "Server",
-        (
-            (
-                "CPU per request",
-                "µs",
-                lambda w: quantity(w.cpu_us_per_answer or None, 3, why="no request was answered"),
-            ),
-            ("Share of its CPUs", "", lambda w: share(w.sut.cpu_share)),
-            ("Run-queue wait", "s", lambda w: quantity(w.sut.run_queue_wait_s, 3, why=_ENDED)),
-            ("Switches, voluntary", "", lambda w: count(w.sut.voluntary_switches, why=_ENDED)),
-            ("Switches, forced", "", lambda w: count(w.sut.involuntary_switches, why=_ENDED)),
-            ("RSS, peak", "MiB", lambda w: mebibytes(w.sut.rss_peak_bytes, why="")),
-            ("Virtual size", "MiB", lambda w: mebibytes(w.sut.virt_bytes, why="")),
-            ("Heap used", "MiB", lambda w: mebibytes(w.sut.heap_used_bytes, why=_NO_GAUGE)),
-            ("Direct buffers", "MiB", lambda w: mebibytes(w.sut.direct_buffer_bytes, why=_NO_GAUGE)),
-            ("Threads, peak", "", lambda w: count(w.sut.threads_peak)),
-            ("In flight, peak", "requests", lambda w: count(w.sut.in_flight_peak, why=_NO_GAUGE)),
-            ("Garbage collections", "", _gc),
-            ("JIT", "ms", lambda w: count(w.sut.jit_ms, why=_NO_GAUGE)),
-            ("JIT, share of one CPU", "", lambda w: share(w.sut.jit_share)),
-        ),
+    "Server": (
+        ("CPU per request|µs", lambda w: quantity(w.cpu_us_per_answer or None, 3, why="no request was answered")),
+        ("Share of its CPUs", lambda w: share(w.sut.cpu_share)),
+        ("Run-queue wait|s", lambda w: quantity(w.sut.run_queue_wait_s, 3, why=_ENDED)),
+        ("Switches, voluntary", lambda w: count(w.sut.voluntary_switches, why=_ENDED)),
+        ("Switches, forced", lambda w: count(w.sut.involuntary_switches, why=_ENDED)),
+        ("RSS, peak|MiB", lambda w: mebibytes(w.sut.rss_peak_bytes, why="")),
+        ("Virtual size|MiB", lambda w: mebibytes(w.sut.virt_bytes, why="")),
+        ("Heap used|MiB", lambda w: mebibytes(w.sut.heap_used_bytes, why=_NO_GAUGE)),
+        ("Direct buffers|MiB", lambda w: mebibytes(w.sut.direct_buffer_bytes, why=_NO_GAUGE)),
+        ("Threads, peak", lambda w: count(w.sut.threads_peak)),
+        ("In flight, peak|requests", lambda w: count(w.sut.in_flight_peak, why=_NO_GAUGE)),
+        ("Garbage collections", _gc),
+        ("JIT|ms", lambda w: count(w.sut.jit_ms, why=_NO_GAUGE)),
+        ("JIT, share of one CPU", lambda w: share(w.sut.jit_share)),
     ),
-    (
-        "Driver and host",
-        (
-            ("Speed of a CPU before it", "divisions/µs", lambda w: quantity(w.clock_speed, 4, why="not read")),
-            ("Driver's share of its CPUs", "", lambda w: share(w.load.driver_cpu_share)),
-            ("Send lateness, p99", "ms", _lateness),
-            ("Foreign CPU, on the server’s CPUs", "", _use("sut", lambda use: use.foreign_share)),
-            ("Foreign CPU, on the driver’s CPUs", "", _use("driver", lambda use: use.foreign_share)),
-            ("Steal, from the server’s CPUs", "", _use("sut", lambda use: use.steal_share)),
-            ("Steal, from the driver’s CPUs", "", _use("driver", lambda use: use.steal_share)),
-            ("Busy, the driver’s CPUs", "", _use("driver", lambda use: use.busy_share)),
-            ("This tool, of one CPU", "", lambda w: share(w.host.runner_cpu_share)),
-            ("CPU pressure", "", lambda w: share(w.host.psi_cpu_some_share, why="the kernel does not tell")),
-        ),
+    "Driver and host": (
+        ("Speed of a CPU before it|divisions/µs", lambda w: quantity(w.clock_speed, 4, why="not read")),
+        ("Driver's share of its CPUs", lambda w: share(w.load.driver_cpu_share)),
+        ("Send lateness, p99|ms", _lateness),
+        ("Foreign CPU, on the server’s CPUs", _use("sut", lambda use: use.foreign_share)),
+        ("Foreign CPU, on the driver’s CPUs", _use("driver", lambda use: use.foreign_share)),
+        ("Steal, from the server’s CPUs", _use("sut", lambda use: use.steal_share)),
+        ("Steal, from the driver’s CPUs", _use("driver", lambda use: use.steal_share)),
+        ("Busy, the driver’s CPUs", _use("driver", lambda use: use.busy_share)),
+        ("This tool, of one CPU", lambda w: share(w.host.runner_cpu_share)),
+        ("CPU pressure", lambda w: share(w.host.psi_cpu_some_share, why="the kernel does not tell")),
     ),
-)
+}
 
-
-_READINGS: tuple[str, tuple[_Row, ...]] = (
-    "Reading the server’s memory",
-    (
-        ("Server’s CPU", "s", lambda w: quantity(w.sut.probe_cpu_s, 3, why=_NO_GAUGE)),
-        ("Left out of CPU per request", "µs", lambda w: quantity(readings_us(w), 3, why=_NO_GAUGE)),
+_READINGS: dict[str, tuple[_WindowFigure, ...]] = {
+    "Reading the server’s memory": (
+        ("Server’s CPU|s", lambda w: quantity(w.sut.probe_cpu_s, 3, why=_NO_GAUGE)),
+        ("Left out of CPU per request|µs", lambda w: quantity(readings_us(w), 3, why=_NO_GAUGE)),
     ),
-)
+}
 
-_REMOTE: tuple[str, tuple[_Row, ...]] = (
-    "Remote system",
-    (
-        ("Answers", "", lambda w: count(w.remote.answered if w.remote else None)),
-        ("In flight, peak", "requests", lambda w: count(w.remote.in_flight_peak if w.remote else None)),
-        ("CPU", "s", lambda w: quantity(w.remote.cpu_s if w.remote else None, 3, why=_NO_REMOTE)),
-        ("Late, p50", "ms", lambda w: _late(w, "50")),
-        ("Late, p99", "ms", lambda w: _late(w, "99")),
+_REMOTE: dict[str, tuple[_WindowFigure, ...]] = {
+    "Remote system": (
+        ("Answers", lambda w: count(w.remote.answered if w.remote else None)),
+        ("In flight, peak|requests", lambda w: count(w.remote.in_flight_peak if w.remote else None)),
+        ("CPU|s", lambda w: quantity(w.remote.cpu_s if w.remote else None, 3, why=_NO_REMOTE)),
+        ("Late, p50|ms", lambda w: _late(w, "50")),
+        ("Late, p99|ms", lambda w: _late(w, "99")),
     ),
-)
+}
 
 
 def readings_us(window: Window) -> float | None:
@@ -177,19 +162,47 @@ def _late(window: Window, percentile: str) -> Figure:
     return milliseconds(lateness.percentiles_us[percentile] if lateness else None, why=_NO_REMOTE)
 
 
-def window_table(windows: Sequence[Window]) -> WindowTable:
-    """Windows across, figures down; a window's reasons and what the server did not do stand in its heading."""
-    groups = (
-        *_GROUPS,
-        *((_READINGS,) if any(window.sut.probe_cpu_s for window in windows) else ()),
-        *((_REMOTE,) if any(window.remote for window in windows) else ()),
+def window_blocks(fork: Fork) -> tuple[PageBlock, ...]:
+    """A table for each group of figures, a window in a line; below them why windows are lost, or what the server did
+    not do in them."""
+    windows = fork.windows
+    if not windows:
+        return ()
+    lost = [(window.index, _messages(window.reasons)) for window in windows if window.reasons]
+    short = [(window.index, _messages(window.shortfalls)) for window in windows if window.shortfalls]
+    return (
+        Prose(heading="Measured windows"),
+        *window_tables(windows, fork.fork),
+        *(Prose(f"Window {number}: {why}", css="reason") for number, why in lost),
+        *(Prose(f"Window {number} fell short: {why}", css="reason short") for number, why in short),
     )
-    return WindowTable(
-        heads=tuple(f"{w.index}" for w in windows),
-        reasons=tuple("; ".join(reason.message for reason in w.reasons) for w in windows),
-        shortfalls=tuple("; ".join(reason.message for reason in w.shortfalls) for w in windows),
-        groups=tuple(
-            (group, tuple((name, unit, tuple(getter(w) for w in windows)) for name, unit, getter in rows))
-            for group, rows in groups
-        ),
+
+
+def window_tables(windows: Sequence[Window], fork: int) -> tuple[DataTable, ...]:
+    groups = {
+        **_GROUPS,
+        **(_READINGS if any(window.sut.probe_cpu_s for window in windows) else {}),
+        **(_REMOTE if any(window.remote for window in windows) else {}),
+    }
+    heads = [_head(window) for window in windows]
+    return tuple(
+        DataTable(
+            f"{group} by window of fork {fork}",
+            columns(group, *(f"{title}#" for title, _ in figures)),
+            [(head, *(of(window) for _, of in figures)) for head, window in zip(heads, windows, strict=True)],
+            "figures",
+        )
+        for group, figures in groups.items()
     )
+
+
+def _head(window: Window) -> str:
+    if window.reasons:
+        return joined(f"window {window.index} ", badge("invalid", "invalid", _messages(window.reasons)))
+    if window.shortfalls:
+        return joined(f"window {window.index} ", badge("fell short", "fell-short", _messages(window.shortfalls)))
+    return f"window {window.index}"
+
+
+def _messages(reasons: Iterable[Reason]) -> str:
+    return "; ".join(reason.message for reason in reasons)

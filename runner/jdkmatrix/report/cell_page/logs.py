@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Sequence
 from os.path import realpath
 from pathlib import Path
 
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.report.blocks.kinds import Log
 from jdkmatrix.report.html.names import file_stem
-from jdkmatrix.report.views import LogView
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import is_of_the_host
 
 TAIL_LINES = 200
 _TAIL_BYTES = 512 * 1024
+_NUMBER = re.compile(r"[0-9]+")
 # What no browser shows well; tabs and line ends stay.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -53,13 +55,13 @@ def tail(path: Path) -> tuple[str, int]:
     return _CONTROL.sub("", "\n".join(shown)), len(lines) - len(shown)
 
 
-def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> dict[tuple[int, int], tuple[LogView, ...]]:
+def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> dict[tuple[int, int], tuple[Log, ...]]:
     """Of every fork and every earlier attempt, by number and attempt."""
     root = loaded.directory.resolve()
     return {(fork.fork, fork.attempt): publish(root, cell, fork, page_dir) for fork in (*cell.attempts, *cell.forks)}
 
 
-def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[LogView, ...]:
+def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[Log, ...]:
     """Copy the fork's logs and interval histograms to below `page_dir`, and say what the page shows of them.
 
     `root`: the run's folder, without symbolic links.
@@ -71,14 +73,25 @@ def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[L
     named += [(title, path) for path, title in by_interval.items()]
     return tuple(
         _publish_one(root, title, relative, page_dir, f"{stem}.files/{which}-{number}")
-        for number, (title, relative) in enumerate(named, start=1)
+        for number, (title, relative) in enumerate(_in_order(named), start=1)
     )
 
 
-def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: str) -> LogView:
+def _in_order(named: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Those whose titles differ in a number only stand together, by that number."""
+    kinds: dict[str, int] = {}
+
+    def place(log: tuple[str, str]) -> tuple[int, list[int]]:
+        kind = _NUMBER.sub("", log[0])
+        return kinds.setdefault(kind, len(kinds)), list(map(int, _NUMBER.findall(log[0])))
+
+    return sorted(named, key=place)
+
+
+def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: str) -> Log:
     found = _resolve(root, relative)
     if isinstance(found, str):
-        return LogView(title, None, 0, None, found)
+        return Log(title, None, 0, None, found)
     # As text whatever the log is called: a browser must never render it.
     suffix = ".hlog" if found.suffix == ".hlog" else ".txt"
     href = f"{target}-{file_stem(found.stem)}{suffix}"
@@ -90,5 +103,5 @@ def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: 
     except OSError as error:
         if is_of_the_host(error):
             raise
-        return LogView(title, None, 0, None, f"{relative}: cannot be copied: {error.strerror}")
-    return LogView(title, text, left_out, href, None)
+        return Log(title, None, 0, None, f"{relative}: cannot be copied: {error.strerror}")
+    return Log(title, text, left_out, href, None)

@@ -20,7 +20,14 @@ from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.outcomes import against, counted, finding_of, verdict, worth_reporting
 from jdkmatrix.report.words.numbers import apart, much, ratio_value, than
-from jdkmatrix.report.words.sentences import Finding, asked_words, finding, marked_interval, not_judged_words
+from jdkmatrix.report.words.sentences import (
+    PairFinding,
+    asked_words,
+    capitalised,
+    finding,
+    marked_interval,
+    not_judged_words,
+)
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict
 
@@ -38,7 +45,7 @@ OUTCOME = "outcome"  # beside the ids of metrics
 # Read back from files; its bounds keep the quotient of any two a finite number above 0.
 KeptRatio = Annotated[float, Field(ge=1e-150, le=1e150)]
 
-_SIDE_OF = {Finding.BETTER: Side.VIRTUAL, Finding.WORSE: Side.POOL}
+_SIDE_OF = {PairFinding.BETTER: Side.VIRTUAL, PairFinding.WORSE: Side.POOL}
 _VIRTUAL, _POOL = "virtual threads", "the pool"
 _DO = {Side.VIRTUAL: "Use virtual threads", Side.POOL: "Keep the pool"}
 _NONE_SEEN = 5e-4  # a ratio so near to 1 is shown as 1.000
@@ -83,7 +90,7 @@ def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
     side = _SIDE_OF.get(finding_of(judged), Side.OPEN)
     one, other = judged.contrast.numerator, judged.contrast.denominator
     said = f"with {_VIRTUAL} the server {against(judged)} with {_POOL}"
-    undecided = f"{said[0].upper()}{said[1:]}: {verdict(judged)}."
+    undecided = f"{capitalised(said)}: {verdict(judged)}."
     return Advice(
         figure=OUTCOME,
         title=judged.question.title,
@@ -111,12 +118,12 @@ def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
         f"{one} ms with {_VIRTUAL} and {other} ms with {_POOL}."
     )
     value = f"{one} / {other}"
-    word, under = Finding.NOT_JUDGED.value, "ms, not judged"
+    word, under = PairFinding.NOT_JUDGED.value, "ms, not judged"
     return (Advice(P99.id, P99.title, Side.OPEN, word, "none", value, under, False, None, None, None, sentence),)
 
 
-def _word(found: Finding) -> str:
-    who = {Finding.BETTER: _VIRTUAL, Finding.WORSE: _POOL}.get(found)
+def _word(found: PairFinding) -> str:
+    who = {PairFinding.BETTER: _VIRTUAL, PairFinding.WORSE: _POOL}.get(found)
     return f"{who} better" if who else found.value
 
 
@@ -155,7 +162,7 @@ def _advice(
         tone=tone(judged, metric),
         value=ratio_value(ratio),
         under=ratio_words(judged),
-        judged=finding(judged, metric) not in (Finding.NOT_JUDGED, Finding.ONE_BLOCK),
+        judged=finding(judged, metric) not in (PairFinding.NOT_JUDGED, PairFinding.ONE_BLOCK),
         ratio=ratio.value,
         low=ratio.ci_low,
         high=ratio.ci_high,
@@ -174,17 +181,16 @@ def _of_figure(metric: Metric, judged: Judged) -> str:
     """The figure alone, as a sentence."""
     ratio = judged.ratio
     match finding(judged, metric):
-        case Finding.BETTER | Finding.WORSE:
-            text = _effect(metric, ratio)
-            return f"{text[0].upper()}{text[1:]}."
-        case Finding.ONE_BLOCK:
+        case PairFinding.BETTER | PairFinding.WORSE:
+            return f"{capitalised(_effect(metric, ratio))}."
+        case PairFinding.ONE_BLOCK:
             return f"Only a hint, from one block: {_effect(metric, ratio)}."
-        case Finding.NOT_JUDGED:
+        case PairFinding.NOT_JUDGED:
             return f"{metric.title}: not judged, because {not_judged_words(judged, _VIRTUAL, _POOL)}."
-        case Finding.NO_EVIDENCE_YET:
+        case PairFinding.NO_EVIDENCE_YET:
             family = plural(judged.family, "comparison")
             return f"No evidence yet: {_effect(metric, ratio)}, too little among the {family} of its run."
-        case Finding.CANNOT_TELL:
+        case PairFinding.CANNOT_TELL:
             return f"Cannot tell: with {_VIRTUAL} {metric.name} is anywhere {_span(ratio)}."
         case _:
             return f"No difference in {metric.name} was seen: with {_VIRTUAL} it is {_span(ratio)}."

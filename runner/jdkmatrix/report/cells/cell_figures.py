@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.figures.metrics import CPU, P99, Metric
+from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.latency import percentile_figure
 from jdkmatrix.report.words.numbers import Figure, count, over_forks, quantity
@@ -24,13 +22,6 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
             return count(None if most is None else round(most), why=why)
         return quantity(most, metric.significant, why=why, scale=metric.scale)
     return over_forks(cell.figures(metric).values() if cell else (), metric.significant, why=why, scale=metric.scale)
-
-
-def cost(cell: CellStats | None, *, why: str) -> Figure:
-    """CPU per request; beneath it the step that it is of, where that is one of several."""
-    figure = of_metric(CPU, cell, why=why)
-    step = cell.kind.cpu_label if cell and figure.sort is not None else None
-    return replace(figure, under=step) if step else figure
 
 
 def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:

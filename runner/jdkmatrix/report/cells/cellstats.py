@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from jdkmatrix.domain.applications import APPLICATIONS
+from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import references
 from jdkmatrix.domain.servers import own_pool
@@ -75,7 +75,7 @@ class CellStats:
     @property
     def does_nothing(self) -> bool:
         """Does its application answer at once, where no work and no waiting is asked for?"""
-        application = APPLICATIONS.get(self.record.parameters.get("application", ""))
+        application = applications().get(self.record.parameters.get("application", ""))
         return application is not None and application.does_nothing
 
     @property

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.quantities import wait_words
-from jdkmatrix.report.words.sentences import Finding
+from jdkmatrix.report.words.sentences import PairFinding
 
 _OPEN = (
-    *(Finding.NO_EVIDENCE_YET, Finding.NO_DIFFERENCE_SEEN, Finding.CANNOT_TELL),
-    *(Finding.ONE_BLOCK, Finding.TOO_FEW_FORKS),
+    *(PairFinding.NO_EVIDENCE_YET, PairFinding.NO_DIFFERENCE_SEEN, PairFinding.CANNOT_TELL),
+    *(PairFinding.ONE_BLOCK, PairFinding.TOO_FEW_FORKS),
 )
 
 
@@ -18,7 +18,7 @@ _OPEN = (
 class Crossover:
     """The findings about one executor against another, by delay in µs; None where there is no pair."""
 
-    findings: Mapping[int, Finding | None]
+    findings: Mapping[int, PairFinding | None]
 
     @property
     def waits_us(self) -> tuple[int, ...]:
@@ -29,12 +29,12 @@ class Crossover:
         """The shortest measured delay from which on it is ahead at every longer one, too; None: there is no such."""
         found = None
         for wait_us in reversed(self.waits_us):
-            if self.findings[wait_us] is not Finding.BETTER:
+            if self.findings[wait_us] is not PairFinding.BETTER:
                 break
             found = wait_us
         return found
 
-    def at(self, *wanted: Finding | None) -> tuple[int, ...]:
+    def at(self, *wanted: PairFinding | None) -> tuple[int, ...]:
         return tuple(wait_us for wait_us in self.waits_us if self.findings[wait_us] in wanted)
 
 
@@ -42,7 +42,7 @@ def sentence(found: Crossover, numerator: str, denominator: str) -> str:
     """What the delays that were measured say, and nothing about those between them."""
     waits = found.waits_us
     since = found.ahead_from_us
-    ahead, behind = found.at(Finding.BETTER), found.at(Finding.WORSE)
+    ahead, behind = found.at(PairFinding.BETTER), found.at(PairFinding.WORSE)
     if since == waits[0]:
         words = f"{numerator} is ahead at every delay that was measured"
     elif since is not None:
@@ -57,7 +57,7 @@ def sentence(found: Crossover, numerator: str, denominator: str) -> str:
         parts.append(f"{denominator} is ahead at {_list(behind)}")
     if open_ := found.at(*_OPEN):
         parts.append(f"nothing is shown at {_list(open_)}")
-    if unjudged := found.at(Finding.NOT_JUDGED, None):
+    if unjudged := found.at(PairFinding.NOT_JUDGED, None):
         parts.append(f"no verdict at {_list(unjudged)}")
     return f"{'; '.join(parts)}. Measured: {_list(waits)}."
 

@@ -11,49 +11,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import Pair, Slice
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.outcomes import finding_of, sentence, worth_reporting
 from jdkmatrix.report.cells.pairs import pairs_title
+from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.words.numbers import ratio_value
-from jdkmatrix.report.words.sentences import Finding, because, finding, losses_words, marked_interval
+from jdkmatrix.report.words.sentences import PairFinding, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict
 
 # A factor of so much away from 1 reaches the next colour.
 EDGES = (1.02, 1.05, 1.1, 1.2, 1.4, 2.0)
 # Of outcomes of forks, which are no factor: neither faint nor the strongest.
 _OUTCOME_LEVEL = 4
-
-
-@dataclass(frozen=True)
-class HeatCell:
-    """`tone` is a CSS class: "n1".."n6" favour the numerator, "d1".."d6" the denominator, "even" nobody, "none";
-    "leans-n", "leans-d": an interval without 1 that is no evidence; "blind": one with 1 that excludes nothing that
-    matters; "unjudged": the arms lost different numbers of forks.
-
-    `decided`: the verdict names one of the two.
-    """
-
-    value: str
-    interval: str | None
-    basis: str
-    tone: str
-    decided: bool
-    title: str
-    key: CellKey | None  # the numerator's cell
-
-
-@dataclass(frozen=True)
-class HeatTable:
-    title: str
-    corner: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
 
 
 def tone(judged: Judged, metric: Metric) -> str:
@@ -78,7 +54,7 @@ def tone(judged: Judged, metric: Metric) -> str:
 
 
 def outcome_tone(judged: JudgedOutcomes) -> str:
-    side = {Finding.BETTER: "n", Finding.WORSE: "d"}.get(finding_of(judged))
+    side = {PairFinding.BETTER: "n", PairFinding.WORSE: "d"}.get(finding_of(judged))
     return f"{side}{_OUTCOME_LEVEL}" if side else "even"
 
 
@@ -87,54 +63,59 @@ def heat_cell(
 ) -> HeatCell:
     """`pairs`: each block's own, in words."""
     if judged is None:
-        return HeatCell("–", None, "no pair", "none", False, why_missing, None)
-    better = {Finding.BETTER: pair.numerator, Finding.WORSE: pair.base}.get(finding(judged, metric))
-    basis = "not judged" if judged.verdict is Verdict.NOT_JUDGED else f"n {judged.ratio.blocks}"
+        return _without(why_missing, MISSING, "no pair")
+    better = {PairFinding.BETTER: pair.numerator, PairFinding.WORSE: pair.base}.get(finding(judged, metric))
     said = f"{f'{better} better, ' if better else ''}{because(judged)}"
     return HeatCell(
         value=ratio_value(judged.ratio),
         interval=marked_interval(judged),
-        basis=basis,
+        basis="not judged" if judged.verdict is Verdict.NOT_JUDGED else f"n {judged.ratio.blocks}",
         tone=tone(judged, metric),
         decided=better is not None,
         title=f"{metric.title}, {pair.words}: {said}{f'. {pairs}' if pairs else ''}",
-        key=key,
+        href=cell_page(key),
     )
 
 
 def outcome_cell(judged: JudgedOutcomes | None, key: CellKey, pair: Pair) -> HeatCell:
     """How many forks of either did what their load asks for."""
     if judged is None:
-        return HeatCell("–", None, "", "none", False, "one of the two has no record", None)
-    contrast = judged.contrast
+        return _without("one of the two has no record", MISSING)
+    one, other = judged.contrast.numerator, judged.contrast.denominator
     return HeatCell(
-        value=f"{contrast.numerator.yes}/{contrast.numerator.told}",
-        interval=f"against {contrast.denominator.yes}/{contrast.denominator.told}",
+        value=f"{one.yes}/{one.told}",
+        interval=f"against {other.yes}/{other.told}",
         basis="forks",
         tone=outcome_tone(judged),
-        decided=finding_of(judged) in (Finding.BETTER, Finding.WORSE),
+        decided=finding_of(judged) in (PairFinding.BETTER, PairFinding.WORSE),
         title=sentence(judged, *pair),
-        key=key,
+        href=cell_page(key),
     )
 
 
-def _cell(cells: Cells, judgements: Judgements, metric: Metric, key: CellKey, pair: Pair) -> HeatCell:
-    """`key`: the numerator's, of a condition that the run need not have."""
+def _without(why: str, value: str = "", basis: str = "") -> HeatCell:
+    return HeatCell(value, None, basis, "none", False, why, None)
+
+
+def _cell(cells: Cells, judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair) -> HeatCell:
+    """`key`: the numerator's, of a condition that the run need not have; `figure`: a metric, or what forks were
+    asked."""
     base = key.model_copy(update={"executor": pair.base})
-    if key not in cells.keys or base not in cells.keys:
-        return HeatCell("", None, "", "none", False, "not a condition of this run", None)
+    if not ({key, base} if isinstance(figure, Metric) else {key}) <= {*cells.peers(key)}:
+        return _without("not a condition of this run")
+    if not isinstance(figure, Metric):
+        return outcome_cell(judgements.outcomes(key), key, pair)
     absent = [k.executor for k in (key, base) if not ((c := cells.get(k)) and c.usable)]
-    compared = judgements.comparison(metric, key)
+    compared = judgements.comparison(figure, key)
     why = f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both executors"
     if compared is not None:
         why += f"; {losses_words(compared.losses)}"
     pairs = pairs_title(compared) if compared is not None else None
-    return heat_cell(judgements.of(metric, key), metric, key, pair, why, pairs=pairs)
+    return heat_cell(judgements.of(figure, key), figure, key, pair, why, pairs=pairs)
 
 
-def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], piece: Slice) -> HeatTable:
+def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], piece: Slice, of: str = "") -> HeatMap:
     """For a single condition, the first of `piece`: JDKs down, figures across."""
-
     asked = outcomes_asked(judgements, piece)
 
     def row(jdk: str) -> tuple[HeatCell, ...]:
@@ -142,12 +123,8 @@ def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], p
         first = (outcome_cell(judgements.outcomes(key), key, piece.pair),) if asked else ()
         return (*first, *(_cell(cells, judgements, metric, key, piece.pair) for metric in metrics))
 
-    return HeatTable(
-        title=piece.pair.words,
-        corner="JDK",
-        columns=(*([asked] if asked else []), *(metric.title for metric in metrics)),
-        rows=tuple((jdk, row(jdk)) for jdk in piece.jdks),
-    )
+    heads = (*([asked] if asked else []), *(metric.title for metric in metrics))
+    return HeatMap(piece.pair.words, "JDK", heads, tuple((jdk, row(jdk)) for jdk in piece.jdks), of)
 
 
 def outcomes_asked(judgements: Judgements, piece: Slice) -> str | None:
@@ -156,60 +133,32 @@ def outcomes_asked(judgements: Judgements, piece: Slice) -> str | None:
     return next((one.question.title for one in found if worth_reporting(one) and one.question.in_tables), None)
 
 
-def outcome_map(cells: Cells, judgements: Judgements, asked: str, piece: Slice, jdk: str) -> HeatTable:
-    """As `heat_map`, of outcomes."""
-
-    def cell(cpus: int, task: TaskSize) -> HeatCell:
-        key = _key(piece, jdk, cpus, task)
-        if key not in cells.keys:
-            return HeatCell("", None, "", "none", False, "not a condition of this run", None)
-        return outcome_cell(judgements.outcomes(key), key, piece.pair)
-
-    return HeatTable(
-        title=asked,
-        corner="CPUs",
-        columns=tuple(piece.task_words(task) for task in piece.tasks),
-        rows=tuple((str(cpus), tuple(cell(cpus, task) for task in piece.tasks)) for cpus in piece.cpus),
-    )
-
-
-def heat_map(cells: Cells, judgements: Judgements, metric: Metric, piece: Slice, jdk: str) -> HeatTable:
-    """For one JDK: CPUs down, tasks across."""
+def heat_map(
+    cells: Cells, judgements: Judgements, figure: Metric | str, piece: Slice, jdk: str, of: str = ""
+) -> HeatMap:
+    """For one JDK: CPUs down, tasks across. `figure`: a metric, or what forks were asked."""
 
     def row(cpus: int) -> tuple[HeatCell, ...]:
         keys = (_key(piece, jdk, cpus, task) for task in piece.tasks)
-        return tuple(_cell(cells, judgements, metric, key, piece.pair) for key in keys)
+        return tuple(_cell(cells, judgements, figure, key, piece.pair) for key in keys)
 
-    return HeatTable(
-        title=metric.title,
+    return HeatMap(
+        title=figure.title if isinstance(figure, Metric) else figure,
         corner="CPUs",
-        columns=tuple(piece.task_words(task) for task in piece.tasks),
+        columns=tuple(map(piece.task_words, piece.tasks)),
         rows=tuple((str(cpus), row(cpus)) for cpus in piece.cpus),
+        of=of,
     )
 
 
 def _key(piece: Slice, jdk: str, cpus: int, task: TaskSize) -> CellKey:
-    return CellKey(
-        workload=piece.workload,
-        server=piece.server,
-        jdk=jdk,
-        executor=piece.pair.numerator,
-        cpus=cpus,
-        burn_us=task.burn_us,
-        wait_us=task.wait_us,
-        load=piece.load,
-    )
+    changed = {"jdk": jdk, "executor": piece.pair.numerator, "cpus": cpus}
+    return piece.keys[0].model_copy(update={**changed, "burn_us": task.burn_us, "wait_us": task.wait_us})
 
 
-@dataclass(frozen=True)
-class LegendStep:
-    tone: str
-    text: str
-
-
-def legend() -> tuple[LegendStep, ...]:
-    """From "the denominator is far better" over even to "the numerator is far better"."""
+def legend() -> tuple[tuple[str, str], ...]:
+    """Tone and factor of each step, from "the denominator is far better" over even to "the numerator is far better"."""
     levels = range(len(EDGES), 0, -1)
-    left = tuple(LegendStep(f"d{level}", f"{EDGES[level - 1]:g}") for level in levels)
-    right = tuple(LegendStep(f"n{level}", f"{EDGES[level - 1]:g}") for level in reversed(levels))
-    return (*left, LegendStep("even", "1"), *right)
+    left = tuple((f"d{level}", f"{EDGES[level - 1]:g}") for level in levels)
+    right = tuple((f"n{level}", f"{EDGES[level - 1]:g}") for level in reversed(levels))
+    return (*left, ("even", "1"), *right)

@@ -80,7 +80,7 @@ class Judgements:
 
 
 @dataclass
-class _Family:
+class _PageFamily:
     refusals: Mapping[CellKey, ArmRefusals]
     compared: dict[_Compared, Comparison] = field(default_factory=dict)
     contrasts: dict[CellKey, tuple[Question, Contrast]] = field(default_factory=dict)
@@ -117,7 +117,7 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
     """Both families of the run's page. `refusals`: of the page; None where it has no other pairs than these cells."""
     one_sided = page_refusals(cells) if refusals is None else refusals
     of_pairs = {cell: found for (cell, _), found in one_sided.items()}
-    comparisons, checks = _Family(of_pairs), _Family(of_pairs)
+    comparisons, checks = _PageFamily(of_pairs), _PageFamily(of_pairs)
     for key in cells.keys:
         base_key = key.model_copy(update={"executor": cells.reference(key)})
         cell, base = cells.get(key), cells.get(base_key)
@@ -141,12 +141,7 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
         for name, one in family.compared.items():
             if one.ratio is not None:
                 judged_ratios[name] = judged(
-                    one.ratio,
-                    adjusted.get(name),
-                    len(adjusted),
-                    one.losses,
-                    cells.relevant,
-                    of_pairs.get(one.cell.key),
+                    one.ratio, adjusted.get(name), len(adjusted), one.losses, cells.relevant, of_pairs.get(one.cell.key)
                 )
         for key, (question, contrasted) in family.contrasts.items():
             needed = _forks_needed(contrasted, {name: p for name, p in p_values.items() if name != key})

@@ -6,21 +6,21 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.attainment import OutcomeCounts
 from jdkmatrix.report.cells.judgements import JudgedOutcomes
 from jdkmatrix.report.words.numbers import p_value
-from jdkmatrix.report.words.sentences import Finding, refusals_words
+from jdkmatrix.report.words.sentences import PairFinding, refusals_words
 from jdkmatrix.stats.verdicts import FAMILY_ERROR
 
 
-def finding_of(judged: JudgedOutcomes) -> Finding:
+def finding_of(judged: JudgedOutcomes) -> PairFinding:
     contrast = judged.contrast
     if judged.refusals is not None:
-        return Finding.NOT_JUDGED
+        return PairFinding.NOT_JUDGED
     if judged.differs:
-        return Finding.BETTER if contrast.is_better else Finding.WORSE
+        return PairFinding.BETTER if contrast.is_better else PairFinding.WORSE
     if contrast.p_value is None:
         one, other = contrast.numerator, contrast.denominator
         even = one.told and other.told and one.yes * other.told == other.yes * one.told
-        return Finding.NO_DIFFERENCE_SEEN if even else Finding.TOO_FEW_FORKS
-    return Finding.NO_EVIDENCE_YET if contrast.p_value < FAMILY_ERROR else Finding.TOO_FEW_FORKS
+        return PairFinding.NO_DIFFERENCE_SEEN if even else PairFinding.TOO_FEW_FORKS
+    return PairFinding.NO_EVIDENCE_YET if contrast.p_value < FAMILY_ERROR else PairFinding.TOO_FEW_FORKS
 
 
 def worth_reporting(judged: JudgedOutcomes) -> bool:
@@ -53,7 +53,7 @@ def verdict(judged: JudgedOutcomes) -> str:
     """The finding with its reasons: the p-value, a word on the direction where it is not plain, and forks that were
     lost."""
     found, words = finding_of(judged), finding_of(judged).value
-    if found is Finding.TOO_FEW_FORKS and judged.forks_needed:
+    if found is PairFinding.TOO_FEW_FORKS and judged.forks_needed:
         words += f", {judged.forks_needed} of each would do"
     basis = []
     if judged.refusals is not None:

@@ -7,34 +7,15 @@ say different things, the reader is told which blocks were paired and what each 
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from jdkmatrix.figures.metrics import P99
+from jdkmatrix.report.blocks.inline import joined, small
+from jdkmatrix.report.blocks.tables import Column, DataTable
 from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats, Comparison
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.stats.ratios import Ratio
-
-
-@dataclass(frozen=True)
-class PairRow:
-    """One block, with the figures of both arms and their ratio."""
-
-    block: int
-    numerator: str
-    denominator: str
-    ratio: str
-
-
-@dataclass(frozen=True)
-class PairTable:
-    """The blocks behind one ratio."""
-
-    title: str
-    unit: str
-    numerator: str
-    denominator: str
-    rows: tuple[PairRow, ...]
 
 
 def paired_words(compared: Comparison) -> str | None:
@@ -59,23 +40,25 @@ def paired_words(compared: Comparison) -> str | None:
 
 def pairs_title(compared: Comparison) -> str:
     """Each block's pair, for a tooltip."""
-    return "; ".join(
-        f"block {row.block}: {row.numerator} / {row.denominator} = {row.ratio}" for row in pair_table(compared).rows
-    )
+    return "; ".join(f"block {block}: {above} / {below} = {ratio}" for block, above, below, ratio in _pairs(compared))
 
 
-def pair_table(compared: Comparison) -> PairTable:
-    metric = compared.metric
-    return PairTable(
-        title=metric.title,
-        unit=metric.unit,
-        numerator=compared.cell.key.executor,
-        denominator=compared.base.key.executor,
-        rows=tuple(
-            PairRow(block, amount(metric, above), amount(metric, below), ratio_value(_single(above / below)))
-            for block, (above, below) in compared.pairs.items()
+def pair_table(compared: Comparison) -> DataTable:
+    metric, arms = compared.metric, (compared.cell.key.executor, compared.base.key.executor)
+    return DataTable(
+        f"Blocks of {metric.title}",
+        (
+            Column(joined(metric.title, " ", small(metric.unit)), head=True),
+            *(Column(title, "num") for title in (*arms, "Ratio")),
         ),
+        tuple((f"block {block}", *figures) for block, *figures in _pairs(compared)),
     )
+
+
+def _pairs(compared: Comparison) -> Iterator[tuple[int, str, str, str]]:
+    for block, (above, below) in compared.pairs.items():
+        one, other = (amount(compared.metric, value) for value in (above, below))
+        yield block, one, other, ratio_value(_single(above / below))
 
 
 def _single(value: float) -> Ratio:

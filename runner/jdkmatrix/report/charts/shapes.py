@@ -26,14 +26,14 @@ def blanks(name: str) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Table:
+class NamedRows:
     """Rows that all have the same names, which are said once."""
 
     names: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
 
 
-Rows = Sequence[Row] | Table
+Rows = Sequence[Row] | NamedRows
 
 
 class Shape:
@@ -44,9 +44,7 @@ class Shape:
 
     def __init__(self, chart: alt.LayerChart | alt.FacetChart) -> None:
         self.spec: dict[str, Any] = chart.properties(
-            width="container",
-            background="transparent",
-            autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+            width="container", background="transparent", autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
         ).to_dict(validate=False)
         del self.spec["$schema"], self.spec["config"]
         found = set(_blanks_in(self.spec))
@@ -109,7 +107,7 @@ def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
 
 
 def _plain(rows: Rows) -> Any:
-    return {"names": rows.names, "rows": rows.rows} if isinstance(rows, Table) else list(rows)
+    return {"names": rows.names, "rows": rows.rows} if isinstance(rows, NamedRows) else list(rows)
 
 
 def _blanks_in(part: Any) -> Iterator[tuple[str, bool]]:

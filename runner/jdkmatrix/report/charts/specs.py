@@ -15,7 +15,7 @@ from typing import Any, Literal
 import altair as alt
 
 from jdkmatrix.domain.executors import usual_executors
-from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, Table, blank, blanks
+from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Row, Shape, blank, blanks
 
 # The dash of an executor's line, so that colour is not the only difference.
 _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 2, 2])
@@ -330,8 +330,8 @@ def series(
     """One figure over the seconds since the fork's start; measured windows are shaded. None breaks the line."""
     return _series_shape(zero).filled(
         data={
-            "rows": Table(("t", "v"), [(round(t, 3), v) for t, v in rows]),
-            "bands": Table(("start", "end"), bands),
+            "rows": NamedRows(("t", "v"), [(round(t, 3), v) for t, v in rows]),
+            "bands": NamedRows(("start", "end"), bands),
         },
         height=96,
         description=description,

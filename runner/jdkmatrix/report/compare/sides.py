@@ -19,7 +19,7 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, block
 from jdkmatrix.report.cells.judgements import JudgedOutcomes
 from jdkmatrix.report.cells.outcomes import against, finding_of, worth_reporting
 from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import Finding, finding, losses_words, possible_words
+from jdkmatrix.report.words.sentences import PairFinding, finding, losses_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
@@ -27,7 +27,7 @@ from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, adjust, judge
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedSide:
     """Cells of one run, those with `value` on `axis` where one is compared."""
 
     run: RunRecord
@@ -50,7 +50,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Change:
+class SideChange:
     """What `after` is in units of `before`, of one figure, or of how many forks did what their load asks for.
 
     `over`: the executor that the figure is taken over inside each run; None: the figure itself. `regression`: it got
@@ -86,14 +86,14 @@ class Compared:
     else_changed: tuple[str, ...]
     why_not: str | None
     left_out: tuple[str, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[SideChange, ...]
 
     @property
-    def regressions(self) -> tuple[Change, ...]:
+    def regressions(self) -> tuple[SideChange, ...]:
         return tuple(change for change in self.changes if change.regression)
 
     @property
-    def open(self) -> tuple[Change, ...]:
+    def open(self) -> tuple[SideChange, ...]:
         return tuple(change for change in self.changes if change.open)
 
 
@@ -102,7 +102,7 @@ _OUTCOME = "outcome"
 
 
 @dataclass
-class _Family:
+class _SidesFamily:
     """All that is compared, before it is judged together (Holm)."""
 
     ratios: dict[_Named, tuple[Metric, Ratio, Losses]] = field(default_factory=dict)
@@ -117,11 +117,11 @@ class _Family:
         return found | {name: one.p_value for name, (_, one) in self.outcomes.items() if one.p_value is not None}
 
 
-def compare_sides(before: Side, after: Side, *, threshold: float) -> Compared:
+def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float) -> Compared:
     """Every figure by which executors are compared, where both sides have it, and what forks did; one family of
     p-values. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
     hosts = (before.run.latest_session.host.hostname_hash, after.run.latest_session.host.hostname_hash)
-    family, left_out, inputs = _Family(), [], dict.fromkeys(_run_differences(before, after))
+    family, left_out, inputs = _SidesFamily(), [], dict.fromkeys(_run_differences(before, after))
     for key in after.compared():
         cell, base = after.cells.get(key), before.cells.get(before.in_place_of(key))
         if base is None or cell is None:
@@ -150,7 +150,9 @@ def compare_sides(before: Side, after: Side, *, threshold: float) -> Compared:
     )
 
 
-def _gather(family: _Family, cell: CellStats, base: CellStats, before: Side, after: Side, *, absolute: bool) -> None:
+def _gather(
+    family: _SidesFamily, cell: CellStats, base: CellStats, before: ComparedSide, after: ComparedSide, *, absolute: bool
+) -> None:
     same_run = before.cells is after.cells
     sequential = before.run.stopping is not None or after.run.stopping is not None
     key = cell.key
@@ -188,15 +190,15 @@ def _both(above: Comparison, below: Comparison) -> Losses:
     return above.losses if above.losses.differ else below.losses
 
 
-def _changes(family: _Family, threshold: float) -> Iterator[Change]:
+def _changes(family: _SidesFamily, threshold: float) -> Iterator[SideChange]:
     adjusted = adjust(family.p_values())
     for name, (metric, ratio, losses) in family.ratios.items():
         key, figure, over = name
         one = judged(ratio, adjusted.get(name), len(adjusted), losses, threshold)
         found = finding(one, metric)
-        worse = found is Finding.WORSE and abs(ratio.value - 1) > threshold
+        worse = found is PairFinding.WORSE and abs(ratio.value - 1) > threshold
         counts = over is None or (key, figure, None) not in family.ratios
-        yield Change(
+        yield SideChange(
             key=key,
             figure=figure,
             title=metric.title,
@@ -214,7 +216,7 @@ def _changes(family: _Family, threshold: float) -> Iterator[Change]:
         if not worth_reporting(outcomes):
             continue
         found = finding_of(outcomes)
-        yield Change(
+        yield SideChange(
             key=name[0],
             figure=_OUTCOME,
             title=cell.question.title,
@@ -224,7 +226,7 @@ def _changes(family: _Family, threshold: float) -> Iterator[Change]:
             interval=None,
             p_adjusted=outcomes.p_adjusted,
             word=found.value,
-            regression=found is Finding.WORSE,
+            regression=found is PairFinding.WORSE,
             open=not (told.is_better or outcomes.differs),
         )
 
@@ -237,18 +239,18 @@ def _excludes_worse(one: Judged, metric: Metric, threshold: float) -> bool:
     return low >= 1 - threshold if metric.more_is_better else high <= 1 + threshold
 
 
-def _word(one: Judged, found: Finding) -> str:
+def _word(one: Judged, found: PairFinding) -> str:
     word: str = found.value
-    if found in (Finding.BETTER, Finding.WORSE):
+    if found in (PairFinding.BETTER, PairFinding.WORSE):
         return f"{word}: {apart(one.ratio.value)} {'more' if one.ratio.value > 1 else 'less'}"
-    if found is Finding.NOT_JUDGED:
+    if found is PairFinding.NOT_JUDGED:
         return f"{word}: {losses_words(one.losses, 'after', 'before')}"
-    if found is Finding.CANNOT_TELL:
+    if found is PairFinding.CANNOT_TELL:
         return f"{word}: {possible_words(one)}"
     return word
 
 
-def _run_differences(before: Side, after: Side) -> Iterator[str]:
+def _run_differences(before: ComparedSide, after: ComparedSide) -> Iterator[str]:
     """Of what no identity of a cell has."""
     one, other = (_versions(side.run) for side in (before, after))
     for name, version in other.items():
@@ -267,7 +269,7 @@ def _versions(run: RunRecord) -> Mapping[str, str]:
     }
 
 
-def _input_differences(before: Side, after: Side, base: CellStats, cell: CellStats) -> Iterator[str]:
+def _input_differences(before: ComparedSide, after: ComparedSide, base: CellStats, cell: CellStats) -> Iterator[str]:
     """Of what decides a cell's result, but for the axis that is compared."""
     if before.cells is after.cells:
         return

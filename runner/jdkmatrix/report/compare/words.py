@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from jdkmatrix.domain.quantities import per_cent, plural
-from jdkmatrix.report.compare.sides import Change, Compared
-from jdkmatrix.report.words.numbers import p_figure
+from jdkmatrix.report.blocks.inline import joined, strong
+from jdkmatrix.report.blocks.kinds import Items, Section
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.tables import Column, DataTable
+from jdkmatrix.report.compare.sides import Compared, SideChange
+from jdkmatrix.report.words.numbers import Figure, p_figure
+from jdkmatrix.report.words.sentences import capitalised
 
 HEADINGS = ("Figure", "After / before", "95 % interval", "Adjusted p", "Verdict")
 
@@ -35,7 +40,7 @@ def cells(found: Compared) -> tuple[ComparedCell, ...]:
     )
 
 
-def _row(change: Change) -> tuple[str, ...]:
+def _row(change: SideChange) -> tuple[str, ...]:
     return (
         change.what,
         change.shown,
@@ -75,3 +80,33 @@ def remarks(found: Compared) -> tuple[str, ...]:
         *(f"also changed: {text}" for text in found.else_changed),
         *(f"not compared: {text}" for text in found.left_out),
     )
+
+
+def compare_page(found: Compared) -> WebPage:
+    """By itself, without a site."""
+    told = remarks(found)
+    columns = (Column(HEADINGS[0], head=True), *(Column(name, "ends") for name in HEADINGS[1:]))
+    return WebPage(
+        title=f"{title(found)} · jdk-matrix",
+        heading=title(found),
+        summary=joined(
+            f"{hosts(found)} ", strong(f"{capitalised(outcome(found))}.", "warned" if found.regressions else None)
+        ),
+        blocks=(
+            *([Section("else", "What else differs", (Items(told),))] if told else []),
+            *(
+                Section(
+                    f"cell-{number}",
+                    cell.cell_id,
+                    (DataTable(f"Table of {cell.cell_id}", columns, _shown(cell), "wrap"),),
+                )
+                for number, cell in enumerate(cells(found), start=1)
+            ),
+        ),
+        short=True,
+    )
+
+
+def _shown(cell: ComparedCell) -> list[tuple[Figure | str, ...]]:
+    """Regressions in amber."""
+    return [(row[0], *(Figure(text, None, amber=regression) for text in row[1:])) for row, regression in cell.rows]

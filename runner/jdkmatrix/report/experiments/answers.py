@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from jdkmatrix.experiments.base import CompleteCell, Sentences
 from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.report.blocks.kinds import AnswerBox
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.experiments.words import given, outcome_views, place, seen_in
-from jdkmatrix.report.views import Answer
 
 
-def answers(piece: ExperimentSlice) -> tuple[Answer, ...]:
+def answers(piece: ExperimentSlice) -> tuple[AnswerBox, ...]:
     """One per JDK. Figures are of forks that ran to their end; how others ended stands behind them."""
     found = []
     for jdk in piece.jdks:
@@ -20,7 +20,7 @@ def answers(piece: ExperimentSlice) -> tuple[Answer, ...]:
         complete = [_told(piece, cell) for cell in cells if _complete(cell)]
         sentences = (*BY_NAME[piece.kind].sentences(complete), *_ends(piece, cells))
         nothing = (("", "No cell of this JDK has a fork whose figures can be used."),)
-        found.append(Answer(jdk, sentences or nothing))
+        found.append(AnswerBox(jdk, sentences or nothing))
     return tuple(found)
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CountLoad
 from jdkmatrix.domain.quantities import delay_words, measure, plural, work_words
-from jdkmatrix.experiments.base import ChartFigure, Group, Page, Spread
+from jdkmatrix.experiments.base import ChartFigure, Page, ReadingGroup, Spread
+from jdkmatrix.report.blocks.kinds import Chart
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.charts.shapes import Drawing, Row
 from jdkmatrix.report.experiments.bars import Scale, expected_bars
 from jdkmatrix.report.experiments.views import BarGroup
 from jdkmatrix.report.experiments.words import load_of, outcome_words
-from jdkmatrix.report.views import Chart
 
 _STAR = " *"
 
@@ -38,7 +38,7 @@ def bar_groups(piece: ExperimentSlice, order: Sequence[str]) -> tuple[BarGroup, 
     return tuple(found)
 
 
-def _charts(piece: ExperimentSlice, page: Page, group: Group, order: Sequence[str]) -> Iterator[Chart]:
+def _charts(piece: ExperimentSlice, page: Page, group: ReadingGroup, order: Sequence[str]) -> Iterator[Chart]:
     number = 0
     for condition in dict.fromkeys(_values(page, cell.key) for cell in piece.cells):
         peers = [cell for cell in piece.cells if _values(page, cell.key) == condition]
@@ -63,7 +63,7 @@ def _values(page: Page, key: CellKey) -> tuple[object, ...]:
 def _chart(
     piece: ExperimentSlice,
     page: Page,
-    group: Group,
+    group: ReadingGroup,
     figure: ChartFigure,
     cells: Sequence[CellStats],
     peers: Sequence[CellStats],

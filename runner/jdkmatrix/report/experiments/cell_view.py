@@ -10,7 +10,7 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.base import Spread
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cell_page.every_cell import ran_with
+from jdkmatrix.report.blocks.kinds import Fact
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.experiment_cells import experiment_of
 from jdkmatrix.report.experiments.fork_view import fork_view
@@ -22,8 +22,7 @@ from jdkmatrix.report.experiments.words import (
     spread_figure,
 )
 from jdkmatrix.report.html.names import file_stem
-from jdkmatrix.report.run_page.attempts import Logs, attempt_views
-from jdkmatrix.report.views import Fact
+from jdkmatrix.report.run_page.attempts import Logs
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.sentences import program_condition
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
@@ -52,8 +51,6 @@ def view_experiment_cell(
         leading=_leading_name(cell, experiments),
         arms=_arms(cell, experiments, order),
         forks=tuple(fork_view(fork, key, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks),
-        attempts=attempt_views(record, run, logs),
-        ran_with=ran_with(record, run, work="Work per task"),
     )
 
 

@@ -6,8 +6,8 @@ from jdkmatrix.domain.quantities import digits
 from jdkmatrix.experiments.base import Details, Seen
 from jdkmatrix.records.readings import VmFacts
 from jdkmatrix.records.remote import RemoteStats
+from jdkmatrix.report.blocks.kinds import Fact
 from jdkmatrix.report.experiments.views import DistributionTable
-from jdkmatrix.report.views import Fact
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds
 
 _MIB = 1024**2

@@ -14,7 +14,8 @@ from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.windows import ProgramWindow
-from jdkmatrix.report.cell_page.every_cell import box, command_lines, kept_there, reason_words
+from jdkmatrix.report.blocks.kinds import Fact, Log
+from jdkmatrix.report.cell_page.every_cell import command_lines, confined, limited, reason_words
 from jdkmatrix.report.experiments.expectations import expectation_of
 from jdkmatrix.report.experiments.fork_facts import distributions, remote_facts, vm_facts
 from jdkmatrix.report.experiments.stacks import pinned_view
@@ -23,12 +24,11 @@ from jdkmatrix.report.experiments.words import outcome_views
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.attempts import order_words
 from jdkmatrix.report.run_page.clock import speed_words
-from jdkmatrix.report.views import Fact, LogView
 from jdkmatrix.report.words.numbers import Figure, missing, share
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 
 
-def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[LogView]) -> ExperimentForkView:
+def fork_view(fork: Fork, key: CellKey, run: RunRecord, logs: Sequence[Log]) -> ExperimentForkView:
     program, result = fork.program, fork.result
     details, known = details_of(result) if result else Details(), measurands(result)
     return ExperimentForkView(
@@ -76,11 +76,11 @@ def _facts(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
         Fact("Order", order_words(fork, run)),
         facts.started(fork),
         Fact("CPUs", cpus),
-        kept_there(fork),
+        confined(fork),
         Fact("CPU speed", speed_words(fork), "of serial work on one of its CPUs, before and after"),
     ]
-    found += [Fact("Given up", compromise) for compromise in confinement.compromises]
-    found += box(fork)
+    found += [Fact("Compromise", compromise) for compromise in confinement.compromises]
+    found += limited(fork)
     found += [Fact("Limit that was hit", outcome.message) for outcome in fork.outcomes]
     return tuple(found)
 

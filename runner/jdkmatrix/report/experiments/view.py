@@ -14,9 +14,8 @@ from jdkmatrix.report.experiments.overhead import overhead
 from jdkmatrix.report.experiments.pinning_heat import RULE, heat_tables, legend
 from jdkmatrix.report.experiments.stacks import pinned_views
 from jdkmatrix.report.experiments.table import table
-from jdkmatrix.report.experiments.views import Block, ExperimentsView
+from jdkmatrix.report.experiments.views import ExperimentKindView, ExperimentsView, Legend
 from jdkmatrix.report.experiments.words import load_of
-from jdkmatrix.report.views import Legend
 
 
 def view_experiments(experiments: Cells, order: Sequence[str]) -> ExperimentsView:
@@ -25,9 +24,9 @@ def view_experiments(experiments: Cells, order: Sequence[str]) -> ExperimentsVie
     return ExperimentsView(blocks, heat_rule=RULE, heat_legend=legend())
 
 
-def _block(piece: ExperimentSlice, order: Sequence[str]) -> Block:
+def _block(piece: ExperimentSlice, order: Sequence[str]) -> ExperimentKindView:
     present = {key.executor for key in piece.keys}
-    return Block(
+    return ExperimentKindView(
         id=f"experiment-{piece.kind}",
         title=piece.page.title,
         words=piece.page.introduction,

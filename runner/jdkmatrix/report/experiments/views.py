@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.report.blocks.kinds import AnswerBox, Chart, Fact, Log, PageBlock
 from jdkmatrix.report.charts.shapes import Drawing
-from jdkmatrix.report.views import Answer, CellView, Chart, Fact, ForkView, Legend
 from jdkmatrix.report.words.numbers import Figure
 
 
@@ -118,14 +118,22 @@ class ExperimentTable:
 
 
 @dataclass(frozen=True)
-class Block:
+class Legend:
+    """`slot`: place in the palette."""
+
+    name: str
+    slot: int
+
+
+@dataclass(frozen=True)
+class ExperimentKindView:
     """One kind of experiment."""
 
     id: str
     title: str
     words: str
     constant: str  # what all of its cells share
-    answers: tuple[Answer, ...]
+    answers: tuple[AnswerBox, ...]
     expectations: tuple[Expectation, ...]
     glossary: str
     heat: tuple[PinTable, ...]
@@ -140,7 +148,7 @@ class Block:
 class ExperimentsView:
     """`heat_rule`, `heat_legend`: of the heat map of pinning: in words; class and text of each step."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ExperimentKindView, ...]
     heat_rule: str
     heat_legend: tuple[tuple[str, str], ...]
 
@@ -159,10 +167,18 @@ class DistributionTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExperimentForkView(ForkView):
-    """`figures`: name, unit, value, expected, measured / expected. `counts`: what else was
-    counted; `sections`: what only this experiment has, each below its title."""
+class ExperimentForkView:
+    """`commands`: the command lines of its programs. `figures`: name, unit, value, expected, measured / expected.
+    `counts`: what else was counted; `sections`: what only this experiment has, each below its title."""
 
+    number: int
+    anchor: str
+    status: str
+    status_class: str
+    reasons: tuple[str, ...]
+    facts: tuple[Fact, ...]
+    commands: tuple[PageBlock, ...]
+    logs: tuple[Log, ...]
     outcomes: tuple[OutcomeView, ...]
     figures: tuple[tuple[str, str, Figure, Figure, Figure], ...]
     expectation: Expectation | None
@@ -190,7 +206,18 @@ class Arm:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExperimentCellView(CellView):
+class ExperimentCellView:
+    """`tiles`: name, unit, figure; `tiles_note`: what these figures are."""
+
+    cell_id: str
+    title: str
+    condition: str
+    load_words: str
+    status: str
+    status_class: str
+    status_title: str
+    tiles: tuple[tuple[str, str, Figure], ...]
+    tiles_note: str | None
     kind_words: str
     outcomes: tuple[OutcomeView, ...]
     asked: tuple[Fact, ...]

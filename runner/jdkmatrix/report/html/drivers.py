@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from jdkmatrix.domain.quantities import digits, per_cent, plural, rate_words, wait_words
 from jdkmatrix.domain.record import Record
 from jdkmatrix.records.run import DriverFacts
+from jdkmatrix.report.blocks.inline import Wording, say
+from jdkmatrix.report.blocks.kinds import PageBlock, Prose
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.words.numbers import Figure, missing
 
 COMPARED = "drivers.json"
@@ -44,8 +46,8 @@ class TriedOn(Record):
     irq_time_accounting: bool | None
 
 
-class Compared(TriedOn):
-    """As bench/drivers.py writes it."""
+class ComparedDrivers(TriedOn):
+    """The record that bench/drivers.py writes."""
 
     wrk2: DriverFacts
     loadgen: DriverFacts
@@ -54,67 +56,50 @@ class Compared(TriedOn):
     rows: tuple[ComparedRow, ...]
 
 
-@dataclass(frozen=True)
-class ComparedRowView:
-    fork: str
-    rate: Figure
-    pairs: Figure
-    cpu: Figure
-    ratio: Figure
-    p50: Figure
-    p99: Figure
-    delivered: Figure
-
-
-@dataclass(frozen=True)
-class AnswerView:
-    """CPU time per request, virtual threads over the pool, by each driver."""
-
-    workload: str
-    rate: Figure
-    by_wrk2: Figure
-    by_loadgen: Figure
-
-
-@dataclass(frozen=True)
-class ComparedView:
-    on: str
-    rows: tuple[ComparedRowView, ...]
-    answers: tuple[AnswerView, ...]
-
-
-def view_compared(compared: Compared) -> ComparedView:
-    virtualisation = f", {compared.virtualisation}" if compared.virtualisation else ""
-    return ComparedView(
-        on=f"{compared.measured_at}, {compared.cpu}, Linux {compared.kernel}{virtualisation}; wrk2 "
-        f"{compared.wrk2.version}, loadgen {compared.loadgen.version}; windows of {compared.window_s:g} s over "
-        f"{compared.connections} connections; commit {(compared.commit or 'not known')[:12]}",
-        rows=tuple(map(_row, compared.rows)),
-        answers=tuple(_answers(compared.rows)),
+def compared_blocks(compared: ComparedDrivers) -> tuple[PageBlock, ...]:
+    """Both drivers on the same forks, and what virtual threads spend over the pool by each."""
+    rows = compared.rows
+    return (
+        DataTable("Drivers compared", columns(*_FIGURES), tuple(map(_row, rows)), "stack"),
+        Prose(say("drivers_differ")),
+        DataTable("Virtual threads over the pool, by driver", columns(*_RATIOS), tuple(_over_the_pool(rows)), "stack"),
+        Prose("So one driver makes all of a curve, every row names its driver, and no ratio is of two."),
     )
 
 
-def _answers(rows: Sequence[ComparedRow]) -> Iterator[AnswerView]:
+def compared_words(compared: ComparedDrivers) -> Wording:
+    virtualisation = f", {compared.virtualisation}" if compared.virtualisation else ""
+    return say(
+        "drivers",
+        on=f"{compared.measured_at}, {compared.cpu}, Linux {compared.kernel}{virtualisation}; wrk2 "
+        f"{compared.wrk2.version}, loadgen {compared.loadgen.version}; windows of {compared.window_s:g} s over "
+        f"{compared.connections} connections; commit {(compared.commit or 'not known')[:12]}",
+    )
+
+
+_FIGURES = ("Fork", "Rate#", "Pairs#", "CPU/request, µs#", "Ratio#", "p50, ms#", "p99, ms#", "Delivered#")
+_RATIOS = ("CPU/request, virtual / liberty", "Rate#", "By wrk2#", "By loadgen#")
+
+
+def _over_the_pool(rows: Sequence[ComparedRow]) -> Iterator[tuple[Cell, ...]]:
     pools = {(row.workload, row.rate_rps): row for row in rows if row.executor == "liberty"}
     for row in rows:
         pool = pools.get((row.workload, row.rate_rps))
         if row.executor == "virtual" and pool:
-            wrk2, loadgen = (row.cpu_us[one] / pool.cpu_us[one] for one in _DRIVERS)
-            yield AnswerView(_workload(row), _rate(row), Figure(f"{wrk2:.2f}", wrk2), Figure(f"{loadgen:.2f}", loadgen))
+            ratios = (row.cpu_us[one] / pool.cpu_us[one] for one in _DRIVERS)
+            yield (_workload(row), _rate(row), *(Figure(f"{ratio:.2f}", ratio) for ratio in ratios))
 
 
-def _row(row: ComparedRow) -> ComparedRowView:
-    return ComparedRowView(
-        fork=f"{_workload(row)}, {row.executor}",
-        rate=_rate(row),
-        pairs=Figure(
-            str(row.pairs), row.pairs, under=f"{plural(row.refused, 'window')} refused" if row.refused else None
-        ),
-        cpu=_both(row.cpu_us, 1, 3),
-        ratio=_ratio(row.cpu_ratio),
-        p50=_both(row.p50_us, 1000, 2),
-        p99=_both(row.p99_us, 1000, 2),
-        delivered=Figure(" and ".join(per_cent(row.delivered[one]) for one in _DRIVERS), row.delivered["wrk2"]),
+def _row(row: ComparedRow) -> tuple[Cell, ...]:
+    return (
+        f"{_workload(row)}, {row.executor}",
+        _rate(row),
+        Figure(str(row.pairs), row.pairs, under=f"{plural(row.refused, 'window')} refused" if row.refused else None),
+        _both(row.cpu_us, 1, 3),
+        _ratio(row.cpu_ratio),
+        _both(row.p50_us, 1000, 2),
+        _both(row.p99_us, 1000, 2),
+        Figure(" and ".join(per_cent(row.delivered[one]) for one in _DRIVERS), row.delivered["wrk2"]),
     )
 
 

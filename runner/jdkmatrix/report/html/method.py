@@ -7,27 +7,29 @@ gates caught when they were provoked is read from what `bench/provoke.py` record
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from pydantic import ValidationError
-
-from jdkmatrix.config.explain import explained
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.domain.record import Record
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.method.gate import Gate
 from jdkmatrix.method.gates import GATES
+from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.html.drivers import COMPARED, Compared, ComparedView, TriedOn, view_compared
+from jdkmatrix.report.blocks.inline import joined, link, say, small
+from jdkmatrix.report.blocks.kinds import Fact, FactList, Section
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.report.html.drivers import COMPARED, ComparedDrivers, TriedOn, compared_blocks, compared_words
 from jdkmatrix.report.words.numbers import Figure, share
+from jdkmatrix.validation import validated
 
 PROVOKED = "provoked.json"
 Recorded = TypeVar("Recorded", bound=Record)
 
 
 class ProvokedOutcome(Record):
-    """Of all windows of one kind; `hog_share` is of one CPU, on that of the server ("sut") or of the driver."""
+    """All windows of one kind; `hog_share` is of one CPU, on that of the server ("sut") or of the driver."""
 
     case: str
     on: str
@@ -40,94 +42,81 @@ class ProvokedOutcome(Record):
 
 
 class Provoked(TriedOn):
-    """As bench/provoke.py writes it."""
+    """The record that bench/provoke.py writes."""
 
     window_s: float
     precision: float
     outcomes: tuple[ProvokedOutcome, ...]
 
 
-@dataclass(frozen=True)
-class GateView:
-    name: str
-    codes: str
-    limits: tuple[tuple[str, str], ...]
-    catches: str
-    cannot: str
-
-
-@dataclass(frozen=True)
-class ProvokedRow:
-    what: str
-    hog: str
-    windows: int
-    refused: int
-    by: str
-    rps: Figure
-    share: Figure
-
-
-class Tried(NamedTuple):
-    """What came of trying: the gates, and the drivers against each other."""
+class BenchRecords(NamedTuple):
+    """Records of what was tried: the gates, and the drivers against each other."""
 
     provoked: Provoked
-    compared: Compared
+    compared: ComparedDrivers
 
 
-@dataclass(frozen=True)
-class MethodView:
-    gates: tuple[GateView, ...]
-    compared: ComparedView
-    provoked_on: str
-    provoked: tuple[ProvokedRow, ...]
-
-
-def read_tried(templates: Path) -> Tried:
+def read_tried(templates: Path) -> BenchRecords:
     """Raises: MatrixError: a file is missing or not what it should be."""
-    return Tried(_read(templates / PROVOKED, Provoked), _read(templates / COMPARED, Compared))
+    return BenchRecords(_read(templates / PROVOKED, Provoked), _read(templates / COMPARED, ComparedDrivers))
 
 
 def _read(path: Path, kind: type[Recorded]) -> Recorded:
-    try:
-        return kind.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise MatrixError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValidationError as error:
-        raise explained(error, str(path)) from None
+    return validated(kind, parse_json(read_text(path), str(path)), path)
 
 
-def view_method(run: RunRecord, tried: Tried) -> MethodView:
-    provoked = tried.provoked
-    thresholds: Mapping[str, Any] = run.matrix.get("thresholds", {})
-    interrupts = {True: "accounted separately", False: "in the clocks of processes", None: "not known"}
-    return MethodView(
-        gates=tuple(
-            GateView(
-                name=gate.name,
-                codes=", ".join(gate.codes),
-                limits=tuple((limit, str(thresholds.get(limit, "not in this run"))) for limit in gate.limits),
-                catches=gate.catches,
-                cannot=gate.cannot,
-            )
-            for gate in GATES
+def method_page(run: RunRecord, tried: BenchRecords, root: str) -> WebPage:
+    """`root` leads to the site's folder."""
+    gates = FactList(tuple(_gate(gate, run) for gate in GATES), "reading")
+    provoked = DataTable(
+        "Disturbed windows", columns(*_PROVOKED), tuple(map(_provoked_row, tried.provoked.outcomes)), "stack"
+    )
+    return WebPage(
+        title=f"How windows are judged · {run.run_id}",
+        heading="How windows are judged",
+        summary=say("judged_windows"),
+        root=root,
+        up="index.html",
+        run_id=run.run_id,
+        menu=(("Gates", "#gates"), ("Provoked", "#provoked"), ("Drivers", "#drivers")),
+        foot=link("Back to the run", "index.html"),
+        blocks=(
+            Section("gates", "Gates", (gates,), say("gates")),
+            Section("provoked", "Provoked", (provoked,), say("provoked", on=_tried_on(tried.provoked))),
+            Section("drivers", "Drivers", compared_blocks(tried.compared), compared_words(tried.compared)),
         ),
-        provoked_on=f"{provoked.measured_at}, {provoked.cpu}, Linux {provoked.kernel}"
-        f"{f', {provoked.virtualisation}' if provoked.virtualisation else ''}; interrupts: "
-        f"{interrupts[provoked.irq_time_accounting]}; windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} "
-        f"promised; commit {(provoked.commit or 'not known')[:12]}",
-        provoked=tuple(_row(one) for one in provoked.outcomes),
-        compared=view_compared(tried.compared),
     )
 
 
-def _row(one: ProvokedOutcome) -> ProvokedRow:
+_PROVOKED = ("Fork", "Disturbed by", "Windows#", "Refused#", "By~", "req/s#", "Server’s share of its CPUs#")
+
+
+def _gate(gate: Gate, run: RunRecord) -> Fact:
+    thresholds: Mapping[str, Any] = run.matrix.get("thresholds", {})
+    limits = [(limit, thresholds.get(limit, "not in this run")) for limit in gate.limits]
+    return Fact(
+        joined(gate.name, " ", small(", ".join(gate.codes), css="under")), say("gate", gate=gate, limits=limits)
+    )
+
+
+def _tried_on(provoked: Provoked) -> str:
+    interrupts = {True: "accounted separately", False: "in the clocks of processes", None: "not known"}
+    virtualisation = f", {provoked.virtualisation}" if provoked.virtualisation else ""
+    return (
+        f"{provoked.measured_at}, {provoked.cpu}, Linux {provoked.kernel}{virtualisation}; interrupts: "
+        f"{interrupts[provoked.irq_time_accounting]}; windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} "
+        f"promised; commit {(provoked.commit or 'not known')[:12]}"
+    )
+
+
+def _provoked_row(one: ProvokedOutcome) -> tuple[Cell, ...]:
     whose = "server" if one.on == "sut" else "driver"
-    return ProvokedRow(
-        what=one.case,
-        hog=f"{one.hog_share:.0%} of the {whose}’s CPU" if one.hog_share else "none",
-        windows=one.windows,
-        refused=one.refused,
-        by=", ".join(f"{code} {count}" for code, count in one.gates.items()) or "–",
-        rps=Figure(digits(one.rps, 4), one.rps),
-        share=share(one.share),
+    return (
+        one.case,
+        f"{one.hog_share:.0%} of the {whose}’s CPU" if one.hog_share else "none",
+        str(one.windows),
+        str(one.refused),
+        ", ".join(f"{code} {count}" for code, count in one.gates.items()) or "–",
+        Figure(digits(one.rps, 4), one.rps),
+        share(one.share),
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,27 +19,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.report.blocks.inline import Wording
+from jdkmatrix.report.blocks.kinds import PageBlock
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.charts.shapes import on_a_page
 from jdkmatrix.report.html.drivers import COMPARED
 from jdkmatrix.report.html.method import PROVOKED, read_tried
 
 DRAWS = "vega.js"  # Vega, Vega-Lite and Vega-Embed, which give the page `vegaEmbed` and no other name
+LIBRARY = f"assets/{DRAWS}"  # seen from the site's root
 _PARTS = (
-    "base.html.j2",
-    "home.html.j2",
-    "claims.html.j2",
-    "history.html.j2",
-    "by.html.j2",
-    "compare.html.j2",
-    "by-axis.html.j2",
-    "run.html.j2",
+    "page.html.j2",
+    "blocks.html.j2",
+    "words.html.j2",
     "reading.html.j2",
-    "cell.html.j2",
-    "cell-served.html.j2",
-    "cell-experiment.html.j2",
-    "cell-brief.html.j2",
-    "experiments.html.j2",
-    "macros.html.j2",
-    "method.html.j2",
     COMPARED,
     PROVOKED,
     "report.css",
@@ -84,7 +78,7 @@ def policy(scripts: list[str], style: str, *, library_beside: bool) -> str:
 
 
 class Pages:
-    """The templates of one folder.
+    """The templates of one folder. `shared`: what they call and name.
 
     Raises:
         MatrixError: a file of it is missing or does not parse.
@@ -94,39 +88,44 @@ class Pages:
         missing = [name for name in _PARTS if not (templates / name).is_file()]
         if missing:
             raise MatrixError(f"{templates}: no {', '.join(missing)} there; the folder holds the report's templates")
-        self._environment = Environment(
+        environment = Environment(
             loader=FileSystemLoader(templates),
             autoescape=select_autoescape(default=True, default_for_string=True),
             undefined=StrictUndefined,
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(shared)
+        environment.globals.update(shared, show=self._show, say=self._say)
+        try:
+            self._macros = environment.get_template("blocks.html.j2").module
+            self._words = environment.get_template("words.html.j2").module
+            self._page = environment.get_template("page.html.j2")
+        except TemplateError as error:
+            raise MatrixError(f"{templates}: {error}") from None
         self.tried = read_tried(templates)
         self._css = (templates / "report.css").read_text("utf-8").replace("\r\n", "\n")
         self._scripts = {name: _script(templates / name) for name in ("report.js", "home.js")}
 
-    def render(
-        self,
-        template: str,
-        *,
-        charts: dict[str, Any] | None = None,
-        library: str = "",
-        data: Any = None,
-        scripts: tuple[str, ...] = ("report.js",),
-        **values: Any,
-    ) -> str:
-        """`library`: where the page finds what draws its `charts`; `data`: for its `scripts`."""
+    def _show(self, blocks: Iterable[PageBlock]) -> Markup:
+        return Markup("\n").join([getattr(self._macros, type(one).__name__.lower())(one) for one in blocks])
+
+    def _say(self, text: str | Wording) -> str:
+        return text if isinstance(text, str) else getattr(self._words, text.name)(**text.values)
+
+    def render(self, page: WebPage, *, data: Any = None, scripts: tuple[str, ...] = ("report.js",)) -> str:
+        """`data`: for its `scripts`."""
         sources = [self._scripts[name] for name in scripts]
+        css = "" if page.plain else self._css
+        charts = on_a_page(page.charts)
         try:
-            return self._environment.get_template(template).render(
-                csp=policy(sources, self._css, library_beside=charts is not None),
-                css=Markup(self._css),
+            return self._page.render(
+                page=page,
+                csp=policy(sources, css, library_beside=charts is not None),
+                css=Markup(css),
                 scripts=tuple(map(Markup, sources)),
-                vega_src=library,
+                library=f"{page.root or ''}{LIBRARY}",
                 charts=None if charts is None else as_json(charts),
                 data=None if data is None else as_json(data),
-                **values,
             )
         except TemplateError as error:
-            raise MatrixError(f"template {template}: {error}") from None
+            raise MatrixError(f"page {page.title}: {error}") from None

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import first_arm, is_aa_arm
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.outcomes import against, verdict
-from jdkmatrix.report.views import Notice
 from jdkmatrix.report.words.numbers import ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import because, condition, not_judged_words
 from jdkmatrix.stats.ratios import Ratio

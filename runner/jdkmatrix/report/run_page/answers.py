@@ -9,16 +9,16 @@ from dataclasses import replace
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import reference, tuning_of
 from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.report.blocks.kinds import AnswerBox
 from jdkmatrix.report.cells import crossover
 from jdkmatrix.report.cells.causes import more_switches
 from jdkmatrix.report.cells.comparisons import Pair, Slice
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.outcomes import against, counted, finding_of, sentence, worth_reporting
 from jdkmatrix.report.cells.pairs import paired_words
-from jdkmatrix.report.views import Answer
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import (
-    Finding,
+    PairFinding,
     change,
     condition,
     finding,
@@ -32,7 +32,7 @@ from jdkmatrix.stats.verdicts import Judged
 
 def answers(
     judgements: Judgements, piece: Slice, metrics: Sequence[Metric], seen: Mapping[str, Sequence[tuple[str, str]]]
-) -> tuple[Answer, ...]:
+) -> tuple[AnswerBox, ...]:
     """One per JDK, on these figures of its load, the leading one first; `seen`: sentences about its executors that are
     no ratios."""
     found = []
@@ -57,9 +57,9 @@ def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> tuple[tuple[
     """What was measured beside the leading figure and may be why one of the two is behind."""
     judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
     found = finding(judged, metric) if judged else None
-    if compared is None or found not in (Finding.BETTER, Finding.WORSE):
+    if compared is None or found not in (PairFinding.BETTER, PairFinding.WORSE):
         return ()
-    arms = (compared.base, compared.cell) if found is Finding.BETTER else (compared.cell, compared.base)
+    arms = (compared.base, compared.cell) if found is PairFinding.BETTER else (compared.cell, compared.base)
     switches = more_switches(*arms)
     if switches is None:
         return ()
@@ -87,17 +87,17 @@ def _answer(
     outcomes: Mapping[CellKey, JudgedOutcomes],
     paired: Mapping[tuple[Metric, CellKey], str],
     seen: tuple[tuple[str, str], ...],
-) -> Answer:
+) -> AnswerBox:
     """`paired`: which blocks a ratio is of, where that must be said."""
     told = [(metric, by_key) for metric, by_key in judged if by_key]
     news = {key: one for key, one in outcomes.items() if worth_reporting(one)}
     if not told and not news:
-        return Answer(jdk, seen) if seen else _no_answer(jdk, pair)
-    amber = any(finding(one, metric) is Finding.NOT_JUDGED for metric, by_key in told for one in by_key.values())
+        return AnswerBox(jdk, seen) if seen else _no_answer(jdk, pair)
+    amber = any(finding(one, metric) is PairFinding.NOT_JUDGED for metric, by_key in told for one in by_key.values())
     if len(keys) > 1:
         first = [*_crossovers(pair, keys, judged, outcomes), *([_outcomes_tally(pair, outcomes)] if news else [])]
         tallies = [(metric.title, _tally(pair, by_key, metric, len(keys))) for metric, by_key in told]
-        return Answer(jdk, (*seen, *first, *tallies), amber)
+        return AnswerBox(jdk, (*seen, *first, *tallies), amber)
     sentences = [(one.question.title, f"{sentence(one, *pair)}.") for one in news.values()]
     single = [(metric, *next(iter(by_key.items()))) for metric, by_key in told]
     sentences += [
@@ -105,7 +105,7 @@ def _answer(
         for metric, key, one in single
     ]
     lead = _lead(pair, [(metric, one) for metric, _, one in single], next(iter(news.values()), None))
-    return Answer(f"{jdk}: {lead}", (*seen, *sentences), amber)
+    return AnswerBox(f"{jdk}: {lead}", (*seen, *sentences), amber)
 
 
 def _crossovers(
@@ -117,14 +117,14 @@ def _crossovers(
     """From which delay on, by CPUs and work, where several delays were measured. Who did what the load asks for comes
     before the leading figure, where that makes a difference."""
 
-    def found(key: CellKey) -> Finding | None:
+    def found(key: CellKey) -> PairFinding | None:
         told = outcomes.get(key)
         if told is not None and told.differs:
             return finding_of(told)
         metric, by_key = judged[0]
         return finding(by_key[key], metric) if key in by_key else None
 
-    by_place: dict[tuple[int, int], dict[int, Finding | None]] = {}
+    by_place: dict[tuple[int, int], dict[int, PairFinding | None]] = {}
     for key in keys:
         by_place.setdefault((key.cpus, key.burn_us), {})[key.wait_us] = found(key)
     return [
@@ -137,15 +137,15 @@ def _crossovers(
     ]
 
 
-def _no_answer(jdk: str, pair: Pair) -> Answer:
-    return Answer(f"{jdk}: no answer", (("", f"No block has both {pair.numerator} and {pair.base} usable."),))
+def _no_answer(jdk: str, pair: Pair) -> AnswerBox:
+    return AnswerBox(f"{jdk}: no answer", (("", f"No block has both {pair.numerator} and {pair.base} usable."),))
 
 
 def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None) -> str:
     """Which forks did what they were to do comes first, where that makes a difference or nothing else is known."""
     if outcomes is not None and (outcomes.differs or not judged):
         found = finding_of(outcomes)
-        ahead = {Finding.BETTER: pair, Finding.WORSE: pair[::-1]}.get(found)
+        ahead = {PairFinding.BETTER: pair, PairFinding.WORSE: pair[::-1]}.get(found)
         if ahead is None:
             return f"{pair.numerator} {against(outcomes)} with {pair.base}, {found.value}"
         return f"{ahead[0]} ahead of {ahead[1]}: {pair.numerator} {against(outcomes)}"
@@ -154,24 +154,24 @@ def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedO
 
 def _verdict(pair: Pair, metric: Metric, judged: Judged) -> str:
     found = finding(judged, metric)
-    if found is Finding.NOT_JUDGED:
+    if found is PairFinding.NOT_JUDGED:
         return f"{metric.name} not judged: {not_judged_words(judged, *pair)}"
-    if found is Finding.NO_EVIDENCE_YET:
+    if found is PairFinding.NO_EVIDENCE_YET:
         return f"no evidence yet of a difference in {metric.name}"
-    if found is Finding.CANNOT_TELL:
+    if found is PairFinding.CANNOT_TELL:
         return f"cannot tell about {metric.name}: {possible_words(judged)}"
-    if found is Finding.NO_DIFFERENCE_SEEN:
+    if found is PairFinding.NO_DIFFERENCE_SEEN:
         return f"no difference seen in {metric.name}"
-    if found is Finding.ONE_BLOCK:
+    if found is PairFinding.ONE_BLOCK:
         return "one block measured, a hint only"
-    better, worse = pair if found is Finding.BETTER else pair[::-1]
+    better, worse = pair if found is PairFinding.BETTER else pair[::-1]
     return f"{better} ahead of {worse} in {metric.name}"
 
 
-def _counts(pair: Pair, findings: Sequence[Finding], conditions: int) -> str:
+def _counts(pair: Pair, findings: Sequence[PairFinding], conditions: int) -> str:
     """ "liberty better in 2 of 3 conditions, no difference seen in 1"."""
-    named = {Finding.BETTER: f"{pair.numerator} better", Finding.WORSE: f"{pair.base} better"}
-    counts = {found: findings.count(found) for found in Finding if found in findings}
+    named = {PairFinding.BETTER: f"{pair.numerator} better", PairFinding.WORSE: f"{pair.base} better"}
+    counts = {found: findings.count(found) for found in PairFinding if found in findings}
     said = {named.get(found, found.value): number for found, number in counts.items()}
     if len(findings) < conditions:
         said["no pair"] = conditions - len(findings)
@@ -185,7 +185,7 @@ def _tally(pair: Pair, by_key: dict[CellKey, Judged], metric: Metric, conditions
     findings = [finding(judged, metric) for judged in by_key.values()]
     key, judged = max(by_key.items(), key=lambda item: abs(math.log(item[1].ratio.value)))
     found = finding(judged, metric)
-    open_ = None if found in (Finding.BETTER, Finding.WORSE) else found.value
+    open_ = None if found in (PairFinding.BETTER, PairFinding.WORSE) else found.value
     basis = ", ".join(filter(None, (f"ratio {ratio_value(judged.ratio)}", marked_interval(judged), open_)))
     largest = f"{change(judged.ratio, *pair)} ({basis}), with {condition(key.cpus, key.task)}"
     return f"{_counts(pair, findings, conditions)}. The largest difference: {largest}."

@@ -7,28 +7,30 @@ from collections.abc import Iterator, Mapping, Sequence
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.blocks.inline import badge, joined, say
+from jdkmatrix.report.blocks.kinds import Fact, FactList, Log, Notice, PageBlock, Prose, Section
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.views import AttemptView, Fact, LogView, Notice
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
-Logs = Mapping[tuple[int, int], Sequence[LogView]]  # by number and attempt of a fork
+Logs = Mapping[tuple[int, int], Sequence[Log]]  # by number and attempt of a fork
 
 
-def attempt_views(cell: CellRecord, run: RunRecord, logs: Logs) -> tuple[AttemptView, ...]:
-    """In the order of measurement."""
-    return tuple(
-        AttemptView(
-            title=f"Fork {fork.fork}, attempt {fork.attempt}",
-            status=STATUS_WORDS[fork.status],
-            status_class=STATUS_CLASS[fork.status],
-            reasons=_reasons(fork),
-            facts=(Fact("Order", order_words(fork, run)), facts.started(fork)),
-            logs=tuple(logs.get((fork.fork, fork.attempt), ())),
-        )
-        for fork in cell.attempts
-    )
+def attempts_section(cell: CellRecord, run: RunRecord, logs: Logs) -> tuple[Section, ...]:
+    """In the order of measurement; none where every fork stands at its first attempt."""
+    if not cell.attempts:
+        return ()
+    blocks = tuple(block for fork in cell.attempts for block in _attempt(fork, run, logs))
+    return (Section("attempts", "Earlier attempts", blocks, say("attempts")),)
+
+
+def _attempt(fork: Fork, run: RunRecord, logs: Logs) -> Iterator[PageBlock]:
+    status = badge(STATUS_WORDS[fork.status], STATUS_CLASS[fork.status])
+    yield Prose(heading=joined(f"Fork {fork.fork}, attempt {fork.attempt} ", status))
+    yield from (Prose(reason, css="reason") for reason in _reasons(fork))
+    yield FactList((Fact("Order", order_words(fork, run)), facts.started(fork)))
+    yield from logs.get((fork.fork, fork.attempt), ())
 
 
 def order_words(fork: Fork, run: RunRecord) -> str:

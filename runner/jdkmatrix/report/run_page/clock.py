@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import Calibration
-from jdkmatrix.report.views import Notice
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.words.numbers import share
 from jdkmatrix.store.cells import CellRecord
 

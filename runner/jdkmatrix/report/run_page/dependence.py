@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import digits, plural
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells, block_logs
-from jdkmatrix.report.views import Notice
 from jdkmatrix.report.words.numbers import Figure, missing, p_value
 from jdkmatrix.report.words.sentences import ratio_name
 from jdkmatrix.stats.dependence import (

@@ -8,12 +8,12 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.blocks.kinds import Notice, Trouble
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.experiment_cells import of_kinds
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.troubles import alike
-from jdkmatrix.report.views import Notice, Trouble
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 

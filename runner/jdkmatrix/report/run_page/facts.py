@@ -7,18 +7,17 @@ import shlex
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from jdkmatrix.claims.address import web
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
+from jdkmatrix.records.run import HostFacts, RunRecord, Session
+from jdkmatrix.report.blocks.kinds import Fact, Notice
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.aa_check import aa_notices
 from jdkmatrix.report.run_page.clock import calibration_notices, clock_notices
-from jdkmatrix.report.views import Fact, JdkRow, Notice
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -234,11 +233,7 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
         )
     loose = run.provenance.not_pinned(source_dirty=_dirty(run)) if run.provenance else ()
     if loose:
-        yield Notice(
-            "info",
-            "Not fully pinned",
-            f"What the flake would have given, and did not: {'; '.join(loose)}.",
-        )
+        yield Notice("info", "Not fully pinned", f"What the flake would have given, and did not: {'; '.join(loose)}.")
     missing = [jdk for jdk in run.jdks if jdk.selected and not jdk.available]
     if missing:
         names = ", ".join(jdk.id for jdk in missing)
@@ -306,28 +301,6 @@ def _confinement_notices(forks: Sequence[Fork]) -> Iterable[Notice]:
             "itself; the server's threads were looked at after every window. Cgroup cpusets, which no thread can "
             f"leave, were not used: {'; '.join(reasons)}.",
         )
-
-
-def jdk_row(jdk: JdkRecord) -> JdkRow:
-    if jdk.available:
-        state, state_class = ("measured", "ok") if jdk.selected else ("available, not selected", "none")
-    else:
-        state, state_class = "not available here", "failed" if jdk.selected else "none"
-    release = "\n".join(f"{key}={value}" for key, value in sorted(jdk.release.items()))
-    return JdkRow(
-        id=jdk.id,
-        selected=jdk.selected,
-        vendor=jdk.vendor,
-        vm={"hotspot": "HotSpot", "openj9": "OpenJ9"}[jdk.vm],
-        version=jdk.version or f"{jdk.catalogue_version} (catalogue)",
-        source=jdk.source or "–",
-        state=state,
-        state_class=state_class,
-        remark=jdk.reason if not jdk.available else jdk.notice,
-        bugs=tuple((bug.id, bug.summary, web(bug.url)) for bug in jdk.known_bugs),
-        output=jdk.version_output,
-        release=release or None,
-    )
 
 
 def reproduce(run: RunRecord) -> str:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.report.cells.cellstats import planned_forks
-from jdkmatrix.report.views import ForkCount
 from jdkmatrix.store.loaded import LoadedRun
+
+
+@dataclass(frozen=True)
+class ForkCount:
+    """How many forks can be used, and what became of the others, in a line. `amber`: some were lost."""
+
+    text: str
+    amber: bool
 
 
 def count_forks(loaded: LoadedRun) -> ForkCount:
@@ -29,6 +38,5 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
     again = sum(len(cell.attempts) for cell in cells)
     text = f"{usable} of {plural(forks + missing, 'fork')} usable"
     return ForkCount(
-        text=f"{text}{f': {lost}' if lost else ''}{f'; {again} measured again' if again else ''}",
-        amber=lost != "",
+        text=f"{text}{f': {lost}' if lost else ''}{f'; {again} measured again' if again else ''}", amber=lost != ""
     )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.probes.attribution import DIRECT_BUFFERS
 from jdkmatrix.probes.native_memory import Origin
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
+from jdkmatrix.report.blocks.inline import fill, joined
+from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.comparisons import Slice
 from jdkmatrix.report.charts.curves import Axis, stacked
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.line_charts import line_charts
-from jdkmatrix.report.views import Chart, ChartGroup
+from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
 from jdkmatrix.stats.forks import fork_readings_us
 
 _MIB = 1024 * 1024
@@ -46,51 +47,46 @@ _GROUP_OF = {
 }
 
 
-@dataclass(frozen=True)
-class _Line:
-    id: str
-    title: str
-    words: str
-    axis: str
-    of: Callable[[MemoryReading], float | None]
+def _over_time(figure: str) -> Callable[[Fork], Points]:
+    """In MiB."""
+
+    def points(fork: Fork) -> Points:
+        for one in fork.memory:
+            value: float | None = getattr(one, figure)
+            yield one.t_s, None if value is None else value / _MIB
+
+    return points
 
 
-_LINES = (
-    _Line("rss", "Resident memory", "RSS, as the kernel counts it.", "RSS in MiB", lambda one: one.rss_bytes / _MIB),
-    _Line(
-        "virt",
-        "Virtual size",
-        "Addresses and not memory: what top calls VIRT.",
-        "virtual size in MiB",
-        lambda one: one.virt_bytes / _MIB,
-    ),
-    _Line(
+_SINGLE = (
+    ("rss", "Resident memory", "RSS", "rss_bytes", "RSS, as the kernel counts it."),
+    ("virt", "Virtual size", "virtual size", "virt_bytes", "Addresses and not memory: what top calls VIRT."),
+    (
         "committed",
         "Heap committed",
+        "committed heap",
+        "heap_committed_bytes",
         "What the collector has asked the kernel for.",
-        "committed heap in MiB",
-        lambda one: None if one.heap_committed_bytes is None else one.heap_committed_bytes / _MIB,
     ),
-    _Line(
-        "used",
-        "Heap used",
-        "Live objects and garbage that has not been collected yet.",
-        "used heap in MiB",
-        lambda one: None if one.heap_used_bytes is None else one.heap_used_bytes / _MIB,
-    ),
+    ("used", "Heap used", "used heap", "heap_used_bytes", "Live objects and garbage that has not been collected yet."),
+)
+_END = "Beside the chart: the mean over forks at the end."
+_FIGURES = tuple(
+    LineFigure(name, title, f"{axis} in MiB", _over_time(figure), f"{words} {_END}")
+    for name, title, axis, figure, words in _SINGLE
 )
 
 
-def memory_groups(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+def memory_charts(place: ChartPlace) -> Iterator[Charts]:
     """The stack of every executor's last fork, then single figures of all forks; all on the same scales."""
-    readings = [one for cell in piece.cells for fork in cell.usable for one in fork.memory]
+    readings = [one for cell in place.piece.cells for fork in cell.usable for one in fork.memory]
     if not readings:
-        return ()
+        return
     time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
-    return (
-        _stacks(id_prefix, piece, order, time, max(one.rss_bytes for one in readings) / _MIB),
-        *(group for line in _LINES if (group := _line_group(id_prefix, piece, order, time, line, readings))),
-    )
+    yield _stacks(place, time, max(one.rss_bytes for one in readings) / _MIB)
+    for figure in _FIGURES:
+        if group := line_group(figure, place, time, note=partial(_mean_at_end, figure)):
+            yield group
 
 
 def readings_words(piece: Slice) -> str | None:
@@ -113,17 +109,17 @@ def grouped(reading: MemoryReading) -> dict[str, float]:
     return found
 
 
-def _stacks(id_prefix: str, piece: Slice, order: Sequence[str], time: Axis, highest_mib: float) -> ChartGroup:
+def _stacks(place: ChartPlace, time: Axis, highest_mib: float) -> Charts:
     size = Axis("resident MiB", 0, highest_mib * 1.05)
     charts = []
-    for number, (title, cells) in enumerate(piece.conditions(order)):
+    for number, (title, cells) in enumerate(place.piece.conditions(place.order)):
         for cell in cells:
             fork = next((fork for fork in reversed(cell.usable) if fork.memory), None)
             if fork is None:
                 continue
             charts.append(
                 Chart(
-                    id=f"{id_prefix}-stack-{number}-{order.index(cell.key.executor)}",
+                    id=f"{place.id_prefix}-stack-{number}-{place.order.index(cell.key.executor)}",
                     title=f"{cell.key.executor} on {title}, fork {fork.fork}",
                     note=_note(fork.memory[-1]),
                     drawing=stacked(
@@ -136,13 +132,13 @@ def _stacks(id_prefix: str, piece: Slice, order: Sequence[str], time: Axis, high
                     ),
                 )
             )
-    return ChartGroup(
+    return Charts(
         "Where the memory is",
         "Resident memory by origin; the stack's height is RSS, the line PSS. Heap, stacks, code and files are counted "
         "page by page; what malloc holds is split by what the JVM says it has allocated there.",
         tuple(charts),
-        by_executor=False,
-        origins=GROUPS,
+        tuple(joined(fill(f"o{slot}"), name) for slot, name in enumerate(GROUPS)),
+        place.css,
     )
 
 
@@ -162,33 +158,6 @@ def _note(last: MemoryReading) -> str:
     return f"At the end {digits(last.rss_bytes / _MIB, 3)} MiB: {parts}.{missing}"
 
 
-def _line_group(
-    id_prefix: str, piece: Slice, order: Sequence[str], time: Axis, line: _Line, readings: Sequence[MemoryReading]
-) -> ChartGroup | None:
-    values = [value for one in readings if (value := line.of(one)) is not None]
-    if not values:
-        return None
-    charts = line_charts(
-        f"{id_prefix}-{line.id}",
-        f"{line.title} over time",
-        piece,
-        order,
-        x=time,
-        y=Axis(line.axis, 0, max(values) * 1.05),
-        rows=partial(_line_rows, line),
-        note=partial(_mean_at_end, line),
-    )
-    return ChartGroup(line.title, f"{line.words} Beside the chart: the mean over forks at the end.", charts)
-
-
-def _line_rows(line: _Line, cell: CellStats) -> Iterable[Row]:
-    return (
-        {"executor": cell.key.executor, "fork": fork.fork, "x": one.t_s, "y": line.of(one)}
-        for fork in cell.usable
-        for one in fork.memory
-    )
-
-
-def _mean_at_end(line: _Line, cell: CellStats) -> str:
-    ends = [value for fork in cell.usable if fork.memory and (value := line.of(fork.memory[-1])) is not None]
+def _mean_at_end(figure: LineFigure, cell: CellStats) -> str:
+    ends = [value for fork in cell.usable if fork.memory and (value := list(figure.points(fork))[-1][1]) is not None]
     return f"{cell.key.executor}: {digits(sum(ends) / len(ends), 3)} MiB" if ends else ""

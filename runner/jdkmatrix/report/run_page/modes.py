@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.views import Notice
 from jdkmatrix.report.words.numbers import apart, p_value
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.stats.modes import FEWEST, P_MAX, Modes, two_modes

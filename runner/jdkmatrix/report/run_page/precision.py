@@ -10,10 +10,12 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.blocks.inline import say
+from jdkmatrix.report.blocks.kinds import Prose, Section
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.run_page.dependence import BlockChecks, lag1_figure, trend_figure
-from jdkmatrix.report.views import PrecisionRow, PrecisionView
 from jdkmatrix.report.words.numbers import Figure, missing, share, span
 from jdkmatrix.report.words.sentences import ratio_name
 from jdkmatrix.stats.protocols import (
@@ -35,15 +37,24 @@ _OTHER_FIGURE = "worked out for throughput only"
 _IN_TURNS = "only forks measured one after another show what forks of a fixed length would cost; these took turns"
 
 
-def precision_view(run: RunRecord, cells: Cells, checks: BlockChecks, judgements: Judgements) -> PrecisionView | None:
+def precision_section(run: RunRecord, cells: Cells, checks: BlockChecks, judgements: Judgements) -> tuple[Section, ...]:
     """None where no ratio has an interval."""
     rules = _rules(run)
     rows = tuple(_rows(cells, checks, judgements, rules, adaptive=run.stopping is not None))
     if not rows:
-        return None
+        return ()
     asked = f"± {rules.precision:.1%}".replace("%", " %")
     fixed = f"{_FIXED.measure_s:.0f} s after a ramp of {_FIXED.ramp_s:.0f} s"
-    return PrecisionView(asked=asked, fixed=fixed, blocks=checks.words, turns=_turns(cells), rows=rows)
+    notes = [Prose(text) for text in (checks.words, _turns(cells)) if text]
+    table = DataTable("Precision of ratios", columns(*_COLUMNS), rows, sortable=True)
+    words = say("precision", asked=asked, fixed=fixed)
+    return (Section("precision", "Precision and its cost", (*notes, table), words),)
+
+
+_COLUMNS = (
+    *("Ratio", "Of", "Blocks#", "Known to#", "Lag 1|correlation#", "Trend|first to last block#", "Ended by"),
+    *("As here#", "Fixed length#", "Time|share of fixed#"),
+)
 
 
 def _turns(cells: Cells) -> str | None:
@@ -67,7 +78,7 @@ def _rules(run: RunRecord) -> StoppingRules:
 
 def _rows(
     cells: Cells, checks: BlockChecks, judgements: Judgements, rules: StoppingRules, *, adaptive: bool
-) -> Iterator[PrecisionRow]:
+) -> Iterator[tuple[Cell, ...]]:
     for cell, base in cells.compared():
         key = cell.key
         metric = cells.leading(key)
@@ -79,17 +90,18 @@ def _rows(
         ended_by = _decision(ratio, rules) if adaptive else "fixed number"
         found = checks.of(key)
         cost = _cost_of(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
-        yield PrecisionRow(
-            what=ratio_name(key, base.key.executor),
-            figure=metric.title,
-            blocks=ratio.blocks,
-            known=_share(math.expm1(half_width_log)),
-            lag1=lag1_figure(found, ratio.blocks),
-            trend=trend_figure(found, ratio.blocks),
-            decision=judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
-            adaptive=_adaptive(cost),
-            fixed=_cost(cost.fixed) if isinstance(cost, Protocols) else _no_fixed(cost),
-            time_share=_time_share(cost) if isinstance(cost, Protocols) else _no_fixed(cost),
+        whole = cost if isinstance(cost, Protocols) else None
+        yield (
+            ratio_name(key, base.key.executor),
+            metric.title,
+            Figure(str(ratio.blocks), ratio.blocks),
+            _share(math.expm1(half_width_log)),
+            lag1_figure(found, ratio.blocks),
+            trend_figure(found, ratio.blocks),
+            judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
+            _adaptive(cost),
+            _cost(whole.fixed) if whole else _no_fixed(cost),
+            _time_share(whole) if whole else _no_fixed(cost),
         )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from jdkmatrix.domain.quantities import digits, plural, rate_words
@@ -13,14 +13,13 @@ from jdkmatrix.loads.attainment import failed_by_itself
 from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Sample
+from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cell_figures import amount
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.comparisons import Slice
 from jdkmatrix.report.charts.curves import Axis, lines
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.charts.specs import log_domain
-from jdkmatrix.report.run_page.line_charts import line_charts
-from jdkmatrix.report.views import Chart, ChartGroup
+from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.stats.ramps import (
     CAUGHT_UP_SHARE,
@@ -35,8 +34,6 @@ from jdkmatrix.stats.ramps import (
     peak_of,
     seconds_of,
 )
-
-_Points = Callable[[Fork], Iterable[tuple[float, float | None]]]
 
 _LEVEL_RULES: dict[type[RisingLoad], str] = {
     RampedLoad: "the last rate that was asked for",
@@ -61,30 +58,12 @@ def peak_rule(load: RisingLoad) -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Figure:
-    id: str
-    title: str
-    words: str
-    axis: str
-    points: _Points
-    log: bool = False
-    offered: bool = False  # draw the offered rate beside it
-    since: bool = False  # a latency: the words say from when on
-    mark: str = ""  # what a dot marks, after the words
-
-    def words_for(self, load: RisingLoad) -> str:
-        rule = {"peak": peak_rule(load), "knee": KNEE_RULE if isinstance(load, RampedLoad) else ""}.get(self.mark)
-        since = [_SINCE[type(load)]] if self.since else []
-        return " ".join([*since, self.words, *([f"A dot marks the {self.mark}: {rule}."] if rule else [])]).strip()
-
-
-def _completed(fork: Fork) -> Iterable[tuple[float, float | None]]:
+def _completed(fork: Fork) -> Points:
     return ((second.t_s, second.completed_rps) for second in seconds_of(fork))
 
 
-def _percentile(name: str) -> _Points:
-    def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
+def _percentile(name: str) -> Callable[[Fork], Points]:
+    def points(fork: Fork) -> Points:
         for window in fork.valid_windows:
             for interval in window.load.intervals:
                 value: float | None = getattr(interval, name)
@@ -93,8 +72,8 @@ def _percentile(name: str) -> _Points:
     return points
 
 
-def _sampled(figure: Callable[[Sample], float | None]) -> _Points:
-    def points(fork: Fork) -> Iterable[tuple[float, float | None]]:
+def _sampled(figure: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:
+    def points(fork: Fork) -> Points:
         for window in fork.valid_windows:
             for sample in fork.samples:
                 if 0 <= sample.t_s - window.t_s <= window.load.duration_s:
@@ -105,73 +84,60 @@ def _sampled(figure: Callable[[Sample], float | None]) -> _Points:
 
 _answered = _sampled(lambda sample: 1.0 if sample.gauges else None)
 
-_FIGURES = (
-    _Figure(
-        "throughput",
-        "Throughput second by second",
-        "Requests answered per second; a dashed line is the rate that was asked for.",
-        "answered per second",
-        _completed,
-        offered=True,
-        mark="peak",
-    ),
-    _Figure(
-        "pool",
-        "Size of the pool",
-        "Threads of what runs the requests: of the server's pool, or of the executor that took its place.",
-        "threads",
-        _sampled(lambda sample: sample.gauges.pool_size if sample.gauges else None),
-    ),
-    _Figure(
-        "threads",
-        "Platform threads of the process",
-        "All of them: of the pool, of the server, of the JVM.",
-        "threads",
-        _sampled(lambda sample: sample.threads),
-    ),
-    _Figure("p50", "Median response time", "", "p50 in ms", _percentile("p50_us"), log=True, since=True),
-    _Figure(
-        "p99",
-        "p99 second by second",
-        "",
-        "p99 in ms",
-        _percentile("p99_us"),
-        log=True,
-        since=True,
-        mark="knee",
-    ),
-    _Figure("max", "Slowest response", "", "maximum in ms", _percentile("max_us"), log=True, since=True),
+_THROUGHPUT = LineFigure(
+    "throughput",
+    "Throughput second by second",
+    "answered per second",
+    _completed,
+    "Requests answered per second; a dashed line is the rate that was asked for.",
 )
+_POOL = LineFigure(
+    "pool",
+    "Size of the pool",
+    "threads",
+    _sampled(lambda sample: sample.gauges.pool_size if sample.gauges else None),
+    "Threads of what runs the requests: of the server's pool, or of the executor that took its place.",
+)
+_THREADS = LineFigure(
+    "threads",
+    "Platform threads of the process",
+    "threads",
+    _sampled(lambda sample: sample.threads),
+    "All of them: of the pool, of the server, of the JVM.",
+)
+_P50 = LineFigure("p50", "Median response time", "p50 in ms", _percentile("p50_us"), log=True)
+_P99 = LineFigure("p99", "p99 second by second", "p99 in ms", _percentile("p99_us"), log=True)
+_MAX = LineFigure("max", "Slowest response", "maximum in ms", _percentile("max_us"), log=True)
 
 
-def ramp_groups(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
-    load = next((cell.load for cell in piece.cells), None)
-    if not isinstance(load, RisingLoad) or not any(cell.usable for cell in piece.cells):
-        return ()
+    load = next((cell.load for cell in place.piece.cells), None)
+    if not isinstance(load, RisingLoad) or not any(cell.usable for cell in place.piece.cells):
+        return
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
-    groups = [_offered_group(id_prefix, load, time, order)]
-    for figure in _FIGURES:
-        values = [float(row["y"]) for cell in piece.cells for row in _rows(figure, cell) if row["y"]]
-        if not values:
-            continue
-        offered = _offered(load) if figure.offered and isinstance(load, RampedLoad) else []
-        top = max([*values, *(float(row["y"]) for row in offered)])
-        low, high = log_domain(values) if figure.log else (0.0, top * 1.05)
-        charts = line_charts(
-            f"{id_prefix}-{figure.id}",
-            figure.title,
-            piece,
-            order,
-            x=time,
-            y=Axis(figure.axis, low, high, log=figure.log),
-            rows=partial(_rows, figure),
-            marks=partial(_marks, figure.id),
-            reference=offered,
-            note=partial(_note, figure.id),
-        )
-        groups.append(ChartGroup(figure.title, figure.words_for(load), charts))
-    return tuple(groups)
+    since, offered = _SINCE[type(load)], _offered(load)
+    asked = offered if isinstance(load, RampedLoad) else []
+    knees = f" A dot marks the knee: {KNEE_RULE}." if isinstance(load, RampedLoad) else ""
+    peaks = f"{_THROUGHPUT.words} A dot marks the peak: {peak_rule(load)}."
+    yield _offered_group(place, load, time)
+    for group in (
+        line_group(
+            replace(_THROUGHPUT, words=peaks),
+            place,
+            time,
+            marks=_peaks,
+            reference=lambda _: asked,
+            note=partial(_came_to, TIME_TO_PEAK, "peak after {} s", "peak not reached"),
+        ),
+        line_group(_POOL, place, time, note=_unread),
+        line_group(_THREADS, place, time),
+        line_group(replace(_P50, words=since), place, time),
+        line_group(replace(_P99, words=f"{since}{knees}"), place, time, marks=_knees, note=_knee_words),
+        line_group(replace(_MAX, words=since), place, time),
+    ):
+        if group:
+            yield group
 
 
 def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
@@ -219,19 +185,19 @@ def _highest(load: RampedLoad) -> str:
     return rate_words(max(rate for _, rate in load.points))
 
 
-def _offered_group(id_prefix: str, load: RisingLoad, time: Axis, order: Sequence[str]) -> ChartGroup:
+def _offered_group(place: ChartPlace, load: RisingLoad, time: Axis) -> Charts:
     offered, of_rate = _offered(load), isinstance(load, RampedLoad)
     spec = lines(
         [],
         x=time,
         y=Axis("requests per second" if of_rate else "connections", 0, max(float(row["y"]) for row in offered) * 1.05),
-        order=order,
+        order=place.order,
         reference=offered,
         description="The rate of requests that was asked for, over time" if of_rate else "Connections, over time",
         height=110,
     )
-    chart = Chart(f"{id_prefix}-offered", "Rate" if of_rate else "Connections", "", spec)
-    return ChartGroup("What was asked for", "The same for every fork.", (chart,), by_executor=False)
+    chart = Chart(f"{place.id_prefix}-offered", "Rate" if of_rate else "Connections", "", spec)
+    return Charts("What was asked for", "The same for every fork.", (chart,), css=place.css)
 
 
 def _offered(load: RisingLoad) -> list[Row]:
@@ -245,38 +211,32 @@ def _offered(load: RisingLoad) -> list[Row]:
     ]
 
 
-def _rows(figure: _Figure, cell: CellStats) -> Iterable[Row]:
-    return (
-        {"executor": cell.key.executor, "fork": fork.fork, "x": t_s, "y": value or None if figure.log else value}
-        for fork in cell.usable
-        for t_s, value in figure.points(fork)
-    )
-
-
-def _marks(figure: str, cell: CellStats) -> Iterable[Row]:
+def _peaks(cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
-        seconds = seconds_of(fork)
-        by_time = {second.t_s: second for second in seconds}
-        peak_s, bend = peak_of(fork), knee(seconds) if isinstance(cell.load, RampedLoad) else None
-        if figure == "throughput" and peak_s is not None:
+        if (peak_s := peak_of(fork)) is not None:
+            reached = next(second.completed_rps for second in seconds_of(fork) if second.t_s == peak_s)
             text = f"fork {fork.fork}: peak after {digits(peak_s, 3)} s"
-            yield {"executor": cell.key.executor, "x": peak_s, "y": by_time[peak_s].completed_rps, "text": text}
-        p99_us = by_time[bend.t_s].p99_us if bend else None
-        if figure == "p99" and bend and p99_us:
+            yield {"executor": cell.key.executor, "x": peak_s, "y": reached, "text": text}
+
+
+def _knees(cell: CellStats) -> Iterable[Row]:
+    for fork in cell.usable if isinstance(cell.load, RampedLoad) else ():
+        seconds = seconds_of(fork)
+        if bend := knee(seconds):
+            p99_us = next(second.p99_us for second in seconds if second.t_s == bend.t_s)
             text = f"fork {fork.fork}: knee at {digits(bend.asked, 4)} requests/s"
-            yield {"executor": cell.key.executor, "x": bend.t_s, "y": p99_us / 1000, "text": text}
+            if p99_us:
+                yield {"executor": cell.key.executor, "x": bend.t_s, "y": p99_us / 1000, "text": text}
 
 
-def _note(figure: str, cell: CellStats) -> str:
-    if figure == "throughput":
-        found = _mean(TIME_TO_PEAK, cell)
-        words = f"peak after {found} s" if found else "peak not reached"
-        return f"{cell.key.executor}: {words}{_in(len(cell.by_block(TIME_TO_PEAK)), cell) if found else ''}"
-    if figure == "p99" and isinstance(cell.load, RampedLoad):
-        found = _mean(KNEE, cell)
-        words = f"knee at {found} requests/s" if found else "no knee"
-        return f"{cell.key.executor}: {words}{_in(len(cell.by_block(KNEE)), cell) if found else ''}"
-    return _unread(cell) if figure == "pool" else ""
+def _knee_words(cell: CellStats) -> str:
+    return _came_to(KNEE, "knee at {} requests/s", "no knee", cell) if isinstance(cell.load, RampedLoad) else ""
+
+
+def _came_to(metric: Metric, words: str, none: str, cell: CellStats) -> str:
+    found = _mean(metric, cell)
+    told = f"{words.format(found)}{_in(len(cell.by_block(metric)), cell)}" if found else none
+    return f"{cell.key.executor}: {told}"
 
 
 def _unread(cell: CellStats) -> str:

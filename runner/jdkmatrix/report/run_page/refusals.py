@@ -7,8 +7,8 @@ from statistics import median
 
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.figures.refusals import gated_figures
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.refusals import Refusals
-from jdkmatrix.report.views import Notice
 from jdkmatrix.report.words.numbers import p_value
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.store.cells import CellRecord

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import CAPACITY
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.windows import Capacity, CapacityStep
+from jdkmatrix.report.blocks.inline import badge, say
+from jdkmatrix.report.blocks.kinds import Chart, Charts, PageBlock, Prose
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cell_figures import of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.comparisons import Slice
 from jdkmatrix.report.charts import specs as charts
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.views import Chart, SearchView
+from jdkmatrix.report.run_page.lines import ChartPlace
 from jdkmatrix.report.words.numbers import milliseconds, quantity
 
 _OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
 
 
-def search_charts(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[Chart, ...]:
+def search_charts(place: ChartPlace) -> Iterator[Charts]:
     """One chart per number of CPUs, work and JDK, all on the same scales: p99 of every valid window over its rate."""
+    piece, order = place.piece, place.order
     load = next((cell.load for cell in piece.cells), None)
     rows = {cell.key: rows for cell in piece.cells if (rows := _rows(cell))}
     if not isinstance(load, CapacityLoad) or not rows:
-        return ()
+        return
     every = [row for of_cell in rows.values() for row in of_cell]
     lowest, highest = charts.log_domain([*(float(row["ms"]) for row in every), load.p99_max_us / 1000])
     fastest = max(float(row["rate"]) for row in every)
-    found = []
-    for number, (title, cells) in enumerate(piece.conditions(order)):
-        here = [cell for cell in cells if cell.key in rows]
-        if not here:
-            continue
-        found.append(
+    conditions = ((title, [cell for cell in cells if cell.key in rows]) for title, cells in piece.conditions(order))
+    yield Charts(
+        "Latency over rate",
+        say("latency_over_rate"),
+        tuple(
             Chart(
-                id=f"{id_prefix}-{number}",
+                id=f"{place.id_prefix}-{number}",
                 title=title,
-                note="; ".join(_note(cell) for cell in here),
+                note="; ".join(map(_note, here)),
                 drawing=charts.rate_latency(
                     [row for cell in here for row in rows[cell.key]],
                     order=order,
@@ -48,8 +50,12 @@ def search_charts(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[C
                     description=f"p99 latency over the rate of requests of {title}, one line per fork",
                 ),
             )
-        )
-    return tuple(found)
+            for number, (title, here) in enumerate(conditions)
+            if here
+        ),
+        place.key,
+        place.css,
+    )
 
 
 def _rows(cell: CellStats) -> list[Row]:
@@ -80,21 +86,26 @@ def _note(cell: CellStats) -> str:
     return f"{cell.key.executor}: {held}"
 
 
-def search_view(capacity: Capacity) -> SearchView:
+def search_blocks(fork: int, capacity: Capacity) -> tuple[PageBlock, ...]:
     """Every window of one fork's search, in the order in which they were run."""
-    return SearchView(
-        note=_outcome_words(capacity),
-        steps=tuple(
-            (
-                quantity(step.rate_rps, 4, why=""),
-                step.purpose,
-                milliseconds(_p99_us(step), why="nothing was answered"),
-                quantity(step.window.load.succeeded_rps, 4, why=""),
-                *_OUTCOMES[step.held],
-                "; ".join(reason.message for reason in (*step.window.reasons, *step.window.shortfalls)),
-            )
-            for step in capacity.steps
+    return (
+        Prose(_outcome_words(capacity), "Search for the highest rate"),
+        DataTable(
+            f"Search of fork {fork}",
+            columns("Rate|req/s#", "Why this rate", "p99|ms#", "Throughput|req/s#", "Outcome"),
+            tuple(map(_step, capacity.steps)),
         ),
+    )
+
+
+def _step(step: CapacityStep) -> tuple[Cell, ...]:
+    why = "; ".join(reason.message for reason in (*step.window.reasons, *step.window.shortfalls))
+    return (
+        quantity(step.rate_rps, 4, why=""),
+        step.purpose,
+        milliseconds(_p99_us(step), why="nothing was answered"),
+        quantity(step.window.load.succeeded_rps, 4, why=""),
+        badge(*_OUTCOMES[step.held], why),
     )
 
 

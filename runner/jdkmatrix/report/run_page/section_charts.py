@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
+from jdkmatrix.report.blocks.kinds import Chart
 from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.comparisons import Slice
 from jdkmatrix.report.cells.latency import Pooled
 from jdkmatrix.report.charts import specs as charts
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.views import Chart
+from jdkmatrix.report.run_page.lines import ChartPlace
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
 
 
-def bar_charts(id_prefix: str, piece: Slice, metric: Metric, axis: str, order: Sequence[str]) -> tuple[Chart, ...]:
+def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...]:
     """One chart per number of CPUs and JDK; all charts of one number of CPUs have the same scale.
 
     Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
     on any JDK, and their labels the figures themselves.
     """
+    piece, order = place.piece, place.order
     found = []
     shares = len(piece.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
         peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
-        units = {task: _highest(metric, peers, task) if shares else 1.0 for task in piece.tasks}
+        highest = {task: _highest(metric, peers, task) for task in piece.tasks}
         means: list[Row] = []
         forks: list[Row] = []
         for cell in sorted(
             (cell for cell in peers if cell.key.jdk == jdk),
             key=lambda cell: (cell.key.task, order.index(cell.key.executor)),
         ):
-            mean, points = _bar(metric, cell, units[cell.key.task], piece.task_words(cell.key.task))
+            unit = highest[cell.key.task] if shares else 1.0
+            mean, points = _bar(metric, cell, unit, piece.task_words(cell.key.task))
             means.append(mean)
             forks += points
         if not forks:
@@ -45,7 +47,7 @@ def bar_charts(id_prefix: str, piece: Slice, metric: Metric, axis: str, order: S
         title = f"{jdk}, {plural(cpus, 'CPU')}"
         found.append(
             Chart(
-                id=f"{id_prefix}-{number}",
+                id=f"{place.id_prefix}-{number}",
                 title=title,
                 note="; ".join(f"{m['executor']}, {m['work']}: {m['label']}" for m in means),
                 drawing=charts.bars(
@@ -55,7 +57,7 @@ def bar_charts(id_prefix: str, piece: Slice, metric: Metric, axis: str, order: S
                     title="share of the highest under the same task" if shares else axis,
                     figure=axis,
                     number_format=".0%" if shares else "~s",
-                    highest=1.0 if shares else max(_highest(metric, peers, task) for task in piece.tasks),
+                    highest=1.0 if shares else max(highest.values()),
                     description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
                 ),
             )
@@ -96,43 +98,41 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, 
     return bar, points
 
 
-def latency_charts(
-    id_prefix: str, piece: Slice, pools: Mapping[CellKey, Pooled], order: Sequence[str]
-) -> tuple[Chart, ...]:
+def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[Chart, ...]:
     """One chart per number of CPUs, task and JDK, all on the same scales."""
-    points = {key: _curve_points(pool) for key, pool in pools.items()}
-    every = [point for curve in points.values() for point in curve]
-    if not every:
+    points = {key: curve for key, pool in pools.items() if (curve := _curve_points(pool))}
+    if not points:
         return ()
+    every = [point for curve in points.values() for point in curve]
     lowest, highest = charts.log_domain([ms for _, ms, _ in every])
     longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
-    found = []
-    for number, (title, cells) in enumerate(piece.conditions(order)):
-        curves = [cell for cell in cells if cell.key in points]
-        here = [cell.key for cell in curves]
-        if not here:
-            continue
-        p99 = [(cell.key.executor, of_metric(P99, cell, why="")) for cell in curves]
-        found.append(
-            Chart(
-                id=f"{id_prefix}-{number}",
-                title=title,
-                note="p99: " + "; ".join(f"{name} {p.text} ms" for name, p in p99 if p.sort is not None),
-                drawing=charts.latency_curves(
-                    [
-                        {"executor": key.executor, "x": x, "ms": ms, "quantile": quantile}
-                        for key in here
-                        for x, ms, quantile in points[key]
-                    ],
-                    order=order,
-                    lowest_ms=lowest,
-                    highest_ms=highest,
-                    longest=longest,
-                    description=f"Latency by percentile of {title}, one line per executor",
-                ),
-            )
+    conditions = place.piece.conditions(place.order)
+    return tuple(
+        Chart(
+            id=f"{place.id_prefix}-{number}",
+            title=title,
+            note=_p99_note(curves),
+            drawing=charts.latency_curves(
+                [
+                    {"executor": cell.key.executor, "x": x, "ms": ms, "quantile": quantile}
+                    for cell in curves
+                    for x, ms, quantile in points[cell.key]
+                ],
+                order=place.order,
+                lowest_ms=lowest,
+                highest_ms=highest,
+                longest=longest,
+                description=f"Latency by percentile of {title}, one line per executor",
+            ),
         )
-    return tuple(found)
+        for number, (title, cells) in enumerate(conditions)
+        if (curves := [cell for cell in cells if cell.key in points])
+    )
+
+
+def _p99_note(cells: Iterable[CellStats]) -> str:
+    p99 = [(cell.key.executor, of_metric(P99, cell, why="")) for cell in cells]
+    return "p99: " + "; ".join(f"{name} {p.text} ms" for name, p in p99 if p.sort is not None)
 
 
 def _curve_points(pool: Pooled) -> list[tuple[float, float, str]]:

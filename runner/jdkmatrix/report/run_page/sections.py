@@ -2,81 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.kinds import kind_of, loads_words
+from jdkmatrix.report.blocks.inline import Wording, element, fill, joined, say, swatch
+from jdkmatrix.report.blocks.kinds import (
+    AnswerBoxes,
+    Charts,
+    ColourScale,
+    Container,
+    HeatMap,
+    PageBlock,
+    Prose,
+    Section,
+)
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import Slice, slices
-from jdkmatrix.report.cells.heat import heat_map, outcome_map, outcomes_asked, scorecard
+from jdkmatrix.report.cells.heat import heat_map, legend, outcomes_asked, scorecard
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.latency import KIND_WORDS
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page import ramps, steps
 from jdkmatrix.report.run_page.answers import answers
-from jdkmatrix.report.run_page.memory import memory_groups, readings_words
+from jdkmatrix.report.run_page.lines import ChartPlace
+from jdkmatrix.report.run_page.memory import memory_charts, readings_words
 from jdkmatrix.report.run_page.search import search_charts
 from jdkmatrix.report.run_page.section_charts import bar_charts, latency_charts
-from jdkmatrix.report.views import JdkHeat, Legend, Section
-from jdkmatrix.report.words.sentences import condition, driven
+from jdkmatrix.report.words.sentences import capitalised, condition, driven
+
+_LATENCIES_MAX = 8  # charts that stand unfolded
 
 
 def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tuple[Section, ...]:
     return tuple(
-        _section(number, piece, cells, judgements, order) for number, piece in enumerate(slices(cells), start=1)
+        _section(f"s{number}", piece, cells, judgements, order) for number, piece in enumerate(slices(cells), start=1)
     )
 
 
-def _section(number: int, piece: Slice, cells: Cells, judgements: Judgements, order: Sequence[str]) -> Section:
-    single = len(piece.cpus) == 1 and len(piece.tasks) == 1
-    pair = {*piece.pair} <= {*piece.executors}
-    measured = {cell.key.executor for cell in piece.cells}
+def _section(prefix: str, piece: Slice, cells: Cells, judgements: Judgements, order: Sequence[str]) -> Section:
     load = piece.cells[0].load if piece.cells else None
-    pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
-    kinds = list(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
-    id_prefix = f"s{number}"
-    single_condition = condition(piece.cpus[0], piece.tasks[0]) if single else None
     metrics = metrics_of(load) if load else ()
-    score = scorecard(cells, judgements, metrics, piece) if single else None
-    heat = () if single else tuple(_jdk_heat(piece, cells, judgements, metrics, jdk) for jdk in piece.jdks)
-    tables = [score] if score else [table for one in heat for table in one.tables]
-    # Without a single ratio there is nothing to colour: the answers say why.
-    compared = any(cell.key for table in tables for _, row in table.rows for cell in row)
+    seen = ramps.observed(piece, order) or steps.observed(piece, order)
+    served = piece.keys[0].served
+    figures = tuple(_figures(prefix, piece, order))
+    shown = any(group.title in ("Throughput", *_OF_LOADS) for group in figures)
     return Section(
-        id=f"{id_prefix}-{file_stem(piece.keys[0].served)}-{file_stem(piece.load)}",
-        served=piece.keys[0].served,
-        pair=piece.pair,
-        load=piece.load,
-        load_words=driven(loads_words([cell.load for cell in piece.cells]), piece.driver)
+        id=f"{prefix}-{file_stem(served)}-{file_stem(piece.load)}",
+        title=joined(f"{served} ", element("span", "under", css="under"), f" {piece.load}"),
+        words=driven(loads_words([cell.load for cell in piece.cells]), piece.driver)
         if piece.cells
         else "no cell of this load has been measured",
-        answers=answers(judgements, piece, metrics, ramps.observed(piece, order) or steps.observed(piece, order)),
-        scorecard=score if compared else None,
-        scorecard_condition=single_condition,
-        heat=heat if compared else (),
-        heat_note=None
-        if pair
-        else f"No heat map: it compares {piece.pair.numerator} with {piece.pair.base}, and one is not in this run.",
-        legend=tuple(Legend(name, slot) for slot, name in enumerate(order) if name in measured),
-        capacity=bar_charts(f"{id_prefix}-capacity", piece, CAPACITY, "requests per second", order),
-        search=search_charts(f"{id_prefix}-search", piece, order),
-        experiment=(
-            *steps.steps_groups(f"{id_prefix}-steps", piece, order),
-            *ramps.ramp_groups(f"{id_prefix}-ramp", piece, order),
-            *memory_groups(f"{id_prefix}-memory", piece, order),
+        blocks=(
+            AnswerBoxes(answers(judgements, piece, metrics, seen)),
+            *_maps(piece, cells, judgements, metrics),
+            *figures,
+            *(() if shown else (Prose(say("no_usable_fork")),)),
         ),
-        throughput=bar_charts(f"{id_prefix}-throughput", piece, THROUGHPUT, "requests per second", order),
-        throughput_of=kind_of(load).throughput_of if load else None,
-        cpu_scope=" ".join(filter(None, (kind_of(load).cpu_scope if load else None, readings_words(piece)))) or None,
-        cpu=bar_charts(f"{id_prefix}-cpu", piece, CPU, "CPU µs per request", order),
-        latency=latency_charts(f"{id_prefix}-latency", piece, pools, order),
-        columns=min(len(piece.jdks), 3),
-        shares=len(piece.tasks) > 1,
-        latency_kind="; ".join(kinds) or None,
     )
 
 
-def _jdk_heat(piece: Slice, cells: Cells, judgements: Judgements, metrics: Sequence[Metric], jdk: str) -> JdkHeat:
-    asked = outcomes_asked(judgements, piece)
-    first = (outcome_map(cells, judgements, asked, piece, jdk),) if asked else ()
-    return JdkHeat(jdk, (*first, *(heat_map(cells, judgements, metric, piece, jdk) for metric in metrics)))
+def _maps(piece: Slice, cells: Cells, judgements: Judgements, metrics: Sequence[Metric]) -> Iterator[PageBlock]:
+    """A map for each JDK, or one of all JDKs where there is one condition only."""
+    pair, of = piece.pair, f"{piece.keys[0].served} under {piece.load}"
+    single = len(piece.cpus) == 1 and len(piece.tasks) == 1
+    by_jdk: dict[str, tuple[HeatMap, ...]] = {}
+    if single:
+        by_jdk[""] = (scorecard(cells, judgements, metrics, piece, of),)
+    else:
+        asked = outcomes_asked(judgements, piece)
+        for jdk in piece.jdks:
+            here = f"{jdk}, {of}"
+            figures: list[Metric | str] = [*([asked] if asked else []), *metrics]
+            by_jdk[jdk] = tuple(heat_map(cells, judgements, figure, piece, jdk, here) for figure in figures)
+    # Without a single ratio there is nothing to colour: the answers say why.
+    if any(cell.href for maps in by_jdk.values() for one in maps for _, row in one.rows for cell in row):
+        paired = "Every ratio is paired within blocks and shown with its 95 % interval."
+        rows = condition(piece.cpus[0], piece.tasks[0]) if single else "Rows: CPUs of the server; columns: the task"
+        yield Prose(f"{rows}. {paired}", pair.words)
+        for jdk, maps in by_jdk.items():
+            if single:
+                yield Container(maps, "score")
+            else:
+                beside = [Container((Prose(heading=one.title, level=5), one)) for one in maps]
+                yield Container((Prose(heading=jdk, level=4), Container(beside, "heats")), "jdk-heat")
+        yield ColourScale(legend(), f"{pair.base} better", f"{pair.numerator} better")
+        yield Prose(say("colours", relevant=f"{cells.relevant * 100:g} %"))
+    elif not {*pair} <= {*piece.executors}:
+        yield Prose(f"No heat map: it compares {pair.numerator} with {pair.base}, and one is not in this run.")
+
+
+_OF_LOADS = ("What was asked for", "Throughput over offered load", "Where the memory is")  # the first of their charts
+
+
+def _figures(prefix: str, piece: Slice, order: Sequence[str]) -> Iterator[Charts]:
+    measured = {cell.key.executor for cell in piece.cells}
+    lines = tuple(joined(swatch(slot), name) for slot, name in enumerate(order) if name in measured)
+    filled = tuple(joined(fill(f"e{slot % 8}"), name) for slot, name in enumerate(order) if name in measured)
+    css = f"by-{min(len(piece.jdks), 3)}"
+    load = piece.cells[0].load if piece.cells else None
+    shares = len(piece.tasks) > 1
+
+    def place(name: str) -> ChartPlace:
+        return ChartPlace(f"{prefix}-{name}", piece, order, lines, css)
+
+    def bars(name: str, title: str, metric: Metric, axis: str, words: Wording) -> Iterator[Charts]:
+        if charts := bar_charts(place(name), metric, axis):
+            yield Charts(title, words, charts, filled, css, repeats=True)
+
+    rps = "requests per second"
+    yield from bars("capacity", "Rate held", CAPACITY, rps, say("rate_held", shares=shares))
+    yield from search_charts(place("search"))
+    yield from steps.steps_charts(place("steps"))
+    yield from ramps.ramp_charts(place("ramp"))
+    yield from memory_charts(place("memory"))
+    of = kind_of(load).throughput_of if load else None
+    yield from bars("throughput", "Throughput", THROUGHPUT, rps, say("throughput", of=of, shares=shares))
+    cost = say("cpu_cost", scope=cpu_scope(piece), shares=shares)
+    yield from bars("cpu", "CPU per request", CPU, "CPU µs per request", cost)
+    pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
+    if latency := latency_charts(place("latency"), pools):
+        kinds = "; ".join(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
+        words = f"{capitalised(kinds)}. All usable forks of a cell together; both axes are logarithmic."
+        yield Charts("Latency by percentile", words, latency, lines, css, unfolded_max=_LATENCIES_MAX)
+
+
+def cpu_scope(piece: Slice) -> str | None:
+    """Which part of the load CPU per request is of, and what it leaves out."""
+    load = piece.cells[0].load if piece.cells else None
+    return " ".join(filter(None, (kind_of(load).cpu_scope if load else None, readings_words(piece)))) or None

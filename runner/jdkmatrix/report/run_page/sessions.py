@@ -8,8 +8,9 @@ from typing import Any
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.run import Session
+from jdkmatrix.report.blocks.kinds import Fact, Notice
 from jdkmatrix.report.run_page.facts import duration, lasted_s, moment
-from jdkmatrix.report.views import Fact, Notice
+from jdkmatrix.report.words.sentences import capitalised
 from jdkmatrix.store.loaded import LoadedRun
 
 # What is another figure each time it is read, or told by its hash.
@@ -108,7 +109,7 @@ def notices(loaded: LoadedRun) -> Iterator[Notice]:
     yield Notice(
         "warn" if found else "info",
         f"Measured in {plural(len(sessions), 'session')}",
-        f"{told[0].upper()}{told[1:]} No block is split over two: ratios pair forks of one session, and figures of a "
+        f"{capitalised(told)} No block is split over two: ratios pair forks of one session, and figures of a "
         "cell alone are over all of them.",
     )
 

@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.figures.metrics import SATURATED
 from jdkmatrix.loads.base import Bound, offered_rps
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.causes import best, held_back
 from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.comparisons import Slice
 from jdkmatrix.report.charts.curves import Axis
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.charts.specs import log_domain
-from jdkmatrix.report.run_page.line_charts import line_charts
-from jdkmatrix.report.views import ChartGroup
+from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
 
 
-@dataclass(frozen=True)
-class _Figure:
-    id: str
-    title: str
-    words: str
-    axis: str
-    of: Callable[[Window], float | None]
-    log: bool = False
-    number_format: str = "~s"
-    top: float | None = None  # of the axis, where it has a natural one
+def _over_offered(of: Callable[[Window], float | None]) -> Callable[[Fork], Points]:
+    return lambda fork: (
+        (_offered(window), value) for window in fork.valid_windows if (value := of(window)) is not None
+    )
 
 
 def _p99_ms(window: Window) -> float | None:
@@ -39,72 +31,61 @@ def _p99_ms(window: Window) -> float | None:
     return latency.percentiles_us["99"] / 1000 if latency else None
 
 
-_FIGURES = (
-    _Figure(
-        "throughput",
-        "Throughput over offered load",
-        "Requests answered per second. On the dashed line everything that was asked for was answered; where a curve "
-        "leaves it, the server is saturated. The dot is the most that a fork reached; one that kept up with the "
-        "highest rate can do at least that (≥).",
-        "answered per second",
-        lambda window: window.load.succeeded_rps,
-    ),
-    _Figure(
+_THROUGHPUT = LineFigure(
+    "throughput",
+    "Throughput over offered load",
+    "answered per second",
+    _over_offered(lambda window: window.load.succeeded_rps),
+    "Requests answered per second. On the dashed line everything that was asked for was answered; where a curve leaves "
+    "it, the server is saturated. The dot is the most that a fork reached; one that kept up with the highest rate can "
+    "do at least that (≥).",
+)
+_OTHERS = (
+    LineFigure(
         "cpu",
         "CPU use over offered load",
-        "CPU time of the server as a share of the CPUs it has.",
         "share of its CPUs",
-        lambda window: window.sut.cpu_share,
+        _over_offered(lambda window: window.sut.cpu_share),
+        "CPU time of the server as a share of the CPUs it has.",
         number_format=".0%",
         top=1.0,
     ),
-    _Figure(
+    LineFigure(
         "cost",
         "CPU per request over offered load",
-        "CPU time of the server per request.",
         "CPU µs per request",
-        lambda window: window.cpu_us_per_answer or None,
+        _over_offered(lambda window: window.cpu_us_per_answer or None),
+        "CPU time of the server per request.",
     ),
-    _Figure(
+    LineFigure(
         "p99",
         "p99 over offered load",
+        "p99 in ms",
+        _over_offered(_p99_ms),
         "Response time from the intended send time. Beyond saturation it grows with the length of the step. The axis "
         "is logarithmic.",
-        "p99 in ms",
-        _p99_ms,
         log=True,
     ),
 )
 
 
-def steps_groups(id_prefix: str, piece: Slice, order: Sequence[str]) -> tuple[ChartGroup, ...]:
+def steps_charts(place: ChartPlace) -> Iterator[Charts]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
-    if not any(isinstance(cell.load, StepsLoad) and cell.usable for cell in piece.cells):
-        return ()
-    fastest = max(offered for cell in piece.cells for _, window in _windows(cell) if (offered := _offered(window)))
-    groups = []
-    for figure in _FIGURES:
-        values = [value for cell in piece.cells for _, window in _windows(cell) if (value := figure.of(window))]
-        if not values:
-            continue
-        low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
-        chart = partial(
-            line_charts,
-            f"{id_prefix}-{figure.id}",
-            figure.title,
-            piece,
-            order,
-            x=Axis("offered requests per second", 0, fastest * 1.03),
-            y=Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format),
-            rows=partial(_points, figure),
-        )
-        charts = (
-            chart(marks=_peaks, reference=_diagonal(min(fastest, high)), note=_note)
-            if figure.id == "throughput"
-            else chart()
-        )
-        groups.append(ChartGroup(figure.title, figure.words, charts))
-    return tuple(groups)
+    forks = [fork for cell in place.piece.cells if isinstance(cell.load, StepsLoad) for fork in cell.usable]
+    if not forks:
+        return
+    fastest = max(offered for fork in forks for window in fork.valid_windows if (offered := _offered(window)))
+    x = Axis("offered requests per second", 0, fastest * 1.03)
+
+    def diagonal(highest: float) -> Sequence[Row]:
+        end = min(fastest, highest)
+        return [{"x": 0, "y": 0}, {"x": end, "y": end}]
+
+    groups = (
+        line_group(_THROUGHPUT, place, x, marks=_peaks, reference=diagonal, note=_note),
+        *(line_group(figure, place, x) for figure in _OTHERS),
+    )
+    yield from filter(None, groups)
 
 
 def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
@@ -135,20 +116,8 @@ def _not_saturated(cell: CellStats) -> str | None:
     )
 
 
-def _windows(cell: CellStats) -> Iterable[tuple[int, Window]]:
-    return ((fork.fork, window) for fork in cell.usable for window in fork.valid_windows)
-
-
 def _offered(window: Window) -> float:
     return offered_rps(window) or 0.0
-
-
-def _points(figure: _Figure, cell: CellStats) -> Iterable[Row]:
-    return (
-        {"executor": cell.key.executor, "fork": fork, "x": _offered(window), "y": value}
-        for fork, window in _windows(cell)
-        if (value := figure.of(window)) is not None and (value > 0 or not figure.log)
-    )
 
 
 def _peaks(cell: CellStats) -> Iterable[Row]:
@@ -161,10 +130,6 @@ def _peaks(cell: CellStats) -> Iterable[Row]:
             "y": reached.value,
             "text": " ".join(text.split()),
         }
-
-
-def _diagonal(end: float) -> list[Row]:
-    return [{"x": 0, "y": 0}, {"x": end, "y": end}]
 
 
 def _note(cell: CellStats) -> str:

@@ -23,17 +23,16 @@ from jdkmatrix.claims.model import Registry
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.html.page import DRAWS, Pages
-from jdkmatrix.report.site.by_axis import FOLDER, view_axes
-from jdkmatrix.report.site.claims_page import view_claims
+from jdkmatrix.report.html.page import DRAWS, LIBRARY, Pages
+from jdkmatrix.report.site.by_axis import axis_pages
+from jdkmatrix.report.site.claims_page import claims_page
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.history import view_history
-from jdkmatrix.report.site.home import view_home
+from jdkmatrix.report.site.history import history_page
+from jdkmatrix.report.site.home import home_page
 from jdkmatrix.report.site.host_verdicts import host_verdicts, verdicts
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.report.site.render_runs import RenderedRun, SiteRun, make_all
 from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
-from jdkmatrix.report.site.run_pages import LIBRARY
 from jdkmatrix.report.site.templates import digest_of_templates, pages_of
 from jdkmatrix.run.code_version import PACKAGE, digest_of_files
 from jdkmatrix.store.readable import UnreadableError, readable
@@ -59,12 +58,7 @@ class Background:
 
     def stamp(self) -> str:
         """Of the code, what draws, the templates and the claims."""
-        parts = (
-            _code(),
-            version("altair"),
-            digest_of_templates(self.templates),
-            self.claims.model_dump_json(),
-        )
+        parts = (_code(), version("altair"), digest_of_templates(self.templates), self.claims.model_dump_json())
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -131,19 +125,16 @@ def _pages_of_all(
 ) -> dict[str, str]:
     """By path, what is written of all runs together. `runs`: newest first."""
     hosts = host_verdicts(registry, runs)
-    said, scenarios, offered = verdicts(registry, hosts), background.scenarios, offers(background.matrix)
-    groups = view_axes(runs)
+    said, offered = verdicts(registry, hosts), offers(background.matrix)
+    shown = {
+        **axis_pages(runs),
+        "claims/index.html": claims_page(registry, hosts, said, background.scenarios, "../"),
+        "history/index.html": history_page(runs, "../"),
+    }
+    front = home_page(runs, said.values(), unreadable, offered)
     return {
-        **{page.path: pages.render("by-axis.html.j2", page=page) for group in groups for page in group.pages},
-        f"{FOLDER}/index.html": pages.render("by.html.j2", groups=groups),
-        "index.html": pages.render(
-            "home.html.j2",
-            view=view_home(runs, said.values(), unreadable, offered),
-            data={"offers": offered},
-            scripts=("report.js", "home.js"),
-        ),
-        "claims/index.html": pages.render("claims.html.j2", view=view_claims(registry, hosts, said, scenarios, "../")),
-        "history/index.html": pages.render("history.html.j2", view=view_history(runs, "../")),
+        **{path: pages.render(page) for path, page in shown.items()},
+        "index.html": pages.render(front, data={"offers": offered}, scripts=("report.js", "home.js")),
         "data/runs.json": _RUNS.dump_json(runs, indent=1).decode(),
     }
 

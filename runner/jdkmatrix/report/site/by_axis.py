@@ -3,69 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import TaskSize
+from jdkmatrix.domain.quantities import MISSING, plural
+from jdkmatrix.report.blocks.inline import joined, link, say, small, strong
+from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.tables import Column, DataTable
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCell, RunDigest
-from jdkmatrix.report.site.home import RunRow, host_names, run_row
+from jdkmatrix.report.site.runs_table import host_names, runs_section
 from jdkmatrix.report.words.sentences import condition as condition_words
 from jdkmatrix.report.words.sentences import driven
 
 FOLDER = "by"
+INDEX = f"{FOLDER}/index.html"
 KINDS = {"server": "Server", "jdk": "JDK", "executor": "Executor", "workload": "Workload", "host": "Host"}
 _ROOT = "../../"  # from a page to the site's
 _Part = tuple[RunDigest, list[MeasuredCell]]  # of a run, those cells that a page is about
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A cell: its leading figure over its reference. `value`: None where it has none, or is the reference itself."""
-
-    page: str
-    value: str | None
-    under: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """What one host measured under one condition; `words`: as the `axes` of the page; `entries`: as its `executors`,
-    None where nothing was measured."""
-
-    words: tuple[str, ...]
-    where: str
-    entries: tuple[Entry | None, ...]
-
-
-@dataclass(frozen=True)
-class ValuePage:
-    """`path`: seen from the site's root. `facts`: what runs told of it and when, the newest first. `shared`: axes other
-    than the executor that have one value in all rows, and that value; `axes`: those that differ."""
-
-    path: str
-    kind: str
-    title: str
-    facts: tuple[tuple[str, str], ...]
-    shared: tuple[tuple[str, str], ...]
-    axes: tuple[str, ...]
-    executors: tuple[str, ...]
-    rows: tuple[Row, ...]
-    runs: tuple[RunRow, ...]
-
-
-@dataclass(frozen=True)
-class Group:
-    """The pages of one kind."""
-
-    title: str
-    pages: tuple[ValuePage, ...]
-
-
-@dataclass(frozen=True)
-class _Place:
+class ConditionPlace:
     """`words`: of the axes of `KINDS` other than the page's and the executor."""
 
     words: tuple[str, ...]
@@ -74,16 +37,39 @@ class _Place:
     load: str
     driver: str | None
 
+    @property
+    def order(self) -> tuple[object, ...]:
+        load = driven(self.load, self.driver)
+        return [_by_number(word) for word in self.words], self.cpus, self.size, _by_number(load)
 
-def view_axes(runs: Sequence[RunDigest]) -> tuple[Group, ...]:
-    """`runs`: newest first."""
+
+def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
+    """By path, seen from the site's root; the one that lists them is among them. `runs`: newest first."""
     hosts = host_names(runs)
-    groups = []
+    pages: dict[str, WebPage] = {}
+    listed: list[Section] = []
     for axis, kind in KINDS.items():
         found = _by_value(axis, runs)
-        pages = (_page(axis, value, found[value], hosts) for value in _ordered(axis, found, hosts))
-        groups.append(Group(kind, tuple(pages)))
-    return tuple(group for group in groups if group.pages)
+        items = []
+        for value in _ordered(axis, found, hosts):
+            path = f"{FOLDER}/{axis}/{file_stem(value)}.html"
+            rows = _rows(axis, found[value], hosts)
+            pages[path] = _page(axis, value, found[value], hosts, rows)
+            counts = f"{plural(len(rows), 'condition')}, {plural(len(found[value]), 'run')}"
+            items.append(joined(link(pages[path].heading, f"../{path}"), " ", small(counts)))
+        if items:
+            listed.append(Section(kind.lower(), kind, (Items(items),)))
+    pages[INDEX] = WebPage(
+        title="Browse · jdk-matrix",
+        heading="Browse",
+        summary="All that was measured, by server, JDK, executor, workload and host.",
+        blocks=listed,
+        root="../",
+        up="../index.html",
+        menu=[(one.title, f"#{one.id}") for one in listed],
+        short=True,
+    )
+    return pages
 
 
 def _by_value(axis: str, runs: Sequence[RunDigest]) -> dict[str, list[_Part]]:
@@ -99,7 +85,7 @@ def _by_value(axis: str, runs: Sequence[RunDigest]) -> dict[str, list[_Part]]:
     return found
 
 
-def _ordered(axis: str, values: Collection[str], hosts: dict[str, str]) -> list[str]:
+def _ordered(axis: str, values: Collection[str], hosts: Mapping[str, str]) -> list[str]:
     if axis == "executor":
         return [name for name in executor_order(values) if name in values]
     return sorted(values, key=lambda value: _by_number(hosts[value] if axis == "host" else value))
@@ -121,62 +107,93 @@ def _values(run: RunDigest, axis: str) -> Iterator[str]:
             yield from (getattr(cell, axis) for cell in run.cells)
 
 
-def _page(axis: str, value: str, parts: Sequence[_Part], hosts: dict[str, str]) -> ValuePage:
-    here = [run for run, _ in parts]
-    others = tuple(name for name in KINDS if name not in (axis, "executor"))
-    found: dict[_Place, dict[str, Entry]] = {}
+_Rows = dict[ConditionPlace, dict[str, str]]  # by executor, the link to its cell
+
+
+def _rows(axis: str, parts: Sequence[_Part], hosts: Mapping[str, str]) -> _Rows:
+    others = _others(axis)
+    found: _Rows = {}
     for run, cells in parts:
         for cell in cells:
             words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
-            place = _Place(words, cell.cpus, TaskSize(cell.burn_us, cell.wait_us), cell.load, cell.driver)
+            place = ConditionPlace(words, cell.cpus, TaskSize(cell.burn_us, cell.wait_us), cell.load, cell.driver)
             found.setdefault(place, {}).setdefault(cell.executor, _entry(cell, run))
-    executors = tuple(_ordered("executor", {executor for entries in found.values() for executor in entries}, hosts))
-    differ = [index for index in range(len(others)) if len({place.words[index] for place in found}) > 1]
-    first = next(iter(found)).words if found else ()
-    return ValuePage(
-        path=f"{FOLDER}/{axis}/{file_stem(value)}.html",
-        kind=KINDS[axis],
-        title=hosts[value] if axis == "host" else value,
-        facts=tuple(_facts(axis, value, here)),
-        shared=tuple((KINDS[others[index]], word) for index, word in enumerate(first) if index not in differ),
-        axes=tuple(KINDS[others[index]] for index in differ),
-        executors=executors,
-        rows=tuple(
-            Row(
-                words=tuple(place.words[index] for index in differ),
-                where=f"{condition_words(place.cpus, place.size)}, {driven(place.load, place.driver)}",
-                entries=tuple(entries.get(executor) for executor in executors),
-            )
-            for place, entries in sorted(found.items(), key=_in_order)
+    return dict(sorted(found.items(), key=lambda told: told[0].order))
+
+
+def _others(axis: str) -> tuple[str, ...]:
+    return tuple(name for name in KINDS if name not in (axis, "executor"))
+
+
+def _entry(cell: MeasuredCell, run: RunDigest) -> str:
+    """Its leading figure over its reference."""
+    over = f"{cell.figure} over {cell.over}" if cell.over else "what others are compared with"
+    under = f"{over}, {cell.under}" if cell.value else over
+    return joined(link(cell.value or "measured", f"{_ROOT}{run.folder}{cell.page}"), " ", small(under))
+
+
+def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str], rows: _Rows) -> WebPage:
+    runs = [run for run, _ in parts]
+    title = hosts[value] if axis == "host" else value
+    told = "; ".join(f"{name} ({days})" for name, days in _facts(axis, value, runs))
+    measured: tuple[PageBlock, ...] = (
+        Prose("No cell with a server: what its runs measured stands on their pages.", css=""),
+    )
+    return WebPage(
+        title=f"{title} · jdk-matrix",
+        heading=title,
+        summary=f"{KINDS[axis]}{f': {told}' if told else ''}",
+        blocks=(
+            Section("measured", "Measured", _table(axis, rows, hosts) if rows else measured, say("newest_cells")),
+            runs_section(runs, hosts, _ROOT),
         ),
-        runs=tuple(run_row(run, hosts[run.host_id], _ROOT) for run in here),
+        root=_ROOT,
+        up=f"{_ROOT}index.html",
+        menu=(("Measured", "#measured"), ("Runs", "#runs"), ("Browse", "../index.html")),
+        foot=link("All servers, JDKs, executors, workloads and hosts", "../index.html"),
+        short=True,
     )
 
 
-def _in_order(found: tuple[_Place, dict[str, Entry]]) -> tuple[object, ...]:
-    place = found[0]
-    load = driven(place.load, place.driver)
-    return [_by_number(word) for word in place.words], place.cpus, place.size, _by_number(load)
-
-
-def _entry(cell: MeasuredCell, run: RunDigest) -> Entry:
-    over = f"{cell.figure} over {cell.over}" if cell.over else "what others are compared with"
-    return Entry(
-        page=f"{_ROOT}{run.folder}{cell.page}",
-        value=cell.value,
-        under=f"{over}, {cell.under}" if cell.value else over,
+def _table(axis: str, rows: _Rows, hosts: Mapping[str, str]) -> tuple[PageBlock, ...]:
+    """Axes with one value in all rows stand above it."""
+    others = _others(axis)
+    executors = _ordered("executor", {executor for entries in rows.values() for executor in entries}, hosts)
+    differ = [index for index in range(len(others)) if len({place.words[index] for place in rows}) > 1]
+    first = next(iter(rows)).words
+    shared = [(KINDS[others[index]], word) for index, word in enumerate(first) if index not in differ]
+    above = [part for name, word in shared for part in (f"{name}: ", strong(word), " · ")]
+    return (
+        *([Prose(joined(*above[:-1]), css="")] if above else []),
+        DataTable(
+            "Table of what was measured",
+            (
+                *(Column(KINDS[others[index]], "ends") for index in differ),
+                Column("Condition", head=True),
+                *map(Column, executors),
+            ),
+            [
+                (
+                    *(place.words[index] for index in differ),
+                    f"{condition_words(place.cpus, place.size)}, {driven(place.load, place.driver)}",
+                    *(entries.get(executor, MISSING) for executor in executors),
+                )
+                for place, entries in rows.items()
+            ],
+            "wrap",
+            sortable=True,
+        ),
     )
 
 
 def _facts(axis: str, value: str, runs: Sequence[RunDigest]) -> Iterator[tuple[str, str]]:
+    """What runs told of it and when, the newest first."""
     told: dict[str, Callable[[RunDigest], str | None]] = {
         "jdk": lambda run: dict(run.jdks).get(value),
         "host": lambda run: f"kernel {run.kernel}",
     }
-    if axis not in told:
-        return
     found: dict[str, list[str]] = {}
-    for run in runs:
+    for run in runs if axis in told else ():
         if words := told[axis](run):
             found.setdefault(words, []).append(run.started_at)
     for words, days in found.items():

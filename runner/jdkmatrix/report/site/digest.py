@@ -16,6 +16,7 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.advice import Advice, Side, advise, ratio_words
 from jdkmatrix.report.cells.causes import more_switches
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
@@ -24,7 +25,8 @@ from jdkmatrix.report.claims.evidence import ClaimEvidence
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import pair_warnings
-from jdkmatrix.report.views import ForkCount, RunView
+from jdkmatrix.report.run_page.fork_counts import ForkCount, count_forks
+from jdkmatrix.report.run_page.page import run_title, warned
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.stats.verdicts import Verdict
 
@@ -108,10 +110,9 @@ class RunDigest:
         return version.group() if version else ""
 
 
-def digest(judged: JudgedRun, view: RunView, folder: str) -> RunDigest:
-    """`folder`: where its pages are, seen from the site's root."""
+def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDigest:
+    """`notices`: as run_notices; `folder`: where its pages are, seen from the site's root."""
     run, cells, judgements = judged.run, judged.cells, judged.judgements
-    warned = tuple(dict.fromkeys(notice.title for notice in view.notices if notice.weight == "warn"))
     host = run.latest_session.host
     return RunDigest(
         run_id=run.run_id,
@@ -119,16 +120,16 @@ def digest(judged: JudgedRun, view: RunView, folder: str) -> RunDigest:
         started_at=run.started_at,
         about=f"scenario {run.scenario.name}, {run.scenario.scale}" if run.scenario else f"profile {run.profile}",
         repeats_published=run.scenario is not None,
-        title=view.title,
+        title=run_title(judged),
         host=host_words(host),
         host_id=host.hostname_hash,
         kernel=host.kernel.split(maxsplit=1)[0] if host.kernel.strip() else "not known",
         jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
         status=run.status,
-        forks=view.forks,
+        forks=count_forks(judged.loaded),
         aa=_aa(cells, judgements),
         damaged=judged.loaded.damaged,
-        conditions=tuple(_conditions(judged, warned)),
+        conditions=tuple(_conditions(judged, warned(notices))),
         cells=tuple(_cells(cells, judgements)),
         claims=judged.evidence,
     )
@@ -157,8 +158,8 @@ def _check(key: CellKey, cells: Cells, judgements: Judgements) -> str:
     return words.get(judged.verdict, judged.verdict.value)
 
 
-def _conditions(judged: JudgedRun, warned: Sequence[str]) -> Iterator[Condition]:
-    """`warned`: titles of the warnings on the run's page."""
+def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[Condition]:
+    """`care`: titles of the warnings on the run's page."""
     cells, judgements = judged.cells, judged.judgements
 
     def titles(*keys: CellKey) -> set[str]:
@@ -182,7 +183,7 @@ def _conditions(judged: JudgedRun, warned: Sequence[str]) -> Iterator[Condition]
             pool_page=cell_page(pool),
             advice=advice,
             cause=_cause(advice[0], cell, cells.get(pool)),
-            warnings=tuple(one for one in warned if one not in of_cells or one in titles(key, pool)),
+            warnings=tuple(one for one in care if one not in of_cells or one in titles(key, pool)),
         )
 
 

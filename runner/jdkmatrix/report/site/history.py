@@ -6,83 +6,98 @@ befell both executors. Hosts are never mixed."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.report.blocks.inline import joined, link, say, small, strong
+from jdkmatrix.report.blocks.kinds import Details, PageBlock, Prose, Section
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.advice import Advice
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import Condition, RunDigest
-from jdkmatrix.report.site.home import axis_values, host_names, where_words
+from jdkmatrix.report.site.home import axis_values, where_words
+from jdkmatrix.report.site.runs_table import host_names
 from jdkmatrix.report.words.numbers import apart, higher
 from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.stats.change_points import change_points
 
-
-@dataclass(frozen=True)
-class Point:
-    """One run's ratio. `new`: what was another than in the run before: JDK build, kernel. `changed`: how the level
-    differs from before, where this run is the first after a change."""
-
-    run_id: str
-    page: str
-    measured: str
-    value: str
-    under: str
-    new: tuple[str, ...]
-    changed: str | None
+_COLUMNS = columns("Run", "Measured", "Ratio|95 % interval#", "New~", "Level~")
 
 
 @dataclass(frozen=True)
-class Series:
-    """One figure of one condition on one host, the oldest run first."""
+class RatioSeries:
+    """One figure of one condition on one host, the oldest run first. `changes`: by the place of the first point after a
+    change, what changed there."""
 
     anchor: str
     where: str
     host: str
     figure: str
-    finding: str
-    points: tuple[Point, ...]
+    points: tuple[tuple[RunDigest, Condition, Advice], ...]
+    changes: Mapping[int, str]
+
+    @property
+    def finding(self) -> str:
+        changed = f"{plural(len(self.changes), 'change')} of level" if self.changes else "no change of level"
+        return f"{changed} in {len(self.points)} runs"
+
+    @property
+    def new(self) -> Iterator[tuple[str, ...]]:
+        """Of each point what was another than in the run before: load, JDK build, kernel."""
+        before: dict[str, str] = {}
+        for run, condition, _ in self.points:
+            jdk = dict(run.jdks).get(condition.jdk, "not known")
+            now = {"load": condition.load_words, "JDK": jdk, "kernel": run.kernel}
+            yield tuple(f"{name} {value}" for name, value in now.items() if before and before[name] != value)
+            before = now
 
 
-@dataclass(frozen=True)
-class HistoryView:
-    """`changes`: of how many series something changed."""
+def history_page(runs: Sequence[RunDigest], root: str) -> WebPage:
+    """`runs`: newest first; `root` leads from the page to that of the site."""
+    series = ratio_series(runs)
+    changed = sum(bool(one.changes) for one in series)
+    counted = f" {changed} of {len(series)} series changed their level." if series else ""
+    nothing = Prose("No condition has been measured twice on one host yet.", css="")
+    return WebPage(
+        title="History · jdk-matrix",
+        heading="History",
+        summary=f"Virtual threads over the server’s pool, run by run, each host for itself.{counted}",
+        blocks=(Section("series", "Series", tuple(_block(one, root) for one in series) or (nothing,), say("history")),),
+        root=root,
+        up=f"{root}index.html",
+        foot=link("Back to the answer", f"{root}index.html"),
+        short=True,
+    )
 
-    series: tuple[Series, ...]
-    changes: int
 
-
-def view_history(runs: Sequence[RunDigest], root: str) -> HistoryView:
-    """Of every condition that a host measured in two runs or more by one driver. `runs`: newest first; `root` leads
-    from the page to that of the site."""
+def ratio_series(runs: Sequence[RunDigest]) -> tuple[RatioSeries, ...]:
+    """Of every condition that a host measured in two runs or more by one driver."""
     found: dict[tuple[str | None, ...], list[tuple[RunDigest, Condition]]] = {}
     for run in reversed(runs):
         for condition in run.conditions:
             place = (run.host_id, condition.driver, *axis_values(condition))
             found.setdefault(place, []).append((run, condition))
     hosts = host_names(runs)
-    series = tuple(one for measured in found.values() if len(measured) > 1 for one in _series(measured, hosts, root))
-    return HistoryView(series, sum(any(point.changed for point in one.points) for one in series))
+    return tuple(one for measured in found.values() if len(measured) > 1 for one in _series(measured, hosts))
 
 
-def _series(measured: Sequence[tuple[RunDigest, Condition]], hosts: dict[str, str], root: str) -> Iterator[Series]:
+def _series(measured: Sequence[tuple[RunDigest, Condition]], hosts: Mapping[str, str]) -> Iterator[RatioSeries]:
     newest_run, newest = measured[-1]
     for told in newest.advice:
-        points = [(run, condition, one) for run, condition in measured if (one := _of(condition, told.figure))]
-        if len(points) < 2:
-            continue
-        changes = _changes([one for _, _, one in points])
-        name = f"{newest_run.host_id}.{'.'.join(axis_values(newest))}.{newest.driver}.{told.figure}"
-        yield Series(
-            anchor=file_stem(name),
-            where=driven(where_words(newest), newest.driver),
-            host=hosts[newest_run.host_id],
-            figure=told.title,
-            finding=_finding(changes, len(points)),
-            points=tuple(_points(points, changes, root)),
-        )
+        points = tuple((run, one, ratio) for run, one in measured if (ratio := _of(one, told.figure)))
+        if len(points) > 1:
+            name = f"{newest_run.host_id}.{'.'.join(axis_values(newest))}.{newest.driver}.{told.figure}"
+            yield RatioSeries(
+                anchor=file_stem(name),
+                where=driven(where_words(newest), newest.driver),
+                host=hosts[newest_run.host_id],
+                figure=told.title,
+                points=points,
+                changes=_changes([ratio for *_, ratio in points]),
+            )
 
 
 def _of(condition: Condition, figure: str) -> Advice | None:
@@ -91,8 +106,7 @@ def _of(condition: Condition, figure: str) -> Advice | None:
 
 
 def _changes(points: Sequence[Advice]) -> dict[int, str]:
-    """By the place of the first point after a change, what changed there. Ratios that are not judged, or are of a
-    single block, say nothing of the level."""
+    """Ratios that are not judged, or are of a single block, say nothing of the level."""
     places = [place for place, one in enumerate(points) if one.judged]
     logs = [math.log(one.ratio) for one in points if one.judged and one.ratio]
     found = change_points(logs)
@@ -108,29 +122,18 @@ def _level(logs: Sequence[float], place: int, changes: Sequence[int]) -> str:
     return f"{apart(ratio)} {higher(ratio)} from here on"
 
 
-def _finding(changes: dict[int, str], runs: int) -> str:
-    if changes:
-        return f"{plural(len(changes), 'change')} of level in {runs} runs"
-    return f"no change of level in {runs} runs"
-
-
-def _points(
-    points: Sequence[tuple[RunDigest, Condition, Advice]], changes: dict[int, str], root: str
-) -> Iterator[Point]:
-    before: dict[str, str] = {}
-    for place, (run, condition, one) in enumerate(points):
-        now = {
-            "load": condition.load_words,
-            "JDK": dict(run.jdks).get(condition.jdk, "not known"),
-            "kernel": run.kernel,
-        }
-        yield Point(
-            run_id=run.run_id,
-            page=f"{root}{run.folder}{condition.page}",
-            measured=moment(run.started_at),
-            value=one.value,
-            under=one.under,
-            new=tuple(f"{name} {value}" for name, value in now.items() if before and before[name] != value),
-            changed=changes.get(place),
+def _block(one: RatioSeries, root: str) -> PageBlock:
+    """Open where something changed."""
+    label = f"{one.figure}: {one.where}, on {one.host}"
+    rows: list[tuple[Cell, ...]] = [
+        (
+            link(run.run_id, f"{root}{run.folder}{condition.page}"),
+            moment(run.started_at),
+            joined(ratio.value, " ", small(ratio.under)),
+            ", ".join(new) or "–",
+            strong(one.changes[place], "warned") if place in one.changes else "–",
         )
-        before = now
+        for place, ((run, condition, ratio), new) in enumerate(zip(one.points, one.new, strict=True))
+    ]
+    summary = joined(strong(one.figure), f": {one.where}, on {one.host}: {one.finding}")
+    return Details(summary, (DataTable(label, _COLUMNS, rows, "wrap"),), id=one.anchor, open=bool(one.changes))

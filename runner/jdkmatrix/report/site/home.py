@@ -3,22 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from jdkmatrix.domain.cell_key import TaskSize
-from jdkmatrix.domain.quantities import plural, wait_words, work_words
+from jdkmatrix.domain.quantities import MISSING, plural, wait_words, work_words
 from jdkmatrix.figures.metrics import METRICS
+from jdkmatrix.report.blocks.inline import badge, element, joined, link, paragraphs, say, small, strong
+from jdkmatrix.report.blocks.kinds import (
+    Container,
+    Details,
+    Notice,
+    Notices,
+    PageBlock,
+    Pick,
+    Picker,
+    Prose,
+    Section,
+    Tile,
+    Tiles,
+)
+from jdkmatrix.report.blocks.page import SITE_MENU, WebPage
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow
 from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side
 from jdkmatrix.report.claims.published import VERDICT_CLASS
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
+from jdkmatrix.report.html.names import METHOD_PAGE
 from jdkmatrix.report.run_page.facts import moment
-from jdkmatrix.report.site.conditions_map import ConditionsMap, conditions_maps
+from jdkmatrix.report.site.conditions_map import conditions_maps
 from jdkmatrix.report.site.digest import PICKED, Condition, RunDigest
 from jdkmatrix.report.site.offers import Box
 from jdkmatrix.report.site.overview import overview
+from jdkmatrix.report.site.runs_table import host_names, runs_section
 from jdkmatrix.report.site.same_condition import Answering, answering
-from jdkmatrix.report.views import ForkCount
+from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import condition as condition_words
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
@@ -36,123 +56,65 @@ _TITLES = {
 
 
 @dataclass(frozen=True)
-class Pick:
-    """One thing to choose, by value and words. `others`: what no run here has, and a profile would measure; `constant`:
-    there is nothing to choose."""
-
-    axis: str
-    title: str
-    measured: tuple[tuple[str, str], ...]
-    others: tuple[tuple[str, str], ...]
-
-    @property
-    def constant(self) -> bool:
-        return len(self.measured) + len(self.others) == 1
-
-
-@dataclass(frozen=True)
-class AnswerRow:
-    """The newest answer of one host under one condition. `values`: of every axis that is picked, "host" among them;
-    `where`: the condition in words; `advice`: in the order of the page's figures, None where it has none."""
+class HostAnswer:
+    """The newest answer of one host under one condition. `anchor`: of its row among all answers."""
 
     anchor: str
-    values: tuple[tuple[str, str], ...]
-    where: str
-    load_words: str
-    driver: str | None
-    advice: tuple[Advice | None, ...]
-    page: str
-    pool_page: str
-    run_id: str
-    run_page: str
-    measured: str
     host: str
-    blocks: str
-    cause: str | None
-    together: str | None
-    warnings: tuple[str, ...]
+    found: Answering
 
     @property
-    def lead(self) -> Advice:
-        return next(one for one in self.advice if one)
+    def values(self) -> dict[str, str]:
+        """Of every axis that is picked."""
+        axes = zip(PICKED, axis_values(self.found.condition), strict=True)
+        return {"host": self.found.run.host_id, **dict(axes)}
+
+    @property
+    def advice(self) -> list[Advice]:
+        """In the order of the page's figures."""
+        return [one for figure in _FIGURES for one in self.found.condition.advice if one.figure == figure]
 
     @property
     def decided(self) -> bool:
-        return any(one is not None and one.side is not Side.OPEN for one in self.advice)
+        return any(one.side is not Side.OPEN for one in self.advice)
 
 
-@dataclass(frozen=True)
-class RunRow:
-    run_id: str
-    page: str
-    measured: str
-    about: str
-    host: str
-    jdks: str
-    forks: ForkCount
-    aa: str | None
-    remark: str | None
-
-
-@dataclass(frozen=True)
-class HomeView:
-    """`figures`: id and title of what may matter to a reader, `first`: the row that answers before anything is picked;
-    `maps`: of the newest run, where it has several conditions, and `mapped` when and where that was; `verdicts`: word,
-    class, how many claims; `unreadable`: runs that could not be read, and why."""
-
-    summary: str
-    overview: str | None
-    maps: tuple[ConditionsMap, ...]
-    mapped: str
-    figures: tuple[tuple[str, str], ...]
-    picks: tuple[Pick, ...]
-    first: AnswerRow | None
-    answers: tuple[AnswerRow, ...]
-    runs: tuple[RunRow, ...]
-    verdicts: tuple[tuple[str, str, int], ...]
-    unreadable: tuple[str, ...]
-
-
-def view_home(
+def home_page(
     runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreadable: Sequence[str], offered: Sequence[Box]
-) -> HomeView:
-    """`runs`: newest first. `claims`: what all runs together say of each; `offered`: what profiles would measure."""
+) -> WebPage:
+    """`runs`: newest first. `claims`: what all runs together say of each; `unreadable`: why runs are not shown;
+    `offered`: what profiles would measure."""
     hosts = host_names(runs)
     found: dict[tuple[str, ...], list[tuple[RunDigest, Condition]]] = {}
     for run in runs:
         for condition in run.conditions:
             found.setdefault((run.host_id, *axis_values(condition)), []).append((run, condition))
     ordered = sorted(map(answering, found.values()), key=lambda one: _place(one.condition))
-    there = {one.figure: one.title for told in ordered for one in told.condition.advice}
-    there.update({OUTCOME: _OUTCOMES} if OUTCOME in there else {})
-    figures = tuple((figure, there[figure]) for figure in _FIGURES if figure in there)
     answers = tuple(
-        _answer(f"answer-{number}", one, hosts[one.run.host_id], figures) for number, one in enumerate(ordered, start=1)
+        HostAnswer(f"answer-{number}", hosts[one.run.host_id], one) for number, one in enumerate(ordered, start=1)
     )
-    counts = Counter(claims)
-    mapped = _mapped(runs)
-    return HomeView(
-        summary=_summary(runs, len(answers)),
-        overview=overview([one.condition for one in ordered]),
-        maps=conditions_maps(_places(mapped, ordered, answers) if mapped else ()),
-        mapped=f"{moment(mapped.started_at)}, on {hosts[mapped.host_id]}" if mapped else "",
-        figures=figures,
-        picks=tuple(_picks(answers, offered)),
-        first=_first(answers, runs),
-        answers=answers,
-        runs=tuple(run_row(run, hosts[run.host_id]) for run in runs),
-        verdicts=tuple(
-            (verdict.value, VERDICT_CLASS[verdict], counts[verdict]) for verdict in ClaimVerdict if counts[verdict]
+    lost = tuple(Notice("warn", "A run is not shown", text) for text in unreadable)
+    everything = [_all_answers(answers, _figures(answers))] if answers else []
+    return WebPage(
+        title="Thread pool or virtual threads? · jdk-matrix",
+        heading="Thread pool or virtual threads?",
+        lede=[Notices(lost)] if lost else [],
+        blocks=(
+            Section("answer", "Which executor?", tuple(_answer(runs, answers, hosts, offered)), unseen=True),
+            *_claims(Counter(claims)),
+            runs_section(runs, hosts, ""),
+            *everything,
         ),
-        unreadable=tuple(unreadable),
+        root="",
+        menu=(
+            ("Answer", "#answer"),
+            ("Runs", "#runs"),
+            *([("All answers", "#all")] if answers else []),
+            *SITE_MENU[2:],
+        ),
+        foot=say("front_foot", folder=runs[0].folder, method=METHOD_PAGE),
+        short=True,
     )
-
-
-def host_names(runs: Iterable[RunDigest]) -> dict[str, str]:
-    """By host: its words, and a part of its hash where two hosts have the same."""
-    words = {run.host_id: run.host for run in reversed(list(runs))}
-    twice = {text for text, number in Counter(words.values()).items() if number > 1}
-    return {host: f"{text} ({host[:6]})" if text in twice else text for host, text in words.items()}
 
 
 def axis_values(condition: Condition) -> tuple[str, ...]:
@@ -165,26 +127,101 @@ def _place(condition: Condition) -> tuple[object, ...]:
     )
 
 
-def _answer(anchor: str, one: Answering, host: str, figures: Sequence[tuple[str, str]]) -> AnswerRow:
-    run, condition = one.run, one.condition
-    advice = {one.figure: one for one in condition.advice}
-    return AnswerRow(
-        anchor=anchor,
-        values=(("host", run.host_id), *zip(PICKED, axis_values(condition), strict=True)),
-        where=where_words(condition),
-        load_words=condition.load_words,
-        driver=condition.driver,
-        advice=tuple(advice.get(figure) for figure, _ in figures),
-        page=f"{run.folder}{condition.page}",
-        pool_page=f"{run.folder}{condition.pool_page}",
-        run_id=run.run_id,
-        run_page=f"{run.folder}index.html",
-        measured=moment(run.started_at),
-        host=host,
-        blocks=plural(condition.blocks, "block"),
-        cause=condition.cause,
-        together=one.together,
-        warnings=tuple(map(_inside, condition.warnings)),
+def _figures(answers: Iterable[HostAnswer]) -> dict[str, str]:
+    """Id and title of all that may matter to a reader."""
+    there = {one.figure: one.title for told in answers for one in told.found.condition.advice}
+    there.update({OUTCOME: _OUTCOMES} if OUTCOME in there else {})
+    return {figure: there[figure] for figure in _FIGURES if figure in there}
+
+
+def _answer(
+    runs: Sequence[RunDigest], answers: Sequence[HostAnswer], hosts: Mapping[str, str], offered: Sequence[Box]
+) -> Iterator[PageBlock]:
+    first = first_answer(answers, runs)
+    if first is None:
+        yield Prose(
+            "No run here compares virtual threads with a server’s own pool. Each run’s page shows what it measured."
+        )
+    else:
+        maps = tuple(_maps(runs, answers, hosts, first))
+        summed = overview([one.found.condition for one in answers])
+        summed_up = [Prose(summed, css="overview")] if summed else []
+        yield from summed_up if maps else ()
+        yield from maps
+        yield Picker(tuple(_picks(answers, offered, first)))
+        yield Container(tuple(_said(first)), id="said", live=True)
+        yield from () if maps else summed_up
+        yield Container((), "js-only", "map")
+    measured = f"{plural(len(answers), 'condition')} measured, in {plural(len(runs), 'run')}"
+    yield Prose(
+        f"{measured} on {plural(len({run.host_id for run in runs}), 'host')}. An answer holds for the host, the JDK "
+        "and the condition that it names; nothing is extrapolated."
+    )
+
+
+def _maps(
+    runs: Sequence[RunDigest], answers: Sequence[HostAnswer], hosts: Mapping[str, str], first: HostAnswer
+) -> Iterator[PageBlock]:
+    """The newest run that has an answer at a glance; a published experiment only where there is no other. Each entry
+    leads to its row among all answers, and a script picks its condition instead."""
+    telling = [run for run in runs if run.conditions]
+    mapped = next((run for run in telling if not run.repeats_published), next(iter(telling), None))
+    if mapped is None:
+        return
+    rows = {tuple(one.values.values()): (one.anchor, one.found.condition) for one in answers}
+    places = [rows[mapped.host_id, *axis_values(one)] for one in mapped.conditions]
+    maps = conditions_maps(places, first.anchor)
+    if maps:
+        when = f"{moment(mapped.started_at)}, on {hosts[mapped.host_id]}"
+        yield Container(
+            (
+                *(block for one in maps for block in (Prose(heading=one.title), Container((one,), "heats"))),
+                Prose(say("conditions", when=when)),
+            ),
+            id="conditions",
+        )
+
+
+def _said(one: HostAnswer) -> Iterator[PageBlock]:
+    """The sentence of its first figure, the ratios of all, and what it rests on."""
+    lead = one.advice[0]
+    where = element("span", f"On {one.host}: {where_words(one.found.condition)}.", css="where")
+    yield Prose(joined(where, " ", strong(_unbroken(lead.sentence))), css=f"verdict {lead.side.value}")
+    over = small("virtual / pool")
+    yield Tiles(
+        [
+            Tile(joined(f"{told.title} ", over), Figure(told.value, None, under=told.under), css=told.tone)
+            for told in one.advice
+        ]
+    )
+    yield from (Prose(text, css=css) for text, css in _rests_on(one))
+
+
+def _unbroken(sentence: str) -> str:
+    return sentence.replace(" %", "\u00a0%")
+
+
+def _rests_on(one: HostAnswer) -> Iterator[tuple[str, str]]:
+    """Each with its class."""
+    run, condition = one.found.run, one.found.condition
+    if condition.cause:
+        yield f"A likely cause: {condition.cause}.", "cause"
+    if one.found.together:
+        yield f"{one.found.together}.", "cause"
+    by = f", by {condition.driver}" if condition.driver else ""
+    care = ", ".join(map(_inside, condition.warnings))
+    yield (
+        joined(
+            f"Measured {moment(run.started_at)}, {plural(condition.blocks, 'block')}; {condition.load_words}{by}. ",
+            link("Virtual threads", f"{run.folder}{condition.page}"),
+            " and ",
+            link("the pool", f"{run.folder}{condition.pool_page}"),
+            ", fork by fork; ",
+            link("the whole run", f"{run.folder}index.html"),
+            ".",
+            *([" ", element("span", f"Read with care: {care}.", css="warned")] if care else []),
+        ),
+        "trust",
     )
 
 
@@ -199,44 +236,78 @@ def where_words(condition: Condition) -> str:
     return f"{condition.jdk}, {size}: {condition.workload} on {condition.server}, {condition.load}"
 
 
-def _first(answers: Sequence[AnswerRow], runs: Sequence[RunDigest]) -> AnswerRow | None:
+def first_answer(answers: Sequence[HostAnswer], runs: Sequence[RunDigest]) -> HostAnswer | None:
     """The newest that decides something on the host of the newest one, or the newest one itself; of a published
     experiment only where there is no other, since it answers somebody else's question."""
-    by_run = [(run, answer) for run in runs for answer in answers if answer.run_id == run.run_id]
+    by_run = [(run, one) for run in runs for one in answers if one.found.run.run_id == run.run_id]
     if not by_run:
         return None
     here, _ = newest = by_run[0]
-    deciding = (found for found in by_run if found[0].host_id == here.host_id and found[1].decided)
-    return min(deciding, key=lambda found: found[0].repeats_published, default=newest)[1]
+    deciding = (told for told in by_run if told[0].host_id == here.host_id and told[1].decided)
+    return min(deciding, key=lambda told: told[0].repeats_published, default=newest)[1]
 
 
-def _mapped(runs: Sequence[RunDigest]) -> RunDigest | None:
-    """The newest run that has an answer; a published experiment only where there is no other."""
-    telling = [run for run in runs if run.conditions]
-    return next((run for run in telling if not run.repeats_published), next(iter(telling), None))
+def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:
+    badges = [badge(f"{counts[one]} {one.value}", VERDICT_CLASS[one]) for one in ClaimVerdict if counts[one]]
+    if badges:
+        every = link("Every published claim, beside what was measured here", "claims/index.html")
+        blocks = (Prose(Markup(" ").join(badges), css=""), Prose(every, css=""))
+        yield Section("claims", "Published and measured", blocks)
 
 
-def _places(
-    mapped: RunDigest, ordered: Sequence[Answering], answers: Sequence[AnswerRow]
-) -> list[tuple[str, Condition]]:
-    """What answers under the conditions of a run, in its order, with the anchors of the rows; `answers`: `ordered`."""
-    rows = {
-        (one.run.host_id, *axis_values(one.condition)): (row.anchor, one.condition)
-        for one, row in zip(ordered, answers, strict=True)
-    }
-    return [rows[mapped.host_id, *axis_values(one)] for one in mapped.conditions]
+def _all_answers(answers: Sequence[HostAnswer], figures: Mapping[str, str]) -> Section:
+    """Scripts read the answers from this table."""
+    columns = (Column("Condition", head=True), *map(Column, figures.values()), Column("Rests on"))
+    table = DataTable(
+        "Table of all answers", columns, [_row(one, figures) for one in answers], "wrap", "answers-table", tall=True
+    )
+    return Section(
+        "all",
+        "All answers",
+        (Details(plural(len(answers), "condition"), (table,)),),
+        "The newest result per host and condition. A ratio is virtual threads over the server’s pool, with its 95 % "
+        "interval.",
+    )
 
 
-def _picks(answers: Sequence[AnswerRow], offered: Sequence[Box]) -> Iterable[Pick]:
-    hosts = {dict(answer.values)["host"]: answer.host for answer in answers}
+def _row(one: HostAnswer, figures: Iterable[str]) -> TableRow:
+    advice = {told.figure: told for told in one.advice}
+    rests_on = (element("p", text, css=css) for text, css in _rests_on(one))
+    cells: tuple[Cell, ...] = (
+        where_words(one.found.condition),
+        *(_figure(advice.get(figure)) for figure in figures),
+        element("div", *rests_on, css="rests"),
+    )
+    driver = one.found.condition.driver or "a driver not recorded"
+    return TableRow(cells, id=one.anchor, data=(*one.values.items(), ("driver", driver)))
+
+
+def _figure(told: Advice | None) -> str:
+    if told is None:
+        return MISSING
+    return element(
+        "div",
+        strong(told.value),
+        " ",
+        small(told.under),
+        paragraphs((_unbroken(told.sentence),)),
+        data_figure=told.figure,
+        data_title=told.title,
+        data_tone=told.tone,
+        data_side=told.side.value,
+    )
+
+
+def _picks(answers: Sequence[HostAnswer], offered: Sequence[Box], first: HostAnswer) -> Iterator[Pick]:
+    hosts = {one.values["host"]: one.host for one in answers}
     load_words: dict[str, set[str]] = {}
-    for answer in answers:
-        load_words.setdefault(dict(answer.values)["load"], set()).add(answer.load_words)
+    for one in answers:
+        load_words.setdefault(one.found.condition.load, set()).add(one.found.condition.load_words)
 
     def words(axis: str, value: str) -> str:
         match axis:
             case "burn_us":
-                return work_words(int(value)) if int(value) else "none added"
+                return work_words(int(value)) if int(value) else "no added work"
             case "wait_us":
                 return wait_words(int(value)) if int(value) else "none"
             case "host":
@@ -247,10 +318,13 @@ def _picks(answers: Sequence[AnswerRow], offered: Sequence[Box]) -> Iterable[Pic
                 return value
 
     for axis, title in _TITLES.items():
-        measured = dict.fromkeys(dict(answer.values)[axis] for answer in answers)
+        measured = dict.fromkeys(one.values[axis] for one in answers)
         others = dict.fromkeys(str(value) for box in offered for value in box.get(axis, ()))
-        found = [[(value, words(axis, value)) for value in _ordered(axis, values)] for values in (measured, others)]
-        yield Pick(axis, title, tuple(found[0]), tuple(one for one in found[1] if one[0] not in measured))
+        told = [[(value, words(axis, value)) for value in _ordered(axis, values)] for values in (measured, others)]
+        unmeasured = tuple(one for one in told[1] if one[0] not in measured)
+        chosen = "" if axis == "host" else first.values[axis]
+        yield Pick(axis, title, tuple(told[0]), unmeasured, chosen)
+    yield Pick("figure", "What matters", tuple(_figures(answers).items()), chosen=first.advice[0].figure)
 
 
 def _ordered(axis: str, values: Iterable[str]) -> list[str]:
@@ -261,26 +335,3 @@ def _ordered(axis: str, values: Iterable[str]) -> list[str]:
 def _load(name: str, words: Collection[str]) -> str:
     """A load that was worked out for each condition has other words in each."""
     return f"{name}: {next(iter(words))}" if len(words) == 1 else name
-
-
-def run_row(run: RunDigest, host: str, root: str = "") -> RunRow:
-    """`root` leads from the page to that of the site."""
-    remarks = [] if run.status == "complete" else [f"{run.status}: cells may lack forks, or be missing"]
-    if run.damaged:
-        remarks.append(f"{plural(len(run.damaged), 'result file')} damaged or missing")
-    return RunRow(
-        run_id=run.run_id,
-        page=f"{root}{run.folder}index.html",
-        measured=moment(run.started_at),
-        about=run.about,
-        host=host,
-        jdks=", ".join(name for name, _ in run.jdks),
-        forks=run.forks,
-        aa=run.aa,
-        remark="; ".join(remarks) or None,
-    )
-
-
-def _summary(runs: Sequence[RunDigest], answers: int) -> str:
-    hosts = len({run.host_id for run in runs})
-    return f"{plural(answers, 'condition')} measured, in {plural(len(runs), 'run')} on {plural(hosts, 'host')}."

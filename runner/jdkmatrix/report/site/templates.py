@@ -5,13 +5,10 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from pathlib import Path
-from urllib.parse import quote
 
 from jdkmatrix.domain.catalogue import catalogue, server_kinds
 from jdkmatrix.report.cell_page import logs
-from jdkmatrix.report.cells.heat import legend
-from jdkmatrix.report.charts.specs import dash_of
-from jdkmatrix.report.html.names import METHOD_PAGE, cell_page
+from jdkmatrix.report.html.names import METHOD_PAGE
 from jdkmatrix.report.html.page import Pages
 from jdkmatrix.report.words.states import STATE_MEANING, State
 from jdkmatrix.run.code_version import digest_of_files
@@ -34,18 +31,12 @@ def digest_of_templates(templates: Path) -> str:
 
 @lru_cache(maxsize=1)
 def _pages(templates: Path, digest: str) -> Pages:
+    statuses = tuple((state.value, STATE_MEANING[state]) for state in State)
     return Pages(
         templates,
-        page_of=lambda key: link(cell_page(key)),
-        heat_legend=legend(),
-        dash_of=dash_of,
-        statuses=tuple((state.value, STATE_MEANING[state]) for state in State),
+        statuses=statuses,
         tail_lines=logs.TAIL_LINES,
         method_page=METHOD_PAGE,
         catalogue=catalogue(),
         servers=tuple(server_kinds().values()),
     )
-
-
-def link(path: str) -> str:
-    return quote(path, safe="/.")

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from markupsafe import escape
+
 from jdkmatrix.domain.quantities import MISSING, digits, per_cent, plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.loads.base import ForkFigure
@@ -28,6 +30,12 @@ class Figure:
     title: str | None = None
     under: str | None = None
     amber: bool = False
+
+    def __html__(self) -> str:
+        """The text with its tooltip, as templates show it."""
+        css = ' class="missing"' if self.sort is None else ""
+        text = escape(self.text)
+        return f'<span title="{escape(self.title)}"{css}>{text}</span>' if self.title else text
 
 
 def missing(why: str) -> Figure:

@@ -16,7 +16,7 @@ from jdkmatrix.stats.verdicts import ArmRefusals, Judged, Losses, Refused, Verdi
 _MINUS = "\u2212"
 
 
-class Finding(Enum):
+class PairFinding(Enum):
     """What a ratio, or the outcomes of forks, let us say about the executor above the line."""
 
     BETTER = "better"
@@ -29,20 +29,20 @@ class Finding(Enum):
     TOO_FEW_FORKS = "too few forks to tell"
 
 
-def finding(judged: Judged, metric: Metric) -> Finding:
+def finding(judged: Judged, metric: Metric) -> PairFinding:
     match judged.verdict:
         case Verdict.ONE_BLOCK:
-            return Finding.ONE_BLOCK
+            return PairFinding.ONE_BLOCK
         case Verdict.NOT_JUDGED:
-            return Finding.NOT_JUDGED
+            return PairFinding.NOT_JUDGED
         case Verdict.NO_EVIDENCE_YET:
-            return Finding.NO_EVIDENCE_YET
+            return PairFinding.NO_EVIDENCE_YET
         case Verdict.NO_DIFFERENCE_SEEN:
-            return Finding.NO_DIFFERENCE_SEEN
+            return PairFinding.NO_DIFFERENCE_SEEN
         case Verdict.CANNOT_TELL:
-            return Finding.CANNOT_TELL
+            return PairFinding.CANNOT_TELL
         case Verdict.DIFFERENT:
-            return Finding.BETTER if (judged.ratio.value > 1) == metric.more_is_better else Finding.WORSE
+            return PairFinding.BETTER if (judged.ratio.value > 1) == metric.more_is_better else PairFinding.WORSE
 
 
 def because(judged: Judged, compared: str = "comparison") -> str:
@@ -181,6 +181,11 @@ def ratio_name(key: CellKey, base_executor: str) -> str:
     return f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
 
 
+def capitalised(text: str) -> str:
+    """With a capital letter, and the others as they are."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def without_log_prefix(message: str) -> str:
     """Without what a JVM writes before a line of its log that is quoted: "[88.402s][warning][os,thread]"."""
     return re.sub(r"(^|: )(\[[^\]\s]+\]\s?)+", r"\1", message)
@@ -204,15 +209,15 @@ def ratio_sentence(
         parts.append(f"adjusted {p_value(judged.p_adjusted)}")
     basis = ", ".join([*parts, *([paired] if paired else [])])
     match finding(judged, metric):
-        case Finding.NOT_JUDGED:
+        case PairFinding.NOT_JUDGED:
             words = f"not judged: {not_judged_words(judged, numerator, denominator)}"
-        case Finding.NO_EVIDENCE_YET:
+        case PairFinding.NO_EVIDENCE_YET:
             words = f"no evidence yet of a difference between {numerator} and {denominator}"
-        case Finding.CANNOT_TELL:
+        case PairFinding.CANNOT_TELL:
             words = f"cannot tell: {possible_words(judged)}"
-        case Finding.NO_DIFFERENCE_SEEN:
+        case PairFinding.NO_DIFFERENCE_SEEN:
             words = f"no difference seen between {numerator} and {denominator}"
-        case Finding.ONE_BLOCK:
+        case PairFinding.ONE_BLOCK:
             words = f"{change(ratio, numerator, denominator)} in the only block: only a hint"
         case _:
             words = change(ratio, numerator, denominator)

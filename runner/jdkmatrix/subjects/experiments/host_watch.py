@@ -1,4 +1,4 @@
-"""What the host did while an experiment measured, and not while its program started, warmed up and wrote.
+"""Watch the host while an experiment measures, and not while its program starts, warms up and writes.
 
 The host is read again and again, and afterwards the program tells when it measured. So the readings that enclose that
 span are chosen when it is known: the last before its start, the first after its end. They are up to `EVERY_S` outside
@@ -49,7 +49,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Stretch:
-    """From one moment to another."""
+    """The host from one moment to another."""
 
     before: Moment
     after: Moment
@@ -59,7 +59,7 @@ class Stretch:
         return (self.after.monotonic_ns - self.before.monotonic_ns) / 1e9
 
     def pressure(self, cpus: CpuSets, *, irq_time_accounting: bool | None) -> Pressure:
-        """On the CPUs of program and remote system; `irq_time_accounting` as host/irq_time.py found it."""
+        """The pressure on the CPUs of program and remote system; `irq_time_accounting` as host/irq_time.py found it."""
         before, after = self.before, self.after
         used = [
             Used("sut", cpus.sut, (after.program_cpu_ns - before.program_cpu_ns) / 1e9),
@@ -81,11 +81,12 @@ class Stretch:
 
 
 def enclosing(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
-    """From the last moment before the span to the first after it, or from earlier ones to later ones until
+    """The stretch from the last moment before the span to the first after it, or from earlier ones to later ones until
     `SHORTEST_S` lie between them. Pure.
 
     `moments` are in order, the first before the program's start, the last after its end: from the first to the last
-    where it tells no span, or one that is not inside."""
+    where it tells no span, or one that is not inside.
+    """
     whole = Stretch(moments[0], moments[-1])
     if span is None:
         return whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
-from jdkmatrix.records.run import Calibration
-from jdkmatrix.subjects.experiments.measurement import Program
+from jdkmatrix.subjects.experiments.measurement import ProgramCell
 from jdkmatrix.subjects.parts import Parts
 
 # The start of a JVM, and what is done all at once.
@@ -45,15 +45,9 @@ class Experiments:
         options = options_of(experiment.jvm, vm) if experiment.jvm else ()
         return (*options, *experiment.vm_options(cell.executor))
 
-    def subject(
-        self, matrix: Matrix, parts: Parts, cell: CellKey, options: tuple[str, ...], calibration: Calibration | None
-    ) -> Program:
-        return Program(
-            load=matrix.task_load(cell),
-            experiment=matrix.experiments[cell.workload],
-            command=(str(parts.java(cell.jdk)), *options, "-jar", str(parts.workloads.file("standalone.jar"))),
-            rounds_per_us=calibration.rounds_per_us if calibration else 0.0,
-        )
+    def setup(self, parts: Parts, cell: CellKey, options: tuple[str, ...], shared: Mapping[str, Any]) -> ProgramCell:
+        jar = parts.workloads.file("standalone.jar")
+        return ProgramCell(**shared, command=(str(parts.java(cell.jdk)), *options, "-jar", str(jar)))
 
     def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> tuple[Path, ...]:
         return (parts.workloads.file("standalone.jar"),)

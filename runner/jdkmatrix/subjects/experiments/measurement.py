@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Self
 
 from pydantic import ValidationError
 
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.tables import Limits
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Experiment, Given
-from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener, Round
+from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import check_not_killed, oom_kills
-from jdkmatrix.method.gate import Seen, WindowContext
+from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import refusals
-from jdkmatrix.method.measuring import Turns
 from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.readings import ProgramResult, WindowReading
 from jdkmatrix.records.reasons import Reason, Status
@@ -42,36 +40,25 @@ class ProgramError(MatrixError):
     """The program ended without a result."""
 
 
-@dataclass(frozen=True)
-class Program:
-    """An experiment under a load. `command`: up to the program's own arguments; `rounds_per_us` is 0 where nothing is
-    burnt."""
+@dataclass(frozen=True, kw_only=True)
+class ProgramCell(CellSetup):
+    """An experiment under a load. `command`: up to the program's own arguments."""
 
     load: TaskLoad
-    experiment: Experiment
+    workload: Experiment
     command: tuple[str, ...]
-    rounds_per_us: float
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return self.experiment.model_dump(mode="json", exclude_none=True)
-
-    @property
-    def limits(self) -> Limits:
-        return self.experiment.limits or Limits()
-
-    def why_no_turns(self, wait_us: int, turns: Turns) -> str:
+    def why_no_turns(self, wait_us: int) -> str:
         return "an experiment without a server runs in one piece"
 
-    def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> ProgramMeasurement:
-        return ProgramMeasurement(self, setup, draft, listener)
+    def begin(self, fork: ForkDraft, listener: Listener) -> ProgramMeasurement:
+        return ProgramMeasurement(self, fork, listener)
 
 
 @dataclass
 class ProgramMeasurement:
-    subject: Program
-    setup: ForkSetup
-    draft: ForkDraft
+    cell: ProgramCell
+    fork: ForkDraft
     listener: Listener
     host: Pressure | None = None
     host_span_s: float | None = None
@@ -88,20 +75,20 @@ class ProgramMeasurement:
         yield self
 
     def rewarm(self, duration_s: float) -> None:
-        """Its program warms up by itself."""
+        """Nothing to do: its program warms up by itself."""
 
     def measure(self, turn: Round | None) -> None:
-        """In one piece, whatever its turn.
+        """Run the program in one piece, whatever its turn.
 
         Raises:
             ProgramError: it gave no result.
         """
         remote = self._remote
-        setup, cpus = self.setup, self.setup.parts.cpu_sets
-        self.draft.command = self._command(remote)
-        self.listener.step(f"running {self.subject.experiment.experiment}")
-        with limited(self.subject.limits, setup.confiner.group("sut", cpus.sut)) as box:
-            self.draft.limits = box.enforced
+        cell, cpus = self.cell, self.cell.cpu_sets
+        self.fork.command = self._command(remote)
+        self.listener.step(f"running {self.cell.workload.experiment}")
+        with limited(cell.limits, cell.confiner.group("sut", cpus.sut)) as box:
+            self.fork.limits = box.enforced
             if remote:
                 remote.stats(reset=True)
             self.clock_speed_before = read_clock_speed(cpus.sut[-1])
@@ -110,8 +97,10 @@ class ProgramMeasurement:
             try:
                 status = self._watched(box, watched)
             finally:
-                self.draft.outcomes = box.outcomes("the program", _lines(setup.log_dir / STDERR_LOG))
-            self.draft.clock_speed_after = read_clock_speed(cpus.sut[-1])
+                self.fork.outcomes = box.outcomes(
+                    "the program", (text_if_readable(self.fork.log_dir / STDERR_LOG) or "").splitlines()
+                )
+            self.fork.clock_speed_after = read_clock_speed(cpus.sut[-1])
             self.remote = remote.stats() if remote else None
         try:
             if not box.ended_it:
@@ -120,7 +109,7 @@ class ProgramMeasurement:
         finally:
             span = self.result.measured_span if self.result else None
             stretch = enclosing(watched.moments, span)
-            self.host = stretch.pressure(cpus, irq_time_accounting=setup.irq_time_accounting)
+            self.host = stretch.pressure(cpus, irq_time_accounting=cell.host.irq_time_accounting)
             self.host_span_s = stretch.duration_s
         self._judge(stretch, self.host)
         self.listener.step(_words(self.result))
@@ -143,17 +132,17 @@ class ProgramMeasurement:
 
     @property
     def _duration_s(self) -> float:
-        return self.setup.windows * self.setup.window_s
+        return self.cell.profile.windows * self.cell.profile.window_s
 
     def _command(self, remote: RemoteProcess | None) -> tuple[str, ...]:
-        subject = self.subject
+        cell = self.cell
         given = Given(
-            rounds=self.setup.parts.burn_rounds,
-            rounds_per_us=subject.rounds_per_us,
+            rounds=cell.burn_rounds,
+            rounds_per_us=cell.calibration.rounds_per_us if cell.calibration else 0.0,
             duration_s=self._duration_s,
             url=remote.url if remote else None,
         )
-        return (*subject.command, *subject.experiment.arguments(self.setup.planned.key, subject.load, given))
+        return (*cell.command, *cell.workload.arguments(self.fork.planned.key, cell.load, given))
 
     def _watched(self, box: ResourceLimits, host: HostWatch) -> int:
         started_ns = time.monotonic_ns()
@@ -163,15 +152,15 @@ class ProgramMeasurement:
             box.watch(process.pid, process.kill, started_ns=started_ns),
             host.follow(process.pid),
         ):
-            return _wait(process, self.subject.experiment.longest_s(self._duration_s) + _SPARE_S)
+            return _wait(process, self.cell.workload.longest_s(self._duration_s) + _SPARE_S)
 
     @contextmanager
     def _process(self, box: ResourceLimits) -> Iterator[subprocess.Popen[bytes]]:
-        log_dir = self.setup.log_dir
+        log_dir = self.fork.log_dir
         with (log_dir / STDOUT_LOG).open("wb") as out, (log_dir / STDERR_LOG).open("wb") as err:
             process = launch.spawn(
-                self.draft.command,
-                cpus=self.setup.parts.cpu_sets.sut,
+                self.fork.command,
+                cpus=self.cell.cpu_sets.sut,
                 cgroups=box.cgroups,
                 open_files_max=box.open_files_max,
                 env=launch.clean_environment(),
@@ -184,26 +173,26 @@ class ProgramMeasurement:
             launch.terminate(process, grace_s=_GRACE_S)
 
     def _result(self, status: int) -> tuple[ProgramResult, tuple[WindowReading, ...]]:
-        log_dir = self.setup.log_dir
+        log_dir = self.fork.log_dir
         if status != 0:
             raise ProgramError(f"the program {launch.how_ended(status)}{launch.stderr_tail(log_dir / STDERR_LOG)}")
         said = (log_dir / STDOUT_LOG).read_text(encoding="utf-8", errors="replace")
-        return parse_result(said, self.subject.experiment)
+        return parse_result(said, self.cell.workload)
 
     def _judge(self, stretch: Stretch, host: Pressure) -> None:
-        cpus, span = self.setup.parts.cpu_sets, self.result.measured_span if self.result else None
-        seen = Seen(
+        cpus, span = self.cell.cpu_sets, self.result.measured_span if self.result else None
+        seen = Observation(
             host=host,
             remote=stretch.of_remote(self.remote) if self.remote else None,
             readings_s=longest_s(span) if span else None,
         )
         context = WindowContext(
-            service_s=self.setup.planned.key.wait_us / 1e6,
+            service_s=self.fork.planned.key.wait_us / 1e6,
             remote_cpus=len(cpus.remote),
-            precision=self.setup.precision,
+            precision=self.cell.profile.promised_precision,
             sut_cpus=len(cpus.sut),
         )
-        self.reasons += refusals(seen, self.setup.matrix.thresholds, context)
+        self.reasons += refusals(seen, self.cell.matrix.thresholds, context)
 
 
 def parse_result(output: str, experiment: Experiment) -> tuple[ProgramResult, tuple[WindowReading, ...]]:
@@ -237,10 +226,6 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
         return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
         raise ProgramError(f"the program had not ended after {timeout_s:.0f} s") from None
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
 
 
 def _words(result: ProgramResult) -> str:

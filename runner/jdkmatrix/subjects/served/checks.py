@@ -1,4 +1,4 @@
-"""What is asked of a server after its windows: its books, and how long the work of a request takes."""
+"""Checks of a server after its windows: its books, and how long the work of a request takes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BURN_REPEATS = 50
 _QUIET_POLL_S = 0.25
 
 
-def audited(base_url: str, *, within_s: float) -> Audit:
+def audit_books(base_url: str, *, within_s: float) -> Audit:
     """The books when nothing is in flight any more: what the driver gave up may still wait for the remote system.
 
     Raises:
@@ -43,7 +43,7 @@ def audited(base_url: str, *, within_s: float) -> Audit:
     return audit
 
 
-def burn_checked(
+def check_burn(
     connection: Connection,
     *,
     rounds: int,

@@ -1,4 +1,4 @@
-"""What a fork of a server has shown so far, and what that is worth."""
+"""The findings of a fork of a server so far, and their judgement."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Findings:
     audit: Audit | None = None
 
     def judged(self, rules: Matrix) -> tuple[Status, tuple[Reason, ...]]:
-        """Of a fork that went through to its end."""
+        """Judge a fork that went through to its end."""
         status = measured_status(self.windows, self.warmup, rules.thresholds)
         reasons: list[Reason] = []
         if status is Status.NOT_STEADY:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,9 @@ from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.records.run import Calibration
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.subjects.served.measurement import Served
+from jdkmatrix.subjects.served.measurement import ServedCell
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
 _START_AND_STOP_S = 10.0
@@ -75,12 +74,10 @@ class ServedApplications:
         watched = workload.memory_every_s is not None and vm == "hotspot"
         return (*options, _NATIVE_MEMORY_TRACKING) if watched else options
 
-    def subject(
-        self, matrix: Matrix, parts: Parts, cell: CellKey, options: tuple[str, ...], calibration: Calibration | None
-    ) -> Served:
-        workload = matrix.workloads[cell.workload]
-        return Served(
-            load=parts.loads[cell],
+    def setup(self, parts: Parts, cell: CellKey, options: tuple[str, ...], shared: Mapping[str, Any]) -> ServedCell:
+        workload, calibration = shared["workload"], shared["calibration"]
+        return ServedCell(
+            **shared,
             driver=parts.driver(cell),
             instance=Instance(
                 server=parts.servers[cell.server],
@@ -94,9 +91,7 @@ class ServedApplications:
                 rounds_per_us=calibration.rounds_per_us if calibration else 0.0,
                 properties=_properties(workload),
             ),
-            workload=workload,
-            mix=_mix(matrix, workload, cell),
-            calibration=calibration,
+            mix=_mix(shared["matrix"], workload, cell),
         )
 
     def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
@@ -116,6 +111,7 @@ class ServedApplications:
             # How often a fork may be repeated decides none of them.
             "measure": matrix.measure.model_dump(exclude={"repeats_max"}),
             "drivers": [program.model_dump() for program in parts.driver(cell).programs],
+            "application": application_of(workload.application).model_dump(),
             "workload": workload.model_dump(),
             "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
             "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
@@ -130,7 +126,7 @@ def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
 
 
 def _thrown_away_s(matrix: Matrix, profile: Profile, load: LoadKind[Any]) -> float:
-    """By wrk2 before the windows of a constant rate, where it may make them."""
+    """The seconds that wrk2 throws away before the windows of a constant rate, where it may make them."""
     by_wrk2 = isinstance(load.load, RateLoad) and matrix.driver.choice != "loadgen" and profile.window_s >= WINDOW_S_MIN
     return profile.windows * CALIBRATE_DELAY_MS / 1000 if by_wrk2 else 0.0
 
@@ -140,7 +136,7 @@ def _lengths(profile: Profile) -> Lengths:
 
 
 def _properties(workload: Workload) -> dict[str, str]:
-    """What the application is told, beside the address of the remote system."""
+    """System properties of the application, beside the address of the remote system."""
     accounts = {BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {}
     return accounts | ({REMOTE_CLIENT: workload.client} if workload.client else {})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,11 +14,10 @@ from jdkmatrix.domain.applications import REMOTE_URL, application_of
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import CellLoad
-from jdkmatrix.domain.tables import Limits
 from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
-from jdkmatrix.fork.fork_record import ForkDraft, ForkSetup, Listener
+from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import limited
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
@@ -26,20 +25,18 @@ from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
 from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.gate import WindowContext
-from jdkmatrix.method.measuring import Turns
 from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.probes.thread_dump import dump_threads
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.run import Calibration
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.blocking import block_at_most
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.process import HungError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
-from jdkmatrix.subjects.served.checks import BURN_REPEATS, audited, burn_checked
+from jdkmatrix.subjects.served.checks import BURN_REPEATS, audit_books, check_burn
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
 from jdkmatrix.subjects.served.phases import WarmServer
@@ -51,76 +48,65 @@ _QUIET_IN_BOX_S = 10.0
 _ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is gone
 
 
-@dataclass(frozen=True)
-class Served:
-    """An application on a server, under a load. `calibration`: behind the work of a request; None where nothing burns;
-    `mix`: paths below the server's host and port."""
+@dataclass(frozen=True, kw_only=True)
+class ServedCell(CellSetup):
+    """An application on a server, under a load. `mix`: paths below the server's host and port."""
 
     load: CellLoad
+    workload: Workload
     driver: Driver
     instance: Instance
-    workload: Workload
     mix: RequestMix | None
-    calibration: Calibration | None
 
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return self.workload.model_dump(mode="json", exclude_none=True)
-
-    @property
-    def limits(self) -> Limits:
-        return self.workload.limits or Limits()
-
-    def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
-        if reason := kind_of(self.load).why_no_turns(wait_us, turns):
+    def why_no_turns(self, wait_us: int) -> str | None:
+        if reason := kind_of(self.load).why_no_turns(wait_us, self.matrix.turns):
             return reason
         if self.workload.limits is not None:
             return "its server runs in a box, which others would share"
         return "its memory is read while it runs" if self.workload.memory_every_s is not None else None
 
-    def begin(self, setup: ForkSetup, draft: ForkDraft, listener: Listener) -> ServedMeasurement:
-        return ServedMeasurement(self, setup, draft, listener)
+    def begin(self, fork: ForkDraft, listener: Listener) -> ServedMeasurement:
+        return ServedMeasurement(self, fork, listener)
 
 
 @dataclass
 class ServedMeasurement:
-    subject: Served
-    setup: ForkSetup
-    draft: ForkDraft
+    cell: ServedCell
+    fork: ForkDraft
     listener: Listener
     found: Findings = field(default_factory=Findings)
 
     @contextmanager
     def opened(self, remote: RemoteProcess | None) -> Iterator[WarmServer]:
-        instance, parts = self.subject.instance, self.setup.parts.remote
+        instance, parts = self.cell.instance, self.cell.remote
         if remote and parts:
-            remote.delay_at_most(self.setup.matrix.remote.warmup_delay_us_max)
+            remote.delay_at_most(self.cell.matrix.remote.warmup_delay_us_max)
             url = f"{remote.url}?{parts.answers.query(self._key.wait_us)}"
             instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
         try:
-            with self._served(instance.lay_out(self.setup.scratch, self.setup.log_dir), remote) as warm_server:
+            with self._served(instance.lay_out(self.fork.scratch, self.fork.log_dir), remote) as warm_server:
                 yield warm_server
         except FloodError:
-            shorten_logs(self.setup.log_dir)
+            shorten_logs(self.fork.log_dir)
             raise
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
-        return self.found.judged(self.setup.matrix)
+        return self.found.judged(self.cell.matrix)
 
     def record(self) -> dict[str, Any]:
         return self.found.record()
 
     @property
     def _kind(self) -> LoadKind[Any]:
-        return kind_of(self.subject.load)
+        return kind_of(self.cell.load)
 
     @property
     def _lengths(self) -> Lengths:
-        return Lengths(self.setup.windows, self.setup.window_s)
+        return Lengths(self.cell.profile.windows, self.cell.profile.window_s)
 
     @property
     def _key(self) -> CellKey:
-        return self.setup.planned.key
+        return self.fork.planned.key
 
     @property
     def _service_s(self) -> float:
@@ -128,27 +114,26 @@ class ServedMeasurement:
 
     @property
     def _jit_cpus(self) -> tuple[int, ...]:
-        """Where the compiler may run until the server is warm."""
-        cpus = self.setup.parts.cpu_sets
-        extra = cpus.driver if self.setup.matrix.warmup.jit_on_driver_cpus else ()
+        """The CPUs that the compiler may use until the server is warm."""
+        cpus = self.cell.cpu_sets
+        extra = cpus.driver if self.cell.matrix.warmup.jit_on_driver_cpus else ()
         return tuple(sorted({*cpus.sut, *extra}))
 
     @contextmanager
     def _served(self, launch: Launch, remote: RemoteProcess | None) -> Iterator[WarmServer]:
-        setup = self.setup
-        self.draft.command = tuple(launch.command)
-        rules = setup.matrix.server
-        with limited(self.subject.limits, setup.confiner.group("sut", self._jit_cpus)) as box:
-            self.draft.limits = box.enforced
+        cell, rules = self.cell, self.cell.matrix.server
+        self.fork.command = tuple(launch.command)
+        with limited(cell.limits, cell.confiner.group("sut", self._jit_cpus)) as box:
+            self.fork.limits = box.enforced
             with (
                 ServerProcess(
                     launch,
-                    cpus=setup.parts.cpu_sets.sut,
+                    cpus=cell.cpu_sets.sut,
                     cgroups=box.cgroups,
                     open_files_max=box.open_files_max,
                     rules=rules,
                 ) as server,
-                Watchdog(setup.log_dir, rules, server.kill) as watchdog,
+                Watchdog(self.fork.log_dir, rules, server.kill) as watchdog,
             ):
                 try:
                     with (
@@ -168,21 +153,21 @@ class ServedMeasurement:
                     if not hangs:
                         raise
                     self.listener.step("the server hangs: asking for its threads")
-                    threads = dump_threads(server.pid, self.subject.instance.java, setup.log_dir)
+                    threads = dump_threads(server.pid, cell.instance.java, self.fork.log_dir)
                     server.kill()
                     raise HungError(f"the server hangs: {error}; {threads}") from None
                 finally:
-                    self.draft.outcomes = box.outcomes("the server", _log_lines(launch))
+                    self.fork.outcomes = box.outcomes("the server", _log_lines(launch))
                 self.listener.step("stopping the server")
 
     @contextmanager
     def _loaded(self, launch: Launch, server: ServerProcess, remote: RemoteProcess | None) -> Iterator[WarmServer]:
-        setup, found, key = self.setup, self.found, self._key
-        rules, cpus = setup.matrix, setup.parts.cpu_sets
+        cell, found, key = self.cell, self.found, self._key
+        rules, cpus = cell.matrix, cell.cpu_sets
         self.listener.step("starting the server")
         with ExitStack() as stack:
             # The driver starts while the server does; each needs seconds for it.
-            session = stack.enter_context(self.subject.driver.open(self._target(launch)))
+            session = stack.enter_context(self.cell.driver.open(self._target(launch)))
             found.first_response_s = server.wait_ready(lambda pid: allow_jit(pid, self._jit_cpus))
             session.wait_ready()
             # The slowest question is that for the fastest of some burns.
@@ -193,7 +178,7 @@ class ServedMeasurement:
             )
             found.sampler = sampler
             found.proof = prove_executor(connection, base_of(key.executor), requests=rules.measure.proof_requests)
-            may_end = self.subject.workload.limits is not None
+            may_end = self.cell.workload.limits is not None
             bench = Bench(
                 server,
                 session,
@@ -202,7 +187,7 @@ class ServedMeasurement:
                 cpus,
                 rules.server.answer_timeout_s,
                 self._service_s,
-                setup.irq_time_accounting,
+                cell.host.irq_time_accounting,
                 remote,
                 may_end,
             )
@@ -213,7 +198,7 @@ class ServedMeasurement:
                 with self._memory(launch, server), sampler.looking(False):
                     yield warm_server
                     warm_server.finish()
-                self.draft.clock_speed_after = read_clock_speed(cpus.sut[-1])
+                self.fork.clock_speed_after = read_clock_speed(cpus.sut[-1])
                 if may_end and not server.is_alive:
                     return  # its outcome says why
                 overloaded = self._kind.ended_overloaded(found.windows)
@@ -223,22 +208,22 @@ class ServedMeasurement:
                     self._check_burn(connection)
             finally:
                 found.driver_command = tuple(session.command)
-        if self.subject.workload.application == "banking":
+        if self.cell.workload.application == "banking":
             self._audit(launch, may_be_late=may_end or overloaded, within_s=_QUIET_IN_BOX_S if may_end else None)
 
     def _warm(self, bench: Bench, connection: Connection, server: ServerProcess, remote: RemoteProcess | None) -> None:
-        setup = self.setup
-        limit_path = application_of(self.subject.workload.application).limit_path
+        cell = self.cell
+        limit_path = application_of(cell.workload.application).limit_path
         if limit_path:
-            block_at_most(connection, limit_path, setup.matrix.warmup.block_ms_max)
+            block_at_most(connection, limit_path, cell.matrix.warmup.block_ms_max)
         self.found.warmup = warm(
             bench,
             self._key,
-            self.subject.load,
+            cell.load,
             WarmupGate(
-                setup.matrix.warmup,
+                cell.matrix.warmup,
                 self._kind.ahead_s(self._lengths),
-                setup.precision,
+                cell.profile.promised_precision,
                 service_s=0.0 if self._kind.grows_pool else self._service_s,
             ),
             jit_cpus=self._jit_cpus,
@@ -246,8 +231,8 @@ class ServedMeasurement:
             listener=self.listener,
         )
         self._confine(server)
-        if set(self._jit_cpus) != set(setup.parts.cpu_sets.sut):
-            settling = settle(bench, self.subject.load, setup.matrix.warmup, self.listener)
+        if set(self._jit_cpus) != set(cell.cpu_sets.sut):
+            settling = settle(bench, cell.load, cell.matrix.warmup, self.listener)
             self.found.warmup = self.found.warmup.model_copy(update={"settling": settling})
         if remote:
             remote.delay_at_most(None)
@@ -255,7 +240,7 @@ class ServedMeasurement:
             block_at_most(connection, limit_path, None)
 
     def _confine(self, server: ServerProcess) -> None:
-        self.setup.confiner.confine(server.pid, self.setup.parts.cpu_sets.sut)
+        self.cell.confiner.confine(server.pid, self.cell.cpu_sets.sut)
 
     def _uncut_delays(self, remote: RemoteProcess | None) -> None:
         """A ramp measures, too, how the server's pool comes by the threads that long delays need; every other load is
@@ -264,26 +249,26 @@ class ServedMeasurement:
             remote.delay_at_most(None)
 
     def _windows(self, bench: Bench) -> Windows:
-        setup, cpus = self.setup, self.setup.parts.cpu_sets
+        cell, cpus = self.cell, self.cell.cpu_sets
         means = WindowContext(
             service_s=self._service_s,
-            heap_growth=self.subject.workload.memory_every_s is not None,
+            heap_growth=self.cell.workload.memory_every_s is not None,
             remote_cpus=len(cpus.remote),
             sut_cpus=len(cpus.sut),
-            precision=setup.precision,
+            precision=cell.profile.promised_precision,
             p99_max_us=self._kind.p99_max_us,
         )
         return Windows(
-            bench, base_of(self._key.executor), setup.matrix.thresholds, setup.log_prefix, self.listener, means
+            bench, base_of(self._key.executor), cell.matrix.thresholds, self.fork.log_prefix, self.listener, means
         )
 
     @contextmanager
     def _memory(self, launch: Launch, server: ServerProcess) -> Iterator[None]:
-        every_s = self.subject.workload.memory_every_s
+        every_s = self.cell.workload.memory_every_s
         if every_s is None:
             yield
             return
-        instance = self.subject.instance
+        instance = self.cell.instance
         with MemorySampler(
             server.pid, launch.base_url, instance.java, instance.vm, started_ns=server.started_ns, every_s=every_s
         ) as sampler:
@@ -292,38 +277,38 @@ class ServedMeasurement:
 
     def _check_burn(self, connection: Connection) -> None:
         """A request of a new kind: before the windows it would spoil them (Bench.observe says how)."""
-        rounds = self.setup.parts.burn_rounds
+        rounds = self.cell.burn_rounds
         if rounds:
-            self.found.burn_check = burn_checked(
+            self.found.burn_check = check_burn(
                 connection,
                 rounds=rounds,
                 asked_us=self._key.burn_us,
-                cpu=self.setup.parts.cpu_sets.sut[-1],
-                calibration=self.subject.calibration,
-                clock_speed_before=self.draft.clock_speed_after,
+                cpu=self.cell.cpu_sets.sut[-1],
+                calibration=self.cell.calibration,
+                clock_speed_before=self.fork.clock_speed_after,
             )
 
     def _audit(self, launch: Launch, *, may_be_late: bool, within_s: float | None) -> None:
         self.listener.step("checking the books")
         try:
-            self.found.audit = audited(launch.base_url, within_s=within_s or _QUIET_AFTER_S)
+            self.found.audit = audit_books(launch.base_url, within_s=within_s or _QUIET_AFTER_S)
         except HttpError as error:
             if not may_be_late:
                 raise
             # A server that has burst its box, or drowns in its backlog, may have requests that nobody serves any more.
-            self.draft.reasons.append(Reason(code="not-audited", message=f"the books could not be checked: {error}"))
+            self.fork.reasons.append(Reason(code="not-audited", message=f"the books could not be checked: {error}"))
 
     def _target(self, launch: Launch) -> Target:
-        setup, key = self.setup, self._key
+        cell, key = self.cell, self._key
         burn = f"?burn_us={key.burn_us}" if key.burn_us else ""
-        cpus = setup.parts.cpu_sets.driver
+        cpus = cell.cpu_sets.driver
         return Target(
             url=f"{launch.base_url}{launch.ready_path}{burn}",
             cpus=cpus,
-            log_dir=setup.log_dir,
-            timeout_s=self.subject.workload.timeout_s or setup.matrix.driver.timeout_s,
-            cgroup=setup.confiner.group("driver", cpus),
-            requests=self.subject.mix,
+            log_dir=self.fork.log_dir,
+            timeout_s=cell.workload.timeout_s or cell.matrix.driver.timeout_s,
+            cgroup=cell.confiner.group("driver", cpus),
+            requests=cell.mix,
         )
 
 

@@ -200,11 +200,12 @@ class Bench:
             raise NoAnswerError(f"for {quiet_s:.0f} s, none of the requests that the load has left was answered")
 
     def _calls_answered(self) -> int:
-        """What the server has had of the remote system in this phase; 0 where it calls none."""
+        """The answers that the server has had from the remote system in this phase; 0 where it calls none."""
         return self.remote.stats().answered if self.remote else 0
 
     def driver_cpu_ns(self) -> int | None:
-        """Of a driver that is one process; None where it is not, or has ended, which it tells itself."""
+        """The CPU time of a driver that is one process; None where it is not, or has ended, in which case it reports it
+        itself."""
         try:
             return None if self.session.pid is None else cpu_time_ns(self.session.pid)
         except SutGoneError:

@@ -83,7 +83,7 @@ def settle(bench: Bench, target: CellLoad, rules: WarmupRules, listener: Listene
 
 
 def settling_window(bench: Bench, load: Load, duration_s: float, *, label: str) -> WarmupWindow:
-    """Of a warm server; raises as `warm`."""
+    """One window of a warm server under load, to be thrown away; raises as `warm`."""
     return _window("settling", load, bench.observe(load, duration_s, label=label, counts=False))
 
 

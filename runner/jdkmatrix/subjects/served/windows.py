@@ -20,7 +20,7 @@ from jdkmatrix.subjects.served.observe import Bench
 
 @dataclass(frozen=True)
 class Windows:
-    """What all windows of a fork have in common. `executor`: without a tuning; `log_prefix`: from the cell file to the
+    """The common ground of all windows of a fork. `executor`: without a tuning; `log_prefix`: from the cell file to the
     folder of the fork's logs; `means`: of all windows."""
 
     bench: Bench
@@ -31,7 +31,7 @@ class Windows:
     means: WindowContext = DEFAULT_CONTEXT
 
     def nearest_rps(self, connections: int) -> NearestRate:
-        """As the driver's session has it."""
+        """The nearest rate that the driver's session can make."""
         nearest = self.bench.session.nearest
         return lambda rate_rps: nearest(RateLoad(rate_rps=rate_rps, connections=connections)).rate_rps
 
@@ -76,7 +76,7 @@ def _figures(window: Window) -> str:
 
 
 def _verdict(window: Window) -> str:
-    """What spoilt it, and what the server did not do, by their codes; empty where there is neither."""
+    """Codes of the reasons why it is invalid, and of the server's shortfalls; empty where there is neither."""
     found = []
     if window.reasons:
         found.append(f"invalid: {', '.join(reason.code for reason in window.reasons)}")

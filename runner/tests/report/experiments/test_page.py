@@ -12,14 +12,12 @@ from jdkmatrix.experiments.kinds import BY_NAME, EXPERIMENTS, name_of
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.view import view_experiments
-from jdkmatrix.report.experiments.views import Block, ExperimentRow, ExperimentsView
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.views import RunView
+from jdkmatrix.report.experiments.views import ExperimentKindView, ExperimentRow, ExperimentsView
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of, vega_lite
 from tests.support.experiment_runs import experiments_run
+from tests.support.judged_pages import PageOfRun
 
 OLD, NEW = "temurin-21.0.8", "temurin-25"
 
@@ -30,8 +28,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 
 @pytest.fixture(scope="module")
-def page(loaded: LoadedRun) -> RunView:
-    return view_run(JudgedRun(loaded))
+def page(loaded: LoadedRun) -> PageOfRun:
+    return PageOfRun(loaded)
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +42,7 @@ def view(loaded: LoadedRun, order: tuple[str, ...]) -> ExperimentsView:
     return view_experiments(Cells(loaded.run, loaded.experiments, served=False), order)
 
 
-def block(view: ExperimentsView, kind: str) -> Block:
+def block(view: ExperimentsView, kind: str) -> ExperimentKindView:
     return view.blocks[list(BY_NAME).index(kind)]
 
 
@@ -63,22 +61,19 @@ def notes(view: ExperimentsView, kind: str, group: str, title: str) -> list[str]
     return next(chart.note for one in groups for chart in one.charts if chart.title == title).split("; ")
 
 
-def test_the_head_counts_arms_jdks_cells_and_forks(page: RunView) -> None:
-    assert page.title == "Without a server: burn, spawn, pinning, fan-out"
-    assert page.summary == (
-        "Without a server (burn, spawn, pinning, fan-out): 7 arms on 2 JDKs, 44 of 46 cells ran to an outcome, from 90 "
-        "forks, each a fresh process."
+def test_the_head_counts_arms_jdks_cells_and_forks(page: PageOfRun) -> None:
+    assert page.page.heading == "Without a server: burn, spawn, pinning, fan-out"
+    assert page.page.summary == (
+        '<b class="forks amber">87 of 92 forks usable: 3 lost to faults of the host or of the measurement, 2 without a '
+        "readable record.</b> Without a server (burn, spawn, pinning, fan-out): 7 arms on 2 JDKs, 44 of 46 cells ran "
+        "to an outcome, from 90 forks, each a fresh process."
     )
-    assert page.forks.amber
-    assert page.forks.text == (
-        "87 of 92 forks usable: 3 lost to faults of the host or of the measurement, 2 without a readable record"
-    )
-    (unknown,) = page.not_testable
-    assert unknown[0] == "burn · semeru-25 · virtual · 2 CPUs, 500 µs of work per task · tasks-8"
+    (unknown,) = (one for one in page.troubles if one.status == "not testable")
+    assert unknown.label == "burn · semeru-25 · virtual · 2 CPUs, 500 µs of work per task · tasks-8"
 
 
-def test_cells_that_are_not_ok_are_listed_with_a_link(page: RunView) -> None:
-    assert [(one.status, one.status_class) for one in page.troubles] == [
+def test_cells_that_are_not_ok_are_listed_with_a_link(page: PageOfRun) -> None:
+    assert [(one.status, one.status_class) for one in page.troubles[:3]] == [
         ("failed", "failed"), ("some forks", "not-steady"), ("not measured", "none"),
     ]  # fmt: skip
     first = page.troubles[0]
@@ -102,7 +97,7 @@ def test_what_shares_cpus_and_what_was_pinned_by_affinity_is_told(loaded: Loaded
             for record in loaded.experiments
         ]
         changed = replace(loaded, cells=tuple(records))
-        found = view_run(JudgedRun(changed)).notices
+        found = PageOfRun(changed).notices
         return {notice.title: (notice.weight, notice.text) for notice in found}
 
     shared = notices(remote_cpus=(1,))["Program and remote system share CPUs"]

@@ -17,23 +17,25 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import amount, measure
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.readings import MeasuredSpan
+from jdkmatrix.report.blocks.kinds import Section, Troubles
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice, of_kinds
 from jdkmatrix.report.charts.shapes import Drawing
 from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.bar_groups import bar_groups
 from jdkmatrix.report.experiments.bars import Scale
+from jdkmatrix.report.experiments.blocks import experiment_sections
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.fork_view import fork_view
 from jdkmatrix.report.experiments.view import view_experiments
-from jdkmatrix.report.experiments.views import Block, ExperimentCellView, ExperimentsView
+from jdkmatrix.report.experiments.views import ExperimentCellView, ExperimentKindView, ExperimentsView
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
-from jdkmatrix.report.views import RunView
+from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of, vega_lite
 from tests.support.experiment_runs import experiments_run
+from tests.support.judged_pages import PageOfRun, facts_of, found, plain, section_of
 from tests.support.mixed_runs import mixed
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
@@ -47,10 +49,6 @@ def view_of(loaded: LoadedRun) -> ExperimentsView:
     return view_experiments(Cells(loaded.run, loaded.experiments, served=False), order_of(loaded))
 
 
-def run_page(loaded: LoadedRun) -> RunView:
-    return view_run(JudgedRun(loaded))
-
-
 def cell_page(loaded: LoadedRun, key: CellKey) -> ExperimentCellView:
     experiments = Cells(loaded.run, loaded.experiments, served=False)
     cell = experiments.get(key)
@@ -58,7 +56,7 @@ def cell_page(loaded: LoadedRun, key: CellKey) -> ExperimentCellView:
     return view_experiment_cell(cell, experiments, loaded.run, order_of(loaded), {})
 
 
-def block(view: ExperimentsView, kind: str) -> Block:
+def block(view: ExperimentsView, kind: str) -> ExperimentKindView:
     return next(one for one in view.blocks if one.id == f"experiment-{kind}")
 
 
@@ -67,34 +65,33 @@ def with_records(loaded: LoadedRun, records: Sequence[CellRecord]) -> LoadedRun:
 
 
 def test_a_run_of_experiments_only_speaks_of_nothing_else(tmp_path: Path) -> None:
-    page = run_page(experiments_run(tmp_path, ("pinning",)))
-    assert page.title == "Without a server: pinning"
-    assert page.summary.startswith("Without a server (pinning): 1 arm on 2 JDKs, 10 of 10 cells ran to an outcome")
-    assert not page.rows and not page.sections and not page.statuses and page.precision is None
-    assert page.family is None and "Driver" not in [fact.name for fact in page.facts]
-    assert page.not_testable[0][0].startswith("pinning-synchronized · semeru-25 · virtual · 2 CPUs · ")
-    assert not page.troubles  # that a JDK has not what an experiment is about is a finding
+    judged = JudgedRun(experiments_run(tmp_path, ("pinning",)))
+    page = run_page(judged, experiment_sections(view_experiments(judged.experiments, judged.order)), (), "")
+    assert page.heading == "Without a server: pinning"
+    assert "Without a server (pinning): 1 arm on 2 JDKs, 10 of 10 cells ran to an outcome" in str(page.summary)
+    assert [one.id for one in found(page.blocks, Section) if one.id != "experiment-pinning"] == [
+        *("troubles", "jdks", "host", "reproduce"),
+    ]
+    assert "Driver" not in facts_of(page.lede)
+    # That a JDK has not what an experiment is about is a finding.
+    (lone,) = found(page.blocks, Troubles)[0].troubles
+    assert lone.label.startswith("pinning-synchronized · semeru-25 · virtual · 2 CPUs · ")
 
 
 def test_a_run_without_experiments_has_no_block(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
     assert view_of(loaded).blocks == () and view_of(loaded).charts == {}
-    assert "server:" not in run_page(loaded).title
+    assert "server:" not in PageOfRun(loaded).page.title
 
 
 def test_a_run_of_both_keeps_them_apart(tmp_path: Path) -> None:
     loaded = mixed(tmp_path)
-    before = run_page(synthetic_run(tmp_path / "served", replace(QUICK, blocks=1)))
-    page = run_page(loaded)
-    assert page.title == "Thread pool or virtual threads: mp-ping, without a server: pinning"
-    assert (page.rows, page.statuses, page.varying, page.family) == (
-        before.rows,
-        before.statuses,
-        before.varying,
-        before.family,
-    )
-    assert [section.served for section in page.sections] == ["mp-ping"]
-    assert page.summary.startswith(before.summary) and "Without a server (pinning)" in page.summary
+    before = PageOfRun(synthetic_run(tmp_path / "served", replace(QUICK, blocks=1)))
+    page = PageOfRun(loaded)
+    assert page.page.heading == "Thread pool or virtual threads: mp-ping, without a server: pinning"
+    assert section_of(page.page, "cells") == section_of(before.page, "cells")
+    assert [plain(section.title) for section in page.sections] == ["mp-ping under saturate-50"]
+    assert "Without a server (pinning)" in str(page.page.summary)
     assert [one.id for one in view_of(loaded).blocks] == ["experiment-pinning"]
 
 
@@ -109,9 +106,9 @@ def test_blocks_stand_in_their_order_and_have_all_that_was_measured(tmp_path: Pa
 
 def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path, ("pinning",), accidents=True)
-    page, rows = run_page(loaded), block(view_of(loaded), "pinning").table.rows
+    page, rows = PageOfRun(loaded), block(view_of(loaded), "pinning").table.rows
     by_status = {trouble.status: trouble for trouble in page.troubles}
-    assert set(by_status) == {"failed", "some forks", "not measured"}
+    assert set(by_status) >= {"failed", "some forks", "not measured"}
     assert by_status["failed"].reasons == ("forks 1-2: the program had not ended after 90 s",)
     assert by_status["some forks"].reasons == ("fork 1: the hypervisor took 7 % of the CPU time",)
     assert by_status["not measured"].href is None
@@ -137,7 +134,7 @@ def test_a_record_that_names_no_experiment_is_still_a_cell(tmp_path: Path) -> No
     records = [record.model_copy(update={"parameters": {"experiment": ["spawn"]}}) for record in loaded.experiments]
     loaded = replace(with_records(loaded, records), run=run)
     assert view_of(loaded).blocks == ()
-    assert run_page(loaded).title == "Without a server: experiments"
+    assert PageOfRun(loaded).page.heading == "Without a server: experiments"
     assert cell_page(loaded, records[0].key).kind_words == ""
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from jdkmatrix.cli.comparing import compare
-from jdkmatrix.report.site.by_axis import KINDS, Group, ValuePage, view_axes
+from jdkmatrix.report.blocks.kinds import Section
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.site.by_axis import INDEX, KINDS, axis_pages
 from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_run
+from tests.support.judged_pages import found, plain, table_of
 from tests.support.pages import Elements
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 from tests.support.sites import built, later, stored
@@ -16,29 +21,34 @@ from tests.support.sites import built, later, stored
 WIDE = Shape(executors=("liberty", "virtual", "platform"), cpus=(1, 2), burn_us=(0, 100), blocks=2, windows=1)
 
 
-def page_of(groups: tuple[Group, ...], kind: str, title: str) -> ValuePage:
-    return next(page for group in groups if group.title == kind for page in group.pages if page.title == title)
+def of_kind(pages: Mapping[str, WebPage], axis: str) -> list[WebPage]:
+    return [page for path, page in pages.items() if path.startswith(f"by/{axis}/")]
+
+
+def entries(page: WebPage) -> list[dict[str, str]]:
+    """Of each condition, what its executors came to."""
+    rows = table_of(page.blocks, "Table of what was measured")
+    return [{title: str(cell) for title, cell in row.items() if "href=" in str(cell)} for row in rows]
 
 
 def test_every_cell_stands_on_a_page_of_every_kind(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", WIDE)
-    groups = view_axes(built([loaded], tmp_path / "site").runs)
-    assert [group.title for group in groups] == list(KINDS.values())
-    for group in groups:
-        shown = [one.page for page in group.pages for row in page.rows for one in row.entries if one]
+    pages = axis_pages(built([loaded], tmp_path / "site").runs)
+    assert [section.title for section in found(pages[INDEX].blocks, Section)] == list(KINDS.values())
+    for axis in KINDS:
+        shown = [one for page in of_kind(pages, axis) for row in entries(page) for one in row.values()]
         assert len(shown) == len(set(shown)) == len(loaded.cells)
-    assert {page.title for group in groups if group.title == "JDK" for page in group.pages} == set(WIDE.jdks)
+    assert {page.heading for page in of_kind(pages, "jdk")} == set(WIDE.jdks)
 
 
 def test_a_ratio_says_over_what_it_is_and_the_reference_has_none(tmp_path: Path) -> None:
-    groups = view_axes(built([synthetic_run(tmp_path / "run", WIDE)], tmp_path / "site").runs)
-    page = page_of(groups, "JDK", "temurin-25")
-    assert page.executors == ("liberty", "virtual", "platform")
-    pool, virtual, platform = page.rows[0].entries
-    assert pool is not None and virtual is not None and platform is not None
-    assert (pool.value, pool.under) == (None, "what others are compared with")
-    assert virtual.value is not None and virtual.under.startswith("Throughput over liberty, ")
-    assert platform.value is not None and page.facts[0][0]
+    pages = axis_pages(built([synthetic_run(tmp_path / "run", WIDE)], tmp_path / "site").runs)
+    page = pages["by/jdk/temurin-25.html"]
+    row = entries(page)[0]
+    assert list(row) == ["liberty", "virtual", "platform"]
+    assert plain(row["liberty"]) == "measured what others are compared with"
+    assert re.match(r"0\.[0-9]+ Throughput over liberty, ", plain(row["virtual"]))
+    assert plain(row["platform"])[0].isdigit() and str(page.summary).startswith("JDK: 25.")
 
 
 def test_a_host_keeps_its_own_row_and_an_older_cell_gives_way(tmp_path: Path) -> None:
@@ -48,19 +58,22 @@ def test_a_host_keeps_its_own_row_and_an_older_cell_gives_way(tmp_path: Path) ->
         later(loaded, "new", "2025-01-01"),
         later(loaded, "elsewhere", "2023-01-01", host="another"),
     ]
-    groups = view_axes(built(runs, tmp_path / "site").runs)
-    page = page_of(groups, "Executor", "virtual")
-    shown = [one.page for row in page.rows for one in row.entries if one]
-    assert sorted(part.split("/")[3] for part in shown) == ["elsewhere", "new"]
-    assert [run.run_id for run in page.runs] == ["new", "old", "elsewhere"]
-    hosts = next(group for group in groups if group.title == "Host").pages
-    assert [len(page.runs) for page in hosts] == [2, 1]
+    pages = axis_pages(built(runs, tmp_path / "site").runs)
+    page = pages["by/executor/virtual.html"]
+    shown = "".join(one for row in entries(page) for one in row.values())
+    assert sorted(re.findall(r"/runs/(\w+)/", shown)) == ["elsewhere", "new"]
+    assert runs_of(page) == ["new", "old", "elsewhere"]
+    assert [len(runs_of(page)) for page in of_kind(pages, "host")] == [2, 1]
+
+
+def runs_of(page: WebPage) -> list[str]:
+    return [plain(row["Run"]) for row in table_of(page.blocks, "Table of runs")]
 
 
 def test_what_only_experiments_measured_has_a_page_of_its_jdk(tmp_path: Path) -> None:
-    groups = view_axes(built([experiments_run(tmp_path / "run", forks=1)], tmp_path / "site").runs)
-    assert {group.title for group in groups} == {"JDK", "Host"}
-    assert all(not page.rows and page.runs for group in groups for page in group.pages)
+    pages = axis_pages(built([experiments_run(tmp_path / "run", forks=1)], tmp_path / "site").runs)
+    assert {path.split("/")[1] for path in pages if path != INDEX} == {"jdk", "host"}
+    assert all(runs_of(page) for path, page in pages.items() if path != INDEX)
     page = next((tmp_path / "site" / "by" / "jdk").glob("*.html")).read_text("utf-8")
     assert "No cell with a server" in page
 

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
-from jdkmatrix.report.site.claims_page import view_claims
+from jdkmatrix.report.site.claims_page import claims_page
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.host_verdicts import host_verdicts, verdicts
 from jdkmatrix.stats.bands import Estimate
 from tests.support.builders import key
+from tests.support.judged_pages import found, table_of
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario
 from tests.support.sites import background, built
 
@@ -65,11 +67,13 @@ def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
     told = host_verdicts((CHECKED,), runs)
     all_of_them = verdicts((CHECKED,), told)
     assert all_of_them[CHECKED.id] is ClaimVerdict(verdict)
-    view = view_claims((CHECKED,), told, all_of_them, {CHECKED.id: ("spawn",)}, "../")
-    (row,) = (*view.decided, *view.open, *view.others)
-    assert (row in view.decided) == (verdict == "reproduced")
-    assert row.commands == (("matrix run -s spawn",) if row in view.open else ())
-    assert len(row.spoken) == bool(runs)
+    page = claims_page((CHECKED,), told, all_of_them, {CHECKED.id: ("spawn",)}, "../")
+    (table,) = (one for one in found(page.blocks, DataTable) if one.label.startswith("Claims that "))
+    kind = {"reproduced": "were decided", "not testable here": "no run here can judge"}.get(verdict, "are open")
+    assert table.label == f"Claims that {kind}"
+    (row,) = table_of([table], table.label)
+    assert ("<code>matrix run -s spawn</code>" in str(row["Measured"])) == (kind == "are open")
+    assert ("/index.html" in str(row["Measured"])) == bool(runs)
 
 
 def test_a_host_that_could_judge_speaks_before_a_newer_one_that_could_not(run: RunDigest) -> None:

@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.report.blocks.kinds import Details
 from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.history import view_history
+from jdkmatrix.report.site.history import history_page, ratio_series
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.stats.change_points import LEAST, change_points
+from tests.support.judged_pages import found, plain, table_of
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import background, later
 
@@ -95,17 +97,17 @@ def digests(tmp_path: Path, ratios: list[float], hosts: list[str] | None = None)
 def test_a_series_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: Path) -> None:
     runs = digests(tmp_path, [0.80, 0.81, 0.80, 0.60, 0.61, 0.60, 0.60])
     runs = [replace(run, kernel="7.0") if run.run_id >= "run-04" else run for run in runs]
-    view = view_history(runs, "../")
-    assert view.changes == len(view.series) == 2
-    one = next(series for series in view.series if series.figure == "Throughput")
-    assert one.finding == "1 change of level in 7 runs"
-    assert [point.run_id for point in one.points] == [f"run-{day:02}" for day in range(1, 8)]
-    (changed,) = [point for point in one.points if point.changed]
-    assert changed.run_id == "run-04" and changed.changed == "25 % lower from here on"
-    assert changed.new == ("kernel 7.0",) and not [p for p in one.points if p.new and p is not changed]
+    page = history_page(runs, "../")
+    assert "2 of 2 series changed their level." in str(page.summary)
+    one = next(details for details in found(page.blocks, Details) if "<b>Throughput</b>" in details.summary)
+    assert one.open and one.summary.endswith("1 change of level in 7 runs")
+    rows = table_of([one], "Throughput: ")
+    assert [plain(row["Run"]) for row in rows] == [f"run-{day:02}" for day in range(1, 8)]
+    assert [(row["New"], plain(row["Level"])) for row in rows] == [
+        *[("–", "–")] * 3, ("kernel 7.0", "25 % lower from here on"), *[("–", "–")] * 3,
+    ]  # fmt: skip
 
 
 def test_hosts_are_never_mixed_and_a_single_run_is_no_series(tmp_path: Path) -> None:
-    view = view_history(digests(tmp_path, [0.8, 0.6, 0.8], ["a", "b", "a"]), "../")
-    assert {len(series.points) for series in view.series} == {2}
-    assert view.changes == 0
+    series = ratio_series(digests(tmp_path, [0.8, 0.6, 0.8], ["a", "b", "a"]))
+    assert {len(one.points) for one in series} == {2} and not any(one.changes for one in series)

@@ -19,7 +19,7 @@ from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.run_page.page import run_notices
 from jdkmatrix.report.site import render_runs, run_pages
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.conditions_map import conditions_maps
@@ -69,7 +69,7 @@ REFERENCE = ROOT / "results" / "reference"
 def conditions_of(run: str) -> tuple[Condition, ...]:
     """What the front page is told of a reference run."""
     judged = JudgedRun(RunStore(REFERENCE / run).load())
-    return digest(judged, view_run(judged), "runs/r/").conditions
+    return digest(judged, run_notices(judged), "runs/r/").conditions
 
 
 def test_a_headline_has_its_condition_its_base_and_its_likely_cause() -> None:
@@ -143,7 +143,7 @@ def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way(tmp_path: Pa
     site_of(runs, tmp_path / "site")
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
     rows = page.split('id="answers-table"')[1].split("</table>")[0]
-    assert rows.count("<tr data-host") == 2 * len(FIVE.jdks)
+    assert rows.count(" data-host=") == 2 * len(FIVE.jdks)
     assert "runs/new/cells/" in rows and "runs/elsewhere/cells/" in rows and "runs/old/" not in rows
     assert 'href="runs/old/index.html"' in page, "an older run stays in the table of runs"
     assert '<option value="another"' in page
@@ -323,9 +323,9 @@ def test_a_run_whose_summary_cannot_be_written_does_not_stop_the_others(
     loaded = synthetic_run(tmp_path / "made-up", FIVE)
     real = run_pages.write_run
 
-    def spoiling(run: LoadedRun, *rest: Any) -> RunDigest:
+    def spoiling(run: LoadedRun, *rest: Any) -> RunDigest | None:
         found = real(run, *rest)
-        if run.run.run_id != "bad":
+        if run.run.run_id != "bad" or found is None:
             return found
         condition = found.conditions[0]
         spoilt = replace(condition, advice=(replace(condition.advice[0], ratio=math.nan), *condition.advice[1:]))
@@ -389,8 +389,8 @@ def test_tasks_and_delays_stand_across_and_workloads_down() -> None:
     assert [one.title.rpartition(" ")[2] for one in maps] == ["wrk2", "loadgen"], "a map for each driver"
     first = maps[0]
     assert first.columns == ("remote delay of 2 ms", "remote delay of 20 ms", "tasks of 500 µs")
-    assert [(head, [entry.anchor if entry else None for entry in entries]) for head, entries in first.rows] == [
-        ("mp-ping", [None, None, "answer-0"]), ("banking", ["answer-1", "answer-2", None]),
+    assert [(head, [entry.href for entry in entries]) for head, entries in first.rows] == [
+        ("mp-ping", [None, None, "#answer-0"]), ("banking", ["#answer-1", "#answer-2", None]),
     ]  # fmt: skip
     assert conditions_maps([("answer-0", half[0])]) == (), "one condition is its own answer"
 

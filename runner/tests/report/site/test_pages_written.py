@@ -20,13 +20,14 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.blocks.page import WebPage
 from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.html.page import as_json, as_script
 from jdkmatrix.report.site import build, replace_folder
 from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.history import HistoryView, view_history
+from jdkmatrix.report.site.history import history_page
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
@@ -219,12 +220,12 @@ def test_a_run_that_fits_on_no_page_of_all_is_left_out_of_them(
 ) -> None:
     """Its own pages could be written, and the other runs' ratios beside its own cannot."""
 
-    def stumbles(runs: Sequence[RunDigest], root: str) -> HistoryView:
+    def stumbles(runs: Sequence[RunDigest], root: str) -> WebPage:
         if "odd" in {run.run_id for run in runs}:
             raise OverflowError("math range error")
-        return view_history(runs, root)
+        return history_page(runs, root)
 
-    monkeypatch.setattr(build, "view_history", stumbles)
+    monkeypatch.setattr(build, "history_page", stumbles)
     runs = [later(loaded, name, f"2024-01-0{day}") for day, name in enumerate(("old", "odd", "new"), start=1)]
     made = built(runs, tmp_path / "site")
     assert [run.run_id for run in made.runs] == ["new", "old"]
@@ -264,7 +265,7 @@ def test_a_file_system_without_exchange_is_served_by_two_renames(
 def test_bad_input_is_one_message(tmp_path: Path, loaded: LoadedRun) -> None:
     with pytest.raises(MatrixError, match="no run to report"):
         site_of([], tmp_path / "site")
-    with pytest.raises(MatrixError, match=r"no base\.html\.j2"):
+    with pytest.raises(MatrixError, match=r"no page\.html\.j2"):
         site_of([loaded], tmp_path / "site", templates=tmp_path)
     assert not (tmp_path / "site").exists()
 

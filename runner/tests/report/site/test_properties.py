@@ -11,16 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.report.cell_page.cell_view import view_cell
-from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.cell_page.every_cell import CellLinks
+from jdkmatrix.report.experiments.blocks import experiment_page, experiment_sections
 from jdkmatrix.report.experiments.cell_view import view_experiment_cell
 from jdkmatrix.report.experiments.view import view_experiments
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.run_view import view_run
+from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run
+from tests.support.judged_pages import cell_page_of
 from tests.support.mixed_runs import mixed
 from tests.support.outcome_runs import all_of, failing, hung, silent, with_outcomes
 from tests.support.pages import Elements, figures
@@ -106,14 +105,14 @@ def test_no_page_shows_what_is_neither_figure_nor_text(pages: dict[Path, Element
 
 
 def test_every_figure_is_a_number_or_says_why_there_is_none(loaded: LoadedRun) -> None:
-    cells, experiments = Cells(loaded.run, loaded.cells), Cells(loaded.run, loaded.cells, served=False)
-    order = executor_order(key.executor for key in loaded.run.cells)
-    judgements = judge_run(cells)
-    views: list[object] = [view_run(JudgedRun(loaded)), view_experiments(experiments, order)]
-    views += [view_cell(cell, cell.record, cells, judgements, loaded.run, order, {}) for cell in cells]
-    views += [view_experiment_cell(cell, experiments, loaded.run, order, {}) for cell in experiments]
-    for view in views:
-        for place, figure in figures(view):
+    judged = JudgedRun(loaded)
+    experiments = experiment_sections(view_experiments(judged.experiments, judged.order))
+    shown = [run_page(judged, experiments, (), ""), *(cell_page_of(loaded, cell.key) for cell in judged.cells)]
+    for lone in judged.experiments:
+        view = view_experiment_cell(lone, judged.experiments, loaded.run, judged.order, {})
+        shown.append(experiment_page(view, lone.record, loaded.run, {}, CellLinks("record.json"), ""))
+    for page in shown:
+        for place, figure in figures((page.lede, page.blocks)):
             assert figure.text, place
             assert figure.sort is None or math.isfinite(figure.sort), place
             if figure.text == "–":

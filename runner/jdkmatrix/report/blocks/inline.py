@@ -1,0 +1,89 @@
+"""Links, code and emphasis inside of text: Markup in which all that is given is escaped. Plain text is just a string;
+templates escape it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from jdkmatrix.report.charts.specs import dash_of
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Words of words.html.j2, by the name of their macro, and what it fills in."""
+
+    name: str
+    values: Mapping[str, object]
+
+
+def say(name: str, **values: object) -> Wording:
+    return Wording(name, values)
+
+
+def joined(*parts: str) -> Markup:
+    """Plain text among them is escaped."""
+    return Markup("").join(parts)
+
+
+def element(name: str, *content: str, css: str | None = None, **attributes: str | None) -> Markup:
+    """Attributes without a value are left out; `data_x` is called `data-x`."""
+    given = {"class": css, **attributes}
+    told = "".join(f' {key.replace("_", "-")}="{escape(value)}"' for key, value in given.items() if value)
+    return Markup(f"<{name}{told}>{joined(*content)}</{name}>")
+
+
+def strong(text: str, css: str | None = None) -> Markup:
+    return element("b", text, css=css)
+
+
+def small(*content: str, css: str | None = None) -> Markup:
+    return element("small", *content, css=css)
+
+
+def code(text: str) -> Markup:
+    return element("code", text)
+
+
+def link(text: str, href: str | None) -> Markup:
+    """The text alone where there is nothing to lead to. To another site, without telling it where a reader comes
+    from."""
+    if href is None:
+        return escape(text)
+    outside = "noopener noreferrer" if href.startswith(("http://", "https://")) else None
+    return element("a", text, href=href, rel=outside)
+
+
+def badge(text: str, css: str, title: str | None = None) -> Markup:
+    return element("span", text, css=f"badge {css}", title=title)
+
+
+def folded(summary: str, *content: str, css: str | None = None) -> Markup:
+    return element("details", element("summary", summary), *content, css=css)
+
+
+def paragraphs(texts: tuple[str, ...], css: str | None = None) -> Markup:
+    return joined(*(element("p", text, css=css) for text in texts))
+
+
+def pre(text: str) -> Markup:
+    return element("pre", text, tabindex="0")
+
+
+def swatch(slot: int) -> Markup:
+    """A key of the palette: the line has the executor's colour and dash, as in the charts."""
+    dashes = " ".join(map(str, dash_of(slot)))
+    return Markup(
+        f'<svg class="swatch e{slot % 8}" width="26" height="10" viewBox="0 0 26 10" aria-hidden="true">'
+        f'<line x1="1" y1="5" x2="25" y2="5" stroke-width="4" stroke-dasharray="{dashes}"/></svg> '
+    )
+
+
+def fill(colour: str) -> Markup:
+    """The colour of an area or a bar."""
+    return Markup(
+        f'<svg class="swatch {escape(colour)}" width="14" height="10" viewBox="0 0 14 10" aria-hidden="true">'
+        '<rect width="14" height="10" rx="2"/></svg> '
+    )

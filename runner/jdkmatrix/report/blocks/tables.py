@@ -1,0 +1,122 @@
+"""Tables: columns with their titles, and rows of figures and text. Their bodies are one string each, made without a
+template: a page may have thousands of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from jdkmatrix.report.blocks.inline import joined, small
+from jdkmatrix.report.blocks.kinds import PageBlock
+from jdkmatrix.report.words.numbers import Figure
+
+
+@dataclass(frozen=True)
+class Column:
+    """`css`: "num" for figures, "text" and "ends" for words that wrap. `head`: its cells are the heads of their
+    rows."""
+
+    title: str
+    css: str = ""
+    head: bool = False
+
+
+_KINDS = {"#": "num", "~": "ends", "=": "text"}
+
+
+def columns(*titles: str) -> tuple[Column, ...]:
+    """The first heads its rows. "Rate|req/s#": a title, its unit behind a bar, and at its end "#" for figures, "~" and
+    "=" for words that wrap."""
+    found: list[Column] = []
+    for title in titles:
+        css = _KINDS.get(title[-1], "")
+        name, bar, unit = (title[:-1] if css else title).partition("|")
+        found.append(Column(joined(f"{name} ", small(unit)) if bar else name, css, head=not found))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Words that stand in another order than that of their letters."""
+
+    words: str
+    key: str
+
+
+Cell = Figure | Sorted | str
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """`data`: what scripts know of it, by name."""
+
+    cells: Sequence[Cell]
+    css: str = ""
+    id: str = ""
+    data: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What narrows a table: words, and the values of each axis, by its name among the rows' data and its title."""
+
+    axes: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class DataTable(PageBlock):
+    """`label` is for those who do not see it, unlike that of any other table of the page. `css`: "wrap" for long words,
+    "stack" for rows that narrow screens show as lists. `tall`: it scrolls inside itself."""
+
+    label: str
+    columns: tuple[Column, ...]
+    rows: Sequence[TableRow | Sequence[Cell]]
+    css: str = ""
+    id: str = ""
+    sortable: bool = False
+    tall: bool = False
+    filter: Filter | None = None
+
+    @property
+    def body(self) -> Markup:
+        stacked = "stack" in self.css
+        shapes = [
+            (
+                "th" if column.head else "td",
+                column.css,
+                (' scope="row"' if column.head else "")
+                + (f' data-label="{Markup(column.title).striptags()}"' if stacked and not column.head else ""),
+            )
+            for column in self.columns
+        ]
+        return Markup("\n".join([self._row(row, shapes) for row in self.rows]))
+
+    def _row(self, row: TableRow | Sequence[Cell], shapes: list[tuple[str, str, str]]) -> str:
+        cells, told = row, ""
+        if isinstance(row, TableRow):
+            given = {"class": row.css, "id": row.id, **{f"data-{name}": value for name, value in row.data}}
+            told = "".join(
+                [f' {name}="{escape(value)}"' for name, value in given.items() if value or name.startswith("data-")]
+            )
+            cells = row.cells
+        shown = [self._cell(cell, *shape) for cell, shape in zip(cells, shapes, strict=True)]  # type: ignore[arg-type]
+        return f"<tr{told}>{''.join(shown)}</tr>"
+
+    def _cell(self, cell: Cell, name: str, css: str, attributes: str) -> str:
+        sort = None
+        if isinstance(cell, Figure):
+            shown, sort = cell.__html__(), "" if cell.sort is None else str(cell.sort)
+            if cell.under:
+                shown = f'{shown}<small class="under">{escape(cell.under)}</small>'
+            if cell.amber:
+                css = f"{css} amber".lstrip()
+        elif isinstance(cell, Sorted):
+            shown, sort = escape(cell.words), escape(cell.key)
+        else:
+            shown = escape(cell)
+        told = f' class="{css}"' if css else ""
+        if self.sortable and sort is not None:
+            told += f' data-sort="{sort}"'
+        return f"<{name}{attributes}{told}>{shown}</{name}>"
