@@ -1,7 +1,8 @@
 """How long the site takes to write, as the number of its cells grows, and after one run has been added.
 
-The cells are those of the reference runs, copied under other ids. Figures are of this host and this moment; what is
-judged are ratios within one run of this program.
+The cells are those of the reference runs, copied under other ids; one large run has nothing but cells of `quick`, with
+three forks of ten rounds each. Figures are of this host and this moment; what is judged are ratios within one run of
+this program.
 
 Beside them stands benchexec's table of the same cells and their figures: one HTML file with all of them, and a CSV. It
 has no page for a cell, no charts and no comparisons; what the two share is that somebody waits for them after a run.
@@ -13,6 +14,7 @@ import argparse
 import csv
 import gzip
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -25,17 +27,21 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from jdkmatrix.cli.reporting import write_site
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.store.runs import REFERENCE, all_runs
+from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs
 
 GROWTH_MAX = 1.3  # of the time per cell, from the small site to the large one
 REBUILD_MAX = 0.5  # of the time of the large site, after one run of it has been added
+SHARED_MAX = 0.85  # of the time that one CPU takes for one large run, by all of them
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--copies", type=int, default=8, help="of every reference run in the large site")
-    copies = parser.parse_args(arguments).copies
+    parser.add_argument("--copies", type=int, default=52, help="of every reference run in the large site")
+    parser.add_argument("--quick", type=int, default=720, help="cells of the run that has nothing else")
+    options = parser.parse_args(arguments)
+    copies, cpus = options.copies, os.sched_getaffinity(0)
     project = find_project()
     originals = all_runs(project.results / REFERENCE)
     with tempfile.TemporaryDirectory() as folder:
@@ -47,20 +53,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         large_s, large_cells = _written(runs[:-1], work / "large"), _cells(runs[:-1])
         again_s = _written(runs, work / "large")
         front = (work / "large" / "index.html").read_bytes()
-        table_rows, table_s, table = _benchexec(work / "large", work)
+        table = _benchexec(work / "large", work)
+        shutil.rmtree(work / "runs")
+        quick = [_of_quick(project.results / REFERENCE / "quick", work / "runs" / "quick", options.quick)]
+        quick_s = _written(quick, work / "quick")
+        os.sched_setaffinity(0, {min(cpus)})
+        alone_s = _written(quick, work / "alone")
+        os.sched_setaffinity(0, cpus)
     growth = (large_s / large_cells) / (small_s / small_cells)
-    rebuild = again_s / large_s
+    rebuild, shared = again_s / large_s, quick_s / alone_s
     print(f"{small_cells} cells: {small_s:.1f} s; {large_cells} cells: {large_s:.1f} s")
     print(f"time per cell grew by a factor of {growth:.2f} (at most {GROWTH_MAX})")
     print(f"one more run: {again_s:.1f} s, {rebuild:.0%} of all (at most {REBUILD_MAX:.0%})")
+    print(f"one run of {options.quick} cells of quick: {quick_s:.1f} s on {len(cpus)} CPUs, {alone_s:.1f} s on one")
+    if len(cpus) > 1:
+        print(f"all CPUs take {shared:.0%} of the time of one (at most {SHARED_MAX:.0%})")
     print(f"front page: {len(front) / 1e3:.0f} kB, {len(gzip.compress(front)) / 1e3:.0f} kB compressed")
-    print(
-        f"benchexec's table of {table_rows} of these cells: {table_s:.1f} s, {len(table) / 1e3:.0f} kB, "
-        f"{len(gzip.compress(table)) / 1e3:.0f} kB compressed"
-    )
+    print(table)
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak RSS, without the processes that make pages: {peak_mib:.0f} MiB")
-    return 0 if growth <= GROWTH_MAX and rebuild <= REBUILD_MAX else 1
+    return 0 if growth <= GROWTH_MAX and rebuild <= REBUILD_MAX and (len(cpus) == 1 or shared <= SHARED_MAX) else 1
 
 
 def _copy(run: Path, folder: Path, number: int) -> Path:
@@ -72,8 +84,23 @@ def _copy(run: Path, folder: Path, number: int) -> Path:
     return target
 
 
+def _of_quick(measured: Path, run: Path, cells: int) -> Path:
+    """One run with so many cells, those of `measured` under one task duration after the other."""
+    texts = [gzip.decompress(path.read_bytes()) for path in sorted((measured / "cells").iterdir())]
+    (run / "cells").mkdir(parents=True)
+    keys = []
+    for number in range(cells):
+        cell = json.loads(texts[number % len(texts)])
+        cell["key"]["burn_us"] = number // len(texts)
+        keys.append(cell["key"])
+        (run / "cells" / f"{CellKey.model_validate(cell['key']).cell_id}.json").write_text(json.dumps(cell))
+    told = json.loads((measured / "run.json").read_bytes())
+    (run / "run.json").write_text(json.dumps({**told, "run_id": run.name, "cells": keys, "order": []}))
+    return run
+
+
 def _cells(runs: Sequence[Path]) -> int:
-    return sum(1 for run in runs for _ in (run / "cells").glob("*.json"))
+    return sum(RunStore(run).count_cells() for run in runs)
 
 
 def _written(runs: Sequence[Path], site: Path) -> float:
@@ -82,8 +109,11 @@ def _written(runs: Sequence[Path], site: Path) -> float:
     return time.perf_counter() - started
 
 
-def _benchexec(site: Path, work: Path) -> tuple[int, float, bytes]:
-    """Rows of the table, seconds for it as a process of its own, and its HTML."""
+def _benchexec(site: Path, work: Path) -> str:
+    """What its table takes, made by a process of its own."""
+    program = Path(sys.executable).with_name("table-generator")
+    if not program.exists():
+        return "benchexec is not installed here"
     figures: dict[str, dict[str, str]] = defaultdict(dict)
     for path in sorted(site.glob("runs/*/results.csv")):
         with path.open(encoding="utf-8", newline="") as rows:
@@ -105,10 +135,13 @@ def _benchexec(site: Path, work: Path) -> tuple[int, float, bytes]:
             ElementTree.SubElement(run, "column", title=title, value=value)
     source = work / "cells.xml"
     ElementTree.ElementTree(result).write(source, encoding="utf-8", xml_declaration=True)
-    program = Path(sys.executable).with_name("table-generator")
     started = time.perf_counter()
     subprocess.run([program, "--quiet", "--outputpath", work, "--name", "table", source], check=True)
-    return len(figures), time.perf_counter() - started, (work / "table.html").read_bytes()
+    took_s, table = time.perf_counter() - started, (work / "table.html").read_bytes()
+    return (
+        f"benchexec's table of {len(figures)} of these cells: {took_s:.1f} s, {len(table) / 1e3:.0f} kB, "
+        f"{len(gzip.compress(table)) / 1e3:.0f} kB compressed"
+    )
 
 
 if __name__ == "__main__":

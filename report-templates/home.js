@@ -153,10 +153,11 @@
         const figure = row && figureOf(row, shown);
         if (!figure) return make("td", "none", "–");
         const button = make("button", "", make("b", "", figure.querySelector("b").textContent));
+        const sentence = figure.querySelector("p").textContent;
         button.append(make("span", "", figure.querySelector("small").textContent));
+        button.append(make("span", "unseen", ` ${row.cells[0].textContent}: ${sentence}`));
         button.type = "button";
-        button.title = figure.querySelector("p").textContent;
-        button.setAttribute("aria-label", `${row.cells[0].textContent}: ${figure.querySelector("p").textContent}`);
+        button.title = sentence;
         if (axes.every((axis) => fits(row, axis, wanted))) button.setAttribute("aria-current", "true");
         button.addEventListener("click", () => choose(asState(row), button));
         return make("td", figure.dataset.tone, button);

@@ -33,9 +33,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Where only real tests are asked for, files without one are not even imported."""
-    asked = config.option.markexpr.startswith(("real", "alone")) and collection_path.name.startswith("test_")
-    return True if asked and "mark.real" not in collection_path.read_text() else None
+    """Where only real tests, or those that must be alone, are asked for, files without one are not even imported."""
+    mark = config.option.markexpr.partition(" ")[0]
+    asked = mark in ("real", "alone") and collection_path.name.startswith("test_")
+    return True if asked and f"mark.{mark}" not in collection_path.read_text() else None
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:

@@ -23,7 +23,7 @@ from jdkmatrix.report.cells.cell_figures import failed_words
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.outcomes import counted, sentence, worth_reporting
 from jdkmatrix.report.cells.shown import ShownCell
-from jdkmatrix.report.claims.published import verdict_lines
+from jdkmatrix.report.claims.words import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
 from jdkmatrix.report.run_page.dependence import check_blocks

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from jdkmatrix.cli import markdown
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.claims.published import check_view, rests_on
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
+from jdkmatrix.report.claims.words import rests_on
 from jdkmatrix.report.site.host_verdicts import HostVerdict
 from jdkmatrix.report.site.runs_table import host_names
 
@@ -35,11 +35,10 @@ _ORDER = tuple(ClaimVerdict)
 
 def _row(one: HostVerdict) -> tuple[str, ...]:
     claim, verdict = one.judged.claim, one.judged.verdict.value
-    rest = rests_on(verdict, map(check_view, one.judged.checks))
     return (
         f"`{claim.id}`: {markdown.escaped(claim.published)}",
         f"**{verdict}**",
-        "<br>".join(map(markdown.escaped, rest)),
+        "<br>".join(map(markdown.escaped, rests_on(one.judged))),
         "<br>".join(markdown.escaped(run.run_id) for run in one.runs),
     )
 

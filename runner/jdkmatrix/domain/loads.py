@@ -6,6 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -122,13 +123,25 @@ class RampLoad(DriverLoad):
 
         Rounded up, it is the number of requests that are due before `t_s`.
         """
-        t, due = _decimal(t_s), Fraction(0)
-        for before, after in pairwise(self.points):
-            (t0, rate0), (t1, rate1) = map(_decimal, before), map(_decimal, after)
-            if t0 < t and t0 < t1:
-                x = min(t, t1) - t0
-                due += rate0 * x + (rate1 - rate0) * x * x / (2 * (t1 - t0))
-        return due
+        t = _decimal(t_s)
+        for t0, length, rate0, rise, due in reversed(_stretches(self.points)):
+            if t0 < t:
+                x = min(t - t0, length)
+                return due + (rate0 + rise * x) * x
+        return Fraction(0)
+
+
+@lru_cache(maxsize=64)
+def _stretches(points: tuple[tuple[float, float], ...]) -> tuple[tuple[Fraction, ...], ...]:
+    """Of each, from point to point: start, length, rate at its start, half of what that rises per second, and what is
+    due before it."""
+    found, due = [], Fraction(0)
+    for before, after in pairwise(points):
+        (t0, rate0), (t1, rate1) = map(_decimal, before), map(_decimal, after)
+        if t0 < t1:
+            found.append((t0, t1 - t0, rate0, (rate1 - rate0) / (t1 - t0) / 2, due))
+            due += (rate0 + rate1) / 2 * (t1 - t0)
+    return tuple(found)
 
 
 class JoinLoad(DriverLoad):

@@ -51,7 +51,7 @@ def as_csv(rows: Iterable[Row]) -> str:
 
 
 def as_json(rows: Iterable[Row]) -> list[Row]:
-    """What a float cannot say in JSON is null."""
+    """Floats that JSON cannot hold are null."""
     return [
         {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in row.items()}
         for row in rows
@@ -97,8 +97,8 @@ def _jmh(cell: CellStats, jdks: Mapping[str, str]) -> Row | None:
 
 
 def better(cells: Cells, *, bigger: bool) -> list[Row]:
-    """What executors are compared by, as github-action-benchmark's `customBiggerIsBetter` or `customSmallerIsBetter`
-    reads it. Figures of which some forks give a bound only are in neither."""
+    """The figures that executors are compared by, as github-action-benchmark's `customBiggerIsBetter` or
+    `customSmallerIsBetter` reads it. Figures of which some forks give a bound only are in neither."""
     return [
         {
             "name": f"{cell.key.cell_id} {metric.id}",
@@ -186,7 +186,7 @@ def _compared(cell: CellStats, metric: Metric, judgements: Judgements) -> Row:
 
 
 def verdicts(judged: Sequence[JudgedClaim]) -> list[dict[str, Any]]:
-    """As JSON; an estimate without an interval has null in its ends."""
+    """For JSON; an estimate without an interval has null in its ends."""
     return [
         {
             "claim": one.claim.id,

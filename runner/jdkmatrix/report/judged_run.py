@@ -30,7 +30,7 @@ class JudgedRun:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """Of executors, with and without a server."""
+        """The order of executors, with and without a server."""
         return executor_order(key.executor for key in (*self.cells.keys, *self.experiments.keys))
 
     @cached_property
@@ -39,7 +39,7 @@ class JudgedRun:
 
     @cached_property
     def refusals(self) -> Refusals:
-        """Of the pairs whose gates refused one arm more often."""
+        """Pairs one arm of which gates refused more often."""
         return page_refusals(self.cells, self.experiments)
 
     @cached_property

@@ -6,6 +6,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.forks import Fork
@@ -38,6 +39,12 @@ def summarise(values: Sequence[float]) -> Summary:
     Raises:
         MatrixError: there is no value, or one is negative or not finite.
     """
+    return _summary(tuple(values))
+
+
+@lru_cache(maxsize=100_000)
+def _summary(values: tuple[float, ...]) -> Summary:
+    """Tables, charts and exports show the same figures, and an exact deviation takes its time."""
     if not values or not all(math.isfinite(value) and value >= 0 for value in values):
         raise MatrixError(f"a summary needs at least one value, all finite and not below 0; found {list(values)}")
     median = statistics.median(values)

@@ -7,7 +7,6 @@ as the upper edge of its bucket (three significant digits), as HdrHistogram for 
 from __future__ import annotations
 
 import binascii
-import itertools
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.load_results import Latency, SpectrumPoint
 
 PERCENTILES = ("50", "90", "99", "99.9", "99.99")
+_SHARES = {percent: Fraction(percent) / 100 for percent in PERCENTILES}
 TICKS_PER_HALF_DISTANCE = 5
 _NS_PER_US = 1000.0
 _NS_PER_MS = 1_000_000.0
@@ -58,7 +58,7 @@ class Buckets:
     def _middles(self) -> npt.NDArray[np.float64]:
         return (self.lowest_ns + (self.highest_ns - self.lowest_ns + 1) // 2).astype(np.float64)
 
-    def index_at(self, share: Fraction | float) -> int:
+    def index_at(self, share: Fraction) -> int:
         """The first bucket with at least `share` (0..1) of all values at or below it; exact, in whole numbers."""
         numerator, denominator = share.as_integer_ratio()
         rank = max(1, -(-numerator * self.total // denominator))
@@ -71,15 +71,19 @@ def latency_from_histogram(encoded: str) -> Latency:
     Raises:
         MatrixError: it cannot be read, or nothing was recorded in it.
     """
-    buckets = _buckets(_decode(encoded))
+    return _latency(_decode(encoded), encoded)
+
+
+def _latency(histogram: HdrHistogram, encoded: str) -> Latency:
+    buckets = _buckets(histogram)
     return Latency(
         count=buckets.total,
         min_us=float(buckets.lowest_ns[0]) / _NS_PER_US,
         mean_us=buckets.mean_ns / _NS_PER_US,
         max_us=float(buckets.highest_ns[-1]) / _NS_PER_US,
         percentiles_us={
-            percent: float(buckets.highest_ns[buckets.index_at(Fraction(percent) / 100)]) / _NS_PER_US
-            for percent in PERCENTILES
+            percent: float(buckets.highest_ns[buckets.index_at(share)]) / _NS_PER_US
+            for percent, share in _SHARES.items()
         },
         spectrum=tuple(_spectrum(buckets)),
         histogram=encoded,
@@ -94,7 +98,10 @@ def merged_latency(encoded: tuple[str, ...]) -> Latency:
     Raises:
         MatrixError: as latency_from_histogram and merge.
     """
-    return latency_from_histogram(merge(encoded))
+    if len(encoded) == 1:
+        return latency_from_histogram(encoded[0])
+    merged = _merged(encoded)
+    return _latency(merged, _encode(merged))
 
 
 def merge(encoded: Sequence[str]) -> str:
@@ -103,6 +110,10 @@ def merge(encoded: Sequence[str]) -> str:
     Raises:
         MatrixError: one cannot be read, they have different ranges or precisions, or there is none.
     """
+    return _encode(_merged(encoded))
+
+
+def _merged(encoded: Sequence[str]) -> HdrHistogram:
     if not encoded:
         raise MatrixError("no latency histogram to merge")
     histograms = [_decode(one) for one in encoded]
@@ -112,7 +123,11 @@ def merge(encoded: Sequence[str]) -> str:
     merged = HdrHistogram(*shapes.pop())
     for histogram in histograms:
         merged.add(histogram)
-    return str(merged.encode().decode("ascii"))
+    return merged
+
+
+def _encode(histogram: HdrHistogram) -> str:
+    return str(histogram.encode().decode("ascii"))
 
 
 def percentile_distribution(encoded: str) -> str:
@@ -172,8 +187,7 @@ def _buckets(histogram: HdrHistogram) -> Buckets:
 
 def _spectrum(buckets: Buckets) -> Iterator[SpectrumPoint]:
     """A point per tick, more closely the nearer to 1; ticks that fall into one bucket make one point, the last."""
-    for index, levels in itertools.groupby(_levels(buckets), key=lambda level: level[1]):
-        *_, (quantile, _) = levels
+    for index, quantile in {index: quantile for quantile, index in _levels(buckets)}.items():
         yield SpectrumPoint(
             quantile=quantile,
             value_us=float(buckets.highest_ns[index]) / _NS_PER_US,
@@ -181,20 +195,21 @@ def _spectrum(buckets: Buckets) -> Iterator[SpectrumPoint]:
         )
 
 
-def _levels(buckets: Buckets) -> Iterator[tuple[float, int]]:
-    """Quantiles and the buckets they fall into: ticks up to the first in the last bucket, then 1."""
-    last = len(buckets.cumulative) - 1
-    for number in itertools.count():
-        index = buckets.index_at(_tick(number))
-        yield float(_tick(number)), index
-        if index == last:
-            break
-    yield 1.0, last
+def _levels(buckets: Buckets) -> list[tuple[float, int]]:
+    """Quantiles and the buckets they fall into: ticks up to the first in the last bucket, then 1.
+
+    Of `total` values `total * (1 - tick)`, rounded down, lie beyond a tick: its rank is that of all others."""
+    last, total = len(buckets.cumulative) - 1, buckets.total
+    steps = np.arange(2 * TICKS_PER_HALF_DISTANCE, TICKS_PER_HALF_DISTANCE, -1)
+    beyond = total * steps // (2 * TICKS_PER_HALF_DISTANCE) >> np.arange(total.bit_length() + 1)[:, np.newaxis]
+    indices = np.searchsorted(buckets.cumulative, np.maximum(1, total - beyond.ravel()))
+    ticks = int(np.searchsorted(indices, last)) + 1
+    return [*zip(map(_tick, range(ticks)), indices[:ticks].tolist(), strict=True), (1.0, last)]
 
 
 @cache
-def _tick(number: int) -> Fraction:
-    """Quantiles from 0 on: TICKS_PER_HALF_DISTANCE steps per halving of the distance to 1. Exact, since a quantile that
-    is too large by its last bit is that of the next value. Source: HdrHistogram's PercentileIterator."""
+def _tick(number: int) -> float:
+    """Quantiles from 0 on: TICKS_PER_HALF_DISTANCE steps per halving of the distance to 1, worked out exactly. Source:
+    HdrHistogram's PercentileIterator."""
     halving, step = divmod(number, TICKS_PER_HALF_DISTANCE)
-    return 1 - Fraction(2 * TICKS_PER_HALF_DISTANCE - step, 2 * TICKS_PER_HALF_DISTANCE * 2**halving)
+    return float(1 - Fraction(2 * TICKS_PER_HALF_DISTANCE - step, 2 * TICKS_PER_HALF_DISTANCE * 2**halving))

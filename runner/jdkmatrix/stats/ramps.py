@@ -9,6 +9,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from jdkmatrix.domain.loads import JoinLoad, LoadOverTime, RampLoad
@@ -141,10 +142,16 @@ def _load_of(fork: Fork) -> RampLoad | JoinLoad | None:
 def seconds_of(fork: Fork) -> tuple[Second, ...]:
     """The driver's figures of each second; empty where the fork has no valid window of such a load."""
     load = _load_of(fork)
-    return tuple(_seconds(load, fork.valid_windows[0].load.intervals)) if load else ()
+    return _seconds(load, fork.valid_windows[0].load.intervals) if load else ()
 
 
-def _seconds(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> Iterator[Second]:
+@lru_cache(maxsize=256)
+def _seconds(load: RampLoad | JoinLoad, intervals: tuple[Interval, ...]) -> tuple[Second, ...]:
+    """Every figure of a fork asks for the same ones."""
+    return tuple(_each_second(load, intervals))
+
+
+def _each_second(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> Iterator[Second]:
     previous_s, done = 0.0, 0
     for interval in intervals:
         length_s = interval.t_s - previous_s

@@ -16,9 +16,9 @@ def _as_loaded(cell: CellRecord) -> CellRecord:
 
 @dataclass(frozen=True)
 class LoadedRun:
-    """`cells` are those that could be read, in outline (outline.py); `whole` gives one of them with all of its
-    details, and raises MatrixError where its file cannot be read any more. `problems` says in plain words what is to be
-    known of files. `damaged`: those of them that say what is lost, files that cannot be read or are not there.
+    """`cells` are those that could be read, of a large run in outline (outline.py); `whole` gives one of them with all
+    of its details, and raises MatrixError where its file cannot be read any more. `problems` says in plain words what
+    is to be known of files. `damaged`: those of them that say what is lost, files that cannot be read or are not there.
 
     `directory` is the run's own folder; paths in a cell record are relative to `directory / "cells"`.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import itertools
+import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 RUN_FILE = "run.json"
 _CELLS = "cells"
+_WHOLE_MAX = 50  # cells of a run that is kept in memory as it is, with some 3 MB of each, and not read a second time
 REFERENCE = "reference"  # below the results: runs that the project itself shows
 
 
@@ -91,12 +93,16 @@ class RunStore:
         return None if path is None else _read(path, CellRecord)
 
     def stamp(self) -> str:
-        """Another one as soon as one of its records is written, or something else stands in its place."""
+        """Another one as soon as one of its files is written, a record or a log, or something else stands in its
+        place."""
         digest = hashlib.sha256()
-        for path in (self.directory / RUN_FILE, *sorted((self.directory / _CELLS).glob("*"))):
-            with suppress(OSError):
-                facts = path.stat()
-                digest.update(f"{path.name}\0{facts.st_size}\0{facts.st_mtime_ns}\0{facts.st_ino}\n".encode())
+        for folder, below, names in os.walk(self.directory.resolve()):
+            below.sort()
+            for path in (Path(folder, name) for name in sorted(names)):
+                with suppress(OSError):
+                    facts = path.stat()
+                    told = f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\0{facts.st_ino}\n"
+                    digest.update(os.fsencode(told))
         return digest.hexdigest()
 
     def count_cells(self) -> int:
@@ -109,7 +115,7 @@ class RunStore:
         return path.rename(_unused(path.with_suffix(f".json.{why}")))
 
     def load(self) -> LoadedRun:
-        """Everything that can be read, cells in outline; what cannot is named in `problems`.
+        """Everything that can be read, cells in outline where there are many; what cannot is named in `problems`.
 
         Raises:
             UnreadableError: run.json itself, or it has what no run can have.
@@ -119,6 +125,7 @@ class RunStore:
 
     def _load(self) -> LoadedRun:
         run = self.read_run()
+        is_large = len(run.cells) > _WHOLE_MAX
         cells: list[CellRecord] = []
         damaged: list[str] = []
         with gc_paused():
@@ -129,7 +136,7 @@ class RunStore:
                     damaged.append(str(error))
                     continue
                 if cell is not None:
-                    cells.append(outline(cell))
+                    cells.append(outline(cell) if is_large else cell)
                 elif _must_have(run, key):
                     damaged.append(f"{self.cell_path(key)}: missing, although the run is complete")
         set_aside = [
@@ -142,7 +149,7 @@ class RunStore:
             problems=(*damaged, *set_aside),
             directory=self.directory,
             damaged=tuple(damaged),
-            whole=self._whole,
+            **({"whole": self._whole} if is_large else {}),
         )
 
     def _whole(self, cell: CellRecord) -> CellRecord:

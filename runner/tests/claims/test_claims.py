@@ -20,6 +20,7 @@ from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line
 from jdkmatrix.provision.project import Project
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.records.claims import ClaimSource, PublishedFigure
+from tests.support.changes import change
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX, REGISTRY
 
@@ -49,17 +50,8 @@ DATA: dict[str, Any] = {
 }
 
 
-def mistaken(*path: str | int, value: Any = None) -> Callable[[dict[str, Any]], None]:
-    def apply(data: Any) -> None:
-        *parents, last = path
-        for name in parents:
-            data = data[name]
-        if value is None:
-            del data[last]
-        else:
-            data[last] = value
-
-    return apply
+def mistaken(*path: str | int, value: Any = None) -> Callable[[Any], None]:
+    return change("/".join(map(str, path)), value)
 
 
 def figure(**fields: Any) -> PublishedFigure:

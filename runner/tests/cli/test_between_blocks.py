@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -20,6 +21,7 @@ from jdkmatrix.provision.project import Project
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import stored
+from tests.support.waiting import wait_until
 
 
 class Clock:
@@ -65,7 +67,7 @@ def test_a_site_that_cannot_be_written_is_told_once_and_stops_no_run() -> None:
 
 
 def test_a_process_of_its_own_writes_the_site_and_has_ended_then(tmp_path: Path) -> None:
-    stored(tmp_path / "results" / "run", synthetic_run(tmp_path / "made-up", QUICK))
+    stored(tmp_path / "results" / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1)))
     site = tmp_path / "site"
     write_site_apart(Project(ROOT, tmp_path), [tmp_path / "results" / "run"], site)
     assert "Thread pool or virtual threads?" in (site / "index.html").read_text("utf-8")
@@ -103,10 +105,7 @@ def test_ctrl_c_meanwhile_leaves_no_process_and_no_half_of_a_site(tmp_path: Path
     _, err = process.communicate(timeout=60)
     assert (process.returncode, [*sites.iterdir()]) == (130, [])
     assert err == "matrix: stopped by SIGINT; what had been finished is kept\n"
-    deadline_s = time.monotonic() + 30
-    while alive(process.pid):  # Python's own helper ends when it sees that its parent has
-        assert time.monotonic() < deadline_s
-        time.sleep(0.01)
+    wait_until(lambda: not alive(process.pid))  # Python's own helper ends when it sees that its parent has
 
 
 def alive(group: int) -> list[int]:

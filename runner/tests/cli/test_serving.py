@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import urllib.error
 import urllib.request
@@ -20,7 +20,7 @@ from jdkmatrix.cli import serving
 from jdkmatrix.cli.loopback_server import LoopbackServer
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.store.runs import RunStore
-from tests.support.project import ROOT
+from tests.support.project import called, make_project, matrix_command
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import stored
 
@@ -30,36 +30,28 @@ def result(folder: Path, run_id: str) -> RunStore:
     return stored(folder / "results" / run_id, loaded)
 
 
-@contextmanager
-def serving_in(work: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The real command on a project of its own, and its address."""
-    for name in ("matrix.toml", "published", "report-templates", "jdks.json"):
-        (work / name).symlink_to(ROOT / name)
-    # A shell's background job ignores Ctrl-C, and so does all that it starts: these tests may be one.
-    as_in_a_terminal = ["env", "--default-signal=INT"]
-    command = [*as_in_a_terminal, sys.executable, "-m", "jdkmatrix.cli.main", "serve", "--port", "0"]
-    process = subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield process, process.stdout.readline().strip()
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def test_it_shows_the_site_on_loopback_only_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    result(tmp_path, "one")
-    with serving_in(tmp_path) as (process, address):
-        assert address.startswith("http://127.0.0.1:")
-        with urllib.request.urlopen(address) as answer:
-            assert b"Thread pool or virtual threads?" in answer.read()
-            assert answer.headers["Cache-Control"] == "no-store"
-            assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'sha256-")
-        with pytest.raises(urllib.error.HTTPError, match="404"):
-            urllib.request.urlopen(f"{address}../matrix.toml")
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
-        assert (process.returncode, errors) == (0, "")
+    home = make_project(tmp_path / "project")
+    result(home, "one")
+    # A shell's background job ignores Ctrl-C, and so does all that it starts: these tests may be one.
+    command = ["env", "--default-signal=INT", *matrix_command("serve", "--port", "0")]
+    told = {**os.environ, "MATRIX_HOME": str(home)}
+    with subprocess.Popen(command, env=told, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            address = process.stdout.readline().strip()
+            assert address.startswith("http://127.0.0.1:")
+            with urllib.request.urlopen(address) as answer:
+                assert b"Thread pool or virtual threads?" in answer.read()
+                assert answer.headers["Cache-Control"] == "no-store"
+                assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'; script-src 'sha256-")
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                urllib.request.urlopen(f"{address}../matrix.toml")
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert (process.returncode, errors) == (0, "")
 
 
 @pytest.fixture
@@ -227,10 +219,8 @@ def test_trouble_that_lasts_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys
 
 
 def test_a_port_that_is_taken_is_one_message(tmp_path: Path) -> None:
-    result(tmp_path, "one")
-    with serving_in(tmp_path) as (_, address):
-        port = address.rstrip("/").rpartition(":")[2]
-        command = [sys.executable, "-m", "jdkmatrix.cli.main", "serve", "--port", port]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = called(make_project(tmp_path), "serve", str(result(tmp_path, "one").directory), "--port", str(port))
     assert done.returncode == 1
     assert done.stderr == f"matrix: --port {port}: Address already in use; --port 0 takes any that is free\n"

@@ -6,8 +6,8 @@ from __future__ import annotations
 import io
 import shutil
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -77,32 +77,33 @@ BASES = [CellKey(workload="mp-ping", jdk="temurin-25", executor="liberty", cpus=
          for burn in (0, 100)]  # fmt: skip
 
 
-class Host:
-    """What the doubles say of this host and of the source."""
+class Sessions:
+    """`matrix run` on a run of its own: everything but parts, host and forks is real; `facts`, `boot` and `commit` are
+    what the doubles say of this host and of the source."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self.script = Script()
         self.facts: HostFacts = host_facts()
         self.boot = "boot-1"
         self.commit: tuple[str | None, bool | None] = ("a" * 40, False)
         self.asked: list[tuple[int, dict[CellKey, float]]] = []  # cells to prepare, and the capacities known then
         self.sites: list[int] = []  # after how many forks it was written while the run went on
+        self._folder, self._capsys = folder, capsys
+
+    def measure(self, options: Options = SHORT, *, resume: bool = False) -> int:
+        return running.run(options, resume=resume, directory=self._folder / "run", site=None)
+
+    def loaded(self) -> LoadedRun:
+        return in_whole(RunStore(self._folder / "run").load())
+
+    def told(self) -> str:
+        """Since it was asked last."""
+        return self._capsys.readouterr().out
 
 
 @pytest.fixture
-def host() -> Host:
-    return Host()
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Script:
-    made = Script()
-    monkeypatch.setattr(module, "measure_fork", made)
-    return made
-
-
-@pytest.fixture
-def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host, script: Script) -> Callable[..., int]:
-    """`matrix run` on a run of its own: everything but parts, host and forks is real."""
+def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Sessions:
+    made = Sessions(tmp_path, capsys)
     home = make_project(tmp_path / "project")
     with (home / "matrix.toml").open("a") as file:
         file.write(STAGED)
@@ -110,14 +111,14 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host, script:
     setups = made_up_campaign(RunStore.create(tmp_path / "unused"), blocks=1).setups
 
     def prepared(project: Project, matrix: Any, profile: Any, cells: Any, *, seed: int, **others: Any) -> Prepared:
-        host.asked.append((len(cells), dict(others["capacities_rps"])))
+        made.asked.append((len(cells), dict(others["capacities_rps"])))
         setup = replace(
-            next(iter(setups.values())), matrix=matrix, profile=profile, host=host.facts, confiner=others["confiner"]
+            next(iter(setups.values())), matrix=matrix, profile=profile, host=made.facts, confiner=others["confiner"]
         )
         return Prepared(
             plan=make_plan(cells, profile, seed=seed, impossible={}),
             setups=dict.fromkeys(cells, setup),
-            host=host.facts,
+            host=made.facts,
             servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),
             drivers=(),
             jdks=(),
@@ -126,98 +127,77 @@ def measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host, script:
             notes=(),
         )
 
-    @contextmanager
-    def measuring() -> Iterator[AffinityConfiner]:
-        yield AffinityConfiner("made up")
-
     monkeypatch.setattr(running, "find_project", lambda: project)
     monkeypatch.setattr(running, "prepare", prepared)
     monkeypatch.setattr(recording, "catalogue_records", lambda *_: ())
     monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
-    monkeypatch.setattr(running, "write_site_apart", lambda *_: host.sites.append(len(script.labels)))
-    monkeypatch.setattr(recording, "boot_id", lambda: host.boot)
-    monkeypatch.setattr(recording, "source_revision", lambda *_: host.commit)
-    monkeypatch.setattr(running, "measuring", measuring)
-
-    def run(options: Options = SHORT, *, resume: bool = False) -> int:
-        return running.run(options, resume=resume, directory=tmp_path / "run", site=None)
-
-    return run
+    monkeypatch.setattr(running, "write_site_apart", lambda *_: made.sites.append(len(made.script.labels)))
+    monkeypatch.setattr(recording, "boot_id", lambda: made.boot)
+    monkeypatch.setattr(recording, "source_revision", lambda *_: made.commit)
+    monkeypatch.setattr(running, "measuring", lambda: nullcontext(AffinityConfiner("made up")))
+    monkeypatch.setattr(module, "measure_fork", made.script)
+    return made
 
 
-@pytest.fixture
-def loaded(tmp_path: Path) -> Callable[[], LoadedRun]:
-    return lambda: in_whole(RunStore(tmp_path / "run").load())
-
-
-def test_a_run_that_is_whole_has_nothing_to_do(
-    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert measure() == 0
-    first = loaded()
-    assert len(script.labels) == 4
-    assert "gaps" not in capsys.readouterr().out
+def test_a_run_that_is_whole_has_nothing_to_do(sessions: Sessions) -> None:
+    assert sessions.measure() == 0
+    first = sessions.loaded()
+    assert len(sessions.script.labels) == 4
+    assert "gaps" not in sessions.told()
     assert [(s.number, s.status, s.boot_id, s.confinement) for s in first.run.sessions] == [
         (1, "complete", "boot-1", "sched_setaffinity")
     ]
-    assert first.run.order == tuple(script.labels)
-    assert measure(resume=True) == 0
-    assert "nothing to do" in capsys.readouterr().out
-    assert len(script.labels) == 4
-    assert loaded() == first
+    assert first.run.order == tuple(sessions.script.labels)
+    assert sessions.measure(resume=True) == 0
+    assert "nothing to do" in sessions.told()
+    assert len(sessions.script.labels) == 4
+    assert sessions.loaded() == first
 
 
-def test_a_stage_begins_when_the_one_before_it_is_measured_and_its_capacities_then(
-    measure: Callable[..., int], script: Script, host: Host, loaded: Callable[[], LoadedRun],
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+def test_a_stage_begins_when_the_one_before_it_is_measured_and_its_capacities_then(sessions: Sessions) -> None:
     """What the first stage measured already is not measured again to derive a load from."""
-    assert measure(Options("staged", {})) == 0
-    assert [label.rpartition(".")[2] for label in script.labels[:5]] == [
+    assert sessions.measure(Options("staged", {})) == 0
+    assert [label.rpartition(".")[2] for label in sessions.script.labels[:5]] == [
         "saturate-50#1", "saturate-50#1", "saturate-50#2", "saturate-50#2", "saturate-50#1",
     ]  # fmt: skip
-    assert script.labels[4].startswith(BASES[1].cell_id), "one fork, of the basis that nobody has measured"
-    assert all("share-50" in label for label in script.labels[5:]) and len(script.labels) == 5 + 8
-    assert [(cells, list(known)) for cells, known in host.asked] == [(2, []), (1, BASES[:1]), (4, BASES)]
-    run = loaded().run
+    assert sessions.script.labels[4].startswith(BASES[1].cell_id), "one fork, of the basis that nobody has measured"
+    assert all("share-50" in label for label in sessions.script.labels[5:]) and len(sessions.script.labels) == 5 + 8
+    assert [(cells, list(known)) for cells, known in sessions.asked] == [(2, []), (1, BASES[:1]), (4, BASES)]
+    run = sessions.loaded().run
     assert [one.key for one in run.capacities] == BASES
-    (basis,) = [cell for cell in loaded().cells if cell.key == BASES[0]]
+    (basis,) = [cell for cell in sessions.loaded().cells if cell.key == BASES[0]]
     assert run.capacities[0].throughput_rps == pytest.approx(basis.forks[0].windows[0].load.throughput_rps)
     assert [cell.load for cell in run.cells] == ["saturate-50"] * 2 + ["share-50"] * 4
     assert run.status == "complete" and len(run.order) == 12
-    assert sorted(fork.sequence for cell in loaded().cells for fork in cell.forks) == list(range(1, 13))
-    assert "stage begin: 2 blocks" in (told := capsys.readouterr().out) and "stage staged: 4 blocks" in told
-    assert host.sites == [2, 4, 7, 9, 11], "between two blocks and two stages; the last is written at the end"
+    assert sorted(fork.sequence for cell in sessions.loaded().cells for fork in cell.forks) == list(range(1, 13))
+    assert "stage begin: 2 blocks" in (told := sessions.told()) and "stage staged: 4 blocks" in told
+    assert sessions.sites == [2, 4, 7, 9, 11], "between two blocks and two stages; the last is written at the end"
 
 
-def test_a_run_of_stages_goes_on_where_it_was_cut_off(
-    measure: Callable[..., int], script: Script, host: Host, loaded: Callable[[], LoadedRun]
-) -> None:
-    script.cut_after = 8
+def test_a_run_of_stages_goes_on_where_it_was_cut_off(sessions: Sessions) -> None:
+    sessions.script.cut_after = 8
     with pytest.raises(KeyboardInterrupt):
-        measure(Options("staged", {}))
-    cut = loaded().run
+        sessions.measure(Options("staged", {}))
+    cut = sessions.loaded().run
     assert (cut.status, len(cut.cells), [one.key for one in cut.capacities]) == ("interrupted", 6, BASES)
-    script.cut_after = None
-    assert measure(resume=True) == 0
-    after = loaded()
+    sessions.script.cut_after = None
+    assert sessions.measure(resume=True) == 0
+    after = sessions.loaded()
     assert after.run.status == "complete" and after.run.capacities == cut.capacities
     assert after.run.seed == cut.seed
-    assert len(script.labels) == 8 + 2 * 3, "three blocks were left, one of them cut off"
+    assert len(sessions.script.labels) == 8 + 2 * 3, "three blocks were left, one of them cut off"
     assert len({fork.sequence for cell in after.cells for fork in (*cell.forks, *cell.attempts)}) == 13
-    assert measure(resume=True) == 0
-    assert len(script.labels) == 14, "nothing is left to do"
+    assert sessions.measure(resume=True) == 0
+    assert len(sessions.script.labels) == 14, "nothing is left to do"
 
 
-def test_a_block_of_an_earlier_stage_that_was_spoilt_is_measured_again_behind_all_others(
-    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], capsys: pytest.CaptureFixture[str]
-) -> None:
-    script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-50#2"] = [invalid] * 3
-    assert measure(Options("staged", {})) == 0
-    assert "left gaps in 1 block" in capsys.readouterr().out
-    before = loaded().run
-    assert measure(resume=True) == 0
-    after = loaded()
+def test_a_block_of_an_earlier_stage_that_was_spoilt_is_measured_again_behind_all_others(sessions: Sessions) -> None:
+    sessions.script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-50#2"] = [invalid] * 3
+    assert sessions.measure(Options("staged", {})) == 0
+    assert "left gaps in 1 block" in sessions.told()
+    before = sessions.loaded().run
+    assert sessions.measure(resume=True) == 0
+    after = sessions.loaded()
     assert len(after.run.order) == len(before.order) + 2
     again = [fork.sequence for cell in after.cells for fork in cell.forks if fork.session == 2]
     assert sorted(again) == [len(before.order) + 1, len(before.order) + 2]
@@ -225,9 +205,8 @@ def test_a_block_of_an_earlier_stage_that_was_spoilt_is_measured_again_behind_al
 
 
 def test_a_stage_that_cannot_begin_takes_nothing_from_those_before_it(
-    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
     prepared: Callable[..., Prepared] = vars(running)["prepare"]
 
     def failing(project: Any, matrix: Any, profile: Any, cells: Any, **others: Any) -> Prepared:
@@ -239,41 +218,36 @@ def test_a_stage_that_cannot_begin_takes_nothing_from_those_before_it(
     with monkeypatch.context() as patch:
         patch.setattr(running, "prepare", failing)
         with pytest.raises(MatrixError, match="none of the 4 cells"):
-            measure(Options("staged", {}))
-    assert "4 of 4 forks usable" in capsys.readouterr().out, "the summary of what is there"
-    assert (loaded().run.status, len(script.labels)) == ("interrupted", 5)
-    assert measure(resume=True) == 0
-    assert (loaded().run.status, len(script.labels)) == ("complete", 5 + 8)
+            sessions.measure(Options("staged", {}))
+    assert "4 of 4 forks usable" in sessions.told(), "the summary of what is there"
+    assert (sessions.loaded().run.status, len(sessions.script.labels)) == ("interrupted", 5)
+    assert sessions.measure(resume=True) == 0
+    assert (sessions.loaded().run.status, len(sessions.script.labels)) == ("complete", 5 + 8)
 
 
-def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(
-    measure: Callable[..., int], script: Script, capsys: pytest.CaptureFixture[str]
-) -> None:
-    script.endings["mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.saturate-10#1"] = [
+def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(sessions: Sessions) -> None:
+    sessions.script.endings["mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.saturate-10#1"] = [
         failed(Reason(code="server-hangs", message="the server hangs"))
     ]
-    assert measure() == EXIT_WITH_FAILURES
-    capsys.readouterr()
-    assert measure(resume=True) == EXIT_WITH_FAILURES
-    assert "nothing to do" in capsys.readouterr().out
-    assert len(script.labels) == 4
+    assert sessions.measure() == EXIT_WITH_FAILURES
+    sessions.told()
+    assert sessions.measure(resume=True) == EXIT_WITH_FAILURES
+    assert "nothing to do" in sessions.told()
+    assert len(sessions.script.labels) == 4
 
 
-def test_a_finished_run_offers_what_can_be_measured_again(
-    measure: Callable[..., int], script: Script, host: Host, loaded: Callable[[], LoadedRun],
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+def test_a_finished_run_offers_what_can_be_measured_again(sessions: Sessions) -> None:
     second = "mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.saturate-10#2"
-    script.endings[second] = [invalid, failed(DRIVER), invalid]
-    assert measure() == 0, "of two forks one can be used"
-    assert "faults of the host have left gaps in 1 block: matrix run --resume" in capsys.readouterr().out
-    first = loaded().run
-    host.boot, host.commit = "boot-2", ("b" * 40, True)
-    assert measure(resume=True) == 0
-    told = capsys.readouterr().out
+    sessions.script.endings[second] = [invalid, failed(DRIVER), invalid]
+    assert sessions.measure() == 0, "of two forks one can be used"
+    assert "faults of the host have left gaps in 1 block: matrix run --resume" in sessions.told()
+    first = sessions.loaded().run
+    sessions.boot, sessions.commit = "boot-2", ("b" * 40, True)
+    assert sessions.measure(resume=True) == 0
+    told = sessions.told()
     assert "1 fork of 1 block was spoilt by faults of the host; measuring that block again" in told
-    after = loaded()
-    assert len(script.labels) == 6 + 2
+    after = sessions.loaded()
+    assert len(sessions.script.labels) == 6 + 2
     assert {fork.session for cell in after.cells for fork in cell.forks if fork.fork == 2} == {2}
     assert {fork.session for cell in after.cells for fork in cell.forks if fork.fork == 1} == {1}
     assert all(fork.usable for cell in after.cells for fork in cell.forks)
@@ -283,28 +257,25 @@ def test_a_finished_run_offers_what_can_be_measured_again(
     ]  # fmt: skip
     assert after.run.sessions[0] == first.sessions[0]
     assert all(session.duration_s is not None and session.duration_s > 0 for session in after.run.sessions)
-    assert after.run.order == tuple(script.labels)
+    assert after.run.order == tuple(sessions.script.labels)
     assert "measured in 2 sessions; the host was restarted in between" in told
 
 
-def test_a_killed_run_goes_on_in_another_session(
-    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> None:  # fmt: skip
-    script.cut_after = 3
+def test_a_killed_run_goes_on_in_another_session(sessions: Sessions, tmp_path: Path) -> None:
+    sessions.script.cut_after = 3
     with pytest.raises(KeyboardInterrupt):
-        measure()
+        sessions.measure()
     # As kill -9 leaves it: nobody said how it ended.
     store = RunStore(tmp_path / "run")
     record = store.read_run()
     (session,) = record.sessions
     killed = session.model_copy(update={"status": "running", "ended_at": None})
     store.save_run(record.model_copy(update={"status": "running", "ended_at": None, "sessions": (killed,)}))
-    script.cut_after = None
-    capsys.readouterr()
-    assert measure(resume=True) == 0
-    assert "1 block was cut off or lacks forks; measuring it whole again" in capsys.readouterr().out
-    after = loaded()
+    sessions.script.cut_after = None
+    sessions.told()
+    assert sessions.measure(resume=True) == 0
+    assert "1 block was cut off or lacks forks; measuring it whole again" in sessions.told()
+    after = sessions.loaded()
     assert after.run.status == "complete"
     assert [(s.status, s.ended_at is None) for s in after.run.sessions] == [("interrupted", True), ("complete", False)]
     blocks = {number: {f.session for cell in after.cells for f in cell.forks if f.fork == number} for number in (1, 2)}
@@ -313,45 +284,51 @@ def test_a_killed_run_goes_on_in_another_session(
     assert (aside.status, aside.session, aside.reasons[-1].code) == (Status.OK, 1, "block-measured-again")
 
 
-def test_a_run_whose_folders_were_removed_goes_on_and_is_kept(
-    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], tmp_path: Path
-) -> None:
-    assert measure() == 0
+def test_a_run_whose_folders_were_removed_goes_on_and_is_kept(sessions: Sessions, tmp_path: Path) -> None:
+    assert sessions.measure() == 0
     shutil.rmtree(tmp_path / "run" / "cells")
     shutil.rmtree(tmp_path / "run" / "logs")
-    assert measure(resume=True) == 0
-    assert len(script.labels) == 8
-    assert all(fork.usable for cell in loaded().cells for fork in cell.forks)
-    assert measure(resume=True) == 0
-    assert len(script.labels) == 8, "nothing is left to do"
+    assert sessions.measure(resume=True) == 0
+    assert len(sessions.script.labels) == 8
+    assert all(fork.usable for cell in sessions.loaded().cells for fork in cell.forks)
+    assert sessions.measure(resume=True) == 0
+    assert len(sessions.script.labels) == 8, "nothing is left to do"
 
 
-def test_stopping_ends_the_session_in_order(
-    measure: Callable[..., int], script: Script, loaded: Callable[[], LoadedRun], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_cell_is_set_aside_and_its_block_measured_again(sessions: Sessions, tmp_path: Path) -> None:
+    sessions.measure()
+    damaged = sorted((tmp_path / "run" / "cells").glob("*.json"))[0]
+    damaged.write_bytes(damaged.read_bytes()[: damaged.stat().st_size // 2])
+    sessions.told()
+    assert sessions.measure(resume=True) == 0
+    assert f"{damaged.name}.unreadable-1" in sessions.told()
+    repaired = sessions.loaded()
+    assert {fork.session for cell in repaired.cells for fork in cell.forks} == {2}
+    assert len(repaired.cells) == 2
+    assert repaired.problems == (f"{damaged.name}.unreadable-1: was unreadable, set aside and measured again",)
+
+
+def test_stopping_ends_the_session_in_order(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: Any) -> None:
         raise StoppedError(15)
 
     monkeypatch.setattr(module, "measure_fork", stop)
-    assert measure() == 128 + 15
-    (session,) = RunStore(loaded().directory).read_run().sessions
+    assert sessions.measure() == 128 + 15
+    (session,) = RunStore(sessions.loaded().directory).read_run().sessions
     assert session.status == "interrupted"
     assert session.ended_at is not None
 
 
-def test_a_change_of_the_host_is_named_and_its_cells_are_measured_again(
-    measure: Callable[..., int], script: Script, host: Host, loaded: Callable[[], LoadedRun],
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    measure()
-    cpu = host.facts.cpu.model_copy(update={"microcode": "0x2"})
-    host.facts = host.facts.model_copy(update={"cpu": cpu, "load_1min": 7.0})
-    capsys.readouterr()
-    assert measure(resume=True) == 0
-    told = capsys.readouterr().out
+def test_a_change_of_the_host_is_named_and_its_cells_are_measured_again(sessions: Sessions) -> None:
+    sessions.measure()
+    cpu = sessions.facts.cpu.model_copy(update={"microcode": "0x2"})
+    sessions.facts = sessions.facts.model_copy(update={"cpu": cpu, "load_1min": 7.0})
+    sessions.told()
+    assert sessions.measure(resume=True) == 0
+    told = sessions.told()
     assert told.count("changed: the CPU's microcode (was 0x1, is 0x2); kept as") == 2
-    assert len(script.labels) == 8
-    assert {fork.session for cell in loaded().cells for fork in cell.forks} == {2}
+    assert len(sessions.script.labels) == 8
+    assert {fork.session for cell in sessions.loaded().cells for fork in cell.forks} == {2}
 
 
 # ---------------------------------------------------------------- what differed, in words

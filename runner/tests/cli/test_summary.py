@@ -14,10 +14,10 @@ from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.windows import Capacity, Window
+from jdkmatrix.records.windows import Capacity
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
+from tests.support.builders import cell, fork, fork_with, key, load_result, window
 from tests.support.outcome_runs import Change, all_of, failing, missed, run_of, silent, spoilt, with_outcomes
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
@@ -25,10 +25,7 @@ from tests.support.served_runs import QUICK, synthetic_run
 
 def measured(number: int, rps: float, windows: int = 1) -> Fork:
     load = load_result(throughput_rps=rps, completed=round(rps))
-    measured_windows = tuple(
-        Window(index=i, t_s=0.0, load=load, sut=sut_usage(), host=pressure(), reasons=()) for i in range(1, windows + 1)
-    )
-    return altered(fork(number), {"windows": measured_windows})
+    return fork_with(*(window(i, load) for i in range(1, windows + 1)), number=number)
 
 
 def printed(cells: list[CellRecord]) -> list[str]:

@@ -28,21 +28,9 @@ from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
 from jdkmatrix.provision.workloads import open_workloads
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.run.plan import select_cells
+from tests.support.changes import change
 from tests.support.project import ROOT
 from tests.support.shipped import FILES, MATRIX, TOML
-
-
-def change(path: str, value: Any) -> Callable[[dict[str, Any]], None]:
-    def apply(data: dict[str, Any]) -> None:
-        *parents, last = path.split("/")
-        for name in parents:
-            data = data.setdefault(name, {})
-        if value is None:
-            del data[last]
-        else:
-            data[last] = value
-
-    return apply
 
 
 @pytest.mark.parametrize(

@@ -41,43 +41,23 @@ def test_json_has_every_field_and_the_exit_code_of_its_verdict() -> None:
     assert report["facts"]["kernel"]
 
 
-of_each_verdict = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     ("changes", "code", "verdict"),
     [({}, 0, "ready"), (FIXABLE, 2, "unfit"), ({"proc/loadavg": "9.00 9 9 1/85 1"}, 1, "noisy")],
 )
-
-
-@of_each_verdict
-def test_the_table_fits_on_80_columns_and_no_word_is_cut(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    changes: dict[str, str],
-    code: int,
-    verdict: str,
-) -> None:
+def test_the_table_fits_on_80_columns_and_markdown_has_all_rows_the_worst_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    changes: dict[str, str], code: int, verdict: str,
+) -> None:  # fmt: skip
     monkeypatch.setenv("COLUMNS", "80")
     host = make_host(tmp_path, changes)
     monkeypatch.setattr(examining, "this_host", lambda: host)
     assert examining.show(as_json=False) == code
     printed = capsys.readouterr().out
     assert max(len(line) for line in printed.splitlines()) <= 80
-    assert "…" not in printed
+    assert "…" not in printed, "no word is cut"
     assert f"This host is {verdict} (" in printed
     assert ("--restore puts them back" in " ".join(printed.split())) == (changes is FIXABLE)
-
-
-@of_each_verdict
-def test_markdown_has_the_verdict_above_all_rows_the_worst_first(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    changes: dict[str, str],
-    code: int,
-    verdict: str,
-) -> None:
-    host = make_host(tmp_path, changes)
-    monkeypatch.setattr(examining, "this_host", lambda: host)
     assert examining.show(as_markdown=True) == code
     heading, _, about, _, *table = capsys.readouterr().out.splitlines()
     assert heading.startswith(f"### This host is {verdict} (")

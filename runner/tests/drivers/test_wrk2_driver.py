@@ -16,7 +16,7 @@ import pytest
 
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers import wrk2
-from jdkmatrix.drivers.base import DriverError, Phase
+from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
 from tests.support.project import RECORDED
 from tests.support.wrk2_bench import COUNTS_S, LOAD, URL, Bench, bench, executable
@@ -79,15 +79,6 @@ def test_what_is_no_wrk_at_all(tmp_path: Path) -> None:
 
 def test_none_at_all(tmp_path: Path) -> None:
     assert find_wrk2({}, str(tmp_path)) == "no wrk2 on PATH; set MATRIX_WRK2 to its executable"
-
-
-# ---------------------------------------------------------------- what it can and cannot
-
-
-def test_cannot(bench: Bench) -> None:
-    wrk2 = bench.wrk2("hang")
-    assert "closed loop" in str(wrk2.cannot(Phase(SaturateLoad(connections=5), 30, 10, 1)))
-    assert wrk2.cannot(Phase(LOAD, 30, 10, 1)) is None
 
 
 # ---------------------------------------------------------------- running it

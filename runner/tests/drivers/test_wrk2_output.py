@@ -130,24 +130,6 @@ def test_percentiles_agree_with_the_summary(name: str) -> None:
         assert rounded.low <= figure <= rounded.high, percent
 
 
-def test_refused() -> None:
-    with pytest.raises(DriverError, match=r"unable to connect to 127\.0\.0\.1:18199 Connection refused"):
-        parse(sample("refused"))
-
-
-def test_usage_with_and_without_a_reason() -> None:
-    with pytest.raises(DriverError, match="printed only its usage"):
-        parse(sample("usage"))
-    with pytest.raises(DriverError, match=r"number of connections must be >= threads$"):
-        parse("number of connections must be >= threads\n" + sample("usage"))
-
-
-@pytest.mark.parametrize("text", ["", "\n\n"])
-def test_nothing_printed(text: str) -> None:
-    with pytest.raises(DriverError, match="printed nothing"):
-        parse(text)
-
-
 def test_identify() -> None:
     assert (identify(sample("version")), version_of(sample("version"))) == ("wrk2", "4.0.0")
     plain = sample("plain-wrk-version")
@@ -178,11 +160,17 @@ def changed(name: str, old: str, new: str) -> str:
         (changed("20s-calibration", "  1 threads", "  2 threads"), "line 3: .*calibration line for each of 2"),
         (changed("20s-calibration", " 99.000%", " 98.000%"), "line 11: .*the 99 % percentile"),
         (changed("over-capacity", "  1 threads and 20", "  0 threads and 20"), "line 2: .*at least one thread"),
+        (changed("over-capacity", "  1 threads and 20", "  21 threads and 20"), "line 2: .*a connection for each"),
         (sample("stall") + "surplus\n", "'surplus', expected the end"),
+        (sample("refused"), r"unable to connect to 127\.0\.0\.1:18199 Connection refused"),
+        (sample("usage"), "printed only its usage"),
+        ("number of connections must be >= threads\n" + sample("usage"), r"number of connections must be >= threads$"),
+        ("", "printed nothing"),
+        ("\n\n", "printed nothing"),
         (sample("errors").replace("      -nan      -nan", "      many      many"), "line 5: .*Req/Sec"),
     ],
 )
-def test_what_cannot_be_true_is_refused_by_line(text: str, message: str) -> None:
+def test_what_is_no_result_or_cannot_be_true_is_refused(text: str, message: str) -> None:
     with pytest.raises(DriverError, match=message):
         parse(text)
 

@@ -21,8 +21,6 @@ def test_as_recorded(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("behaviour").write_text("run")
-    if "script" in recorded:
-        Path("script.lua").write_text(recorded["script"])
     assert wrk2_stand_in.main(["wrk2", *recorded["arguments"]]) == recorded["exit"]
     said = capsys.readouterr()
     assert said.err == recorded["stderr"]

@@ -24,8 +24,7 @@ from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.readings import WindowReading
-from jdkmatrix.records.windows import Window
-from tests.support.builders import cell, fork, load_result, pressure, sut_usage
+from tests.support.builders import cell, fork_with, load_result, sut_usage, window
 from tests.support.outcome_runs import all_of, missed, silent, spoilt, with_outcomes
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered
@@ -46,9 +45,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Fork:
 def refusing(non_2xx: int) -> Fork:
     """1,000 answers in two seconds, some of them refusals; 100 µs of CPU each."""
     load = load_result(CLOSED, completed=1000, duration_s=2.0, throughput_rps=500.0, non_2xx=non_2xx)
-    sut = sut_usage().model_copy(update={"cpu_us_per_request": 100.0})
-    window = Window(index=1, t_s=0.0, load=load, sut=sut, host=pressure())
-    return altered(fork(), {"windows": (window,)})
+    return fork_with(window(1, load, sut=sut_usage(cpu_us_per_request=100.0)))
 
 
 def test_a_refusal_is_no_answer() -> None:
@@ -65,11 +62,10 @@ def test_a_refusal_is_no_answer() -> None:
 def switching(*windows: tuple[int | None, int, int]) -> Fork:
     """Windows with their switches, voluntary and not, and their answers."""
     made = []
-    for index, (voluntary, involuntary, answers) in enumerate(windows, start=1):
-        load = load_result(CLOSED, completed=answers)
-        sut = sut_usage().model_copy(update={"voluntary_switches": voluntary, "involuntary_switches": involuntary})
-        made.append(Window(index=index, t_s=0.0, load=load, sut=sut, host=pressure()))
-    return altered(fork(), {"windows": tuple(made)})
+    for voluntary, involuntary, answers in windows:
+        sut = sut_usage(voluntary_switches=voluntary, involuntary_switches=involuntary)
+        made.append(window(1, load_result(CLOSED, completed=answers), sut=sut))
+    return fork_with(*made)
 
 
 def test_context_switches_are_of_both_kinds_and_of_all_windows_together() -> None:
@@ -154,8 +150,8 @@ def test_no_bound_gets_into_a_ratio(figures: dict[int, ForkFigure]) -> None:
 
 def test_a_total_is_told_for_each_answer_where_every_window_has_it() -> None:
     told = WindowReading(metric="allocated_bytes", value=5e6)
-    (window,) = refusing(400).windows
-    with_it, without = window.model_copy(update={"readings": (told,)}), window
-    assert per_answer("allocated_bytes")(altered(fork(), {"windows": (with_it, with_it)}), CLOSED) == ForkFigure(5000.0)
-    assert per_answer("allocated_bytes")(altered(fork(), {"windows": (with_it, without)}), CLOSED) is None
-    assert per_answer("other")(altered(fork(), {"windows": (with_it,)}), CLOSED) is None
+    (without,) = refusing(400).windows
+    with_it = without.model_copy(update={"readings": (told,)})
+    assert per_answer("allocated_bytes")(fork_with(with_it, with_it), CLOSED) == ForkFigure(5000.0)
+    assert per_answer("allocated_bytes")(fork_with(with_it, without), CLOSED) is None
+    assert per_answer("other")(fork_with(with_it), CLOSED) is None

@@ -41,8 +41,10 @@ SUT, DRIVER = ALLOWED[-1], ALLOWED[0]
 
 
 @pytest.fixture
-def kernel(tmp_path: Path) -> MadeUpKernel:
-    return MadeUpKernel(tmp_path, cpus=f"0-{max(3, SUT)}")
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
+    made = MadeUpKernel(tmp_path, cpus=f"0-{max(3, SUT)}")
+    made.rule(monkeypatch)
+    return made
 
 
 @pytest.fixture
@@ -57,10 +59,7 @@ def folders(kernel: MadeUpKernel) -> list[str]:
 
 
 # ---------------------------------------------------------------------------------------------------- the choice
-def test_by_cgroup_where_it_is_permitted_and_nothing_is_left(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernel.rule(monkeypatch)
+def test_by_cgroup_where_it_is_permitted_and_nothing_is_left(kernel: MadeUpKernel) -> None:
     with confinement(probe(kernel.proc), ALLOWED) as confiner:
         assert (confiner.method, confiner.why_not_cgroup) == ("cgroup cpuset", None)
         assert [name.split("-")[-2] for name in folders(kernel)] == ["driver", "remote", "sut"]
@@ -72,10 +71,7 @@ def test_by_cgroup_where_it_is_permitted_and_nothing_is_left(
     ("cgroup", "reason"),
     [("0::/\n", "given no cpuset controller"), ("3:cpuset:/\n", "no cgroup hierarchy of version 2")],
 )
-def test_else_by_affinity_with_the_reason(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, cgroup: str, reason: str
-) -> None:
-    kernel.rule(monkeypatch)
+def test_else_by_affinity_with_the_reason(kernel: MadeUpKernel, cgroup: str, reason: str) -> None:
     kernel.place(cgroup)
     (kernel.parent / "cgroup.controllers").write_text("memory\n")
     with confinement(probe(kernel.proc), ALLOWED) as confiner:
@@ -87,7 +83,6 @@ def test_else_by_affinity_with_the_reason(
 
 def test_what_only_trying_shows_leads_to_affinity_too(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
     """CPUs that are not granted; a process that cannot join."""
-    kernel.rule(monkeypatch)
     state = probe(kernel.proc)
     with confinement(state, [max(3, SUT) + 1]) as confiner:
         assert confiner.why_not_cgroup is not None and "the kernel grants none" in confiner.why_not_cgroup
@@ -103,18 +98,14 @@ def test_what_only_trying_shows_leads_to_affinity_too(kernel: MadeUpKernel, monk
         assert folders(kernel) == [], "they are removed at once, not at the end of the run"
 
 
-def test_nothing_is_left_when_the_run_fails(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernel.rule(monkeypatch)
+def test_nothing_is_left_when_the_run_fails(kernel: MadeUpKernel) -> None:
     with pytest.raises(CgroupError, match="in the middle"), confinement(probe(kernel.proc), ALLOWED):
         raise CgroupError("in the middle of a run, so not a reason to go on with affinity")
     assert folders(kernel) == []
 
 
 # --------------------------------------------------------------------------------------------------------- a fork
-def test_a_fork_starts_wide_and_is_then_closed_in(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, waiting: subprocess.Popen[bytes]
-) -> None:
-    kernel.rule(monkeypatch)
+def test_a_fork_starts_wide_and_is_then_closed_in(kernel: MadeUpKernel, waiting: subprocess.Popen[bytes]) -> None:
     with confinement(probe(kernel.proc), ALLOWED) as made:
         assert isinstance(made, CgroupConfiner)
         confiner = replace(made, proc=kernel.proc)
@@ -128,10 +119,7 @@ def test_a_fork_starts_wide_and_is_then_closed_in(
         assert CpuGroup(folder).cpus == tuple(ALLOWED)
 
 
-def test_a_thread_that_was_moved_out_is_found(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, waiting: subprocess.Popen[bytes]
-) -> None:
-    kernel.rule(monkeypatch)
+def test_a_thread_that_was_moved_out_is_found(kernel: MadeUpKernel, waiting: subprocess.Popen[bytes]) -> None:
     with confinement(probe(kernel.proc), ALLOWED) as made:
         assert isinstance(made, CgroupConfiner)
         confiner = replace(made, proc=kernel.proc)
@@ -179,9 +167,8 @@ def test_a_fork_whose_cgroup_breaks_fails_with_its_reason(tmp_path: Path) -> Non
 
 
 def test_the_server_is_started_in_its_cgroup_and_the_fork_says_how_it_was_pinned(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    kernel: MadeUpKernel, tmp_path: Path
 ) -> None:
-    kernel.rule(monkeypatch)
     with confinement(probe(kernel.proc), ALLOWED) as confiner:
         group = CpuGroup(next(kernel.parent.glob("*-sut-*")))
         before = group.pids

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
+from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.measure_fork import measure_fork
@@ -17,6 +17,7 @@ from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, ProgramCell, ProgramError, parse_result
+from tests.support.builders import key
 from tests.support.fork_setups import draft_of, usual
 from tests.support.pinning_results import RESULT
 from tests.support.real_parts import Silent
@@ -33,9 +34,7 @@ CALM = MATRIX.model_copy(
         )
     }
 )  # fmt: skip
-KEY = CellKey(
-    workload="pinning-lock", server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
-)
+KEY = key(workload="pinning-lock", server=NO_SERVER, load="count-100")
 
 PINNING = CALM.experiments[KEY.workload]
 

@@ -20,19 +20,14 @@ from jdkmatrix.host.ending import KilledError
 from jdkmatrix.host.http import HttpError, NoAnswerError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.windows import Window
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.servers.process import HungError, ServerError
 from jdkmatrix.servers.proof import ProofError
 from jdkmatrix.subjects.experiments.measurement import ProgramError
-from tests.support.builders import fork, latency, load_result, pressure, sut_usage
+from tests.support.builders import fork_with, latency, load_result, pressure, reasons, sut_usage, window
 from tests.support.experiment_campaign import fork as experiment_fork
 from tests.support.experiment_campaign import result as experiment_result
 from tests.support.records import altered
-
-
-def reasons(codes: Sequence[str]) -> tuple[Reason, ...]:
-    return tuple(Reason(code=code, message=f"it was {code}") for code in codes)
 
 
 def ended(status: Status, ends: Sequence[str], gates: Sequence[str] = (), figure: float = 1000.0) -> Fork:
@@ -40,10 +35,9 @@ def ended(status: Status, ends: Sequence[str], gates: Sequence[str] = (), figure
     load = load_result(
         throughput_rps=figure, completed=int(figure), uncorrected=latency(figure), driver_cpu_share=figure
     )
-    usage = sut_usage().model_copy(update={"cpu_us_per_request": figure, "cpu_s": figure, "cpu_share": figure})
-    window = Window(index=1, t_s=figure, load=load, sut=usage, host=pressure(figure, figure), reasons=reasons(gates))
-    changes = {"reasons": reasons(ends), "windows": (window,), "first_response_s": figure}
-    return altered(fork(1, status), changes)
+    usage = sut_usage(cpu_us_per_request=figure, cpu_s=figure, cpu_share=figure)
+    one = window(1, load, t_s=figure, sut=usage, host=pressure(figure, figure), reasons=reasons(*gates))
+    return altered(fork_with(one, status=status), {"reasons": reasons(*ends), "first_response_s": figure})
 
 
 @pytest.mark.parametrize(

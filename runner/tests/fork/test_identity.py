@@ -41,6 +41,7 @@ from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, module
 from jdkmatrix.run.identity import changes, host_inputs, identity_of
 from jdkmatrix.run.opening import identity
 from jdkmatrix.servers.base import InstalledServer
+from jdkmatrix.store.cells import Identity
 from jdkmatrix.subjects import parts as assembling
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Flags, Parts
@@ -81,11 +82,6 @@ LIBERTY = InstalledServer(
 )
 
 
-def experiment(workload: str, load: str, executor: str = "virtual") -> CellKey:
-    values = {"workload": workload, "server": NO_SERVER, "jdk": "temurin-25", "executor": executor, "cpus": 1}
-    return CellKey.model_validate({**values, "burn_us": 0, "load": load})
-
-
 # Each cell, and all that it runs.
 RUNS: dict[CellKey, set[str]] = {
     key("liberty", load="saturate-50"): {
@@ -107,8 +103,8 @@ RUNS: dict[CellKey, set[str]] = {
     key("virtual", workload="pinning-http-lock", load="saturate-50"): {
         *SERVED, FULL, *PLUGGED, "pinning.war", "loadgen.jar",
     },
-    experiment("spawn-sleep", "count-1000"): {"standalone.jar"},
-    experiment("fanout", "count-1000"): {"standalone.jar", "remote.jar"},
+    key(workload="spawn-sleep", server=NO_SERVER, load="count-1000"): {"standalone.jar"},
+    key(workload="fanout", server=NO_SERVER, load="count-1000"): {"standalone.jar", "remote.jar"},
 }  # fmt: skip
 
 
@@ -142,10 +138,19 @@ def ready(
     return dict(assemble(matrix, quick, parts, cpus, CALIBRATION, host or host_facts(), confiner, Flags(confiner)))
 
 
+def identities(
+    parts: Parts,
+    host: HostFacts | None = None,
+    confinement: ConfinementMethod = "cgroup cpuset",
+    matrix: Matrix = MATRIX,
+) -> dict[CellKey, Identity]:
+    return {one: identity(one, made) for one, made in ready(parts, host, confinement, matrix).items()}
+
+
 def digests(
     parts: Parts, host: HostFacts | None = None, confinement: ConfinementMethod = "cgroup cpuset"
 ) -> dict[CellKey, str]:
-    return {one: identity(one, made).digest for one, made in ready(parts, host, confinement).items()}
+    return {one: found.digest for one, found in identities(parts, host, confinement).items()}
 
 
 def test_a_cell_lists_just_what_it_runs(shared: Parts) -> None:
@@ -250,9 +255,7 @@ def test_how_busy_the_host_is_decides_nothing(load: float, swap: int, word: str)
 
 def test_how_often_a_fork_may_be_repeated_decides_nothing(shared: Parts) -> None:
     rules = MATRIX.measure.model_copy(update={"repeats_max": 9})
-    other = ready(shared, matrix=MATRIX.model_copy(update={"measure": rules}))
-    for one, part in ready(shared).items():
-        assert identity(one, part) == identity(one, other[one])
+    assert identities(shared) == identities(shared, matrix=MATRIX.model_copy(update={"measure": rules}))
 
 
 def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
@@ -267,10 +270,9 @@ def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
 
 def test_what_changed_is_said_in_plain_words(shared: Parts) -> None:
     one = key("virtual", load="saturate-50")
-    before = identity(one, ready(shared)[one]).inputs
     other = with_cpu(governor="powersave").model_copy(update={"kernel_command_line_sha256": "c"})
     new = replace(shared, workloads=workloads({**shared.workloads.sha256, "mp-ping.war": "new"}))
-    after = identity(one, ready(new, other, "sched_setaffinity")[one]).inputs
+    before, after = identities(shared)[one].inputs, identities(new, other, "sched_setaffinity")[one].inputs
     assert changes(before, after) == (
         "mp-ping.war, the CPU confinement (was cgroup cpuset, is sched_setaffinity), "
         "the CPU governor (was performance, is powersave), the kernel's command line"
@@ -289,8 +291,7 @@ def test_what_an_older_version_did_not_record_is_said_and_the_list_stays_short()
 
 
 def test_every_input_has_a_name_in_plain_words(shared: Parts) -> None:
-    for one, part in ready(shared).items():
-        inputs = identity(one, part).inputs
+    for inputs in (found.inputs for found in identities(shared).values()):
         told = {name: changes({}, {name: inputs[name]}) for name in inputs if name not in ("host", "artefacts")}
         told |= {f"host.{name}": changes({}, {"host": {name: value}}) for name, value in inputs["host"].items()}
         unnamed = {name for name, text in told.items() if text.startswith(name)}

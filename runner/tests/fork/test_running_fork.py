@@ -19,7 +19,7 @@ from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
-from tests.support.builders import load_result, pressure, sut_usage
+from tests.support.builders import window
 from tests.support.fork_setups import draft_of, usual
 from tests.support.real_parts import Silent
 
@@ -51,9 +51,7 @@ class Sleeping:
     def measure(self, turn: Round | None) -> None:
         number = turn.number if turn else 1
         self._at(f"window {number}")
-        self.windows.append(
-            Window(index=number, t_s=0.0, load=load_result(), sut=sut_usage(), host=pressure()),
-        )
+        self.windows.append(window(number))
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         return Status.OK, ()

@@ -32,8 +32,10 @@ FREE = CgroupState(
 
 
 @pytest.fixture
-def kernel(tmp_path: Path) -> MadeUpKernel:
-    return MadeUpKernel(tmp_path)
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
+    made = MadeUpKernel(tmp_path)
+    made.rule(monkeypatch)
+    return made
 
 
 @pytest.fixture
@@ -121,10 +123,7 @@ def test_a_place_above_the_mounted_part_is_not_left(kernel: MadeUpKernel) -> Non
 
 
 # -------------------------------------------------------------------------------------------------------- acting
-def test_groups_are_made_filled_and_removed(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch, sleeper: subprocess.Popen[bytes]
-) -> None:
-    kernel.rule(monkeypatch)
+def test_groups_are_made_filled_and_removed(kernel: MadeUpKernel, sleeper: subprocess.Popen[bytes]) -> None:
     with cpu_groups(probe(kernel.proc), {"sut": [3, 2], "driver": [0]}) as groups:
         assert (groups["sut"].cpus, groups["driver"].cpus) == ((2, 3), (0,))
         groups["sut"].add(sleeper.pid)
@@ -146,25 +145,20 @@ def test_groups_are_made_filled_and_removed(
     assert [path.name for path in kernel.parent.glob("*/")] == []
 
 
-def test_a_root_without_type_gets_plain_children(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_root_without_type_gets_plain_children(kernel: MadeUpKernel) -> None:
     (kernel.parent / "cgroup.type").unlink()
-    kernel.rule(monkeypatch)
     with cpu_groups(probe(kernel.proc), {"sut": [1]}):
         assert ("cgroup.type", "threaded") not in kernel.writes
 
 
-def test_a_controller_that_was_handed_down_before_stays(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_controller_that_was_handed_down_before_stays(kernel: MadeUpKernel) -> None:
     (kernel.parent / "cgroup.subtree_control").write_text("cpuset\n")
-    kernel.rule(monkeypatch)
     with cpu_groups(probe(kernel.proc), {"sut": [1]}):
         pass
     assert "cgroup.subtree_control" not in dict(kernel.writes)
 
 
-def test_another_run_in_the_same_cgroup_keeps_the_controller(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernel.rule(monkeypatch)
+def test_another_run_in_the_same_cgroup_keeps_the_controller(kernel: MadeUpKernel) -> None:
     with cpu_groups(probe(kernel.proc), {"sut": [1]}), cpu_groups(probe(kernel.proc), {"driver": [2]}) as inner:
         assert inner["driver"].cpus == (2,)
     assert (kernel.parent / "cgroup.subtree_control").read_text() == ""
@@ -175,10 +169,7 @@ def test_another_run_in_the_same_cgroup_keeps_the_controller(
     assert (kernel.parent / "cgroup.subtree_control").read_text() == "cpuset"
 
 
-def test_the_controller_that_a_killed_runner_handed_down_is_taken_back(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernel.rule(monkeypatch)
+def test_the_controller_that_a_killed_runner_handed_down_is_taken_back(kernel: MadeUpKernel) -> None:
     for mark in ("", "-cpuset"):
         (kernel.parent / "cgroup.subtree_control").write_text("cpuset")
         folder = kernel.parent / f"jdk-matrix-77-99-sut{mark}"
@@ -188,10 +179,7 @@ def test_the_controller_that_a_killed_runner_handed_down_is_taken_back(
         assert (kernel.parent / "cgroup.subtree_control").read_text() == ("" if mark else "cpuset")
 
 
-def test_cpus_that_the_parent_has_not_are_refused_and_all_is_undone(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernel.rule(monkeypatch)
+def test_cpus_that_the_parent_has_not_are_refused_and_all_is_undone(kernel: MadeUpKernel) -> None:
     with (
         pytest.raises(CgroupError, match="asked for CPUs 3-4, the kernel grants 3"),
         cpu_groups(probe(kernel.proc), {"driver": [0], "sut": [3, 4]}),
@@ -201,13 +189,15 @@ def test_cpus_that_the_parent_has_not_are_refused_and_all_is_undone(
     assert (kernel.parent / "cgroup.subtree_control").read_text() == ""
 
 
-def test_a_process_that_is_gone_cannot_be_moved(kernel: MadeUpKernel) -> None:
+def test_a_process_that_is_gone_cannot_be_moved(tmp_path: Path) -> None:
+    kernel = MadeUpKernel(tmp_path)
     (kernel.parent / "cgroup.procs").unlink()
     with pytest.raises(CgroupError, match=r"cannot write '1' to .*cgroup\.procs: No such file"):
         CpuGroup(kernel.parent).add(1)
 
 
-def test_leftovers_go_only_when_they_are_ours_and_nobody_owns_them(kernel: MadeUpKernel) -> None:
+def test_leftovers_go_only_when_they_are_ours_and_nobody_owns_them(tmp_path: Path) -> None:
+    kernel = MadeUpKernel(tmp_path)
     (kernel.proc / "77").mkdir()
     (kernel.proc / "77/stat").write_text(f"77 (a) b) S {' '.join(['0'] * 18)} 1234 0\n")
     names = ("jdk-matrix-77-1234-sut", "jdk-matrix-77-99-sut", "jdk-matrix-78-1-driver", "jdk-matrix-report", "user")

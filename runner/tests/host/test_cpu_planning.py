@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -84,18 +85,23 @@ def siblings_in_use(topology: Topology, sets: CpuSets) -> bool:
     return any(cpus[mine].core == cpus[other].core for mine in sets.sut for other in used if other != mine)
 
 
+def fitted(topology: Topology, sut: int, driver: int, remote: int = 0, **how: Any) -> CpuSets | None:
+    """None: too few CPUs."""
+    try:
+        return assign(topology, sut_cpus=sut, driver_cpus=driver, remote_cpus=remote, **{"overlap": False, **how})
+    except TooFewCpusError:
+        return None
+
+
 # ------------------------------------------------------------------------------------------------- any machine
 @given(topology=machines(), sut=SIZES, driver=OTHERS, remote=REMOTES, smt=st.booleans(), axis=AXES)
 def test_sets_are_disjoint_complete_and_usable(
     topology: Topology, sut: int, driver: int, remote: int, smt: bool, axis: list[int]
 ) -> None:
-    fits = sut + driver + remote <= busy_limit(topology)
-    try:
-        sets = assign(topology, sut_cpus=sut, driver_cpus=driver, remote_cpus=remote, overlap=False, smt=smt, axis=axis)
-    except TooFewCpusError:
-        assert not fits
+    sets = fitted(topology, sut, driver, remote, smt=smt, axis=axis)
+    assert (sets is not None) == (sut + driver + remote <= busy_limit(topology))
+    if sets is None:
         return
-    assert fits
     assert (len(sets.sut), len(sets.driver), len(sets.remote)) == (sut, driver, remote)
     used = [*sets.sut, *sets.driver, *sets.remote]
     assert len(set(used)) == len(used)
@@ -109,22 +115,8 @@ def test_sets_are_disjoint_complete_and_usable(
 def test_all_sizes_share_one_reserved_set(
     topology: Topology, driver: int, remote: int, smt: bool, axis: list[int], overlap: bool
 ) -> None:
-    cells = []
-    for size in sorted({*axis}):
-        try:
-            cells.append(
-                assign(
-                    topology,
-                    sut_cpus=size,
-                    driver_cpus=driver,
-                    remote_cpus=remote,
-                    overlap=overlap,
-                    smt=smt,
-                    axis=axis,
-                )
-            )
-        except TooFewCpusError:
-            continue
+    sizes = (fitted(topology, size, driver, remote, overlap=overlap, smt=smt, axis=axis) for size in sorted({*axis}))
+    cells = [sets for sets in sizes if sets is not None]
     for smaller, larger in itertools.pairwise(cells):
         assert (smaller.driver, smaller.remote) == (larger.driver, larger.remote)
         assert set(smaller.sut) < set(larger.sut)
@@ -134,26 +126,10 @@ def test_all_sizes_share_one_reserved_set(
 def test_the_remote_system_shares_the_drivers_cpus_only_where_there_are_none_for_it(
     topology: Topology, sut: int, driver: int, smt: bool, axis: list[int]
 ) -> None:
-    def assigned(*, remote: int, share: bool) -> CpuSets | None:
-        try:
-            return assign(
-                topology,
-                sut_cpus=sut,
-                driver_cpus=driver,
-                remote_cpus=remote,
-                share_remote=share,
-                overlap=False,
-                smt=smt,
-                axis=axis,
-            )
-        except TooFewCpusError:
-            return None
-
-    sets, apart, without = (
-        assigned(remote=1, share=True),
-        assigned(remote=1, share=False),
-        assigned(remote=0, share=True),
-    )
+    how: dict[str, Any] = {"smt": smt, "axis": axis}
+    sets = fitted(topology, sut, driver, 1, share_remote=True, **how)
+    apart = fitted(topology, sut, driver, 1, share_remote=False, **how)
+    without = fitted(topology, sut, driver, share_remote=True, **how)
     if apart is not None:
         assert sets == apart
         assert "remote-shares-driver" not in codes(apart)
@@ -193,9 +169,8 @@ def test_one_domain_and_one_kind_where_one_is_large_enough(topology: Topology, s
 def test_what_is_given_up_is_said_and_nothing_else(
     topology: Topology, sut: int, driver: int, remote: int, axis: list[int], overlap: bool
 ) -> None:
-    try:
-        sets = assign(topology, sut_cpus=sut, driver_cpus=driver, remote_cpus=remote, overlap=overlap, axis=axis)
-    except TooFewCpusError:
+    sets = fitted(topology, sut, driver, remote, overlap=overlap, axis=axis)
+    if sets is None:
         return
     cpus = by_number(topology)
     mine = [cpus[cpu] for cpu in sets.sut]
@@ -237,9 +212,8 @@ def test_the_order_of_the_axis_does_not_matter(topology: Topology, sut: int, dri
 @given(topology=machines(), sut=SIZES, driver=OTHERS, remote=REMOTES)
 def test_sharing_is_allowed_up_to_what_the_host_has(topology: Topology, sut: int, driver: int, remote: int) -> None:
     limit = busy_limit(topology)
-    try:
-        sets = assign(topology, sut_cpus=sut, driver_cpus=driver, remote_cpus=remote, overlap=True)
-    except TooFewCpusError:
+    sets = fitted(topology, sut, driver, remote, overlap=True)
+    if sets is None:
         assert max(sut, driver, remote) > limit
         return
     assert (len(sets.sut), len(sets.driver), len(sets.remote)) == (sut, driver, remote)

@@ -9,20 +9,12 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 
 from jdkmatrix.host import launch
-
-
-def wait_until(condition: Callable[[], bool], timeout_s: float = 20) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "the condition did not come true"
-        time.sleep(0.02)
+from tests.support.waiting import wait_until
 
 
 def test_the_pid_is_the_program_on_its_cpus() -> None:

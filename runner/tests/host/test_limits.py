@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limit_groups import LimitCounters, limit_groups
 from jdkmatrix.host.limits import CONTROLLERS, LimitHost, V1Place, plan_limits, read_limit_host
+from jdkmatrix.records.limits import LimitHit
 from tests.support.cgroup_doubles import MadeUpKernel
 
 ALL = Limits(threads_max=200, memory_bytes_max=300 << 20, open_files_max=512)
@@ -26,8 +28,10 @@ V1 = {name: V1Place(Path(f"/cg/{name}"), writable=True, read_only=False) for nam
 
 
 @pytest.fixture
-def kernel(tmp_path: Path) -> MadeUpKernel:
-    return MadeUpKernel(tmp_path)
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
+    made = MadeUpKernel(tmp_path)
+    made.rule(monkeypatch)
+    return made
 
 
 def means(host: LimitHost, limits: Limits = ALL) -> dict[str, str]:
@@ -86,6 +90,8 @@ def test_more_files_than_the_host_permits_are_not_promised() -> None:
     assert (files.maximum, files.why_not) == (4096, ("5,000 were asked for, this host permits 4,096",))
     (files,) = plan_limits(wanted, replace(NOTHING, may_raise_files=True)).enforced
     assert (files.maximum, files.why_not) == (5000, ())
+    (files,) = plan_limits(Limits(open_files_max=4096), NOTHING).enforced
+    assert (files.maximum, files.why_not) == (4096, ())
 
 
 @given(
@@ -119,9 +125,8 @@ def test_this_host_can_be_read() -> None:
 
 
 # ------------------------------------------------------------------------------------------------------- the groups
-def test_limits_of_version_1_are_set_counted_and_removed(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_of_version_1_are_set_counted_and_removed(kernel: MadeUpKernel) -> None:
     parents = [kernel.mount_v1(name) for name in CONTROLLERS]
-    kernel.rule(monkeypatch)
     host = read_limit_host(proc=kernel.proc)
     assert means(host) == {"threads": "cgroup v1", "memory": "cgroup v1", "open files": "rlimit"}
     with limit_groups(plan_limits(ALL, host)) as groups:
@@ -135,11 +140,8 @@ def test_limits_of_version_1_are_set_counted_and_removed(kernel: MadeUpKernel, m
     assert [path for parent in parents for path in parent.glob("*/")] == []
 
 
-def test_a_process_that_was_killed_since_the_host_had_no_memory_did_not_reach_its_limit(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_that_was_killed_since_the_host_had_no_memory_did_not_reach_its_limit(kernel: MadeUpKernel) -> None:
     kernel.put(kernel.parent, ())
-    kernel.rule(monkeypatch)
     with limit_groups(plan_limits(ALL, read_limit_host(proc=kernel.proc))) as groups:
         (folder,) = groups.folders
         (folder / "memory.events").write_text("low 0\nmax 9\noom 0\noom_kill 1\n")
@@ -156,10 +158,7 @@ def test_a_process_that_was_killed_since_the_host_had_no_memory_did_not_reach_it
         assert groups.counters().oom_kills == 1
 
 
-def test_limits_of_version_2_go_where_the_server_is_pinned(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kernel.rule(monkeypatch)
+def test_limits_of_version_2_go_where_the_server_is_pinned(kernel: MadeUpKernel) -> None:
     with cpu_groups(probe(kernel.proc), {"sut": [1], "driver": [0]}, also=CONTROLLERS) as pinned:
         folder = pinned["sut"].folder
         (folder / "cgroup.controllers").write_text("cpuset pids\n")
@@ -176,11 +175,8 @@ def test_limits_of_version_2_go_where_the_server_is_pinned(
     assert list(kernel.parent.glob("*/")) == []
 
 
-def test_without_pinning_version_2_gets_a_cgroup_for_the_limits(
-    kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pinning_version_2_gets_a_cgroup_for_the_limits(kernel: MadeUpKernel) -> None:
     kernel.put(kernel.parent, ())
-    kernel.rule(monkeypatch)
     plan = plan_limits(ALL, read_limit_host(proc=kernel.proc))
     with limit_groups(plan) as groups:
         (folder,) = groups.folders
@@ -193,9 +189,8 @@ def test_without_pinning_version_2_gets_a_cgroup_for_the_limits(
     assert list(kernel.parent.glob("*/")) == []
 
 
-def test_a_kernel_that_refuses_leaves_nothing_behind(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_refuses_leaves_nothing_behind(kernel: MadeUpKernel) -> None:
     pids = kernel.mount_v1("pids")
-    kernel.rule(monkeypatch)
     plan = plan_limits(Limits(threads_max=5), read_limit_host(proc=kernel.proc))
     kernel.v1[pids] = "memory"  # so that a new cgroup has no pids.max
     with pytest.raises(CgroupError, match=r"cannot write '5' to .*pids\.max"), limit_groups(plan):
@@ -203,9 +198,8 @@ def test_a_kernel_that_refuses_leaves_nothing_behind(kernel: MadeUpKernel, monke
     assert list(pids.glob("*/")) == []
 
 
-def test_limits_of_a_killed_runner_are_removed(kernel: MadeUpKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_of_a_killed_runner_are_removed(kernel: MadeUpKernel) -> None:
     pids = kernel.mount_v1("pids")
-    kernel.rule(monkeypatch)
     kernel.make(pids / "jdk-matrix-77-99-limits")
     with limit_groups(plan_limits(Limits(threads_max=5), read_limit_host(proc=kernel.proc))) as groups:
         assert list(pids.glob("*/")) == list(groups.folders)
@@ -233,14 +227,14 @@ NO_THREAD = [
 ]
 
 
+def hits(lines: list[str], *seen: Sighting, limits: Limits = ALL, **counted: int) -> Sequence[LimitHit]:
+    counters = LimitCounters(**counted)
+    return outcomes(who="the server", limits=limits, counters=counters, seen=seen, log_lines=lines)
+
+
 def test_threads_that_the_kernel_refused() -> None:
-    (found,) = outcomes(
-        who="the server",
-        limits=ALL,
-        counters=LimitCounters(threads_refused=12, memory_held_back=5, oom_kills=0),
-        seen=[Sighting("threads", 3.5, None)],
-        log_lines=[*NO_THREAD, "something else"],
-    )
+    seen = Sighting("threads", 3.5, None)
+    (found,) = hits([*NO_THREAD, "something else"], seen, threads_refused=12, memory_held_back=5)
     assert (found.code, found.first_seen_s) == ("threads-limit", 3.5)
     assert found.figures == {"threads_refused": 12, "log_lines": 2, "limit": 200}
     assert found.message.startswith("the server ran into its limit of 200 threads: the kernel refused it 12")
@@ -268,25 +262,17 @@ def test_threads_that_the_kernel_refused() -> None:
     ],
 )
 def test_what_a_jvm_writes(line: str, code: str) -> None:
-    (found,) = outcomes(
-        who="the server", limits=Limits(), counters=LimitCounters(), seen=[], log_lines=["a start", line]
-    )
+    (found,) = hits(["a start", line], limits=Limits())
     assert (found.code, found.figures, found.first_seen_s) == (code, {"log_lines": 1}, None)
     assert line[:60] in found.message
 
 
 def test_the_watch_that_ended_it_says_what_it_saw() -> None:
-    (found,) = outcomes(
-        who="the server",
-        limits=ALL,
-        counters=LimitCounters(),
-        seen=[Sighting("memory", 7.0, 512_000_000)],
-        log_lines=[],
-    )
+    (found,) = hits([], Sighting("memory", 7.0, 512_000_000))
     assert found.message == ("the server ran into its limit of 315 MB: it had 512 MB, and was ended by the watch")
     assert found.first_seen_s == 7.0
 
 
 @given(st.lists(st.text()))
 def test_a_log_that_says_nothing_of_limits_has_no_outcome(lines: list[str]) -> None:
-    assert outcomes(who="the server", limits=ALL, counters=LimitCounters(0, 99, 0), seen=[], log_lines=lines) == ()
+    assert hits(lines, memory_held_back=99) == ()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, PypiSource, dump_catalogue, load_catalogue, this_system
+from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, PypiSource, dump_catalogue, load_catalogue
+from tests.support.changes import change
 from tests.support.project import ROOT
 
 JDKS_JSON = ROOT / "jdks.json"
@@ -82,10 +83,6 @@ def test_an_unknown_id(catalogue: Catalogue) -> None:
         catalogue.entry("temurin-52")
 
 
-def test_this_system() -> None:
-    assert this_system() in ("x86_64-linux", "aarch64-linux")
-
-
 BASE: dict[str, Any] = {
     "schema_version": 1,
     "entries": [
@@ -119,101 +116,66 @@ BASE: dict[str, Any] = {
 }
 
 
-def load(tmp_path: Path, change: Callable[[dict[str, Any], dict[str, Any]], object]) -> Catalogue:
+def load(tmp_path: Path, changes: Mapping[str, Any]) -> Catalogue:
+    """BASE with these at the paths of `change`."""
     data = copy.deepcopy(BASE)
-    change(data["entries"][0], data)
-    path = tmp_path / "jdks.json"
-    path.write_text(json.dumps(data))
-    return load_catalogue(path)
+    for path, value in changes.items():
+        change(path, value)(data)
+    file = tmp_path / "jdks.json"
+    file.write_text(json.dumps(data))
+    return load_catalogue(file)
 
 
 def test_the_base_is_right(tmp_path: Path) -> None:
-    assert [e.id for e in load(tmp_path, lambda e, d: None).entries] == ["temurin-25", "nightly"]
+    assert [e.id for e in load(tmp_path, {}).entries] == ["temurin-25", "nightly"]
 
 
-WRONG: list[tuple[str, Callable[[dict[str, Any], dict[str, Any]], object], str]] = [
-    (
-        "vendor",
-        lambda e, d: e.update(vendor="Eclipse Adoptum"),
-        r'entry "temurin-25": vendor: "Eclipse Adoptum" is not known; did you mean "Eclipse Adoptium"\? \(allowed: ',
-    ),
-    (
-        "sha256",
-        lambda e, d: e["archives"]["x86_64-linux"].update(sha256="abc"),
-        r'entry "temurin-25": archives.x86_64-linux.sha256: found \'abc\'; must match \^\[0-9a-f\]\{64\}\$',
-    ),
-    (
-        "system",
-        lambda e, d: e["archives"].update({"x86-linux": e["archives"]["x86_64-linux"]}),
-        r'entry "temurin-25": archives.x86-linux: "x86-linux" is not known; did you mean "x86_64-linux"',
-    ),
-    (
-        "plain http",
-        lambda e, d: e["archives"]["x86_64-linux"].update(url="http://example.org/x"),
-        r'archives.x86_64-linux.url: found "http://example.org/x"; must start with https://',
-    ),
-    ("missing key", lambda e, d: e.pop("vm"), r'entry "temurin-25": vm: missing'),
-    ("unknown key", lambda e, d: e.update(colour="red"), r'entry "temurin-25": colour: "colour" is not known'),
-    (
-        "registry",
-        lambda e, d: e["registry"].update(kind="pypy"),
-        r'entry "temurin-25": registry: "pypy" is not known; did you mean "pypi"\?',
-    ),
-    (
-        "wheel",
-        lambda e, d: e["registry"]["wheels"]["x86_64-linux"].update(filename="../x.whl"),
-        r"registry.wheels.x86_64-linux.filename: found '../x.whl'; must match",
-    ),
-    (
-        "feature version",
-        lambda e, d: e.update(feature_version=26),
-        r'entry "temurin-25": version "25.0.4.1\+1" does not begin with feature_version 26',
-    ),
-    ("too old", lambda e, d: e.update(feature_version=17), r"feature_version: found 17; .*greater than or equal to 21"),
-    ("vm", lambda e, d: e.update(vm="openj9"), r'vm "openj9" does not go with vendor "Eclipse Adoptium"'),
-    ("date", lambda e, d: e.update(date="20260818"), r'date: found "20260818"; must be a date such as 2026-08-18'),
-    ("no such date", lambda e, d: e.update(date="2026-02-30"), r'date: found "2026-02-30"; must be a date'),
-    (
-        "previous",
-        lambda e, d: e.update(previous="24.0.1+9"),
-        r'entry "temurin-25": previous "24.0.1\+9" does not begin with feature_version 25',
-    ),
-    (
-        "rolling date",
-        lambda e, d: d["entries"][1].update(date="2026-08-18"),
-        r'entry "nightly": version is "rolling", but it has a `date`',
-    ),
-    ("last_seen", lambda e, d: e.update(last_seen="25"), r'`last_seen` is only for version "rolling"'),
-    ("rolling archive", lambda e, d: e.update(version="rolling"), r"an archive is one exact build"),
-    (
-        "rolling without last_seen",
-        lambda e, d: d["entries"][1].pop("last_seen"),
-        r'entry "nightly": version is "rolling", but there is no `last_seen`',
-    ),
-    (
-        "pinned Debian",
-        lambda e, d: (d["entries"][1].pop("last_seen"), d["entries"][1].update(version="28-ea+18")),
-        r'entry "nightly": a debian source has only its newest; found version "28-ea\+18", allowed: "rolling"',
-    ),
-    ("twice", lambda e, d: d["entries"].append(e), r'entry "temurin-25": stands there twice'),
-    ("id", lambda e, d: e.update(id="Temurin 25"), r'entry "Temurin 25": id: found \'Temurin 25\'; must match'),
-    ("schema", lambda e, d: d.update(schema_version=2), r'schema_version: "2" is not known.*allowed: 1'),
-    ("no entries", lambda e, d: d.update(entries=[]), r"entries: found \[\]; list should have at least 1 item"),
-]
+ENTRY, NIGHTLY = "entries/0", "entries/1"
+ARCHIVE = f"{ENTRY}/archives/x86_64-linux"
 
 
-@pytest.mark.parametrize(("change", "message"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_what_is_said_about_a_wrong_file(
-    tmp_path: Path, change: Callable[[dict[str, Any], dict[str, Any]], object], message: str
-) -> None:
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({f"{ENTRY}/vendor": "Eclipse Adoptum"},
+         r'"temurin-25": vendor: "Eclipse Adoptum" is not known; did you mean "Eclipse Adoptium"\? \(allowed: '),
+        ({f"{ARCHIVE}/sha256": "abc"},
+         r'"temurin-25": archives.x86_64-linux.sha256: found \'abc\'; must match \^\[0-9a-f\]\{64\}\$'),
+        ({f"{ENTRY}/archives/x86-linux": BASE["entries"][0]["archives"]["x86_64-linux"]},
+         r'"temurin-25": archives.x86-linux: "x86-linux" is not known; did you mean "x86_64-linux"'),
+        ({f"{ARCHIVE}/url": "http://example.org/x"},
+         r'archives.x86_64-linux.url: found "http://example.org/x"; must start with https://'),
+        ({f"{ENTRY}/vm": None}, r'entry "temurin-25": vm: missing'),
+        ({f"{ENTRY}/colour": "red"}, r'entry "temurin-25": colour: "colour" is not known'),
+        ({f"{ENTRY}/registry/kind": "pypy"}, r'"temurin-25": registry: "pypy" is not known; did you mean "pypi"\?'),
+        ({f"{ENTRY}/registry/wheels/x86_64-linux/filename": "../x.whl"},
+         r"registry.wheels.x86_64-linux.filename: found '../x.whl'; must match"),
+        ({f"{ENTRY}/feature_version": 26},
+         r'entry "temurin-25": version "25.0.4.1\+1" does not begin with feature_version 26'),
+        ({f"{ENTRY}/feature_version": 17}, r"feature_version: found 17; .*greater than or equal to 21"),
+        ({f"{ENTRY}/vm": "openj9"}, r'vm "openj9" does not go with vendor "Eclipse Adoptium"'),
+        ({f"{ENTRY}/date": "20260818"}, r'date: found "20260818"; must be a date such as 2026-08-18'),
+        ({f"{ENTRY}/date": "2026-02-30"}, r'date: found "2026-02-30"; must be a date'),
+        ({f"{ENTRY}/previous": "24.0.1+9"},
+         r'entry "temurin-25": previous "24.0.1\+9" does not begin with feature_version 25'),
+        ({f"{NIGHTLY}/date": "2026-08-18"}, r'entry "nightly": version is "rolling", but it has a `date`'),
+        ({f"{NIGHTLY}/previous": "28-ea+17"}, r'or a `previous`; these are of one exact build'),
+        ({f"{ENTRY}/last_seen": "25"}, r'`last_seen` is only for version "rolling"'),
+        ({f"{ENTRY}/version": "rolling"}, r"an archive is one exact build"),
+        ({f"{NIGHTLY}/last_seen": None}, r'entry "nightly": version is "rolling", but there is no `last_seen`'),
+        ({f"{NIGHTLY}/last_seen": None, f"{NIGHTLY}/version": "28-ea+18"},
+         r'entry "nightly": a debian source has only its newest; found version "28-ea\+18", allowed: "rolling"'),
+        ({"entries": BASE["entries"][:1] * 2}, r'entry "temurin-25": stands there twice'),
+        ({f"{ENTRY}/id": "Temurin 25"}, r'entry "Temurin 25": id: found \'Temurin 25\'; must match'),
+        ({"schema_version": 2}, r'schema_version: "2" is not known.*allowed: 1'),
+        ({"entries": []}, r"entries: found \[\]; list should have at least 1 item"),
+        ({f"{ENTRY}/vm": None, f"{ENTRY}/colour": "red"}, r"2 problems\n  entry .*vm: missing\n  entry .*colour"),
+    ],
+)  # fmt: skip
+def test_what_is_said_about_a_wrong_file(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(MatrixError, match=message) as raised:
-        load(tmp_path, change)
+        load(tmp_path, changes)
     assert str(raised.value).startswith(f"{tmp_path / 'jdks.json'}: ")
-
-
-def test_several_problems_are_told_at_once(tmp_path: Path) -> None:
-    with pytest.raises(MatrixError, match=r"2 problems\n  entry .*vm: missing\n  entry .*colour"):
-        load(tmp_path, lambda e, d: (e.pop("vm"), e.update(colour="red")))
 
 
 @pytest.mark.parametrize(

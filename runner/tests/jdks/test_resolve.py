@@ -89,52 +89,37 @@ def evil(name: str, kind: bytes = tarfile.REGTYPE, linkname: str = "") -> tarfil
     return info
 
 
-@pytest.mark.parametrize(
-    "member",
-    [
-        evil("../outside"),
-        evil("jdk/../../outside"),
-        evil("jdk/link", tarfile.SYMTYPE, "/etc/passwd"),
-        evil("jdk/link", tarfile.SYMTYPE, "../../../outside"),
-        evil("jdk/device", tarfile.CHRTYPE),
-    ],
-    ids=["parent", "through parent", "absolute link", "link out", "device"],
+UNPACKED = "archive: the archive cannot be unpacked: "
+EVIL = (
+    evil("../outside"),
+    evil("jdk/../../outside"),
+    evil("jdk/link", tarfile.SYMTYPE, "/etc/passwd"),
+    evil("jdk/link", tarfile.SYMTYPE, "../../../outside"),
+    evil("jdk/device", tarfile.CHRTYPE),
 )
-def test_an_evil_archive_leaves_nothing(server: FileServer, tmp_path: Path, member: tarfile.TarInfo) -> None:
-    data = packed(extra=(member,))
-    server.files["/evil"] = data
-    with pytest.raises(MatrixError, match="archive: the archive cannot be unpacked: "):
-        fetch(entry(url=f"{server.url}/evil", digest=sha256(data)))
-    assert left_behind(tmp_path) == []
-    assert not list(tmp_path.rglob("outside"))
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
+        *((packed(extra=(member,)), UNPACKED) for member in EVIL),
         (packed("21.0.98+1"), r'says 21.0.98\+1; the catalogue says "21.0.99\+1" for test-jdk'),
         (packed(brand=""), 'is signed by 21.0.99\\+1; the catalogue says "Eclipse Adoptium"'),
         (packed(vm="Eclipse OpenJ9 VM"), 'runs on openj9; the catalogue says "hotspot" for test-jdk'),
-        (b"no archive", "cannot be unpacked: not a gzip file"),
+        (b"no archive", f"{UNPACKED}not a gzip file"),
         (packed(extra=(evil("second/bin/java"),)), r"holds 2 times \*/bin/java; expected one JDK"),
+        (packed(script="#!/bin/sh\necho cannot load library >&2\nexit 3\n"),
+         r"bin/java -version ends with status 3: cannot load library"),
     ],
-    ids=["version", "vendor", "vm", "no archive", "two JDKs"],
-)
+    ids=lambda value: "" if isinstance(value, bytes) else None,
+)  # fmt: skip
 def test_what_is_not_as_the_catalogue_says_leaves_nothing(
     server: FileServer, tmp_path: Path, data: bytes, message: str
 ) -> None:
     server.files["/other"] = data
     with pytest.raises(MatrixError, match=message):
         fetch(entry(url=f"{server.url}/other", digest=sha256(data)))
-    assert left_behind(tmp_path) == []
-
-
-def test_a_java_that_does_not_run_leaves_nothing(server: FileServer, tmp_path: Path) -> None:
-    broken = packed(script="#!/bin/sh\necho cannot load library >&2\nexit 3\n")
-    server.files["/broken"] = broken
-    with pytest.raises(MatrixError, match=r"bin/java -version ends with status 3: cannot load library"):
-        fetch(entry(url=f"{server.url}/broken", digest=sha256(broken)))
-    assert left_behind(tmp_path) == []
+    assert left_behind(tmp_path) == [] and not list(tmp_path.rglob("outside"))
 
 
 def test_hosts_and_files_that_are_not_there(server: FileServer) -> None:

@@ -17,6 +17,7 @@ from jdkmatrix.jdks.lookup import look_up, question
 from jdkmatrix.jdks.update import SYSTEMS
 from jdkmatrix.jdks.upstream import adoptium, oracle, semeru
 from jdkmatrix.jdks.upstream.offers import MACHINES, Over, Unanswered, read_sha256
+from tests.support.changes import change
 from tests.support.jdks_doubles import FileServer
 from tests.support.upstream_doubles import (
     AARCH64,
@@ -60,26 +61,16 @@ def test_a_version_of_four_numbers_is_not_taken_from_semver() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("path", "value"),
     [
-        {"release_name": "jdk-28+5-ea-beta"},
-        {"release_name": "jdk-25.0.4.1+1"},
-        {"vendor": "ibm"},
-        {"binary.image_type": "jre"},
-        {"binary.os": "alpine-linux"},
-        {"binary.jvm_impl": "openj9"},
-        {"binary.architecture": "riscv64"},
+        ("release_name", "jdk-28+5-ea-beta"), ("release_name", "jdk-25.0.4.1+1"), ("vendor", "ibm"),
+        ("binary/image_type", "jre"), ("binary/os", "alpine-linux"), ("binary/jvm_impl", "openj9"),
+        ("binary/architecture", "riscv64"),
     ],
-    ids=lambda change: "-".join(map(str, change.values())),
-)
-def test_what_adoptium_answers_besides_does_not_count(change: dict[str, str]) -> None:
+)  # fmt: skip
+def test_what_adoptium_answers_besides_does_not_count(path: str, value: str) -> None:
     data = json.loads(both(21)[0])
-    for path, value in change.items():
-        *parents, key = path.split(".")
-        place = data[0]
-        for parent in parents:
-            place = place[parent]
-        place[key] = value
+    change(f"0/{path}", value)(data)
     assert adoptium.read([json.dumps(data)], 21) == {}
 
 

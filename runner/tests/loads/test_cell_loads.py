@@ -12,12 +12,10 @@ from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.loads.kinds.flood import FloodLoad
 from jdkmatrix.loads.kinds.share import ShareLoad
 from jdkmatrix.loads.relative import RelativeLoad
-from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.windows import Window
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.plan import select_cells
-from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
-from tests.support.records import altered
+from tests.support.builders import cell, fork, fork_with, key, load_result, reasons, window
 from tests.support.shipped import MATRIX
 
 BANK = key("virtual", workload="banking", wait_us=20_000, load="share-50")
@@ -79,27 +77,17 @@ def test_connections_suffice_for_what_waits(capacity_rps: float, wait_us: int, s
 
 
 def test_the_capacity_is_the_throughput_of_the_one_fork() -> None:
-    windows = tuple(
-        Window(index=index, t_s=9.0, load=load_result(throughput_rps=rps), sut=sut_usage(), host=pressure(), reasons=())
-        for index, rps in enumerate((900.0, 1100.0), start=1)
-    )
-    measured = cell(BASIS, (altered(fork(), {"windows": windows}),))
-    found = capacity_of(BASIS, measured, None)
-    assert found.throughput_rps == 1000.0
-    assert found.why_not is None
+    windows = (window(1, load_result(throughput_rps=rps)) for rps in (900.0, 1100.0))
+    found = capacity_of(BASIS, cell(BASIS, (fork_with(*windows),)), None)
+    assert (found.throughput_rps, found.why_not) == (1000.0, None)
 
 
 def test_of_several_forks_the_first_that_can_be_used_is_the_capacity() -> None:
     """A cell of an earlier stage has several."""
-    spoilt = fork(1, Status.INVALID).model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
-    windows = (Window(index=1, t_s=9.0, load=load_result(throughput_rps=900.0), sut=sut_usage(), host=pressure()),)
-    later = [altered(fork(number), {"windows": windows}) for number in (2, 3)]
+    spoilt = fork(1, Status.INVALID).model_copy(update={"reasons": reasons("steal")})
+    later = (fork_with(window(1, load_result(throughput_rps=900.0)), number=number) for number in (2, 3))
     assert capacity_of(BASIS, cell(BASIS, (spoilt, *later)), None).throughput_rps == 900.0
-
-
-def test_a_fork_of_no_use_says_why() -> None:
-    broken = fork(status=Status.INVALID).model_copy(update={"reasons": (Reason(code="steal", message="stolen"),)})
-    assert capacity_of(BASIS, cell(BASIS, (broken,)), None).why_not == "stolen"
+    assert capacity_of(BASIS, cell(BASIS, (spoilt,)), None).why_not == "it was steal"
     assert capacity_of(BASIS, None, "too few CPUs").why_not == "too few CPUs"
 
 

@@ -9,9 +9,7 @@ from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.loads.base import Bound, ForkFigure, Lengths
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.connection_steps import ConnectionStepsLoad
-from jdkmatrix.records.windows import Window
-from tests.support.builders import fork, load_result, pressure, sut_usage
-from tests.support.records import altered
+from tests.support.builders import fork_with, load_result, window
 from tests.support.shipped import TOML
 
 STEPS = ConnectionStepsLoad(first=10, more=20, connections=60, step_s=2)
@@ -43,8 +41,5 @@ def test_a_file_of_the_project_may_ask_for_it() -> None:
 def test_what_the_server_answers_at_most_is_a_bound_while_it_still_gains(
     throughputs_rps: tuple[float, ...], figure: ForkFigure
 ) -> None:
-    windows = tuple(
-        Window(index=index, t_s=9.0, load=load_result(throughput_rps=rps), sut=sut_usage(), host=pressure(), reasons=())
-        for index, rps in enumerate(throughputs_rps, start=1)
-    )
-    assert kind_of(STEPS).throughput_rps(altered(fork(), {"windows": windows})) == figure
+    windows = (window(index, load_result(throughput_rps=rps)) for index, rps in enumerate(throughputs_rps, start=1))
+    assert kind_of(STEPS).throughput_rps(fork_with(*windows)) == figure

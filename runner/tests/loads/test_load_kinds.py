@@ -58,6 +58,7 @@ def test_what_executors_are_compared_by(load: CellLoad, metrics: list[str]) -> N
         (STEPS, 12, 6, "up to 2 steps of 6 s, and up to 3 more until the server is saturated"),
         (LEVEL, 90, 10, "a ramp of 90 s"),
         (JOINED, 90, 10, "a ramp of 90 s"),
+        (RampedLoad(points=((0, 1), (3, 2)), connections=1, warmup_rps=1), 3, 3, "a ramp of 3 s"),
         (SEARCH, 6 + 12 * 3, 6, "2 windows of 3 s and a search"),
     ],
 )

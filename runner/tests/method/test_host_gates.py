@@ -17,8 +17,7 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import beside_peers, refusals, window_reasons
 from jdkmatrix.records.pressure import CpuUse, Pressure
-from jdkmatrix.records.windows import Window
-from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage
+from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage, window
 from tests.support.project import RECORDED
 from tests.support.shipped import MATRIX
 
@@ -217,16 +216,11 @@ def test_the_window_that_misled_on_a_host_with_two_cpus_is_invalid() -> None:
     assert {reason.code for reason in found} == {"driver-late", "remote-late", "cpus-full"}
 
 
-def window(index: int, cpu_share: float) -> Window:
-    usage = sut_usage().model_copy(update={"cpu_share": cpu_share})
-    return Window(index=index, t_s=float(index), load=load_result(), sut=usage, host=pressure())
-
-
 def test_a_closed_loop_in_which_the_server_idled_is_seen_beside_its_peers() -> None:
-    judged = beside_peers([window(1, 0.98), window(2, 0.755), window(3, 0.96)], LIMITS)
+    busy, starved, calm, idle = (window(sut=sut_usage(cpu_share=share)) for share in (0.98, 0.755, 0.60, 0.40))
+    judged = beside_peers([busy, starved, busy], LIMITS)
     assert [[reason.code for reason in one.reasons] for one in judged] == [[], ["starved"], []]
-    not_saturated = [window(1, 0.60), window(2, 0.40)]
-    assert beside_peers(not_saturated, LIMITS) == tuple(not_saturated)
+    assert beside_peers([calm, idle], LIMITS) == (calm, idle), "it was not saturated"
     assert beside_peers([], LIMITS) == ()
 
 

@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.domain.loads import CellLoad, SaturateLoad
 from jdkmatrix.figures.unsteady import why_not_steady
-from jdkmatrix.loads.base import Lengths
-from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.loads.kinds.ramps import RampedLoad
-from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.warmup import (
     WarmupGate,
     is_calm,
@@ -119,19 +114,6 @@ def test_a_window_is_long_enough_for_answers() -> None:
     slow = WarmupGate(short, ahead_s=6.0, precision=0.05, service_s=1.0)
     assert (slow.window_s, slow.steady_rules("p99_us").tail_windows) == (2.0, 4)
     assert WarmupGate(short, ahead_s=6.0, precision=0.05, service_s=0.2).window_s == 0.5
-
-
-@pytest.mark.parametrize(
-    ("load", "expected_s"),
-    [
-        (SaturateLoad(connections=1), 6.0),
-        (StepsLoad(connections=1, rates_rps=(1, 2), step_s=150, warmup_rps=1), 150.0),
-        (RampedLoad(points=((0, 1), (100, 2)), connections=1, warmup_rps=1), 10.0),
-        (RampedLoad(points=((0, 1), (3, 2)), connections=1, warmup_rps=1), 3.0),
-    ],
-)
-def test_what_is_measured_first_at_one_level(load: CellLoad, expected_s: float) -> None:
-    assert kind_of(load).ahead_s(Lengths(2, 3)) == expected_s
 
 
 def test_a_server_has_settled_when_the_compiler_is_calm_in_the_last_window() -> None:

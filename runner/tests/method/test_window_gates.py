@@ -20,11 +20,11 @@ from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid, win
 from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import Errors
-from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Warmup, Window
 from jdkmatrix.run.identity import identity_of
 from jdkmatrix.subjects.served.windows import Windows
-from tests.support.builders import latency, load_result, pressure, remote_stats, sut_usage
+from tests.support.builders import latency, load_result, pressure, reasons, remote_stats, sut_usage, window
 from tests.support.shipped import MATRIX
 
 LIMITS = MATRIX.thresholds
@@ -62,9 +62,9 @@ def test_what_the_server_did_not_do_is_told_and_leaves_the_window_valid(
     assert [reason.code for reason in shortfalls] == codes
     assert all(reason.figures for reason in shortfalls)
     assert not window_reasons(result, sut_usage(), pressure(), LIMITS)
-    window = Window(index=1, t_s=0.0, load=result, sut=sut_usage(), host=pressure(), shortfalls=shortfalls)
-    assert window.valid
-    assert measured_status([window], None, LIMITS) is Status.OK
+    told = window(1, result, shortfalls=shortfalls)
+    assert told.valid
+    assert measured_status([told], None, LIMITS) is Status.OK
 
 
 def test_a_window_is_recorded_with_both() -> None:
@@ -126,7 +126,7 @@ def test_a_remote_system_may_not_be_late_on_average(mean_us: float, delay_s: flo
 def test_a_late_remote_system_holds_no_closed_loop_up_whose_server_has_no_idle_cpu(
     cpu_share: float, codes: list[str]
 ) -> None:
-    usage = sut_usage().model_copy(update={"cpu_share": cpu_share})
+    usage = sut_usage(cpu_share=cpu_share)
     late, means = remote_stats(late_us=9000, cpu_share=0.5), WindowContext(service_s=0.002, remote_cpus=1)
     reasons = window_reasons(load_result(), usage, pressure(), LIMITS, remote=late, means=means)
     assert [reason.code for reason in reasons] == codes
@@ -155,8 +155,7 @@ def test_a_server_that_was_to_be_overloaded_and_is_does_not_hang(
     load: StepsLoad | RateLoad, completed: int, overloaded: bool
 ) -> None:
     answered = load_result(load=RateLoad(rate_rps=1000, connections=10), completed=completed)
-    short = window_shortfalls(answered, LIMITS)
-    last = Window(index=1, t_s=0.0, load=answered, sut=sut_usage(), host=pressure(), shortfalls=short)
+    last = window(1, answered, shortfalls=window_shortfalls(answered, LIMITS))
     assert kind_of(load).ended_overloaded([last]) is overloaded
     assert not kind_of(load).ended_overloaded([])
 
@@ -178,12 +177,11 @@ def test_what_befell_the_host_makes_a_window_invalid(changes: dict[str, float], 
 
 
 def test_a_heap_that_is_still_being_sized_and_threads_elsewhere_make_a_window_invalid() -> None:
-    grown = sut_usage().model_copy(update={"heap_committed_bytes": 120, "heap_growth_bytes": 20})
-    assert [reason.code for reason in window_reasons(load_result(), grown, pressure(), LIMITS)] == ["heap-growing"]
-    full = sut_usage().model_copy(update={"heap_committed_bytes": 120, "heap_growth_bytes": 1, "astray_threads": 0})
-    assert not window_reasons(load_result(), full, pressure(), LIMITS)
-    moved = sut_usage().model_copy(update={"astray_threads": 3})
-    assert [reason.code for reason in window_reasons(load_result(), moved, pressure(), LIMITS)] == ["affinity-changed"]
+    grown = sut_usage(heap_committed_bytes=120, heap_growth_bytes=20)
+    full = sut_usage(heap_committed_bytes=120, heap_growth_bytes=1, astray_threads=0)
+    moved = sut_usage(astray_threads=3)
+    for usage, codes in ((grown, ["heap-growing"]), (full, []), (moved, ["affinity-changed"])):
+        assert [reason.code for reason in window_reasons(load_result(), usage, pressure(), LIMITS)] == codes
 
 
 def test_a_missed_rate_is_told_and_a_kept_one_is_not() -> None:
@@ -224,9 +222,7 @@ def test_an_identity_depends_on_values_and_not_on_their_order(inputs: dict[str, 
 
 
 def windows(valid: int, invalid: int) -> list[Window]:
-    reason = Reason(code="steal", message="taken away")
-    good = Window(index=1, t_s=0.0, load=load_result(), sut=sut_usage(), host=pressure())
-    return [*[good] * valid, *[good.model_copy(update={"reasons": (reason,)})] * invalid]
+    return [*[window()] * valid, *[window(reasons=reasons("steal"))] * invalid]
 
 
 @pytest.mark.parametrize(

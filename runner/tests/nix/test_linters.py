@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.errors import MatrixError
 from tests.nix.install import nix_of_host_release
 from tests.nix.linters import linter
 from tests.support.project import ROOT
 
+pytestmark = [pytest.mark.real, pytest.mark.timeout(1800)]
 UNUSED = "let\n  used = 1;\n  idle = 2;\nin\nused\n"
 CLEAN = "let\n  used = 1;\nin\nused\n"
 
@@ -22,8 +22,6 @@ def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.real
-@pytest.mark.timeout(1800)
 def test_deadnix_finds_what_is_not_used(tmp_path: Path) -> None:
     deadnix, path = linter("deadnix"), tmp_path / "a.nix"
     path.write_text(UNUSED)
@@ -37,8 +35,6 @@ def test_deadnix_finds_what_is_not_used(tmp_path: Path) -> None:
     assert (again.st_ino, again.st_mtime_ns) == (built.st_ino, built.st_mtime_ns), "it is built once"
 
 
-@pytest.mark.real
-@pytest.mark.timeout(1800)
 def test_nixfmt_finds_and_mends_what_is_not_in_style(tmp_path: Path) -> None:
     nixfmt, path = linter("nixfmt"), tmp_path / "a.nix"
     path.write_text("let used=1;in used")
@@ -49,8 +45,6 @@ def test_nixfmt_finds_and_mends_what_is_not_in_style(tmp_path: Path) -> None:
     assert run(nixfmt, "--check", path).returncode == 0
 
 
-@pytest.mark.real
-@pytest.mark.timeout(1800)
 def test_every_nix_file_is_in_style_has_nothing_unused_and_can_be_read_by_the_oldest_nix() -> None:
     files = [ROOT / "flake.nix", *sorted((ROOT / "nix").glob("*.nix")), *sorted(Path(__file__).parent.glob("*/*.nix"))]
     assert len(files) > 15
@@ -58,16 +52,3 @@ def test_every_nix_file_is_in_style_has_nothing_unused_and_can_be_read_by_the_ol
         done = run(program, option, *files)
         assert done.returncode == 0, done.stdout + done.stderr
     nix_of_host_release().run(["--parse", *files], ROOT, tool="nix-instantiate")
-
-
-def test_no_such_linter() -> None:
-    with pytest.raises(MatrixError, match=r'linters\.toml: linter .*"deadnyx".*deadnix'):
-        linter("deadnyx")
-
-
-def test_no_cargo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(MatrixError, match=r"^building deadnix from the crate deadnix \S+: no cargo on PATH"):
-        linter("deadnix")
-    assert not list((tmp_path / "tools").glob("[!.]*"))

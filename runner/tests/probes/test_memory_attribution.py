@@ -50,8 +50,8 @@ def memory_of(jdk: str, regions: Regions) -> MemoryMap:
 
 
 # ------------------------------------------------------------------------------------------------------- the answers
-@pytest.mark.parametrize(("jdk", "total_malloc_bytes", "threads"), [("21", 20_000_000, 40), ("25", 20_000_000, 40)])
-def test_native_memory_tracking_is_read_to_the_byte(jdk: str, total_malloc_bytes: int, threads: int) -> None:
+@pytest.mark.parametrize("jdk", ["21", "25"])
+def test_native_memory_tracking_is_read_to_the_byte(jdk: str) -> None:
     text = answers(jdk)
     native = parse_native_memory(text)
     assert native is not None
@@ -61,8 +61,7 @@ def test_native_memory_tracking_is_read_to_the_byte(jdk: str, total_malloc_bytes
         reserved_bytes=128 * MIB, committed_bytes=128 * MIB, malloc_bytes=0
     )
     assert native.categories["Other"].malloc_bytes == 8 * MIB
-    assert said < total_malloc_bytes
-    assert native.threads >= threads
+    assert said < 20_000_000 and native.threads >= 40
     assert 0 < native.stacks_resident_bytes < native.categories["Thread"].committed_bytes
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.host import launch
 from jdkmatrix.host.http import Connection
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -21,12 +19,11 @@ from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
-from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.process import ServerProcess
-from tests.support.servers import liberty
+from tests.support.servers import RULES, on_liberty
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.real
-RULES = load_matrix(find_project().matrix).server.model_copy(update={"first_response_timeout_s": 90})
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 NMT = "-XX:NativeMemoryTracking=summary"
 
@@ -53,18 +50,9 @@ def catalogue_java(name: str) -> Path:
 def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, workloads: Workloads, tmp_path: Path) -> None:
     java = catalogue_java(jdk)
     (tmp_path / "logs").mkdir()
-    what = Instance(
-        server=liberty(),
-        workloads=workloads,
-        application="mp-ping",
-        java=java,
-        vm="hotspot",
-        feature_set="restfulWS-3.1",
-        executor="liberty",
-        jvm_options=("-Xms512m", "-Xmx512m", "-XX:+UseG1GC", NMT),
-        rounds_per_us=0,
-        properties={},
-    ).lay_out(tmp_path / "server", tmp_path / "logs")
+    options = ("-Xms512m", "-Xmx512m", "-XX:+UseG1GC", NMT)
+    instance = on_liberty(workloads, java, executor="liberty", jvm_options=options)
+    what = instance.lay_out(tmp_path / "server", tmp_path / "logs")
 
     def ask(requests: int) -> None:
         with Connection(what.base_url, timeout_s=30) as connection:
@@ -76,7 +64,7 @@ def test_nearly_all_memory_of_a_server_has_an_origin(jdk: str, workloads: Worklo
         sampler = MemorySampler(server.pid, what.base_url, java, "hotspot", started_ns=server.started_ns, every_s=1.0)
         with sampler, ThreadPoolExecutor(4) as clients:
             list(clients.map(ask, [100] * 4))
-            wait_for(lambda: len(sampler.readings) >= 2)
+            wait_until(lambda: len(sampler.readings) >= 2)
         pid = server.pid
     assert not list((tmp_path / "logs").glob(".attach_pid*"))
     assert [reading.t_s for reading in sampler.readings] == sorted(reading.t_s for reading in sampler.readings)
@@ -119,11 +107,3 @@ def assert_accounted_for(reading: MemoryReading) -> None:
     assert sum(reading.resident.values()) == reading.rss_bytes
     assert reading.resident.get(UNATTRIBUTED, 0) < 0.1 * reading.rss_bytes
     assert reading.private_dirty_bytes <= reading.pss_bytes <= reading.rss_bytes < reading.virt_bytes
-
-
-def wait_for(condition: object) -> None:
-    assert callable(condition)
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

@@ -70,20 +70,21 @@ def test_a_file_that_rotted_in_the_cache_is_noticed_and_removed(tmp_path: Path) 
     assert fetch(lock_with(SHA256), "thing", maven=maven).read_bytes() == CONTENT
 
 
-def test_a_failure_shows_what_maven_said(tmp_path: Path) -> None:
-    maven = stand_in_for_maven(tmp_path, "echo '[ERROR] no route to anywhere'; exit 1")
-    with pytest.raises(MatrixError, match=r"(?s)fetching org.example:thing.*status 1.*no route to anywhere"):
+@pytest.mark.parametrize(
+    ("script", "message"),
+    [
+        (
+            "echo '[ERROR] no route to anywhere'; exit 1",
+            r"(?s)fetching org.example:thing.*status 1.*no route to anywhere",
+        ),
+        ("true", "Maven reported success"),
+        (None, r"cannot start .*/mvn"),
+    ],
+)
+def test_a_maven_that_delivers_nothing_is_told(tmp_path: Path, script: str | None, message: str) -> None:
+    maven = str(tmp_path / "mvn") if script is None else stand_in_for_maven(tmp_path, script)
+    with pytest.raises(MatrixError, match=message):
         fetch(lock_with(SHA256), "thing", maven=maven)
-
-
-def test_success_without_a_file_is_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(MatrixError, match="Maven reported success"):
-        fetch(lock_with(SHA256), "thing", maven=stand_in_for_maven(tmp_path, "true"))
-
-
-def test_a_missing_maven_is_said(tmp_path: Path) -> None:
-    with pytest.raises(MatrixError, match=r"cannot start .*/no/mvn"):
-        fetch(lock_with(SHA256), "thing", maven=str(tmp_path / "no" / "mvn"))
 
 
 def test_forgotten_means_fetched_again(tmp_path: Path) -> None:

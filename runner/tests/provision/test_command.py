@@ -5,13 +5,13 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.command import run_logged
+from tests.support.waiting import wait_until
 
 # As a command does it that can be stopped in order; the tool has a child of its own.
 PROGRAM = """
@@ -42,15 +42,11 @@ def _lives(pid: str) -> bool:
 )
 def test_it_does_not_outlive_us(tmp_path: Path, number: signal.Signals, script: str) -> None:
     ours = subprocess.Popen([sys.executable, "-c", PROGRAM, script, str(tmp_path)])
-    until = time.monotonic() + 60
-    while not ((tmp_path / "pid").exists() and (pid := (tmp_path / "pid").read_text().strip())):
-        assert ours.poll() is None and time.monotonic() < until
-        time.sleep(0.01)
+    told = tmp_path / "pid"
+    wait_until(lambda: told.exists() and told.read_text().strip())
     ours.send_signal(number)
     assert ours.wait(60) == (-9 if number == signal.SIGKILL else 128 + number)
-    while _lives(pid):
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_until(lambda: not _lives(told.read_text().strip()))
 
 
 def test_its_output_is_shown_when_it_fails(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The build: once per state of the sources, the same bytes every time, from pinned parts only."""
+"""The build: once per state of the sources, and from pinned parts only."""
 
 from __future__ import annotations
 
@@ -131,16 +131,6 @@ def test_no_sources_are_said(tmp_path: Path) -> None:
     (tmp_path / "workloads").mkdir()
     with pytest.raises(MatrixError, match=r"no modules with a pom\.xml here"):
         build_workloads(tmp_path, say=lambda _line: None)
-
-
-@pytest.mark.real
-def test_another_checkout_makes_the_same_bytes_without_a_network(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here = build_workloads(ROOT, say=lambda _line: None)
-    build = maven.build
-    monkeypatch.setattr(maven, "build", lambda root, arguments: build(root, ["--offline", *arguments]))
-    assert build_workloads(copy_sources(tmp_path), say=lambda _line: None).sha256 == here.sha256
 
 
 @pytest.mark.real

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.subjects.parts import Parts
 from tests.support.project import make_project
 from tests.support.real_parts import key, parts_of, setup_of
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +40,4 @@ def fork_of(project: Project, parts: Parts, tmp_path: Path) -> Callable[..., For
 @pytest.fixture(autouse=True)
 def no_process_is_left() -> Iterator[None]:
     yield
-    deadline = time.monotonic() + 20
-    while java := [child for child in psutil.Process().children(recursive=True) if child.name() == "java"]:
-        assert time.monotonic() < deadline, java
-        time.sleep(0.05)
+    wait_until(lambda: not any(child.name() == "java" for child in psutil.Process().children(recursive=True)))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT, SHORT, make_project, matrix
 from tests.support.records import in_whole
@@ -24,7 +25,9 @@ def rewrite(path: Path, *changes: tuple[str, str]) -> None:
 
 @pytest.mark.timeout(600)
 @pytest.mark.usefixtures("one_run_on_this_host")
-def test_a_server_is_a_folder(tmp_path: Path) -> None:
+def test_a_server_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its build in another checkout makes the same bytes of all others, and needs no network."""
+    monkeypatch.setenv("MAVEN_ARGS", "--offline")
     home = make_project(tmp_path / "project")
     for shared in (".build", "workloads"):
         (home / shared).unlink()
@@ -54,6 +57,8 @@ def test_a_server_is_a_folder(tmp_path: Path) -> None:
         "pier": ("pier", False),
         "virtual": ("virtual", True),
     }
+    here, there = (build_workloads(root, say=print).sha256 for root in (ROOT, home))
+    assert {name: there[name] for name in here} == here
     (server,) = loaded.run.servers
     assert (server.id, server.name) == ("pier", "Pier")
     page = (home / "site" / "runs" / "run" / "index.html").read_text()

@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, on_a_page
-from jdkmatrix.report.experiments.blocks import experiment_page, experiment_sections
-from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.view import view_experiments
+from jdkmatrix.report.experiments.cell_page import experiment_page
+from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store.loaded import LoadedRun
@@ -81,14 +80,12 @@ def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
 def charts(loaded: LoadedRun) -> Iterator[Drawing]:
     """Of the run's page and of the pages of its cells."""
     judged = JudgedRun(loaded)
-    experiments = experiment_sections(view_experiments(judged.experiments, judged.order))
+    experiments = experiment_sections(judged.experiments, judged.order)
     yield from run_page(judged, experiments, (), "").charts.values()
     for cell in judged.cells:
         yield from cell_page_of(loaded, cell.key).charts.values()
     for lone in judged.experiments:
-        view = view_experiment_cell(lone, judged.experiments, loaded.run, judged.order, {})
-        page = experiment_page(view, lone.record, loaded.run, {}, CellLinks("record.json"), "")
-        yield from page.charts.values()
+        yield from experiment_page(lone, judged, {}, CellLinks("record.json"), "").charts.values()
 
 
 @pytest.mark.parametrize("kind", ["one condition", "many conditions", "experiments"])

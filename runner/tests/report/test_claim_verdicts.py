@@ -18,8 +18,8 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.claims.asked import asks_for
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence, together
-from jdkmatrix.report.claims.published import check_view, rests_on
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, factor, judge
+from jdkmatrix.report.claims.words import remark, rests_on
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.stats.verdicts import ArmRefusals, Refused
@@ -107,12 +107,12 @@ def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
         more = Precondition(says="more CPUs than there are", metric="cpu-share", low=1e6)
         absent = judged(loaded, claim(bare.model_copy(update={"requires": (full, more)})))
         assert absent.verdict is ClaimVerdict.CAUSE_ABSENT
-        (line,) = rests_on(absent.verdict.value, map(check_view, absent.checks))
+        (line,) = rests_on(absent)
         assert "needs more CPUs than there are (virtual: CPU use " in line and "(liberty: CPU use " in line
         unknown = Precondition(says="direct buffers", metric="no such figure", low=1)
         found = judged(loaded, claim(bare.model_copy(update={"requires": (unknown,)})))
         assert found.verdict is ClaimVerdict.NOT_MEASURED
-        assert "not recorded" in rests_on(found.verdict.value, map(check_view, found.checks))[0]
+        assert "not recorded" in rests_on(found)[0]
 
 
 def test_who_drew_a_band_is_told(loaded: LoadedRun) -> None:
@@ -131,7 +131,7 @@ def test_who_drew_a_band_is_told(loaded: LoadedRun) -> None:
     for one, origin in ways:
         found = judged(loaded, one)
         assert found.checks[0].origin == origin
-        assert f"would reproduce it ({origin})" in rests_on(found.verdict.value, map(check_view, found.checks))[0]
+        assert f"would reproduce it ({origin})" in rests_on(found)[0]
 
 
 def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing(tmp_path: Path) -> None:
@@ -180,9 +180,8 @@ def test_several_runs_speak_together(tmp_path: Path) -> None:
     assert len(shared.alone) == 2 and not lone.alone
     assert shared.estimate is not None and shared.estimate.blocks == 8
     assert min(run.value for run in shared.alone) <= shared.estimate.value <= max(run.value for run in shared.alone)
-    assert check_view(found.checks[0]).cells[0].remark == "2 runs: " + ", ".join(
-        digits(run.value, 3) for run in shared.alone
-    )
+    alone = ", ".join(digits(run.value, 3) for run in shared.alone)
+    assert remark(shared, found.checks[0].unit) == f"2 runs: {alone}"
 
 
 def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(tmp_path: Path) -> None:

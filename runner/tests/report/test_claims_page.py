@@ -17,9 +17,9 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
-from jdkmatrix.report.blocks.kinds import Published
+from jdkmatrix.report.blocks.kinds import Container, Prose, Section
 from tests.support.hostile_runs import HOSTILE, hostile_run
-from tests.support.judged_pages import PageOfRun, found
+from tests.support.judged_pages import PageOfRun, found, plain, section_of, table_of
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario
 from tests.support.shipped import REGISTRY
@@ -58,20 +58,22 @@ def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_s
     del data["scenario"]["claims"], data["scenario"]["not_repeated"]
     loaded = replace(loaded, run=RunRecord.model_validate(data))
     assert loaded.run.scenario is not None
-    assert not found(PageOfRun(loaded).page.blocks, Published)
+    assert "published" not in {one.id for one in found(PageOfRun(loaded).page.blocks, Section)}
     page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     assert "What was published" not in page and 'href="#published"' not in page
 
 
 def test_the_page_shows_every_claim_below_its_source(tmp_path: Path) -> None:
     loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    first, second = found(PageOfRun(loaded).page.blocks, Published)[0].sources
-    assert (first.title, first.about, first.href) == ("SYNTHETIC article", "Nobody, 2024-05", "https://example.org/a")
-    assert (second.about, second.href, second.conditions) == (None, None, None)
-    assert [claim.id for source in (first, second) for claim in source.claims] == ["synthetic-a", "synthetic-b"]
-    ratio, rate = first.claims[0].figures
-    assert (ratio.whom, ratio.amount, ratio.as_printed) == ("virtual / liberty", "0.6 to 0.9", "10-40 % lower")
-    assert (rate.whom, rate.amount, rate.condition) == ("–", "1,100 requests/s", "at its end")
+    section = section_of(PageOfRun(loaded).page, "published")
+    sources = [one for one in section.blocks if isinstance(one, Prose) and one.heading]
+    assert [plain(one.heading) for one in sources] == ["SYNTHETIC article Nobody, 2024-05", "SYNTHETIC note"]
+    claims = [one.id for one in found(section.blocks, Container) if one.css == "claim"]
+    assert claims == ["claim-synthetic-a", "claim-synthetic-b", "claim-synthetic-c"]
+    figures = [[plain(cell) for cell in row.values()] for row in table_of([section], "Figures of synthetic-a")]
+    assert [row[1] for row in figures] == ["virtual / liberty", "–"]
+    assert figures[0][2].startswith("0.6 to 0.9 (10-40 % lower)") and figures[1][2].startswith("1,100 requests/s (")
+    assert figures[1][0].endswith(" at its end")
     page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     block = page.split('id="published"')[1].split('id="cells"')[0]
     assert page.index('id="answers"') < page.index('id="published"') < page.index('id="cells"')
@@ -139,8 +141,9 @@ def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_p
 
 def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     loaded = hostile_run(tmp_path / "run")
-    (source,) = found(PageOfRun(loaded).page.blocks, Published)[0].sources
-    assert source.href is None and source.no_url == HOSTILE and source.claims[0].id == HOSTILE
+    section = section_of(PageOfRun(loaded).page, "published")
+    told = [str(one.text) for one in section.blocks if isinstance(one, Prose)]
+    assert f"No address: {HOSTILE}" in told and f"claim-{HOSTILE}" in {one.id for one in found([section], Container)}
     block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
     assert block.count("&lt;img src=x") == 44
     assert "<img" not in block and "<script" not in block and "49" not in block and "javascript:" not in block

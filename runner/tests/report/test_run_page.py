@@ -13,7 +13,7 @@ from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import Charts, Prose
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.cells.shown import ShownCell
-from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING
+from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
 from tests.support.judged_pages import PageOfRun, figure_in, found, plain, section_of
@@ -82,14 +82,14 @@ def test_rows_say_how_many_forks_can_be_used_and_what_became_of_the_others(page:
     assert plain(section_of(page.page, "cells").words).startswith(
         "11 ok 1 not steady 1 partly usable 1 invalid 1 failed 1 not measured "
     )
-    seen = {one.state.value: (one.forks, one.state_text, STATE_CLASS[one.state]) for one in page.rows}
+    seen = {one.state.value: (one.forks, one.state_text, one.state.css) for one in page.rows}
     assert seen["ok"] == ("3/3", "ok", "ok")
     assert seen["not steady"] == ("3/3", "not steady", "not-steady")
     assert seen["partly usable"] == ("2/3", "2 of 3 forks usable", "partly")
     assert seen["invalid"] == ("0/3", "invalid", "invalid")
     assert seen["failed"] == ("0/3", "failed", "failed")
     assert seen["not measured"] == ("0/0", "not measured", "none")
-    titles = {one.state.value: STATE_MEANING[one.state] for one in page.rows}
+    titles = {one.state.value: one.state.meaning for one in page.rows}
     assert len(set(titles.values())) == len(titles) and "read with care" in titles["not steady"]
 
 
@@ -212,7 +212,7 @@ def test_the_notes_of_charts_tell_the_figures_of_the_table(page: PageOfRun) -> N
         for burn_us in (0, 100):
             for executor in ("liberty", "virtual"):
                 one = row(page, jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=burn_us)
-                parts.append(f"{executor}, {burn_us} µs: {getattr(one, figure).text}")
+                parts.append(f"{executor}, {added_work(burn_us)}: {getattr(one, figure).text}")
         assert chart.note == "; ".join(parts)
     latency = page.charts("Latency by percentile")
     slow = latency[2]
@@ -223,6 +223,10 @@ def test_the_notes_of_charts_tell_the_figures_of_the_table(page: PageOfRun) -> N
     ]
     assert slow.note == f"p99: {'; '.join(p99)}"
     assert len(latency) == 2 * 2 * 2
+
+
+def us_of(work: str) -> int:
+    return 0 if work == added_work(0) else int(work.removesuffix(" µs"))
 
 
 def test_bars_are_shares_of_the_highest_under_the_same_work(page: PageOfRun) -> None:
@@ -247,7 +251,7 @@ def test_a_cell_without_a_figure_has_a_dash_where_its_bar_would_be(page: PageOfR
         jdk, cpus = chart.title.split(", ")
         for one in rows_of(chart.drawing.datasets["means"]):
             if one["mean"] is None:
-                burn_us = int(one["work"].split()[0])
+                burn_us = us_of(one["work"])
                 told.add((jdk, int(cpus.split()[0]), one["executor"], burn_us, one["label"]))
                 assert f"{one['executor']}, {one['work']}: {one['label']}" in chart.note
     assert told == lost
@@ -263,9 +267,7 @@ def test_the_heat_map_of_a_jdk_is_that_of_its_cells(page: PageOfRun) -> None:
                     assert (cell.value, cell.tone, cell.basis) == ("–", "none", "no pair")
                     assert cell.title.startswith("no usable fork of ")
                     continue
-                numerator = row(
-                    page, jdk=jdk, executor="virtual", cpus=int(cpus), burn_us=int(column.removesuffix(" µs"))
-                )
+                numerator = row(page, jdk=jdk, executor="virtual", cpus=int(cpus), burn_us=us_of(column))
                 assert (cell.href, cell.value) == (numerator.href, numerator.versus.text)
                 assert (numerator.versus.under or "").startswith(cell.interval or "?")
 

@@ -34,13 +34,12 @@ def test_the_rate_that_held_leads(run: LoadedRun) -> None:
 def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> None:
     cells = Cells(run.run, run.cells)
     chart = PageOfRun(run).charts("Latency over rate")[0]
-    points = [row for rows in chart.drawing.datasets.values() for row in rows_of(rows) if "rate" in row]
+    marks = rows_of(chart.drawing.datasets["marks"])
     here = [cell for cell in cells if cell.key.jdk == "temurin-21.0.8"]
     searches = [fork.capacity for cell in here for fork in cell.usable]
     valid = [step for search in searches if search for step in search.steps if step.held is not None]
-    assert {(p["rate"], p["held"]) for p in points} == {
-        (s.rate_rps, "held" if s.held else "did not hold") for s in valid
-    }
+    assert {(mark["x"], mark["hollow"]) for mark in marks} == {(step.rate_rps, not step.held) for step in valid}
+    assert all(mark["text"].endswith(": did not hold" if mark["hollow"] else ": held") for mark in marks)
     assert "requests/s held" in chart.note
 
 

@@ -36,7 +36,7 @@ from jdkmatrix.report.words.sentences import (
     marked_interval,
     ratio_sentence,
 )
-from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, STATUS_CLASS, STATUS_WORDS, State
+from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS, State
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict, judge, judged
@@ -250,7 +250,7 @@ def test_without_a_verdict_there_is_no_colour_for_either(value: float, verdict: 
 
 def test_every_status_has_words_a_meaning_and_a_class() -> None:
     assert set(STATUS_WORDS) == set(STATUS_CLASS) == {*Status, None}
-    assert set(STATE_MEANING) == set(STATE_CLASS) == set(State)
+    assert all(state.value and state.css and state.meaning for state in State)
 
 
 @given(st.text(max_size=250), st.text(max_size=250))

@@ -20,8 +20,10 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from tests.support.experiment_campaign import CELLS, Heard, campaign, fork, forks, measure, read, result
+from tests.support.experiment_campaign import CELLS, campaign, fork, forks, read, result
 from tests.support.run_facts import host_facts
+from tests.support.served_campaign import Heard
+from tests.support.served_campaign import run as measure
 from tests.support.shipped import MATRIX
 
 __all__ = ["forks"]

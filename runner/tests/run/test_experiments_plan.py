@@ -21,6 +21,7 @@ from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.run.plan import blocks_of, estimate_s, make_plan, select_cells
 from jdkmatrix.subjects.kinds import kind_of
+from tests.support.builders import key as key_of
 from tests.support.shipped import MATRIX, TOML
 
 
@@ -214,23 +215,15 @@ def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
 )  # fmt: skip
 def test_what_the_program_is_asked(key: tuple[str, str, int, str], expected: str) -> None:
     workload, executor, burn_us, load = key
-    cell = CellKey(
-        workload=workload,
-        server=NO_SERVER,
-        jdk="temurin-25",
-        executor=executor,
-        cpus=2,
-        burn_us=burn_us,
-        wait_us={"fanout": 1_000_000, "fanout-spread": 2_150_000}.get(workload, 0),
-        load=load,
-    )
+    wait_us = {"fanout": 1_000_000, "fanout-spread": 2_150_000}.get(workload, 0)
+    changes = {"cpus": 2, "burn_us": burn_us, "wait_us": wait_us, "load": load}
+    cell = key_of(executor, workload=workload, server=NO_SERVER, **changes)
     assert asked(cell, url="http://127.0.0.1:1/answer") == expected
 
 
 def test_a_load_of_another_experiment_is_a_fault_of_the_caller() -> None:
-    cell = CellKey(workload="burn", server=NO_SERVER, jdk="j", executor="virtual", cpus=1, burn_us=1, load="count-100")
     with pytest.raises(TypeError, match="burn cannot run with count"):
-        asked(cell)
+        asked(key_of(workload="burn", server=NO_SERVER, burn_us=1, load="count-100"))
 
 
 def test_what_the_jvm_needs() -> None:
@@ -243,7 +236,5 @@ def test_what_the_jvm_needs() -> None:
 def test_no_experiment_is_ended_before_it_can_be_over(name: str, duration_s: float) -> None:
     experiment = MATRIX.experiments[name]
     assert experiment.longest_s(duration_s) > (duration_s if experiment.TIMED else 0)
-    one = CellKey(
-        workload=name, server=NO_SERVER, jdk="temurin-25", executor="virtual", cpus=1, burn_us=0, load="count-100"
-    )
+    one = key_of(workload=name, server=NO_SERVER, load="count-100")
     assert kind_of(MATRIX, one).length_words(MATRIX, MATRIX.profiles["quick"], one)

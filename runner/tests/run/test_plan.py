@@ -37,6 +37,11 @@ def test_quick_compares_and_checks_itself() -> None:
     }  # fmt: skip
 
 
+def test_a_profile_that_is_not_there_is_told() -> None:
+    with pytest.raises(MatrixError, match='profile "quik" is not in matrix'):
+        select_cells(MATRIX, "quik")
+
+
 def test_the_mission_begins_exactly_as_quick_and_goes_on_with_what_is_worth_most() -> None:
     quick, half = stages(MATRIX, "mission")
     assert (quick.name, quick.profile) == ("quick", MATRIX.profiles["quick"])
@@ -107,11 +112,6 @@ def test_an_axis_left_out_of_select_means_all_of_it() -> None:
         has = [executor for executor in axes.executor if kind.has(unsized(executor))]
         assert [executor for one, executor in sorted(served) if one == server] == sorted(has)
     assert ("jetty", "liberty") not in served and ("open-liberty", "structured") not in served
-
-
-def test_a_selection_without_cells_fails() -> None:
-    with pytest.raises(MatrixError, match='profile "quik"'):
-        select_cells(MATRIX, "quik")
 
 
 cells_of_groups = st.dictionaries(

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.windows import Window
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import order_forks
 from jdkmatrix.run.repeats import (
@@ -26,8 +25,7 @@ from jdkmatrix.run.repeats import (
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 from tests.support import experiment_campaign as experiments
-from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
-from tests.support.records import altered
+from tests.support.builders import cell, fork, fork_with, key, window
 from tests.support.scripted_forks import DRIVER, Ending, Script, failed, invalid
 from tests.support.served_campaign import CELLS, Heard, assert_no_block_is_split, campaign, cells_in, run
 
@@ -210,7 +208,7 @@ def test_a_program_without_a_server_is_repeated_alike(store: RunStore, monkeypat
 
     monkeypatch.setattr(module, "measure_fork", one)
     made = experiments.campaign(store, blocks=1)
-    order = experiments.measure(made, experiments.Heard())
+    order = run(made, Heard())
     first = labels[0]
     assert labels.count(f"{first}.2") == 1
     assert labels.index(f"{first}.2") == len({planned.key for planned in in_blocks(made.plan.forks)[0].forks})
@@ -252,8 +250,7 @@ def test_nothing_that_was_measured_is_lost_and_one_attempt_of_each_fork_stands(s
 def test_a_block_from_two_sessions_is_not_settled() -> None:
     cells = [key(executor) for executor in ("liberty", "virtual")]
     (block,) = in_blocks(order_forks(dict.fromkeys(cells, 1), seed=3))
-    window = Window(index=1, t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure())
-    sound = altered(fork(1), {"windows": (window,)})
+    sound = fork_with(window())
     records: dict[object, CellRecord] = {one: cell(one, (sound,)) for one in cells}
     assert block.is_settled(records)  # type: ignore[arg-type]
     records[cells[0]] = cell(cells[0], (sound.model_copy(update={"session": 2}),))

@@ -23,16 +23,14 @@ from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Reason
-from jdkmatrix.records.windows import Warmup, Window
+from jdkmatrix.records.windows import Warmup
 from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, round_orders, rounds_of_next, why_alone
 from jdkmatrix.stats.rounds import Components, best_rounds, components
 from jdkmatrix.store.cells import CellRecord
-from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage, warmup_window
+from tests.support.builders import cell, fork, fork_with, key, load_result, reasons, warmup_window, window
 from tests.support.records import altered
 from tests.support.shipped import MATRIX
 
-SPOILT = Reason(code="steal", message="the hypervisor took 7 % of the CPU time away")
 Heard = list[tuple[int, object]]
 
 
@@ -108,17 +106,11 @@ def test_over_full_designs_every_fork_has_every_place_equally_often(lanes: int, 
 
 # ---------------------------------------------------------------------------------------------- what stands over what
 def rounds_fork(number: int, sequence: int, together: tuple[int, ...], rps: list[float], bad: set[int]) -> Fork:
-    windows = tuple(
-        Window(
-            index=index, t_s=float(index), sut=sut_usage(), host=pressure(),
-            load=load_result(throughput_rps=value, completed=round(value)),
-            reasons=(SPOILT,) if index in bad else (),
-        )
-        for index, value in enumerate(rps, start=1)
-    )  # fmt: skip
+    loads = (load_result(throughput_rps=value, completed=round(value)) for value in rps)
+    windows = [window(i, load, reasons=reasons("steal") if i in bad else ()) for i, load in enumerate(loads, start=1)]
     warmup = Warmup(windows=(warmup_window(20.0, 100.0),), steady=True, jit_cpus=(), duration_s=17.0)
-    made = altered(fork(number), {"windows": windows, "warmup": warmup})
-    return made.model_copy(update={"sequence": sequence, "together": together})
+    changes = {"warmup": warmup, "sequence": sequence, "together": together}
+    return altered(fork_with(*windows, number=number), changes)
 
 
 def pair(

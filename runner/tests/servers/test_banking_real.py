@@ -5,9 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,18 +16,15 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.domain.applications import BANKING_ACCOUNTS, REMOTE_TIMEOUT_MS, REMOTE_URL
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.http import Connection
 from jdkmatrix.probes.process import JIT_THREADS
-from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.servers.proof import prove_executor
-from tests.support.project import C1_ALONE
-from tests.support.servers import liberty
+from tests.support.servers import RULES, on_liberty
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.real
 
@@ -40,7 +36,6 @@ BODY_BYTES = 1024
 TIMEOUT_MS = 3_000
 CLIENTS = 200
 TRANSFERS_PER_CLIENT = 2
-RULES = load_matrix(find_project().matrix).server.model_copy(update={"first_response_timeout_s": 90})
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 
 # What X-Remote orders: the status that is due, how its line begins, and how often in all.
@@ -121,22 +116,15 @@ def remote(workloads: Workloads, java: Path, tmp_path_factory: pytest.TempPathFa
 
 @pytest.fixture(scope="module")
 def bank(
-    workloads: Workloads,
-    java: Path,
-    remote: RemoteProcess,
-    tmp_path_factory: pytest.TempPathFactory,
+    workloads: Workloads, java: Path, remote: RemoteProcess, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bank]:
     folder = tmp_path_factory.mktemp("bank")
-    instance = Instance(
-        server=liberty(),
-        workloads=workloads,
+    instance = on_liberty(
+        workloads,
+        java,
         application="banking",
-        java=java,
-        vm="hotspot",
         feature_set="restfulWS-3.1-jsonb-3.0-servlet-6.0",
         executor=EXECUTOR,
-        jvm_options=("-Xmx256m", "-XX:+UseSerialGC", C1_ALONE),
-        rounds_per_us=500,
         properties={
             REMOTE_URL: f"{remote.url}?delay_us=1000&size_bytes={BODY_BYTES}",
             REMOTE_TIMEOUT_MS: str(TIMEOUT_MS),
@@ -343,10 +331,3 @@ def read(path: Path) -> str | None:
         return path.read_text(encoding="utf-8").strip()
     except OSError:
         return None  # it ended meanwhile
-
-
-def wait_until(condition: Callable[[], bool], otherwise: str) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, otherwise
-        time.sleep(0.1)

@@ -12,18 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.config.load import load_matrix
 from jdkmatrix.host.http import Connection
-from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.windows import Gauges
 from jdkmatrix.servers.base import Launch
-from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.servers.process import ServerError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
-from tests.support.project import C1_ALONE
-from tests.support.servers import liberty
+from tests.support import servers
+from tests.support.servers import on_liberty
 
 pytestmark = pytest.mark.real
 
@@ -33,27 +30,17 @@ ROUNDS_PER_US = 700
 SERVED = {"fixed-4": "restfulWS-3.1", "virtual": "microProfile-6.1", "liberty": "restfulWS-3.1"}
 UNCALIBRATED = "liberty"
 ODD_FOLDER = "a b ü+&=,;'$[1]a:b@~"
-RULES = load_matrix(find_project().matrix).server.model_copy(
-    update={"first_response_timeout_s": 90, "ready_without_port_s": 3, "stop_timeout_s": 30}
-)
+RULES = servers.RULES.model_copy(update={"ready_without_port_s": 3, "stop_timeout_s": 30})
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
 
 
+Layout = Callable[..., Launch]
+
+
 @pytest.fixture(scope="module")
-def layout(workloads: Workloads, java: Path) -> Callable[..., Launch]:
+def layout(workloads: Workloads, java: Path) -> Layout:
     def made(folder: Path, *, executor: str = "virtual", feature_set: str = "restfulWS-3.1") -> Launch:
-        instance = Instance(
-            server=liberty(),
-            workloads=workloads,
-            application="mp-ping",
-            java=java,
-            vm="hotspot",
-            feature_set=feature_set,
-            executor=executor,
-            jvm_options=("-Xmx256m", "-XX:+UseSerialGC", C1_ALONE),
-            rounds_per_us=ROUNDS_PER_US,
-            properties={},
-        )
+        instance = on_liberty(workloads, java, feature_set=feature_set, executor=executor, rounds_per_us=ROUNDS_PER_US)
         return instance.lay_out(folder / "server", folder / "logs")
 
     return made
@@ -86,7 +73,7 @@ class Running:
 
 @pytest.fixture(scope="module", params=SERVED)
 def server(
-    request: pytest.FixtureRequest, layout: Callable[..., Launch], tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, layout: Layout, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Running]:
     """It runs in any folder that it does not refuse, starts without an error, and SIGTERM stops it in order."""
     executor: str = request.param
@@ -202,24 +189,20 @@ def not_ready(made: Launch, why: str, **rules: float) -> None:
         process.wait_ready()
 
 
-def test_a_target_that_matches_nothing_is_ready_and_opens_no_port(
-    layout: Callable[..., Launch], tmp_path: Path
-) -> None:
+def test_a_target_that_matches_nothing_is_ready_and_opens_no_port(layout: Layout, tmp_path: Path) -> None:
     made = layout(tmp_path)
     for bundle in (tmp_path / "server" / "usr" / "extension" / "lib").glob("*.jar"):
         bundle.unlink()
     not_ready(made, r"CWWKF0011I.*has opened no port")
 
 
-def test_a_heap_that_is_too_small_is_told_in_the_words_of_the_log(
-    layout: Callable[..., Launch], tmp_path: Path
-) -> None:
+def test_a_heap_that_is_too_small_is_told_in_the_words_of_the_log(layout: Layout, tmp_path: Path) -> None:
     """With a little more it collects garbage for a minute before it says so."""
     made = instead_of("-Xmx", layout(tmp_path), "-Xmx8m")
-    not_ready(made, r"^[^\n]*; its log says: java\.lang\.OutOfMemoryError", first_response_timeout_s=30)
+    not_ready(made, r"^[^\n]*; its log says: java\.lang\.OutOfMemoryError", first_response_timeout_s=15)
 
 
-def test_an_unknown_kind_ends_the_server(layout: Callable[..., Launch], tmp_path: Path) -> None:
+def test_an_unknown_kind_ends_the_server(layout: Layout, tmp_path: Path) -> None:
     made = instead_of("-Djdkmatrix.executor=", layout(tmp_path), "-Djdkmatrix.executor=virtal")
     not_ready(made, "the server ended with status")
     log = made.messages_log.read_text(encoding="utf-8")

@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.reasons import Reason
-from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.capacity import CapacityRules, Done, Probe, Purpose, SearchOutcome, TriedRate, next_rate, tried
-from tests.support.builders import latency, load_result, pressure, sut_usage
+from tests.support.builders import latency, load_result, reasons, window
 
 SLO_US = 10_000.0
 RULES = CapacityRules(floor_rps=1_000, ceiling_rps=40_000, slo_us=SLO_US)
@@ -188,15 +186,9 @@ def test_impossible_rules(rules: tuple[float, ...]) -> None:
 def recorded(
     *codes: str, short: tuple[str, ...] = (), p99_us: float = 5_000, non_2xx: int = 0, unsent: int = 0
 ) -> TriedRate:
-    load = load_result(
-        load=RateLoad(rate_rps=500, connections=10),
-        corrected=latency(p99_us),
-        non_2xx=non_2xx,
-        unsent=unsent,
-    )
-    reasons, shortfalls = (tuple(Reason(code=code, message="said") for code in found) for found in (codes, short))
-    window = Window(index=1, t_s=0, load=load, sut=sut_usage(), host=pressure(), reasons=reasons, shortfalls=shortfalls)
-    return tried(window, 500)
+    rate = RateLoad(rate_rps=500, connections=10)
+    load = load_result(rate, corrected=latency(p99_us), non_2xx=non_2xx, unsent=unsent)
+    return tried(window(1, load, reasons=reasons(*codes), shortfalls=reasons(*short)), 500)
 
 
 def test_overload_is_an_answer_and_other_trouble_is_not() -> None:

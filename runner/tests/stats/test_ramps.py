@@ -12,11 +12,9 @@ from jdkmatrix.domain.loads import JoinLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
-from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.ramps import SMOOTHED_SECONDS, At, Second, knee, latest_peak_s, peak_of, time_to_peak_s
-from tests.support.builders import fork, load_result, pressure, sut_usage
+from tests.support.builders import fork_with, load_result, window
 from tests.support.ramped_runs import recorded_ramps
-from tests.support.records import altered
 
 LEVEL_RPS = 1000.0
 
@@ -80,7 +78,7 @@ def joining(completed: Sequence[int], *, connections: int = 1000, join_s: float 
     )
     load = JoinLoad(connections=connections, join_s=join_s)
     result = load_result(load, intervals=intervals, duration_s=float(len(completed)))
-    return altered(fork(), {"windows": (Window(index=1, t_s=0.0, load=result, sut=sut_usage(), host=pressure()),)})
+    return fork_with(window(1, result))
 
 
 def test_a_closed_loop_has_the_level_that_it_came_to() -> None:

@@ -14,13 +14,10 @@ from hypothesis import strategies as st
 from scipy.stats import sem, t, ttest_rel
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.forks import Summary, fork_cpu_us_per_request, fork_readings_us, fork_throughput, summarise
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from tests.support.builders import fork, load_result, pressure, sut_usage
-from tests.support.records import altered
+from tests.support.builders import fork_with, load_result, reasons, sut_usage, window
 
 FIGURES = st.floats(1e-3, 1e9)
 FACTORS = st.floats(1e-3, 1e3)
@@ -222,58 +219,39 @@ def test_the_centres_of_two_arms_divide_to_their_ratio(pairs: dict[int, tuple[fl
 # ---------------------------------------------------------------- one fork
 
 
-def window(
-    index: int, completed: int, duration_s: float, cost_us: float, *, valid: bool = True, answered_late: int = 0
-) -> Window:
+def seen(completed: int, duration_s: float, cost_us: float, *, valid: bool = True, answered_late: int = 0) -> Window:
     load = load_result(
-        completed=completed,
-        answered_late=answered_late,
-        duration_s=duration_s,
-        throughput_rps=completed / duration_s,
+        completed=completed, answered_late=answered_late, duration_s=duration_s, throughput_rps=completed / duration_s
     )
-    usage = sut_usage().model_copy(
-        update={"cpu_s": completed * cost_us / 1e6, "cpu_us_per_request": cost_us},
-    )
-    reasons = () if valid else (Reason(code="steal", message="stolen", figures={}),)
-    return Window(index=index, t_s=0.0, load=load, sut=usage, host=pressure(), reasons=reasons)
-
-
-def fork_of(*windows: Window) -> Fork:
-    return altered(fork(), {"windows": windows})
+    usage = sut_usage(cpu_s=completed * cost_us / 1e6, cpu_us_per_request=cost_us)
+    return window(1, load, sut=usage, reasons=() if valid else reasons("steal"))
 
 
 def test_fork_figures_are_totals_over_its_valid_windows() -> None:
-    measured = fork_of(
-        window(1, completed=1000, duration_s=1.0, cost_us=50.0),
-        window(2, completed=9000, duration_s=3.0, cost_us=30.0),
-        window(3, completed=1, duration_s=60.0, cost_us=9999.0, valid=False),
-    )
+    measured = fork_with(seen(1000, 1.0, 50.0), seen(9000, 3.0, 30.0), seen(1, 60.0, 9999.0, valid=False))
     assert fork_throughput(measured) == pytest.approx(10_000 / 4.0)
     assert fork_cpu_us_per_request(measured) == pytest.approx((1000 * 50 + 9000 * 30) / 10_000)
 
 
 def test_cpu_per_request_weighs_windows_by_what_divided_their_cpu_time() -> None:
-    late = window(1, completed=500, duration_s=1.0, cost_us=50.0, answered_late=500)
-    assert fork_cpu_us_per_request(fork_of(late, window(2, completed=3000, duration_s=1.0, cost_us=30.0))) == (
-        pytest.approx((1000 * 50 + 3000 * 30) / 4000)
-    )
+    both = fork_with(seen(500, 1.0, 50.0, answered_late=500), seen(3000, 1.0, 30.0))
+    assert fork_cpu_us_per_request(both) == pytest.approx((1000 * 50 + 3000 * 30) / 4000)
 
 
 def test_our_own_readings_have_a_cost_per_request_where_it_was_recorded() -> None:
-    silent = window(1, completed=1000, duration_s=1.0, cost_us=50.0)
-    assert fork_readings_us(fork_of(silent)) is None
+    silent, longer = seen(1000, 1.0, 50.0), seen(2000, 1.0, 50.0)
+    assert fork_readings_us(fork_with(silent)) is None
     told = silent.model_copy(update={"sut": silent.sut.model_copy(update={"probe_cpu_s": 0.006})})
-    longer = window(2, completed=2000, duration_s=1.0, cost_us=50.0)
     free = longer.model_copy(update={"sut": longer.sut.model_copy(update={"probe_cpu_s": 0.0})})
-    assert fork_readings_us(fork_of(silent, told, free)) == pytest.approx(2.0)
+    assert fork_readings_us(fork_with(silent, told, free)) == pytest.approx(2.0)
 
 
 def test_a_fork_without_figures_is_an_error() -> None:
-    spoilt = fork_of(window(1, completed=1000, duration_s=1.0, cost_us=50.0, valid=False))
+    spoilt = fork_with(seen(1000, 1.0, 50.0, valid=False))
     for figure in (fork_throughput, fork_cpu_us_per_request):
         with pytest.raises(MatrixError, match="fork 1 has no valid window"):
             figure(spoilt)
-    silent = fork_of(window(1, completed=0, duration_s=1.0, cost_us=0.0))
+    silent = fork_with(seen(0, 1.0, 0.0))
     assert fork_throughput(silent) == 0.0
     with pytest.raises(MatrixError, match="fork 1 answered no request"):
         fork_cpu_us_per_request(silent)

@@ -24,8 +24,7 @@ from tests.support.project import RECORDED
 
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-SAMPLES = RECORDED / "rounds"
-SERIES = ("temurin-25",)
+SAMPLE = RECORDED / "rounds" / "temurin-25.json"
 DATA_SETS = 4000
 TRUTH = math.log(0.7)
 RPS, REASONS = 2, 6  # in a window of a series
@@ -33,14 +32,14 @@ ALONE_FROM = 1001  # windows that a fork had by itself
 
 
 @cache
-def blocks(name: str) -> tuple[dict[str, Any], ...]:
-    return tuple(json.loads((SAMPLES / f"{name}.json").read_text())["blocks"])
+def blocks() -> tuple[dict[str, Any], ...]:
+    return tuple(json.loads(SAMPLE.read_text())["blocks"])
 
 
-def series(name: str, executor: str) -> list[tuple[Floats, Mask]]:
+def series(executor: str) -> list[tuple[Floats, Mask]]:
     """Block by block: the log of requests per second of every round, and which of them counts."""
     found = []
-    for block in blocks(name):
+    for block in blocks():
         windows = [w for w in block["arms"].get(executor, {"windows": []})["windows"] if w[0] < ALONE_FROM]
         if len(windows) > 3:
             logs = np.log(np.maximum([w[RPS] for w in windows], 1.0))
@@ -48,9 +47,9 @@ def series(name: str, executor: str) -> list[tuple[Floats, Mask]]:
     return found
 
 
-def common(name: str, one: str, other: str) -> list[Floats]:
+def common(one: str, other: str) -> list[Floats]:
     """The log ratios of the rounds that count in both."""
-    pairs = zip(series(name, one), series(name, other), strict=True)
+    pairs = zip(series(one), series(other), strict=True)
     return [(a - b)[kept & also] for (a, kept), (b, also) in pairs]
 
 
@@ -67,12 +66,11 @@ def resampled(random: np.random.Generator, logs: Floats, rounds: int) -> Floats:
     return np.resize(np.roll(logs, -start), rounds)
 
 
-@pytest.mark.parametrize("name", SERIES)
 @pytest.mark.parametrize("number", [3, 5, 8])
-def test_recorded_rounds_of_one_executor_against_itself(name: str, number: int) -> None:
+def test_recorded_rounds_of_one_executor_against_itself(number: int) -> None:
     """Each block is a recorded A/A block, its arms swapped or not, the truth so 1; its rounds are shifted around."""
     random = np.random.default_rng(number)
-    recorded = common(name, "liberty-aa", "liberty")
+    recorded = common("liberty-aa", "liberty")
     assert len(recorded) >= 5
     means = np.array(
         [
@@ -86,20 +84,17 @@ def test_recorded_rounds_of_one_executor_against_itself(name: str, number: int) 
     assert 0.92 <= coverage(means, 0.0) <= 0.99
 
 
-@pytest.mark.parametrize("name", SERIES)
 @pytest.mark.parametrize("number", [3, 5, 8, 20])
 @pytest.mark.parametrize("lost", [(0.02, 0.02), (0.08, 0.03), (0.3, 0.05)])
-def test_drift_disturbances_and_gates_leave_the_interval_right(
-    name: str, number: int, lost: tuple[float, float]
-) -> None:
+def test_drift_disturbances_and_gates_leave_the_interval_right(number: int, lost: tuple[float, float]) -> None:
     """Forks and rounds scatter as recorded, neighbouring rounds hang together as recorded, both arms drift together,
     and the gates take more rounds from one arm than from the other: those that a disturbance has slowed by 10 %."""
-    found = components([logs.tolist() for logs in common(name, "virtual", "liberty")])
+    found = components([logs.tolist() for logs in common("virtual", "liberty")])
     assert found is not None
     random = np.random.default_rng([number, round(100 * lost[0])])
     shape = (DATA_SETS, number, 12)
     drift = 0.05 * random.normal(size=shape).cumsum(axis=2)
-    noise = _correlated(random, shape, math.sqrt(found.inside), _lag1(name))
+    noise = _correlated(random, shape, math.sqrt(found.inside), _lag1())
     arms = []
     for share, extra in zip(lost, (TRUTH + noise, np.zeros(shape)), strict=True):
         hit = random.random(shape) < share
@@ -154,9 +149,9 @@ def _half_width(forks: Sequence[Sequence[float]]) -> float:
     return (interval[1] - interval[0]) / 2
 
 
-def _lag1(name: str) -> float:
+def _lag1() -> float:
     """How neighbouring rounds of a fork hang together, pooled; never below 0."""
-    rounds = [logs - logs.mean() for logs in common(name, "virtual", "liberty") if len(logs) > 3]
+    rounds = [logs - logs.mean() for logs in common("virtual", "liberty") if len(logs) > 3]
     products = sum(float((logs[1:] * logs[:-1]).sum()) for logs in rounds)
     squares = sum(float((logs**2).sum()) for logs in rounds)
     return max(0.0, products / squares)

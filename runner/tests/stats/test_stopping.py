@@ -9,8 +9,7 @@ import statistics
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.reasons import Reason
-from jdkmatrix.records.windows import Warmup, Window
+from jdkmatrix.records.windows import Warmup
 from jdkmatrix.stats.intervals import student_t
 from jdkmatrix.stats.protocols import (
     FixedLength,
@@ -21,7 +20,7 @@ from jdkmatrix.stats.protocols import (
     measured_fork,
 )
 from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block
-from tests.support.builders import fork, load_result, pressure, sut_usage, warmup_window
+from tests.support.builders import fork, fork_with, load_result, reasons, warmup_window, window
 from tests.support.records import altered
 
 RULES = StoppingRules(precision=0.02, min_blocks=5, max_blocks=10)
@@ -178,10 +177,7 @@ def test_too_little_was_recorded() -> None:
 
 def test_a_fork_that_took_turns_is_charged_with_its_own_time() -> None:
     """It was warm long before the others were, and waited for their turns in every round."""
-    windows = tuple(
-        Window(index=i, t_s=100.0 + 4 * i, load=load_result(throughput_rps=1000.0), sut=sut_usage(), host=pressure())
-        for i in range(10)
-    )
+    windows = tuple(window(i, load_result(throughput_rps=1000.0), t_s=100.0 + 4 * i) for i in range(10))
     rewarm = warmup_window(90.0, 100.0).model_copy(update={"stage": "settling", "duration_s": 3.0})
     warmup = Warmup(
         windows=(warmup_window(20.0, 100.0),), settling=(rewarm,), steady=True, jit_cpus=(), duration_s=17.0
@@ -192,18 +188,12 @@ def test_a_fork_that_took_turns_is_charged_with_its_own_time() -> None:
 
 
 def test_a_fork_as_recorded() -> None:
-    windows = tuple(
-        Window(index=i, t_s=20.0 + i, load=load_result(throughput_rps=rps), sut=sut_usage(), host=pressure())
-        for i, rps in enumerate((1000.0, 1100.0))
-    )
-    source = altered(fork(), {"windows": windows})
+    loads = (load_result(throughput_rps=rps) for rps in (1000.0, 1100.0))
+    source = fork_with(*(window(i, load, t_s=20.0 + i) for i, load in enumerate(loads)))
     found = measured_fork(source)
     assert found.started_s == source.first_response_s
     assert (found.warm_s, found.spent_s) == (20.0, 2.0)
     assert [w.figure for w in found.windows] == [w.load.throughput_rps for w in source.windows]
-    spoilt = tuple(
-        window.model_copy(update={"reasons": (Reason(code="steal", message="stolen", figures={}),)})
-        for window in source.windows
-    )
+    spoilt = tuple(one.model_copy(update={"reasons": reasons("steal")}) for one in source.windows)
     with pytest.raises(MatrixError, match="no valid window"):
         measured_fork(altered(source, {"windows": spoilt}))

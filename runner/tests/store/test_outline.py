@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from jdkmatrix.report.exports import results
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_notices, run_page
 from jdkmatrix.report.site.templates import pages_of
+from jdkmatrix.store import runs
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.runs import RunStore, all_runs
@@ -24,11 +26,8 @@ RUNS = all_runs(ROOT / "results" / "reference")
 
 @pytest.mark.parametrize("folder", RUNS, ids=lambda run: run.name)
 def test_a_run_in_outline_is_judged_as_a_whole_one(folder: Path) -> None:
-    store = RunStore(folder)
-    loaded = store.load()
-    cells = tuple(cell for key in loaded.run.cells if (cell := store.read_cell(key)) is not None)
-    whole = in_whole(loaded)
-    assert whole.cells == cells
+    whole = RunStore(folder).load()
+    loaded = replace(whole, cells=tuple(map(outline, whole.cells)))
     assert [*results(JudgedRun(loaded))] == [*results(JudgedRun(whole))]
     assert written(loaded) == written(whole)
 
@@ -62,9 +61,14 @@ def test_values_that_were_given_the_same_share_the_set_of_its_names() -> None:
     assert windows[0].load.model_fields_set == one.forks[0].windows[0].load.model_fields_set
 
 
-def test_a_record_that_is_gone_by_then_is_told(tmp_path: Path) -> None:
+def test_a_large_run_is_read_in_outline_and_a_record_that_is_gone_by_then_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = stored(tmp_path / "run", RunStore(ROOT / "results" / "reference" / "20261124T182303Z-quick").load())
-    loaded = store.load()
-    store.cell_path(loaded.cells[0].key).unlink()
+    small = store.load()
+    monkeypatch.setattr(runs, "_WHOLE_MAX", 2)
+    large = store.load()
+    assert large.cells == tuple(map(outline, small.cells)) and in_whole(large).cells == in_whole(small).cells
+    store.cell_path(large.cells[0].key).unlink()
     with pytest.raises(MatrixError, match="it was there a moment ago"):
-        loaded.whole(loaded.cells[0])
+        large.whole(large.cells[0])

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import NotTestable
-from jdkmatrix.run.repeats import with_fork
 from jdkmatrix.store.atomic import StoreError, write_atomic
-from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore, latest_begun, latest_run
 from tests.support.builders import cell, fork, key
@@ -28,6 +26,28 @@ def test_a_cell_comes_back_as_it_was_written(tmp_path: Path) -> None:
     store.save_cell(record)
     assert store.read_cell(record.key) == record
     assert [path.name for path in (tmp_path / "cells").iterdir()] == [f"{record.key.cell_id}.json"]
+
+
+def test_another_stamp_follows_from_whatever_is_written_below_the_run(tmp_path: Path) -> None:
+    """Pages show logs, too, and a record that takes the place of another may be as long."""
+    store = RunStore.create(tmp_path / "run")
+    record = cell(forks=(fork(1),))
+    log = store.new_log_dir(record.key, 1, 1) / "messages.log"
+    stamps = [store.stamp()]
+    for change in (
+        lambda: store.save_cell(record),
+        lambda: store.save_cell(record),
+        lambda: log.write_text("one"),
+        lambda: log.write_text("one more"),
+        log.unlink,
+        lambda: store.directory.rename(tmp_path / "elsewhere"),
+    ):
+        change()
+        there = store.directory if store.directory.exists() else tmp_path / "elsewhere"
+        stamps.append(RunStore(there).stamp())
+        assert RunStore(there).stamp() == stamps[-1]
+    assert stamps[5] == stamps[2], "without its log it is as before"
+    assert len({*stamps}) == len(stamps) - 1
 
 
 def test_a_compressed_cell_is_the_same_and_a_damaged_one_is_told(tmp_path: Path) -> None:
@@ -151,13 +171,6 @@ def test_the_newest_run_is_the_one_that_began_last_whatever_its_name(tmp_path: P
     assert (latest_run(tmp_path).name, latest_begun(tmp_path)) == ("my-first-try", stopped)
     (stopped / "run.json").write_text("{")
     assert latest_run(tmp_path) == stopped, "it is named, and no other run is taken for the newest"
-
-
-def test_forks_stay_in_the_order_of_their_numbers() -> None:
-    record: CellRecord = cell()
-    for number in (2, 1, 3):
-        record = with_fork(record, fork(number))
-    assert [f.fork for f in record.forks] == [1, 2, 3]
 
 
 def test_an_attempt_has_an_empty_folder_of_its_own_and_earlier_logs_are_kept(tmp_path: Path) -> None:

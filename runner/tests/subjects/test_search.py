@@ -13,13 +13,12 @@ from jdkmatrix.figures.fork_figures import capacity_rps
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, NearestRate
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad, CapacitySearch
 from jdkmatrix.method.gates import Thresholds
-from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_all, measure_phases
 from jdkmatrix.subjects.served.windows import Windows
-from tests.support.builders import fork, latency, load_result, pressure, sut_usage
+from tests.support.builders import fork, latency, load_result, reasons, window
 from tests.support.records import altered
 from tests.support.shipped import MATRIX
 
@@ -42,12 +41,9 @@ class Server:
         assert isinstance(load, RateLoad)
         self.seen.append((load, ask.duration_s, ask.label))
         late = load.rate_rps > self.capacity_rps
-        spoilt = (Reason(code="foreign-cpu", message="foreign"),) if index in self.spoilt else ()
-        return Window(
-            index=index, t_s=1.0, sut=sut_usage(), host=pressure(),
-            load=load_result(load, corrected=latency(500_000.0 if late else 900.0)),
-            reasons=spoilt, shortfalls=(Reason(code="rate-missed", message="missed"),) if late else (),
-        )  # fmt: skip
+        result = load_result(load, corrected=latency(500_000.0 if late else 900.0))
+        spoilt, short = reasons("foreign-cpu") if index in self.spoilt else (), reasons("rate-missed") if late else ()
+        return window(index, result, reasons=spoilt, shortfalls=short)
 
 
 def search(server: Server, ceiling_rps: float = 20_000) -> Capacity:
@@ -105,9 +101,7 @@ class Silent:
 
     def measure(self, ask: Ask, *, index: int) -> Window:
         self.asked.append(ask.load)
-        return Window(
-            index=index, t_s=1.0, sut=sut_usage(), host=pressure(), load=load_result(ask.load, **self.changes)
-        )  # fmt: skip
+        return window(index, load_result(ask.load, **self.changes))
 
 
 @pytest.mark.parametrize("changes", [{"completed": 0, "throughput_rps": 0.0}, {"non_2xx": 1000}])

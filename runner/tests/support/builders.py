@@ -9,11 +9,11 @@ from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
 from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.load_results import Errors, Latency, LoadResult, SpectrumPoint
 from jdkmatrix.records.pressure import CpuRole, CpuUse, Pressure
-from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
-from jdkmatrix.records.windows import SutUsage, WarmupWindow
+from jdkmatrix.records.windows import SutUsage, WarmupWindow, Window
 from jdkmatrix.store.cells import CellRecord, Identity
-from tests.support.records import served_fork
+from tests.support.records import altered
 
 SATURATE = SaturateLoad(connections=50)
 
@@ -78,13 +78,24 @@ def remote_stats(*, late_us: float, cpu_share: float) -> RemoteStats:
     )
 
 
-def sut_usage(jit_share: float = 0.0) -> SutUsage:
-    return SutUsage(
+def sut_usage(jit_share: float = 0.0, **changes: Any) -> SutUsage:
+    usage = SutUsage(
         cpu_s=1.0, cpu_us_per_request=1000.0, cpu_share=1.0, jit_share=jit_share, rss_bytes=1, rss_peak_bytes=1,
         virt_bytes=1, threads=1, threads_peak=1, voluntary_switches=None, involuntary_switches=None,
         run_queue_wait_s=None, gc_count=None, gc_ms=None, jit_ms=None, heap_used_bytes=None,
         direct_buffer_bytes=None, in_flight_peak=None,
     )  # fmt: skip
+    return usage.model_copy(update=changes)
+
+
+def reasons(*codes: str) -> tuple[Reason, ...]:
+    return tuple(Reason(code=code, message=f"it was {code}") for code in codes)
+
+
+def window(index: int = 1, load: LoadResult | None = None, **changes: Any) -> Window:
+    """Valid, on a calm host."""
+    usual = {"t_s": 0.0, "load": load or load_result(), "sut": sut_usage(), "host": pressure()}
+    return Window(index=index, **{**usual, **changes})
 
 
 def warmup_window(t_s: float, cost_us: float, jit: float = 0.0) -> WarmupWindow:
@@ -94,12 +105,16 @@ def warmup_window(t_s: float, cost_us: float, jit: float = 0.0) -> WarmupWindow:
 
 
 def fork(number: int = 1, status: Status = Status.OK) -> Fork:
-    return served_fork(
+    return Fork(
         fork=number, position=1, sequence=number, status=status, reasons=(), started_at="2026-01-01T00:00:00+00:00",
         ended_at="2026-01-01T00:01:00+00:00", command=("java",), driver_command=("driver",),
         confinement=Confinement(sut_cpus=(1,), driver_cpus=(0,), method="sched_setaffinity", overlapped=False),
         first_response_s=3.0, proof=None, burn_check=None, warmup=None, windows=(), samples=(), logs={},
     )  # fmt: skip
+
+
+def fork_with(*windows: Window, number: int = 1, status: Status = Status.OK) -> Fork:
+    return altered(fork(number, status), {"windows": windows})
 
 
 def cell(cell_key: CellKey | None = None, forks: tuple[Fork, ...] = (), digest: str = "d") -> CellRecord:

@@ -49,26 +49,6 @@ def fork(number: int, found: ProgramResult | None, status: Status = Status.OK, *
     )  # fmt: skip
 
 
-class Heard:
-    def __init__(self) -> None:
-        self.finished: list[str] = []
-
-    def step(self, text: str) -> None: ...
-
-    def forks_ahead(self, forks: int) -> None: ...
-
-    def fork_started(self, planned: object) -> None: ...
-
-    def fork_finished(self, fork: Any, cell: Any) -> None:
-        self.finished.append(f"{cell.key.cell_id}#{fork.fork}")
-
-    def block_finished(self, group: object, more: bool) -> None: ...
-
-    def decided(self, text: str) -> None: ...
-
-    def notice(self, text: str) -> None: ...
-
-
 def campaign(store: RunStore, *, block_ms: int = 50, **protocol: Any) -> Campaign:
     profile = Profile.model_validate({"description": "", "windows": 2, "window_s": 3, "select": {}, **protocol})
     setups = {
@@ -82,10 +62,6 @@ def campaign(store: RunStore, *, block_ms: int = 50, **protocol: Any) -> Campaig
         matrix=MATRIX, profile=profile, plan=make_plan(CELLS, profile, seed=1, impossible={}),
         setups=setups, store=store,
     )  # fmt: skip
-
-
-def measure(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
-    return campaign.measure(campaign.open(heard.notice), heard)
 
 
 @pytest.fixture

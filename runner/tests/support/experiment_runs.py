@@ -20,13 +20,14 @@ from jdkmatrix.records.limits import Enforcement
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.remote import RemoteFaults, RemoteStats
+from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.run import Calibration, NotTestable
 from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.builders import remote_stats
 from tests.support.project import RECORDED
 from tests.support.records import altered, experiment_fork, run_record
-from tests.support.run_facts import host_facts, jdk_records
+from tests.support.run_facts import jdk_records
 
 SAMPLES = RECORDED / "standalone"
 JDKS = {"21": "temurin-21.0.8", "25": "temurin-25"}
@@ -136,21 +137,9 @@ def experiments_run(
     if accidents:
         records = _with_accidents(records)
     run = run_record(
-        run_id=run_id,
-        tool_version="0.1.0",
-        git_commit="0123456789abcdef0123456789abcdef01234567",
-        git_dirty=False,
-        profile="synthetic",
-        selection={},
-        seed=7,
-        started_at="2025-01-01T12:00:00Z",
+        run_id,
         ended_at="2025-01-01T12:09:00Z",
-        status="complete",
-        command=("matrix", "run", "--profile", "synthetic"),
         matrix={"experiments": {s.workload: dict(s.parameters) for kind in kinds for s in BY_KIND[kind]}},
-        host=host_facts(),
-        servers=(),
-        drivers=(),
         jdks=jdk_records(tuple(JDKS.values())),
         calibrations=tuple(
             Calibration(jdk=jdk, rounds_per_us=41.2, repeats=5, spread=0.012, cpu=0) for jdk in JDKS.values()
@@ -226,19 +215,8 @@ def with_seen(result: ProgramResult, changes: Mapping[str, Any]) -> ProgramResul
 
 
 def _remote() -> RemoteStats:
-    return RemoteStats(
-        answered=20,
-        in_flight=0,
-        in_flight_peak=20,
-        abandoned=0,
-        refused=0,
-        faults=RemoteFaults(status_500=0, close=0, never=0),
-        cpu_s=0.2,
-        since_monotonic_ns=1,
-        now_monotonic_ns=2,
-        lateness=None,
-        loop_lateness=None,
-    )
+    told = {"answered": 20, "in_flight_peak": 20, "cpu_s": 0.2, "since_monotonic_ns": 1, "now_monotonic_ns": 2}
+    return remote_stats(late_us=1, cpu_share=0).model_copy(update={**told, "lateness": None, "loop_lateness": None})
 
 
 def _with_accidents(records: list[CellRecord]) -> list[CellRecord]:

@@ -14,7 +14,6 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered, run_record
-from tests.support.run_facts import host_facts
 from tests.support.served_windows import latency
 
 MISSED = Reason(code="rate-missed", message="6,000 of 8,000 requests that were due were answered")
@@ -29,30 +28,9 @@ Change = Callable[[Fork], Fork]
 
 def run_of(cells: Sequence[CellRecord], **changes: Any) -> LoadedRun:
     """A complete run of just these cells."""
-    values: dict[str, Any] = {
-        "run_id": "synthetic",
-        "tool_version": "0",
-        "git_commit": None,
-        "git_dirty": None,
-        "profile": "synthetic",
-        "selection": {},
-        "seed": 1,
-        "started_at": "2025-01-01T12:00:00Z",
-        "ended_at": "2025-01-01T13:00:00Z",
-        "status": "complete",
-        "command": ("matrix", "run"),
-        "matrix": {},
-        "host": host_facts(),
-        "servers": (),
-        "drivers": (),
-        "jdks": (),
-        "calibrations": (),
-        "cells": tuple(cell.key for cell in cells),
-        "not_testable": (),
-        "order": tuple(f"{cell.key.cell_id}#{fork.fork}" for cell in cells for fork in cell.forks),
-        **changes,
-    }
-    return LoadedRun(run=run_record(**values), cells=tuple(cells), problems=(), directory=Path())
+    order = tuple(f"{cell.key.cell_id}#{fork.fork}" for cell in cells for fork in cell.forks)
+    run = run_record("synthetic", cells=tuple(cell.key for cell in cells), **{"seed": 1, "order": order, **changes})
+    return LoadedRun(run=run, cells=tuple(cells), problems=(), directory=Path())
 
 
 def windows_of(fork: Fork, change: Callable[[Window], Window]) -> Fork:

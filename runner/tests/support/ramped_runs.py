@@ -9,11 +9,10 @@ from pathlib import Path
 from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval, LoadResult
-from jdkmatrix.records.windows import Sample, Window
+from jdkmatrix.records.windows import Sample
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.builders import fork as plain_fork
-from tests.support.builders import pressure, sut_usage
+from tests.support.builders import fork_with, window
 from tests.support.project import RECORDED
 from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
@@ -96,7 +95,4 @@ def recorded_ramps() -> tuple[RecordedRamp, ...]:
 
 
 def _with_load(load: object) -> Fork:
-    result = LoadResult.model_validate(load)
-    return altered(
-        plain_fork(), {"windows": (Window(index=1, t_s=0.0, load=result, sut=sut_usage(), host=pressure()),)}
-    )
+    return fork_with(window(1, LoadResult.model_validate(load)))

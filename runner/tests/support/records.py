@@ -12,12 +12,9 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord, Session
 from jdkmatrix.records.windows import ProgramWindow
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.run_facts import host_facts
 
 _OF_SESSION = ("tool_version", "git_commit", "git_dirty", "command", "started_at", "host")
-
-
-def served_fork(**values: Any) -> Fork:
-    return Fork(**values)
 
 
 def experiment_fork(**values: Any) -> Fork:
@@ -44,13 +41,20 @@ def altered(fork: Fork, changes: Mapping[str, Any]) -> Fork:
     return changed.model_copy(update={"program": fork.program.model_copy(update=inside)})
 
 
-def run_record(**values: Any) -> RunRecord:
-    """Measured in one session, which has what is told of it."""
+def run_record(run_id: str, **changes: Any) -> RunRecord:
+    """Complete, of `cells`, and measured in one session, which has what is told of it."""
+    values: dict[str, Any] = {
+        "tool_version": "0.1.0", "git_commit": "0123456789abcdef0123456789abcdef01234567", "git_dirty": False,
+        "profile": "synthetic", "selection": {}, "seed": 7, "started_at": "2025-01-01T12:00:00Z",
+        "ended_at": "2025-01-01T13:07:00Z", "status": "complete", "matrix": {},
+        "command": ("matrix", "run", "--profile", "synthetic"), "host": host_facts(), "servers": (), "drivers": (),
+        "jdks": (), "calibrations": (), "not_testable": (), "promised_precision": None, "provenance": None, **changes,
+    }  # fmt: skip
     told = {name: values.pop(name) for name in _OF_SESSION}
     session = Session(
         number=1, ended_at=values["ended_at"], status=values["status"], boot_id=None, confinement=None, **told
     )
-    return RunRecord(**{"promised_precision": None, "provenance": None, "sessions": (session,), **values})
+    return RunRecord(run_id=run_id, sessions=(session,), **values)
 
 
 def altered_run(run: RunRecord, changes: Mapping[str, Any]) -> RunRecord:

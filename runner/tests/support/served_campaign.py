@@ -17,16 +17,14 @@ from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import DriverFacts
-from jdkmatrix.records.windows import Window
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.measurement import ServedCell
-from tests.support.builders import fork, key, load_result, pressure, sut_usage
+from tests.support.builders import fork_with, key, load_result, window
 from tests.support.fork_setups import usual
-from tests.support.records import altered
 from tests.support.shipped import MATRIX
 
 QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
@@ -34,10 +32,8 @@ CELLS = tuple(one.model_copy(update={"executor": e}) for one in (QUIET, NOISY) f
 
 
 def measured(number: int, throughput_rps: float, status: Status = Status.OK) -> Fork:
-    window = Window(
-        index=1, t_s=10.0, load=load_result(throughput_rps=throughput_rps), sut=sut_usage(), host=pressure()
-    )
-    return altered(fork(number, status), {"windows": (window,) if status is Status.OK else ()})
+    windows = (window(1, load_result(throughput_rps=throughput_rps), t_s=10.0),) if status is Status.OK else ()
+    return fork_with(*windows, number=number, status=status)
 
 
 def made_up(cell_key: CellKey, block: int) -> Fork:
@@ -52,6 +48,7 @@ class Heard:
         self.decisions: list[str] = []
         self.ahead: list[int] = []
         self.notices: list[str] = []
+        self.finished: list[str] = []
 
     def step(self, text: str) -> None: ...
 
@@ -60,7 +57,8 @@ class Heard:
 
     def fork_started(self, planned: object) -> None: ...
 
-    def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
+        self.finished.append(f"{cell.key.cell_id}#{fork.fork}")
 
     def block_finished(self, group: object, more: bool) -> None: ...
 

@@ -20,8 +20,8 @@ from jdkmatrix.records.run import Calibration, DriverFacts, NotTestable, ServerF
 from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
 from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.records import altered, run_record, served_fork
-from tests.support.run_facts import host_facts, jdk_records, scenario_record
+from tests.support.records import altered, run_record
+from tests.support.run_facts import jdk_records, scenario_record
 from tests.support.served_windows import START_S, WARM_S, WINDOW_S, samples_of, throughput, window_of
 
 LOADS: dict[str, Load] = {
@@ -97,7 +97,7 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
     end_s = int(START_S + WARM_S + 2 + shape.windows * (WINDOW_S + 1))
     virtual = "virtual" in key.executor
     thread = "" if key.executor == "virtual" else "Default Executor-thread-"
-    return served_fork(
+    return Fork(
         fork=number,
         position=1 + shape.executors.index(key.executor),
         sequence=sequence,
@@ -222,19 +222,9 @@ def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:
         workload=shape.workloads[0], jdk="semeru-25", executor="liberty", cpus=1, burn_us=0, load=shape.loads[0]
     )
     run = run_record(
-        run_id=shape.run_id,
-        tool_version="0.1.0",
-        git_commit="0123456789abcdef0123456789abcdef01234567",
-        git_dirty=False,
-        profile="synthetic",
-        selection={},
+        shape.run_id,
         seed=shape.seed,
-        started_at="2025-01-01T12:00:00Z",
-        ended_at="2025-01-01T13:07:00Z",
-        status="complete",
-        command=("matrix", "run", "--profile", "synthetic"),
         matrix={"schema": 1},
-        host=host_facts(),
         servers=(ServerFacts(name="Open Liberty", version="25.0.0.12", sha256="a" * 64),),
         drivers=(
             DriverFacts(name=shape.driver, version="1", sha256="b" * 64, jdk="temurin-25", java_version="25.0.4.1+1"),

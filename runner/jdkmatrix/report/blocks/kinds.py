@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.charts.shapes import Drawing
@@ -134,7 +133,7 @@ class HeatMap(PageBlock):
 
 @dataclass(frozen=True)
 class ColourScale(PageBlock):
-    """What the colours of heat maps mean: class and text of each step, and the words at either end."""
+    """The meaning of the colours of heat maps: class and text of each step, and the words at either end."""
 
     steps: tuple[tuple[str, str], ...]
     left: str
@@ -158,7 +157,7 @@ class Notices(PageBlock):
 
 @dataclass(frozen=True)
 class Trouble:
-    """What is not simply ok, with its reasons."""
+    """Something that is not simply ok, with its reasons."""
 
     label: str
     href: str | None
@@ -186,7 +185,7 @@ class Log(PageBlock):
 
 @dataclass(frozen=True)
 class Command(PageBlock):
-    """What to paste into a shell."""
+    """Lines to paste into a shell."""
 
     text: str
     label: str
@@ -202,14 +201,6 @@ class Items(PageBlock):
     items: Sequence[str]
     css: str = ""
     ordered: bool = False
-
-
-@dataclass(frozen=True)
-class Published(PageBlock):
-    """What others published: sources, each with its claims (claims/views.py). `folded`: opened one by one."""
-
-    sources: tuple[Any, ...]
-    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -271,8 +262,8 @@ class Section(PageBlock):
 
 
 @dataclass(frozen=True)
-class Details(PageBlock):
-    """What a reader opens. With the class "block" it stands as a section of its own."""
+class Disclosure(PageBlock):
+    """Blocks below a summary that opens them. With the class "block" it stands as a section of its own."""
 
     summary: str
     blocks: Sequence[PageBlock]
@@ -285,5 +276,5 @@ def every_block(blocks: Iterable[PageBlock]) -> Iterator[PageBlock]:
     """These, and those inside of them."""
     for one in blocks:
         yield one
-        if isinstance(one, Container | Section | Details):
+        if isinstance(one, Container | Section | Disclosure):
             yield from every_block(one.blocks)

@@ -60,7 +60,7 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Filter:
-    """What narrows a table: words, and the values of each axis, by its name among the rows' data and its title."""
+    """Narrows a table: by words, and the values of each axis, by its name among the rows' data and its title."""
 
     axes: tuple[tuple[str, str, tuple[str, ...]], ...]
 

@@ -13,7 +13,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import badge, element, joined, say
 from jdkmatrix.report.blocks.kinds import (
     Command,
-    Details,
+    Disclosure,
     Fact,
     FactList,
     Log,
@@ -101,7 +101,7 @@ def fork_section(
 
 
 def command_lines(*programs: tuple[str, Sequence[str]]) -> tuple[PageBlock, ...]:
-    """Of each program that was started: what it is, and its command line."""
+    """Each program that was started, with its command line."""
     found: list[PageBlock] = []
     for title, command in programs:
         if command:
@@ -139,10 +139,10 @@ def _parts(record: CellRecord, run: RunRecord, work: str, links: CellLinks) -> S
     blocks += jdk_details(jdk) if jdk else ()
     if flags:
         table = DataTable("Final flags", columns("Flag", "Value"), flags)
-        blocks.append(Details(f"Final flags of the JVM that are not at their default ({len(flags)})", (table,)))
+        blocks.append(Disclosure(f"Final flags of the JVM that are not at their default ({len(flags)})", (table,)))
     blocks += [
-        Details("Host", (FactList(facts.host_facts(run.latest_session.host)),)),
-        Details(
+        Disclosure("Host", (FactList(facts.host_facts(run.latest_session.host)),)),
+        Disclosure(
             "Everything that decides the result (the inputs of the identity)",
             (Pre(facts.pretty_json(record.identity.inputs)),),
         ),

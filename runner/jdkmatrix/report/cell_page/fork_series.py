@@ -1,4 +1,4 @@
-"""What a fork did second by second, as small charts on one time axis. Pure."""
+"""A fork second by second, as small charts on one time axis. Pure."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def warmup_note(fork: Fork) -> str:
 
 
 def _drift(series: SeriesSteadiness) -> str:
-    """What may still have changed while it was measured."""
+    """The change that may have gone on while it was measured."""
     per_s, ahead, least = map(_signed, (series.drift_per_s, series.drift_ahead, series.drift_tail_least))
     return (
         f"CPU per request drifted by {per_s} a second in the last {series.tail_s:g} s: {ahead} over the "

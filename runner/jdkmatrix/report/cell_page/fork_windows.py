@@ -54,7 +54,7 @@ def _lateness(window: Window) -> Figure:
 
 
 def _use(role: CpuRole, figure: Callable[[CpuUse], float]) -> Getter:
-    """Of the CPUs that a role has, with whoever shares them."""
+    """A figure of the CPUs that a role has, with whoever shares them."""
 
     def getter(window: Window) -> Figure:
         use = window.host.use_of(role)

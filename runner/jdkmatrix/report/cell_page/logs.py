@@ -56,7 +56,7 @@ def tail(path: Path) -> tuple[str, int]:
 
 
 def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> dict[tuple[int, int], tuple[Log, ...]]:
-    """Of every fork and every earlier attempt, by number and attempt."""
+    """The logs of every fork and every earlier attempt, by number and attempt."""
     root = loaded.directory.resolve()
     return {(fork.fork, fork.attempt): publish(root, cell, fork, page_dir) for fork in (*cell.attempts, *cell.forks)}
 

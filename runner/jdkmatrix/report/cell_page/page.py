@@ -14,7 +14,7 @@ from jdkmatrix.report.blocks.inline import strong
 from jdkmatrix.report.blocks.kinds import (
     Charts,
     Container,
-    Details,
+    Disclosure,
     Fact,
     FactList,
     Items,
@@ -52,7 +52,7 @@ from jdkmatrix.report.run_page.clock import speed_words
 from jdkmatrix.report.run_page.search import search_blocks
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import condition, driven, losses_words, ratio_sentence
-from jdkmatrix.report.words.states import STATE_CLASS, STATUS_CLASS, STATUS_WORDS, State
+from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS, State
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -123,7 +123,7 @@ def _over_forks(shown: ShownCell, cell: CellStats) -> Figure:
 
 
 def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
-    """What the page of the run says of this cell and the one that it is compared with, and the blocks behind it."""
+    """The run’s comparison of this cell with its reference, and the blocks behind it."""
     key, judgements = cell.key, shown.judgements
     compared = [one for metric in metrics_of(cell.load) if (one := judgements.comparison(metric, key))]
     if not compared:
@@ -141,7 +141,7 @@ def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
         sentences.append((one.metric.title, said))
     items = Items([strong(term) + f": {said}" for term, said in sentences], "against")
     pairs = [pair_table(one) for one in compared if one.pairs]
-    behind = [Details("The blocks behind these ratios", (Container(pairs, "windows"),))] if pairs else []
+    behind = [Disclosure("The blocks behind these ratios", (Container(pairs, "windows"),))] if pairs else []
     yield Section("", f"Compared with {base}", (items, *behind))
 
 
@@ -183,7 +183,7 @@ def fork_block(fork: Fork, record: CellRecord, cell: CellStats, run: RunRecord, 
     return fork_section(
         fork,
         State.FELL_SHORT.value if short else STATUS_WORDS[fork.status],
-        STATE_CLASS[State.FELL_SHORT] if short else STATUS_CLASS[fork.status],
+        State.FELL_SHORT.css if short else STATUS_CLASS[fork.status],
         blocks,
         command_lines(
             ("Server", fork.command), ("Driver", fork.driver_command), ("Remote system", fork.remote_command)

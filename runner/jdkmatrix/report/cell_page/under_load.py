@@ -1,4 +1,4 @@
-"""What a fork's requests said of the threads that ran them, in words. Pure."""
+"""The threads that ran a fork's requests, by what these said, in words. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PLACES: tuple[tuple[Place, str], ...] = (
 
 
 def under_load_words(fork: Fork) -> str:
-    """Of the windows and of those of a search together."""
+    """The windows and those of a search are told together."""
     windows = fork.every_window
     told = [(window, window.served) for window in windows if window.served]
     if not told:

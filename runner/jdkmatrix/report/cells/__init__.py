@@ -1,1 +1,1 @@
-"""What the cells of a run come to: figures, ratios, what is judged of them, and which executor to take."""
+"""The cells of a run: figures, ratios, verdicts, and which executor to take."""

@@ -53,10 +53,11 @@ _NONE_SEEN = 5e-4  # a ratio so near to 1 is shown as 1.000
 
 @dataclass(frozen=True)
 class Advice:
-    """What one figure of one condition says. `side`: what `sentence` tells the reader to take; `word`, `tone`: what is
-    found of this figure alone, in a few words and as HeatCell's. `value`: of virtual threads over the pool, `under`:
-    its interval, or why there is none; `judged`: has it a verdict, be it that no difference was seen? `ratio`, `low`,
-    `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks."""
+    """The answer of one figure under one condition. `side`: whom `sentence` tells the reader to take; `word`, `tone`:
+    what is found of this figure alone, in a few words and as HeatCell's. `value`: of virtual threads over the pool,
+    `under`: its interval, or why there is none; `judged`: has it a verdict, be it that no difference was seen? `ratio`,
+    `low`, `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks.
+    """
 
     figure: str
     title: str
@@ -210,7 +211,7 @@ def _effect(metric: Metric, ratio: Ratio, *, named: bool = True) -> str:
 
 
 def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
-    """What is decided of the other figures, without intervals."""
+    """The other figures that are decided, without intervals."""
     parts = []
     for metric, judged in others:
         favoured = _SIDE_OF.get(finding(judged, metric))

@@ -1,4 +1,4 @@
-"""What was measured beside a ratio and may be why one executor is behind. Pure."""
+"""Measurements beside a ratio that may be why one executor is behind. Pure."""
 
 from __future__ import annotations
 

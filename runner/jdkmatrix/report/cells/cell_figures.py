@@ -25,7 +25,7 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
 
 
 def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
-    """Of all requests of the usable forks together, in ms."""
+    """In ms, over all requests of the usable forks together."""
     if cell is not None and cell.usable:
         why = "the driver recorded no such latency"
     return percentile_figure(cell.latency if cell else None, name, why=why)

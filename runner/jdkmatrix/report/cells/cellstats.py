@@ -1,4 +1,4 @@
-"""What one cell says: figures per fork, over its forks, and compared with the same cell on another executor. Pure."""
+"""One cell: figures per fork, over its forks, and compared with the same cell on another executor. Pure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CellStats:
 
     @cached_property
     def driver(self) -> str | None:
-        """What made its load, by name, which is the same for every fork that stands; None where none has a window."""
+        """The driver of its load, the same for every fork that stands; None where none has a window."""
         return next((name for fork in self.record.forks if (name := fork.driver)), None)
 
     @property
@@ -69,7 +69,7 @@ class CellStats:
 
     @cached_property
     def kind(self) -> LoadKind[Any]:
-        """What the load decides."""
+        """All that its load decides."""
         return kind_of(self.load)
 
     @property
@@ -84,7 +84,7 @@ class CellStats:
 
     @cached_property
     def attained(self) -> OutcomeCounts:
-        """What its forks did of what the load asks."""
+        """How many forks did what the load asks."""
         return attained(self.record.forks, self.load, planned=self.forks)
 
     @cached_property
@@ -92,7 +92,7 @@ class CellStats:
         return {}
 
     def figures(self, metric: Metric) -> Figures:
-        """Of the usable forks that have it."""
+        """By block, of the usable forks that have it."""
         if metric.of not in self._known:
             self._known[metric.of] = of_forks(metric.of, self.record.forks, self.load)
         return self._known[metric.of]
@@ -184,7 +184,7 @@ class CellStats:
         return any(map(self.fork_fell_short, self.record.forks))
 
     def fork_fell_short(self, fork: Fork) -> bool:
-        """Of one of its forks. Loads that go on until the server cannot are no trouble."""
+        """Did one of its forks? Loads that go on until the server cannot are no trouble."""
         if self.question.is_sought or fork.status not in (Status.OK, Status.NOT_STEADY):
             return False
         return fate(fork, self.load) is ForkOutcome.NO or not (self.kind.overloads or held(fork))
@@ -216,11 +216,14 @@ def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: boo
         base=base,
         ratio=paired_ratio(above, below, sequential=sequential),
         pairs={block: (above[block], below[block]) for block in sorted(above.keys() & below.keys())},
-        losses=Losses(
-            *(cell.forks - len(cell.by_block(metric)), cell.forks),
-            *(base.forks - len(base.by_block(metric)), base.forks),
-        ),
+        losses=losses_of(metric, cell, base),
     )
+
+
+def losses_of(metric: Metric, cell: CellStats, base: CellStats) -> Losses:
+    """Forks of either whose figure may stand in no ratio."""
+    (above, above_of), (below, below_of) = ((one.forks - len(one.by_block(metric)), one.forks) for one in (cell, base))
+    return Losses(above, above_of, below, below_of)
 
 
 def planned_forks(run: RunRecord) -> Counter[str]:
@@ -279,7 +282,7 @@ class Cells:
 
     @property
     def references(self) -> str:
-        """What executors are compared with: "liberty", "liberty or virtual"."""
+        """The executors that others are compared with: "liberty", "liberty or virtual"."""
         found = [(self.reference(key), own_pool(key.server)) for key in self.keys]
         pools = [pool for base, pool in found if base == pool]
         return " or ".join(dict.fromkeys((*pools, *(base for base, _ in found))))
@@ -295,7 +298,7 @@ class Cells:
                 yield cell, base
 
     def leading(self, key: CellKey) -> Metric:
-        """What this cell is compared by first."""
+        """The metric by which this cell is compared first."""
         cell = self.get(key)
         return metrics_of(cell.load)[0] if cell else THROUGHPUT
 

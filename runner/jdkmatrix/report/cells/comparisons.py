@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_virtual, references
-from jdkmatrix.domain.quantities import delay_words, work_words
+from jdkmatrix.domain.quantities import delay_words
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import NUMERATOR
-from jdkmatrix.report.words.sentences import condition
+from jdkmatrix.report.words.sentences import added_work, condition
 
 
 class Pair(NamedTuple):
@@ -78,12 +78,12 @@ class Slice:
                 yield f"{jdk}, {condition(cpus, task)}", here
 
     def task_words(self, task: TaskSize) -> str:
-        """What tells this task from the others of the slice."""
+        """Tells this task from the others of the slice."""
         works, waits = {one.burn_us for one in self.tasks}, {one.wait_us for one in self.tasks}
+        work, delay = added_work(task.burn_us), delay_words(task.wait_us)
         if len(waits) == 1:
-            return work_words(task.burn_us)
-        delay = delay_words(task.wait_us)
-        return delay if len(works) == 1 else f"{work_words(task.burn_us)}, {delay}"
+            return work
+        return delay if len(works) == 1 else f"{work}, {delay}"
 
 
 def slices(cells: Cells) -> tuple[Slice, ...]:
@@ -99,7 +99,7 @@ def slices(cells: Cells) -> tuple[Slice, ...]:
 
 
 def _by_driver(cells: Cells, keys: Sequence[CellKey]) -> Iterable[list[CellKey]]:
-    """What was not measured stands with its peers, or with the first."""
+    """Cells that were not measured stand with their peers, or with the first."""
 
     def of(key: CellKey) -> str | None:
         cell = cells.get(key)

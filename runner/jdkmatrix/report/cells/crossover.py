@@ -39,7 +39,7 @@ class Crossover:
 
 
 def sentence(found: Crossover, numerator: str, denominator: str) -> str:
-    """What the delays that were measured say, and nothing about those between them."""
+    """Speaks of the delays that were measured, and of none between them."""
     waits = found.waits_us
     since = found.ahead_from_us
     ahead, behind = found.at(PairFinding.BETTER), found.at(PairFinding.WORSE)

@@ -52,8 +52,8 @@ class ExperimentSlice:
         return BY_NAME[self.kind].PAGE
 
     def subject(self, key: CellKey) -> str:
-        """What the rows of its cells are named by: in words of the experiment where it has some, with the name of its
-        table where two have the same; else by that name."""
+        """The name of its cells’ rows: words of the experiment where it has some, with the name of its table where two
+        have the same; else that name."""
         rows = {cell.key.workload: row for cell in self.cells if cell.table and (row := cell.table.row)}
         mine = rows.get(key.workload, key.workload)
         return mine if list(rows.values()).count(mine) <= 1 else f"{mine}: {key.workload}"

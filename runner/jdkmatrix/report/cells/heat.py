@@ -128,7 +128,8 @@ def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], p
 
 
 def outcomes_asked(judgements: Judgements, piece: Slice) -> str | None:
-    """What forks were asked, where their outcomes are worth a place; None where every fork did what it was to do."""
+    """The question that forks were asked, where their outcomes are worth a place; None where every fork did what it was
+    to do."""
     found = [one for key in piece.keys if key.executor == piece.pair.numerator and (one := judgements.outcomes(key))]
     return next((one.question.title for one in found if worth_reporting(one) and one.question.in_tables), None)
 

@@ -1,4 +1,4 @@
-"""What the page of one run compares, judged together. Pure.
+"""The comparisons of one run’s page, judged together. Pure.
 
 The family is every comparison that the page puts into words or colours, each counted once however often it is shown:
 of `virtual` over `liberty` every figure that its load asks for (cellstats.metrics_of), and of every other executor over
@@ -71,11 +71,11 @@ class Judgements:
         return self.judged.get((metric.id, key))
 
     def comparison(self, metric: Metric, key: CellKey) -> Comparison | None:
-        """What `of` judges; there also where no block has both."""
+        """The comparison that `of` judges; there also where no block has both."""
         return self.compared.get((metric.id, key))
 
     def outcomes(self, key: CellKey) -> JudgedOutcomes | None:
-        """Of `key` and its reference; None where one of them has no record."""
+        """The outcomes of `key` and its reference; None where one of them has no record."""
         return self.outcomes_judged.get(key)
 
 
@@ -100,15 +100,16 @@ class _PageFamily:
 _FORKS_MAX = 50
 
 
-def _forks_needed(found: Contrast, others: Mapping[_Compared | CellKey, float]) -> int | None:
-    """The least number beside these p-values."""
+def _forks_needed(found: Contrast, key: CellKey, p_values: Mapping[_Compared | CellKey, float]) -> int | None:
+    """The least number beside these p-values, less its own."""
     one, other = found.numerator, found.denominator
     if not found.gap:
         return None
+    others = [p_value for name, p_value in p_values.items() if name != key]
     for number in range(max(one.told, other.told), _FORKS_MAX + 1):
         yes, same = (round(arm.yes / arm.told * number) for arm in (one, other))
         p_value = fisher_exact(yes, number - yes, same, number - same)
-        if holm([*others.values(), p_value])[-1] < FAMILY_ERROR:
+        if holm([*others, p_value])[-1] < FAMILY_ERROR:
             return number
     return None
 
@@ -144,7 +145,7 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
                     one.ratio, adjusted.get(name), len(adjusted), one.losses, cells.relevant, of_pairs.get(one.cell.key)
                 )
         for key, (question, contrasted) in family.contrasts.items():
-            needed = _forks_needed(contrasted, {name: p for name, p in p_values.items() if name != key})
+            needed = _forks_needed(contrasted, key, p_values)
             outcomes[key] = JudgedOutcomes(
                 question, contrasted, adjusted.get(key), len(adjusted), needed, of_pairs.get(key)
             )

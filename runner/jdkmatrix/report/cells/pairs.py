@@ -13,7 +13,7 @@ from jdkmatrix.figures.metrics import P99
 from jdkmatrix.report.blocks.inline import joined, small
 from jdkmatrix.report.blocks.tables import Column, DataTable
 from jdkmatrix.report.cells.cell_figures import amount, of_metric
-from jdkmatrix.report.cells.cellstats import CellStats, Comparison
+from jdkmatrix.report.cells.cellstats import Comparison
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.stats.ratios import Ratio
 
@@ -26,13 +26,13 @@ def paired_words(compared: Comparison) -> str | None:
     metric = compared.metric
     here = [amount(metric, statistics.geometric_mean(arm)) for arm in zip(*pairs.values(), strict=True)]
     own = [of_metric(metric, cell, why="").text for cell in (compared.cell, compared.base)]
-    every = _blocks(compared.cell) | _blocks(compared.base)
+    every = {fork.fork for cell in (compared.cell, compared.base) for fork in cell.record.forks}
     if here == own and every == pairs.keys():
         return None
     numbers = ", ".join(map(str, pairs))
     both = f"{here[0]} against {here[1]} {metric.unit}"
     if every != pairs.keys():
-        return f"paired in {_noun(len(pairs))} {numbers}; {both} there"
+        return f"paired in {'block' if len(pairs) == 1 else 'blocks'} {numbers}; {both} there"
     if metric is P99:
         return f"{both} as the mean of the forks’ own p99"
     return f"{both} in the rounds that count in both"
@@ -58,16 +58,4 @@ def pair_table(compared: Comparison) -> DataTable:
 def _pairs(compared: Comparison) -> Iterator[tuple[int, str, str, str]]:
     for block, (above, below) in compared.pairs.items():
         one, other = (amount(compared.metric, value) for value in (above, below))
-        yield block, one, other, ratio_value(_single(above / below))
-
-
-def _single(value: float) -> Ratio:
-    return Ratio(value, None, None, 1)
-
-
-def _blocks(cell: CellStats) -> set[int]:
-    return {fork.fork for fork in cell.record.forks}
-
-
-def _noun(number: int) -> str:
-    return "block" if number == 1 else "blocks"
+        yield block, one, other, ratio_value(Ratio(above / below, None, None, 1))

@@ -1,4 +1,4 @@
-"""Of which pairs of a page did the gates refuse one arm more often? Pure."""
+"""The pairs of a page one arm of which the gates refused more often. Pure."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from jdkmatrix.report.cells.pairs import paired_words, pairs_title
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.words.numbers import Figure, missing, ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, because, finding, losses_words, marked_interval
-from jdkmatrix.report.words.states import STATE_CLASS, STATE_MEANING, State
+from jdkmatrix.report.words.states import State
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class ShownCell:
         """A word, or how many of its forks can be used."""
         if self.cell is not None and self.state is State.PARTLY:
             return f"{len(self.cell.usable)} of {plural(self.cell.forks, 'fork')} usable"
-        return self.state.value
+        return str(self.state.value)
 
     @property
     def state_badge(self) -> Markup:
-        return badge(self.state_text, STATE_CLASS[self.state], STATE_MEANING[self.state])
+        return badge(self.state_text, self.state.css, self.state.meaning)
 
     @property
     def forks(self) -> str:
@@ -56,7 +56,7 @@ class ShownCell:
 
     @property
     def href(self) -> str | None:
-        """Of its page, seen from that of the run."""
+        """Leads to its page, seen from that of the run."""
         return cell_page(self.key) if self.cell else None
 
     def figure(self, metric: Metric) -> Figure:
@@ -65,7 +65,7 @@ class ShownCell:
     @property
     def why(self) -> str:
         """The reason where it has no usable fork."""
-        return f"{self.state.value}: {STATE_MEANING[self.state]}"
+        return f"{self.state.value}: {self.state.meaning}"
 
     @property
     def throughput(self) -> Figure:

@@ -1,4 +1,4 @@
-"""What charts of one kind have in common, made by altair once; each chart has its own data, domains and words.
+"""The common part of charts of one kind, made by altair once; each chart has its own data, domains and words.
 
 Altair takes 10 ms and more for a chart, most of it copies of itself, and a page has dozens that differ in nothing else.
 So a page holds a shape once, and its JavaScript puts the two together when it draws (`specOf` in report.js).
@@ -88,7 +88,7 @@ class Drawing:
 
 
 def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
-    """As the page's JavaScript reads them, by the ids of the charts; None where there is none."""
+    """In the form that the page's JavaScript reads, by the ids of the charts; None where there is none."""
     if not drawings:
         return None
     places: dict[Shape, int] = {}
@@ -99,15 +99,14 @@ def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
             "lists": drawing.lists,
             "height": drawing.height,
             "description": drawing.description,
-            "datasets": {name: _plain(rows) for name, rows in drawing.datasets.items()},
+            "datasets": {
+                name: {"names": rows.names, "rows": rows.rows} if isinstance(rows, NamedRows) else list(rows)
+                for name, rows in drawing.datasets.items()
+            },
         }
         for name, drawing in drawings.items()
     }
     return {"shapes": [shape.spec for shape in places], "charts": charts}
-
-
-def _plain(rows: Rows) -> Any:
-    return {"names": rows.names, "rows": rows.rows} if isinstance(rows, NamedRows) else list(rows)
 
 
 def _blanks_in(part: Any) -> Iterator[tuple[str, bool]]:

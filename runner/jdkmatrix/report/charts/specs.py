@@ -20,11 +20,6 @@ from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Row, Shape, blank
 # The dash of an executor's line, so that colour is not the only difference.
 _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 2, 2])
 _LABEL_ROOM = 1.3
-_QUANTILE_LABELS = (
-    "datum.value == 1 ? '0 %' : datum.value == 2 ? '50 %' : datum.value == 10 ? '90 %' : datum.value == 100 ? '99 %' : "
-    "datum.value == 1000 ? '99.9 %' : datum.value == 10000 ? '99.99 %' : datum.value == 100000 ? '99.999 %' : ''"
-)
-_QUANTILE_TICKS = [1, 2, 10, 100, 1000, 10_000, 100_000]
 
 
 def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
@@ -139,117 +134,6 @@ def bars(
     )
 
 
-@cache
-def _latency_shape() -> Shape:
-    x = alt.X(
-        "x:Q",
-        title="percentile",
-        scale=alt.Scale(type="log", domain=[1, blank("longest")], nice=False),
-        axis=alt.Axis(values=blanks("quantiles"), labelExpr=_QUANTILE_LABELS),
-    )
-    y = alt.Y(
-        "ms:Q",
-        title="latency in ms",
-        scale=alt.Scale(type="log", domain=[blank("lowest"), blank("highest")], nice=False),
-        axis=alt.Axis(values=blanks("ticks"), format="~g"),
-    )
-    base = alt.Chart(alt.NamedData(name="points"))
-    line = base.mark_line(strokeWidth=2.2).encode(x=x, y=y, color=colour(), strokeDash=dash())
-    hover = base.mark_point(filled=True, size=60).encode(
-        x=x,
-        y=y,
-        color=colour(),
-        tooltip=[
-            alt.Tooltip("executor:N"),
-            alt.Tooltip("quantile:N", title="percentile"),
-            alt.Tooltip("ms:Q", title="latency in ms", format=".3~r"),
-        ],
-    )
-    return Shape(alt.layer(line, hovered(hover, "x", "y")))
-
-
-def latency_curves(
-    points: Sequence[Row],
-    *,
-    order: Sequence[str],
-    lowest_ms: float,
-    highest_ms: float,
-    longest: float,
-    description: str,
-) -> Drawing:
-    """Latency over 1 / (1 - quantile), both axes logarithmic, as HdrHistogram's plots have them.
-
-    `points`: executor, x = 1 / (1 - quantile), ms, quantile (text). Domains are given, so that charts compare.
-    """
-    return _latency_shape().filled(
-        data={"points": points},
-        height=230,
-        description=description,
-        words={"longest": longest, "lowest": lowest_ms, "highest": highest_ms},
-        lists={
-            "order": order,
-            "dashes": dashes(order),
-            "quantiles": [tick for tick in _QUANTILE_TICKS if tick <= longest],
-            "ticks": log_ticks(lowest_ms, highest_ms),
-        },
-    )
-
-
-@cache
-def _rate_shape() -> Shape:
-    x = alt.X("rate:Q", title="requests per second", scale=alt.Scale(domain=[0, blank("end")], nice=False))
-    y = alt.Y(
-        "ms:Q",
-        title="p99 in ms",
-        scale=alt.Scale(type="log", domain=[blank("lowest"), blank("highest")], nice=False),
-        axis=alt.Axis(values=blanks("ticks"), format="~g"),
-    )
-    base = alt.Chart(alt.NamedData(name="points"))
-    line = base.mark_line(strokeWidth=1, opacity=0.5).encode(x=x, y=y, color=colour(), detail="fork:N")
-    tooltip = [
-        alt.Tooltip("executor:N"),
-        alt.Tooltip("fork:Q"),
-        alt.Tooltip("rate:Q", title="requests per second", format=",.4~r"),
-        alt.Tooltip("ms:Q", title="p99 in ms", format=".3~r"),
-        alt.Tooltip("held:N", title="objective"),
-    ]
-    held = (
-        base.transform_filter("datum.held == 'held'")
-        .mark_point(filled=True, size=46)
-        .encode(x=x, y=y, color=colour(), tooltip=tooltip)
-    )
-    not_held = (
-        base.transform_filter("datum.held != 'held'")
-        .mark_point(filled=False, size=46, strokeWidth=1.6)
-        .encode(x=x, y=y, color=colour(), tooltip=tooltip)
-    )
-    objective = alt.Chart(alt.NamedData(name="objective")).mark_rule(style="interval", strokeDash=[4, 3]).encode(y=y)
-    return Shape(alt.layer(objective, line, held, not_held))
-
-
-def rate_latency(
-    points: Sequence[Row],
-    *,
-    order: Sequence[str],
-    objective_ms: float,
-    lowest_ms: float,
-    highest_ms: float,
-    fastest_rps: float,
-    description: str,
-) -> Drawing:
-    """p99 over the rate, one thin line per fork; full points held the objective, hollow ones did not.
-
-    `points`: executor, fork, rate, ms, held (text). Domains are given, so that charts compare.
-    """
-    return _rate_shape().filled(
-        data={"points": points, "objective": [{"ms": objective_ms}]},
-        height=230,
-        description=description,
-        words={"end": fastest_rps * 1.03, "lowest": lowest_ms, "highest": highest_ms},
-        lists={"order": order, "ticks": log_ticks(lowest_ms, highest_ms)},
-    )
-
-
 def log_ticks(low: float, high: float) -> list[float]:
     """1-2-5 steps within, or powers of ten where those would crowd; never fewer than one."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
@@ -273,6 +157,11 @@ def _round_down(value: float) -> float:
     return max(step for step in (1, 2, 5) if step * unit <= value * (1 + 1e-9)) * unit
 
 
+def _round_up(value: float) -> float:
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next((step for step in (1, 2, 5) if step * unit >= value * (1 - 1e-9)), 10) * unit
+
+
 def hovered(points: alt.Chart, *encodings: Literal["x", "y"]) -> alt.Chart:
     """These points are seen, and tell their figures, while the pointer is nearer to them than to any other, in the
     directions of `encodings`."""
@@ -280,11 +169,6 @@ def hovered(points: alt.Chart, *encodings: Literal["x", "y"]) -> alt.Chart:
         name="near", nearest=True, on="pointerover", clear="pointerout", encodings=list(encodings), empty=False
     )
     return points.encode(opacity=alt.when(near).then(alt.value(1)).otherwise(alt.value(0))).add_params(near)
-
-
-def _round_up(value: float) -> float:
-    unit = 10.0 ** math.floor(math.log10(value))
-    return next((step for step in (1, 2, 5) if step * unit >= value * (1 - 1e-9)), 10) * unit
 
 
 @cache

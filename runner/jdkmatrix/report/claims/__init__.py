@@ -1,1 +1,1 @@
-"""What was published, beside what was measured: estimates, verdicts, and how they are shown."""
+"""Published claims beside what was measured: estimates, verdicts, and how they are shown."""

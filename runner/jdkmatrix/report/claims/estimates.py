@@ -1,4 +1,4 @@
-"""What the cells of a run say of the figure that a check of a claim looks at. Pure."""
+"""Estimates of the figure that a check of a claim looks at, from the cells of a run. Pure."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Results:
         return None
 
     def _sequential(self, ratio: Ratio | None, why_none: str) -> Estimate | str:
-        """Of a ratio that paired_ratio made of this run."""
+        """The estimate of a ratio that paired_ratio made of this run."""
         found = _of_ratio(ratio, why_none)
         if isinstance(found, str) or self.run.stopping is None:
             return found
@@ -103,7 +103,7 @@ class Results:
         return middle * metric.scale, metric.unit
 
     def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison | str:
-        """Of two cells that can be compared."""
+        """Two cells, or why they cannot be compared."""
         for one in (key, base_key):
             cell = self._cell(one)
             if cell is None or not cell.usable:
@@ -134,7 +134,7 @@ class Results:
 
 
 def name_of(metric_id: str) -> str:
-    """As it stands inside a sentence; readings of experiments are called by their ids."""
+    """Inside a sentence; readings of experiments are called by their ids."""
     return BY_ID[metric_id].name if metric_id in BY_ID else metric_id
 
 
@@ -189,7 +189,7 @@ _OTHER_WAY = {Bound.NONE: Bound.NONE, Bound.AT_LEAST: Bound.BELOW, Bound.BELOW: 
 
 
 def _side(bounds: Iterable[Bound]) -> Bound | str:
-    """What figures of these kinds say together."""
+    """The bound that figures of these kinds give together."""
     kinds = set(bounds) - {Bound.NONE}
     return "some forks give a lower bound, others an upper one" if len(kinds) > 1 else next(iter(kinds), Bound.NONE)
 

@@ -1,4 +1,4 @@
-"""What a run says of a published claim, before anybody judges it. Pure.
+"""A run’s evidence on a published claim, before anybody judges it. Pure.
 
 It is kept beside the run's pages, so that evidence of several runs can be put together without reading them again.
 """
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, Precondition
+from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
 from jdkmatrix.report.claims.asked import asks_for, other_kernel, words_of
 from jdkmatrix.report.claims.estimates import Results, name_of
-from jdkmatrix.report.claims.seen import Seen
+from jdkmatrix.report.claims.seen import SeenFigure
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
 
@@ -27,12 +27,12 @@ class CellEvidence:
     build: str | None
     estimate: Estimate | None
     why: str | None = None
-    seen: tuple[Seen, ...] = ()
+    seen: tuple[SeenFigure, ...] = ()
     alone: tuple[Estimate, ...] = ()
     driver: str | None = None
 
     @property
-    def absent(self) -> tuple[Seen, ...]:
+    def absent(self) -> tuple[SeenFigure, ...]:
         """Preconditions that were not met, or of which nothing was recorded."""
         return tuple(one for one in self.seen if not one.holds)
 
@@ -63,9 +63,9 @@ def evidence(claim: ClaimRecord, results: Results) -> ClaimEvidence:
 
 
 def together(found: Sequence[ClaimEvidence]) -> ClaimEvidence:
-    """Of several runs of one host under the same checks of one claim, the newest first: each cell with what all of them
-    say that had one JDK build and one driver. What must be seen was seen where the run has an estimate; a run in which
-    it was not says nothing beside one in which it was."""
+    """The evidence of several runs of one host under the same checks of one claim, the newest first: each cell with
+    what all of them say that had one JDK build and one driver. What must be seen was seen where the run has an
+    estimate; a run in which it was not says nothing beside one in which it was."""
     first = found[0]
     return ClaimEvidence(first.id, tuple(map(_checks_together, zip(*(one.checks for one in found), strict=True))))
 
@@ -115,14 +115,10 @@ def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     return CellEvidence(key, build, estimate, seen=tuple(_seen(check, key, results)), driver=results.driver(key))
 
 
-def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[Seen]:
+def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[SeenFigure]:
     for needed in check.requires:
         for arm in [needed.arm] if needed.arm else dict.fromkeys(filter(None, (key.executor, check.versus))):
             value, unit = results.seen(needed.metric, key.model_copy(update={"executor": arm})) or (None, "")
-            yield Seen(
-                needed.says, name_of(needed.metric), arm, value, unit, value is not None and _holds(needed, value)
-            )
-
-
-def _holds(needed: Precondition, value: float) -> bool:
-    return (needed.low is None or value >= needed.low) and (needed.high is None or value <= needed.high)
+            low, high = needed.low, needed.high
+            holds = value is not None and (low is None or value >= low) and (high is None or value <= high)
+            yield SeenFigure(needed.says, name_of(needed.metric), arm, value, unit, holds)

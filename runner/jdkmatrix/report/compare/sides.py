@@ -15,7 +15,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.loads.attainment import Contrast, contrast
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, block_logs
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs, losses_of
 from jdkmatrix.report.cells.judgements import JudgedOutcomes
 from jdkmatrix.report.cells.outcomes import against, finding_of, worth_reporting
 from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
@@ -51,7 +51,7 @@ class ComparedSide:
 
 @dataclass(frozen=True)
 class SideChange:
-    """What `after` is in units of `before`, of one figure, or of how many forks did what their load asks for.
+    """`after` in units of `before`, of one figure, or of how many forks did what their load asks for.
 
     `over`: the executor that the figure is taken over inside each run; None: the figure itself. `regression`: it got
     significantly worse, by more than was allowed; never of a figure over another one where the figure itself is
@@ -166,7 +166,7 @@ def _gather(
             arms = (tuple(one.by_block(metric).values()) for one in (cell, base))
             ratio = unpaired_ratio(*arms, sequential=sequential)
             if ratio is not None:
-                family.ratios[key, metric.id, None] = metric, ratio, _losses(metric, cell, base)
+                family.ratios[key, metric.id, None] = metric, ratio, losses_of(metric, cell, base)
         over = after.cells.reference(key)
         above = after.cells.compare(metric, key, over)
         below = before.cells.compare(metric, base.key, before.cells.reference(base.key))
@@ -174,20 +174,9 @@ def _gather(
             continue
         ratio = difference_of_logs(block_logs(above), block_logs(below), sequential=sequential)
         if ratio is not None:
-            family.ratios[key, metric.id, over] = metric, ratio, _both(above, below)
+            family.ratios[key, metric.id, over] = metric, ratio, above.losses if above.losses.differ else below.losses
     told = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
     family.outcomes[key, _OUTCOME, None] = cell, told
-
-
-def _losses(metric: Metric, cell: CellStats, base: CellStats) -> Losses:
-    lost = ((one.forks - len(one.by_block(metric)), one.forks) for one in (cell, base))
-    (above, above_of), (below, below_of) = lost
-    return Losses(above, above_of, below, below_of)
-
-
-def _both(above: Comparison, below: Comparison) -> Losses:
-    """Of the ratio of two ratios: those of the first one that lost unequally, if one did."""
-    return above.losses if above.losses.differ else below.losses
 
 
 def _changes(family: _SidesFamily, threshold: float) -> Iterator[SideChange]:
@@ -251,7 +240,7 @@ def _word(one: Judged, found: PairFinding) -> str:
 
 
 def _run_differences(before: ComparedSide, after: ComparedSide) -> Iterator[str]:
-    """Of what no identity of a cell has."""
+    """Differences that no identity of a cell has."""
     one, other = (_versions(side.run) for side in (before, after))
     for name, version in other.items():
         if name in one and one[name] != version:
@@ -270,7 +259,7 @@ def _versions(run: RunRecord) -> Mapping[str, str]:
 
 
 def _input_differences(before: ComparedSide, after: ComparedSide, base: CellStats, cell: CellStats) -> Iterator[str]:
-    """Of what decides a cell's result, but for the axis that is compared."""
+    """Differences in what decides a cell's result, but for the axis that is compared."""
     if before.cells is after.cells:
         return
     compared = {"cell", "measuring_code", *([after.axis, f"{after.axis}_files_sha256"] if after.axis else [])}

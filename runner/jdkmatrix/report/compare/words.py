@@ -51,7 +51,7 @@ def _row(change: SideChange) -> tuple[str, ...]:
 
 
 def hosts(found: Compared) -> str:
-    """What is compared, by where it was measured."""
+    """Says whether figures themselves can be compared."""
     if found.why_not is None:
         return "Both were measured on one host."
     return f"Figures themselves are not compared, because {found.why_not}."
@@ -75,7 +75,7 @@ def outcome(found: Compared) -> str:
 
 
 def remarks(found: Compared) -> tuple[str, ...]:
-    """What else has to be known."""
+    """All else that has to be known."""
     return (
         *(f"also changed: {text}" for text in found.else_changed),
         *(f"not compared: {text}" for text in found.left_out),

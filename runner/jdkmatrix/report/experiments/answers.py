@@ -9,7 +9,7 @@ from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.report.blocks.kinds import AnswerBox
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
-from jdkmatrix.report.experiments.words import given, outcome_views, place, seen_in
+from jdkmatrix.report.experiments.words import endings, given, place, seen_in
 
 
 def answers(piece: ExperimentSlice) -> tuple[AnswerBox, ...]:
@@ -44,7 +44,7 @@ def _ends(piece: ExperimentSlice, cells: Iterable[CellStats]) -> Sentences:
     """How cells ended that did not come to their end."""
     found: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
-        for outcome in outcome_views(cell.record.forks):
+        for outcome in endings(cell.record.forks):
             if outcome.css != "ok":
                 ended = (outcome.word, ": ".join(filter(None, (outcome.where, outcome.message))))
                 found.setdefault(ended, []).append(_name(piece, cell))

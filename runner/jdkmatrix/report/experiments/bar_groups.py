@@ -6,40 +6,43 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CountLoad
-from jdkmatrix.domain.quantities import delay_words, measure, plural, work_words
+from jdkmatrix.domain.quantities import measure
 from jdkmatrix.experiments.base import ChartFigure, Page, ReadingGroup, Spread
-from jdkmatrix.report.blocks.kinds import Chart
+from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
-from jdkmatrix.report.charts.shapes import Drawing, Row
-from jdkmatrix.report.experiments.bars import Scale, expected_bars
-from jdkmatrix.report.experiments.views import BarGroup
-from jdkmatrix.report.experiments.words import load_of, outcome_words
+from jdkmatrix.report.charts.shapes import Row
+from jdkmatrix.report.experiments.bars import BarScale, expected_bars
+from jdkmatrix.report.experiments.words import axis_words, outcome_words
 
 _STAR = " *"
+_CHARTS_MAX = 12  # that stand unfolded
 
 
-def bar_groups(piece: ExperimentSlice, order: Sequence[str]) -> tuple[BarGroup, ...]:
+def bar_groups(piece: ExperimentSlice, order: Sequence[str]) -> Iterator[Charts]:
     """Those that have a figure. Charts of one condition stand together, JDK by JDK, on the same scale."""
-    page = piece.page
-    found = []
-    for group in page.groups:
-        charts = tuple(_charts(piece, page, group, order))
-        if charts:
-            columns = len(group.figures) if len(group.figures) > 1 else min(len(piece.jdks), 3)
-            ticks = any(
-                spread.expected is not None
-                for cell in piece.cells
-                for figure in group.figures
-                if (spread := cell.spread(figure.name))
-            )
-            starred = any(_STAR in chart.note for chart in charts)
-            found.append(BarGroup(group.title, group.words, charts, columns, ticks, starred))
-    return tuple(found)
+    for group in piece.page.groups:
+        charts = tuple(_charts(piece, group, order))
+        if not charts:
+            continue
+        columns = len(group.figures) if len(group.figures) > 1 else min(len(piece.jdks), 3)
+        spreads = (cell.spread(figure.name) for cell in piece.cells for figure in group.figures)
+        ticks = any(spread.expected is not None for spread in spreads if spread)
+        starred = any(_STAR in chart.note for chart in charts)
+        yield Charts(
+            group.title,
+            f"{group.words} Bars are medians over forks, dots the forks"
+            f"{', upright lines what is expected' if ticks else ''}."
+            f"{' A star (*): not every fork was complete.' if starred else ''}",
+            charts,
+            css=f"by-{columns}",
+            repeats=True,
+            unfolded_max=_CHARTS_MAX,
+        )
 
 
-def _charts(piece: ExperimentSlice, page: Page, group: ReadingGroup, order: Sequence[str]) -> Iterator[Chart]:
-    number = 0
+def _charts(piece: ExperimentSlice, group: ReadingGroup, order: Sequence[str]) -> Iterator[Chart]:
+    page, number = piece.page, 0
     for condition in dict.fromkeys(_values(page, cell.key) for cell in piece.cells):
         peers = [cell for cell in piece.cells if _values(page, cell.key) == condition]
         labels = _labels(piece, page, peers)
@@ -50,9 +53,8 @@ def _charts(piece: ExperimentSlice, page: Page, group: ReadingGroup, order: Sequ
             if piece.by_subject:
                 cells.sort(key=lambda cell: [key.workload for key in piece.keys].index(cell.key.workload))
             for figure in group.figures:
-                chart = _chart(piece, page, group, figure, cells, peers, labels, order)
-                if chart:
-                    yield Chart(f"experiment-{piece.kind}-{group.id}-{number}", *chart)
+                if chart := _chart(piece, group, figure, cells, peers, labels, order, number):
+                    yield chart
                     number += 1
 
 
@@ -62,15 +64,15 @@ def _values(page: Page, key: CellKey) -> tuple[object, ...]:
 
 def _chart(
     piece: ExperimentSlice,
-    page: Page,
     group: ReadingGroup,
     figure: ChartFigure,
     cells: Sequence[CellStats],
     peers: Sequence[CellStats],
     labels: Mapping[CellKey, str],
     order: Sequence[str],
-) -> tuple[str, str, Drawing] | None:
-    """Title, note and spec; None where no cell has the figure."""
+    number: int,
+) -> Chart | None:
+    """None where no cell has the figure."""
     medians: list[Row] = []
     forks: list[Row] = []
     notes = []
@@ -102,13 +104,15 @@ def _chart(
         return None
     names = [one.name for one in group.figures] if group.same_scale else [figure.name]
     lines = 2 if any("\n" in row["row"] for row in medians) else 1
-    scale = Scale(figure.title, _highest(peers, names), figure.linear_to, lines)
-    told = [cells[0].key.jdk, *(_axis_words(piece, axis, cells[0].key) for axis in page.apart if piece.varies(axis))]
-    title = ", ".join(told)
+    scale = BarScale(figure.title, _highest(peers, names), figure.linear_to, lines)
+    axes = (axis for axis in piece.page.apart if piece.varies(axis))
+    words = axis_words(piece, cells[0].key)
+    title = ", ".join([words["jdk"], *map(words.__getitem__, axes)])
     if len(group.figures) > 1:
         title = f"{figure.short}: {title}"
     description = f"{figure.title} of {title}: a bar for the median, a point per fork, a tick where one is expected"
-    return title, "; ".join(notes), expected_bars(medians, forks, scale=scale, order=order, description=description)
+    drawing = expected_bars(medians, forks, scale=scale, order=order, description=description)
+    return Chart(f"experiment-{piece.kind}-{group.id}-{number}", title, "; ".join(notes), drawing)
 
 
 def _labels(piece: ExperimentSlice, page: Page, peers: Sequence[CellStats]) -> dict[CellKey, str]:
@@ -124,23 +128,11 @@ def _labels(piece: ExperimentSlice, page: Page, peers: Sequence[CellStats]) -> d
 
 
 def _label(piece: ExperimentSlice, cell: CellStats, axes: Iterable[str]) -> str:
-    key, load = cell.key, cell.load
-    words = {"load": f"{load.count:,}"} if isinstance(load, CountLoad) else {}
-    second = ", ".join(words.get(axis) or _axis_words(piece, axis, key) for axis in axes)
-    return f"{key.executor}\n{second}" if second else key.executor
-
-
-def _axis_words(piece: ExperimentSlice, axis: str, key: CellKey) -> str:
-    match axis:
-        case "load":
-            return load_of(piece, key)
-        case "cpus":
-            return plural(key.cpus, "CPU")
-        case "burn_us":
-            return work_words(key.burn_us) if key.burn_us else "no work"
-        case "wait_us":
-            return delay_words(key.wait_us)
-    return key.workload
+    words, load = axis_words(piece, cell.key), cell.load
+    if isinstance(load, CountLoad):
+        words["load"] = f"{load.count:,}"
+    second = ", ".join(map(words.__getitem__, axes))
+    return f"{cell.key.executor}\n{second}" if second else cell.key.executor
 
 
 def _forks(cell: CellStats, name: str, row: str) -> Iterator[Row]:

@@ -20,7 +20,7 @@ _NUMBERS = ",.3~r"
 
 
 @dataclass(frozen=True)
-class Scale:
+class BarScale:
     """From 0 to `highest`, the same for charts that are compared. `linear_to`: up to there the scale is linear and
     beyond it logarithmic, so that 0 has a place on it; None: linear throughout."""
 
@@ -48,7 +48,7 @@ class Scale:
 
 @lru_cache
 def _shape(linear_to: float | None, row_lines: int) -> Shape:
-    """Of a `Scale` with these two."""
+    """The shape for a `BarScale` with these two."""
     y = alt.Y(
         "row:N",
         # As the domain of a scale, never as a sort: Vega-Lite makes an expression of a sort's values.
@@ -105,7 +105,7 @@ def _shape(linear_to: float | None, row_lines: int) -> Shape:
 
 
 def expected_bars(
-    medians: Sequence[Row], forks: Sequence[Row], *, scale: Scale, order: Sequence[str], description: str
+    medians: Sequence[Row], forks: Sequence[Row], *, scale: BarScale, order: Sequence[str], description: str
 ) -> Drawing:
     """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
     expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is

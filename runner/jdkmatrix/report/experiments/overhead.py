@@ -1,36 +1,33 @@
-"""What looking at parks costs: a burn with JDK Flight Recorder beside the same without it. Pure."""
+"""The cost of looking at parks: a burn with JDK Flight Recorder beside the same without it. Pure."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import median
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.base import at
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.report.blocks.inline import say
+from jdkmatrix.report.blocks.kinds import PageBlock, Prose
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
-from jdkmatrix.report.experiments.views import OverheadRow
 from jdkmatrix.report.experiments.words import place
 from jdkmatrix.report.words.numbers import Figure, missing
 
 
-def overhead(piece: ExperimentSlice) -> tuple[OverheadRow, ...]:
+def overhead(piece: ExperimentSlice) -> Iterator[PageBlock]:
     """Ratios are taken inside blocks: median, and least to most."""
-    found = []
+    rows: list[tuple[Cell, ...]] = []
     for watched in piece.cells:
-        if watched.record.parameters.get("parks") is not True:
-            continue
         unwatched = next((cell for cell in piece.cells if _same_but_unwatched(watched, cell)), None)
-        if unwatched is None:
-            continue
-        found.append(
-            OverheadRow(
-                what=f"{watched.key.jdk}, {place(piece, watched, without=('workload', 'jdk'))}",
-                throughput=_ratio(watched, unwatched, "throughput_per_s"),
-                cpu=_ratio(watched, unwatched, "cpu_s"),
-            )
-        )
-    return tuple(found)
+        if watched.record.parameters.get("parks") is True and unwatched is not None:
+            condition = f"{watched.key.jdk}, {place(piece, watched, without=('workload', 'jdk'))}"
+            rows.append((condition, *(_ratio(watched, unwatched, keys) for keys in ("throughput_per_s", "cpu_s"))))
+    if rows:
+        yield Prose(say("cost_of_recording"), "Cost of recording")
+        yield DataTable("Cost of recording", columns("Condition", "Throughput|ratio#", "CPU time|ratio#"), rows)
 
 
 def _same_but_unwatched(watched: CellStats, cell: CellStats) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -10,9 +10,10 @@ from jdkmatrix.domain.quantities import MISSING, amount, plural
 from jdkmatrix.experiments.base import at
 from jdkmatrix.experiments.pinning import cell_held
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, held_words
+from jdkmatrix.report.blocks.kinds import ColourScale, HeatCell, HeatMap, PageBlock, Prose
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
-from jdkmatrix.report.experiments.views import PinCell, PinTable
-from jdkmatrix.report.experiments.words import given, load_of, outcome_views, outcome_words, seen_in
+from jdkmatrix.report.experiments.words import endings, given, load_of, outcome_words, seen_in
+from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.words.states import STATUS_WORDS
 
 RULE = (
@@ -34,18 +35,16 @@ def tone(share: float) -> str:
     return next((css for edge, css, _ in _STEPS if share >= edge), _LOWEST[0])
 
 
-def legend() -> tuple[tuple[str, str], ...]:
-    """Class and text of each colour, the smallest share first."""
-    return (_LOWEST, *((css, text) for _, css, text in reversed(_STEPS)))
+# Class and text of each colour, the smallest share first.
+LEGEND = (_LOWEST, *((css, text) for _, css, text in reversed(_STEPS)))
 
 
-def heat_tables(piece: ExperimentSlice) -> tuple[PinTable, ...]:
-    """One per number of CPUs, arm and number of threads, in the order of the run; none of other experiments."""
+def pinning_blocks(piece: ExperimentSlice) -> Iterator[PageBlock]:
+    """A map per number of CPUs, arm and number of threads, in the order of the run; nothing of other experiments."""
     if piece.kind != "pinning":
-        return ()
-    conditions = dict.fromkeys((key.cpus, key.executor, key.load) for key in piece.keys)
-    found = []
-    for cpus, executor, load in conditions:
+        return
+    yield Prose(RULE, "Who keeps its carrier")
+    for cpus, executor, load in dict.fromkeys((key.cpus, key.executor, key.load) for key in piece.keys):
         keys = [key for key in piece.keys if (key.cpus, key.executor, key.load) == (cpus, executor, load)]
         rows = []
         for workload in dict.fromkeys(key.workload for key in keys):
@@ -53,8 +52,9 @@ def heat_tables(piece: ExperimentSlice) -> tuple[PinTable, ...]:
             cells = tuple(_cell(piece, by_jdk.get(jdk)) for jdk in piece.jdks)
             rows.append((piece.subject(next(iter(by_jdk.values()))), cells))
         title = f"{executor}: {load_of(piece, keys[0])}, {plural(cpus, 'CPU')}{_carriers(piece, keys)}"
-        found.append(PinTable(title, piece.jdks, tuple(rows)))
-    return tuple(found)
+        yield Prose(heading=title, level=4)
+        yield HeatMap(f"Heat map, {title}", "Blocks in", piece.jdks, tuple(rows), css="pins")
+    yield ColourScale(LEGEND, "share of threads / D", css="wide")
 
 
 def _carriers(piece: ExperimentSlice, keys: Sequence[CellKey]) -> str:
@@ -68,28 +68,28 @@ def _carriers(piece: ExperimentSlice, keys: Sequence[CellKey]) -> str:
     return f", {plural(min(seen), 'carrier')}" if len(seen) == 1 else ""
 
 
-def _cell(piece: ExperimentSlice, key: CellKey | None) -> PinCell:
+def _cell(piece: ExperimentSlice, key: CellKey | None) -> HeatCell:
     if key is None:
-        return PinCell("", "", "", "none", "not a condition of this run", None)
+        return HeatCell("", "", "", "none", True, "not a condition of this run", None)
     cell = next((cell for cell in piece.cells if cell.key == key), None)
     if cell is None:
-        return PinCell(MISSING, STATUS_WORDS[None], "", "none", "no fork of it has run", None)
+        return HeatCell(MISSING, STATUS_WORDS[None], "", "none", True, "no fork of it has run", None)
     found = cell_held(cell.table, seen_in(cell), given(cell))
     throughput = cell.spread("throughput")
     if not found or throughput is None:
-        outcomes = outcome_views(cell.record.forks)
-        if outcomes:
-            title = "; ".join(filter(None, (outcomes[0].message, outcomes[0].advice)))
-            return PinCell(MISSING, outcomes[0].word, "", "none", title, key)
-        return PinCell(MISSING, STATUS_WORDS[cell.best_status], "", "none", "its page says why", key)
+        word, title = STATUS_WORDS[cell.best_status], "its page says why"
+        for one in endings(cell.record.forks)[:1]:
+            word, title = one.word, "; ".join(filter(None, (one.message, one.advice)))
+        return HeatCell(MISSING, word, "", "none", True, title, cell_page(key))
     share = median(one.share for one in found)
     ended = [outcome_words(r.outcome) for r in cell.results if r.outcome != "complete"]
     words = "; ".join(dict.fromkeys([held_words(found), *ended]))
-    return PinCell(
+    return HeatCell(
         value=f"{amount(throughput.median, '1/s')}/s",
-        verdict=words,
+        interval=words,
         basis=f"{share * 100:.0f} % of threads / D" if share >= 0.1 else f"{share * 100:.1f} % of threads / D",
         tone=tone(share),
+        decided=True,
         title=f"{piece.subject(key)} on {key.jdk}: {words}; median of {plural(throughput.forks, 'fork')}",
-        key=key,
+        href=cell_page(key),
     )

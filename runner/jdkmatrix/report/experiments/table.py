@@ -2,43 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import digits, measure
 from jdkmatrix.experiments.base import Spread
+from jdkmatrix.report.blocks.inline import badge, element, joined, small
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
-from jdkmatrix.report.experiments.views import ExperimentRow, ExperimentTable
-from jdkmatrix.report.experiments.words import STATUS_MEANING, load_of, outcome_views, spread_figure
+from jdkmatrix.report.cells.shown import named
+from jdkmatrix.report.experiments.words import STATUS_MEANING, ended, load_of, spread_figure, titled
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 
-_AXES = (
-    ("jdk", "JDK", False),
-    ("workload", "Experiment", False),
-    ("load", "Load", False),
-    ("cpus", "CPUs", True),
-    ("burn_us", "Task duration, µs", True),
-    ("wait_us", "Delay, µs", True),
-)
+# Title, and whether it is a number.
+_AXES = {
+    "jdk": ("JDK", False),
+    "workload": ("Experiment", False),
+    "load": ("Load", False),
+    "cpus": ("CPUs", True),
+    "burn_us": ("Task duration, µs", True),
+    "wait_us": ("Delay, µs", True),
+}
 
 
-def table(piece: ExperimentSlice, order: Sequence[str]) -> ExperimentTable:
-    axes = [(axis, title, is_number) for axis, title, is_number in _AXES if piece.varies(axis)]
-    columns = _columns(piece)
+def figures_table(piece: ExperimentSlice, order: Sequence[str]) -> DataTable:
+    """`expected` and the ratio to it stand before the other figures."""
+    axes = [axis for axis in _AXES if piece.varies(axis)]
+    figures = _figures(piece)
     by_key = {cell.key: cell for cell in piece.cells}
-    return ExperimentTable(
-        axes=tuple((title, is_number) for _, title, is_number in axes),
-        figures=tuple((spread.title, spread.unit) for spread in columns.values()),
-        rows=tuple(
-            _row(piece, key, by_key.get(key), [axis for axis, *_ in axes], columns, order) for key in piece.keys
+    return DataTable(
+        label=f"Table of {piece.page.title}",
+        columns=(
+            Column("Arm", head=True),
+            *(Column(title, "num" if is_number else "") for title, is_number in map(_AXES.__getitem__, axes)),
+            Column("Outcome", "ends"),
+            Column("Expected", "num"),
+            Column(joined("Measured ", small("/ expected")), "num"),
+            *(Column(titled(one.title, one.unit, "name"), "num") for one in figures.values()),
+            Column(joined("Forks ", small("usable/ran"))),
         ),
+        rows=[_row(piece, key, by_key.get(key), axes, figures, order.index(key.executor)) for key in piece.keys],
+        css="figures",
+        sortable=True,
+        tall=True,
     )
 
 
-def _columns(piece: ExperimentSlice) -> dict[str, Spread]:
+def _figures(piece: ExperimentSlice) -> dict[str, Spread]:
     """Every figure that a cell has, by its name; each behind those that stand before it in a cell."""
     names: list[str] = []
     found: dict[str, Spread] = {}
@@ -59,37 +74,29 @@ def _row(
     key: CellKey,
     cell: CellStats | None,
     axes: Sequence[str],
-    columns: dict[str, Spread],
-    order: Sequence[str],
-) -> ExperimentRow:
+    figures: Mapping[str, Spread],
+    slot: int,
+) -> tuple[Cell, ...]:
     status = cell.best_status if cell else None
-    forks = cell.record.forks if cell else ()
-    usable = cell.usable if cell else ()
+    forks, usable = (cell.record.forks, cell.usable) if cell else ((), ())
     why = "this experiment has no such figure" if usable else f"{STATUS_WORDS[status]}: no fork can be used"
-    spreads = {spread.name: spread for spread in (cell.spreads if cell else ())}
-    against = cell.against if cell else None
-    return ExperimentRow(
-        executor=key.executor,
-        slot=order.index(key.executor),
-        href=cell_page(key) if cell else None,
-        axes=tuple(_axis(piece, axis, key) for axis in axes),
-        figures=tuple(spread_figure(spreads[name]) if name in spreads else missing(why) for name in columns),
-        expected=expected_figure(against),
-        ratio=ratio_figure(against),
-        outcomes=outcome_views(forks),
-        reasons=tuple(
-            dict.fromkeys(
-                f"{STATUS_WORDS[fork.status]}: {reason.message}"
-                for fork in forks
-                if not fork.usable
-                for reason in fork.reasons
-            )
-        ),
-        status=STATUS_WORDS[status],
-        status_class=STATUS_CLASS[status],
-        status_title=STATUS_MEANING[status],
-        forks=f"{len(usable)}/{len(forks)}",
+    spreads = {spread.name: spread for spread in cell.spreads} if cell else {}
+    lost = ((fork.status, reason.message) for fork in forks if not fork.usable for reason in fork.reasons)
+    reasons = dict.fromkeys(f"{STATUS_WORDS[of]}: {message}" for of, message in lost)
+    counts = f"{len(usable)}/{len(forks)}"
+    return (
+        named(key.executor, slot, cell_page(key) if cell else None),
+        *(_axis(piece, axis, key) for axis in axes),
+        joined(*ended(forks), *(element("p", text, css="reason") for text in reasons)),
+        *_against(cell.against if cell else None),
+        *(spread_figure(spreads[name]) if name in spreads else missing(why) for name in figures),
+        Sorted(joined(status_badge(cell), " ", small(counts)), f"{STATUS_WORDS[status]} {counts}"),
     )
+
+
+def status_badge(cell: CellStats | None) -> Markup:
+    status = cell.best_status if cell else None
+    return badge(STATUS_WORDS[status], STATUS_CLASS[status], STATUS_MEANING[status])
 
 
 def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Figure:
@@ -99,19 +106,12 @@ def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Figure:
     return Figure(f"{value:,}", value) if isinstance(value, int) else Figure(str(value), None)
 
 
-def expected_figure(against: Spread | None) -> Figure:
-    """With the name of the figure that it is for."""
-    if against is None or against.expected is None:
-        return missing("nothing is expected of its figures")
-    text = measure(against.expected, against.unit)
-    return Figure(text, against.expected, f"of {against.name}", against.name)
-
-
-def ratio_figure(against: Spread | None) -> Figure:
-    """Measured over expected."""
-    if against is None or against.expected is None:
-        return missing("nothing is expected of its figures")
-    if against.expected == 0:
-        return missing(f"0 is expected: {measure(against.median, against.unit)} was measured")
-    ratio = against.median / against.expected
-    return Figure(digits(ratio, 3), ratio, f"{against.name}: median over forks / expected")
+def _against(spread: Spread | None) -> tuple[Figure, Figure]:
+    """Expected, with the name of the figure that it is for; and measured over expected."""
+    if spread is None or spread.expected is None:
+        return (missing("nothing is expected of its figures"),) * 2
+    expected = Figure(measure(spread.expected, spread.unit), spread.expected, f"of {spread.name}", spread.name)
+    if spread.expected == 0:
+        return expected, missing(f"0 is expected: {measure(spread.median, spread.unit)} was measured")
+    ratio = spread.median / spread.expected
+    return expected, Figure(digits(ratio, 3), ratio, f"{spread.name}: median over forks / expected")

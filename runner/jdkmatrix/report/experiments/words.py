@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.quantities import amount, delay_words, digits, plural, work_words
+from jdkmatrix.domain.quantities import amount, delay_words, digits, plural
 from jdkmatrix.experiments.base import Seen, Spread
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.report.blocks.inline import badge, element, joined, small
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
-from jdkmatrix.report.experiments.views import OutcomeView
 from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.report.words.sentences import added_work
 
 STATUS_MEANING: dict[Status | None, str] = {
     Status.OK: "the program ran to its end",
@@ -58,30 +62,51 @@ def load_of(piece: ExperimentSlice, key: CellKey) -> str:
     return load.short_words() if load else key.load
 
 
-def place(piece: ExperimentSlice, cell: CellStats, *, without: Sequence[str] = ()) -> str:
-    """What tells this cell from the others of its kind: its arm, and what else varies."""
-    key = cell.key
-    axes = {
+def axis_words(piece: ExperimentSlice, key: CellKey) -> dict[str, str]:
+    return {
         "executor": key.executor,
         "workload": key.workload,
-        "load": given(cell).short_words(),
+        "load": load_of(piece, key),
         "cpus": plural(key.cpus, "CPU"),
-        "burn_us": work_words(key.burn_us) if key.burn_us else "no work",
+        "burn_us": added_work(key.burn_us),
         "wait_us": delay_words(key.wait_us),
         "jdk": key.jdk,
     }
-    told = [text for axis, text in axes.items() if axis not in without and (axis == "executor" or piece.varies(axis))]
-    return ", ".join(told)
 
 
-OUTCOME_CLASS = {"complete": "ok", "not-on-this-jdk": "none"}
+def place(piece: ExperimentSlice, cell: CellStats, *, without: Sequence[str] = ()) -> str:
+    """Tell this cell from the others of its kind: its arm, and whatever else varies."""
+    words = axis_words(piece, cell.key).items()
+    shown = (text for axis, text in words if axis not in without and (axis == "executor" or piece.varies(axis)))
+    return ", ".join(shown)
+
+
+_CLASS = {"complete": "ok", "not-on-this-jdk": "none"}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How some forks ended. `where`: how far they came, in which forks; each text may be empty."""
+
+    word: str
+    css: str
+    where: str
+    message: str
+    advice: str
+
+    @property
+    def words(self) -> Markup:
+        told = f" {self.where}" if self.where else ""
+        if self.message:
+            told += f"{':' if self.where else ''} {self.message}."
+        return joined(badge(self.word, self.css), told, *([" ", small(self.advice)] if self.advice else []))
 
 
 def outcome_words(outcome: str) -> str:
     return "not on this JDK" if outcome == "not-on-this-jdk" else outcome.replace("-", " ")
 
 
-def outcome_views(forks: Sequence[Fork]) -> tuple[OutcomeView, ...]:
+def endings(forks: Sequence[Fork]) -> tuple[Ending, ...]:
     """Each way in which forks ended once, with how far they came, why, and what helps."""
     results = [fork.result for fork in forks if fork.result]
     by_outcome: dict[str, list[ProgramResult]] = {}
@@ -98,12 +123,22 @@ def outcome_views(forks: Sequence[Fork]) -> tuple[OutcomeView, ...]:
         if len(same) < len(results):
             words.append(f"in {len(same)} of {plural(len(results), 'fork')}")
         found.append(
-            OutcomeView(
+            Ending(
                 word=outcome_words(outcome),
-                css=OUTCOME_CLASS.get(outcome, "not-steady"),
+                css=_CLASS.get(outcome, "not-steady"),
                 where=", ".join(words),
                 message="; ".join(dict.fromkeys(problem.message for problem in problems)),
                 advice="; ".join(dict.fromkeys(problem.advice for problem in problems if problem.advice)),
             )
         )
     return tuple(found)
+
+
+def ended(forks: Sequence[Fork]) -> list[str]:
+    """The same for a cell of a table, a paragraph each."""
+    return [element("p", one.words, css="outcome") for one in endings(forks)]
+
+
+def titled(name: str, unit: str, css: str | None = None) -> Markup:
+    """The head of a column or a row."""
+    return joined(element("span", name, css=css) if css else name, *([" ", small(unit)] if unit else []))

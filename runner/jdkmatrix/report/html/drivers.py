@@ -45,6 +45,11 @@ class TriedOn(Record):
     virtualisation: str | None
     irq_time_accounting: bool | None
 
+    def words(self, *middle: str) -> str:
+        virtualisation = f", {self.virtualisation}" if self.virtualisation else ""
+        first = f"{self.measured_at}, {self.cpu}, Linux {self.kernel}{virtualisation}"
+        return "; ".join((first, *middle, f"commit {(self.commit or 'not known')[:12]}"))
+
 
 class ComparedDrivers(TriedOn):
     """The record that bench/drivers.py writes."""
@@ -68,13 +73,9 @@ def compared_blocks(compared: ComparedDrivers) -> tuple[PageBlock, ...]:
 
 
 def compared_words(compared: ComparedDrivers) -> Wording:
-    virtualisation = f", {compared.virtualisation}" if compared.virtualisation else ""
-    return say(
-        "drivers",
-        on=f"{compared.measured_at}, {compared.cpu}, Linux {compared.kernel}{virtualisation}; wrk2 "
-        f"{compared.wrk2.version}, loadgen {compared.loadgen.version}; windows of {compared.window_s:g} s over "
-        f"{compared.connections} connections; commit {(compared.commit or 'not known')[:12]}",
-    )
+    versions = f"wrk2 {compared.wrk2.version}, loadgen {compared.loadgen.version}"
+    windows = f"windows of {compared.window_s:g} s over {compared.connections} connections"
+    return say("drivers", on=compared.words(versions, windows))
 
 
 _FIGURES = ("Fork", "Rate#", "Pairs#", "CPU/request, µs#", "Ratio#", "p50, ms#", "p99, ms#", "Delivered#")

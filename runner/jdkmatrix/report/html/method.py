@@ -101,11 +101,9 @@ def _gate(gate: Gate, run: RunRecord) -> Fact:
 
 def _tried_on(provoked: Provoked) -> str:
     interrupts = {True: "accounted separately", False: "in the clocks of processes", None: "not known"}
-    virtualisation = f", {provoked.virtualisation}" if provoked.virtualisation else ""
-    return (
-        f"{provoked.measured_at}, {provoked.cpu}, Linux {provoked.kernel}{virtualisation}; interrupts: "
-        f"{interrupts[provoked.irq_time_accounting]}; windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} "
-        f"promised; commit {(provoked.commit or 'not known')[:12]}"
+    return provoked.words(
+        f"interrupts: {interrupts[provoked.irq_time_accounting]}",
+        f"windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} promised",
     )
 
 

@@ -54,7 +54,7 @@ def answers(
 
 
 def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> tuple[tuple[str, str], ...]:
-    """What was measured beside the leading figure and may be why one of the two is behind."""
+    """A measurement beside the leading figure that may be why one of the two is behind."""
     judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
     found = finding(judged, metric) if judged else None
     if compared is None or found not in (PairFinding.BETTER, PairFinding.WORSE):
@@ -68,7 +68,7 @@ def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> tuple[tuple[
 
 
 def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> tuple[tuple[str, str], ...]:
-    """What each tuning gains in the leading figure."""
+    """The gain of each tuning in the leading figure."""
     return tuple(
         (key.executor, ratio_sentence(metric, one, key.executor, reference(key.executor, key.server)))
         for key in piece.keys
@@ -192,7 +192,7 @@ def _tally(pair: Pair, by_key: dict[CellKey, Judged], metric: Metric, conditions
 
 
 def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]:
-    """As `_tally`, of how many forks did what their load asks for."""
+    """Like `_tally`, of how many forks did what their load asks for."""
     counts = _counts(pair, [finding_of(one) for one in by_key.values()], len(by_key))
     key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
     one, other = widest.contrast.numerator, widest.contrast.denominator

@@ -29,7 +29,7 @@ from jdkmatrix.report.cells.shown import (
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import delay_of, tasks_of
-from jdkmatrix.report.words.states import STATE_CLASS, State
+from jdkmatrix.report.words.states import State
 
 # In the order of their filters: title, unit, and whether it stands behind the executor.
 _AXES: dict[str, tuple[str, str, bool]] = {
@@ -52,7 +52,7 @@ def cells_section(judged: JudgedRun) -> Section:
     shown = tuple(shown_cells(cells, judged.judgements))
     varying = varying_axes(cells)
     counts = [(state, sum(one.state is state for one in shown)) for state in State]
-    badges = [badge(f"{number} {state.value}", STATE_CLASS[state]) for state, number in counts if number]
+    badges = [badge(f"{number} {state.value}", state.css) for state, number in counts if number]
     constant = constant_words(cells, varying)
     kinds = {cell.latency.kind for cell in cells if cell.latency}
     kind = KIND_SHORT[next(iter(kinds))] if len(kinds) == 1 else ""

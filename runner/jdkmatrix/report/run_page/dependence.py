@@ -25,7 +25,7 @@ _NAMED_AT_MOST = 3
 
 @dataclass(frozen=True)
 class BlockChecks:
-    """Of every ratio of a leading figure that has enough blocks, by its numerator's cell; A/A checks among them, which
+    """The test of every leading ratio that has enough blocks, by its numerator's cell; A/A checks among them, which
     suffer from the same host. All tests of a page are one family."""
 
     judged: Mapping[CellKey, JudgedDependence]
@@ -40,7 +40,7 @@ class BlockChecks:
 
     @property
     def words(self) -> str:
-        """What was tested, for the head of a table."""
+        """Says what was tested, for the head of a table."""
         if not self.tests:
             return f"Fewer than {FEWEST_BLOCKS} blocks cannot show whether they are correlated or drift."
         return (

@@ -1,4 +1,4 @@
-"""What the page of a run says as a whole of its experiments without a server. Pure."""
+"""A run’s experiments without a server as a whole, in words. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
 
 
 def title(run: RunRecord, experiments: Cells) -> str:
-    """Of a run that has nothing else."""
+    """The title of a run that has nothing else."""
     kinds = ", ".join(piece.page.title.lower() for piece in of_kinds(experiments))
     about = run.scenario.name if run.scenario else kinds or "experiments"
     return f"Without a server: {about}"
@@ -81,19 +81,14 @@ def notices(experiments: Cells) -> Iterable[Notice]:
         yield Notice(
             "warn",
             "Program and remote system share CPUs",
-            f"In {_share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: CPU time "
-            "that the remote system used was not left for the program.",
+            f"In {facts.share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: CPU "
+            "time that the remote system used was not left for the program.",
         )
-    loose = [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]
-    if loose:
-        reasons = sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose})
+    if loose := facts.by_affinity(forks):
+        where, why = loose
         yield Notice(
             "info",
             "Without a server: kept on its CPUs by affinity alone",
-            f"In {_share_of(loose, forks)} the program was kept on its CPUs by sched_setaffinity, which a thread can "
-            f"undo for itself. Cgroup cpusets were not used: {'; '.join(reasons)}.",
+            f"In {where} the program was kept on its CPUs by sched_setaffinity, which a thread can "
+            f"undo for itself. Cgroup cpusets were not used: {why}.",
         )
-
-
-def _share_of(some: list[Fork], forks: list[Fork]) -> str:
-    return "every fork" if len(some) == len(forks) else f"{len(some)} of {plural(len(forks), 'fork')}"

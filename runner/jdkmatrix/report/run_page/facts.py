@@ -48,7 +48,7 @@ def moment(iso: str) -> str:
 
 
 def lasted_s(one: Session | Fork) -> float | None:
-    """Of an older record by the time of day. None: it has not ended, or that clock was set back meanwhile."""
+    """For an older record, by the time of day. None: it has not ended, or that clock was set back meanwhile."""
     if one.duration_s is not None or one.ended_at is None:
         return one.duration_s
     try:
@@ -112,6 +112,7 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
     dirty = " with uncommitted changes" if _dirty(run) else ""
     commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"
     jdks = [jdk.id for jdk in run.jdks if jdk.selected and jdk.available]
+    served = not run.cells or any(key.has_server for key in run.cells)
     drivers = "; ".join(
         f"{d.name} {d.version}" + (f" on Java {d.java_version}" if d.java_version else "") for d in run.drivers
     )
@@ -119,9 +120,16 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
         Fact("CPU", latest.host.cpu.model),
         Fact("Host", _host_line(latest.host)),
         Fact("Measured", moment(run.started_at) + (f", {took}" if took else "")),
-        *_servers(run),
+        *(
+            Fact(
+                f"Server {server.id}" if len(run.servers) > 1 else "Server",
+                f"{server.name} {server.version}",
+                f"archive sha256 {server.sha256}",
+            )
+            for server in run.servers
+        ),
         Fact("JDKs", ", ".join(jdks) or "none"),
-        *([Fact("Driver", drivers or "none")] if drivers or not _only_alone(run) else []),
+        *([Fact("Driver", drivers or "none")] if drivers or served else []),
         Fact("Tool", f"jdk-matrix {latest.tool_version}{commit}"),
         *_pinned(run),
         *_scenario(run),
@@ -134,11 +142,6 @@ def _dirty(run: RunRecord) -> bool | None:
     """Had the source uncommitted changes in any session? None: of one it is not known."""
     told = [session.git_dirty for session in run.sessions]
     return True if True in told else None if None in told else False
-
-
-def _only_alone(run: RunRecord) -> bool:
-    """Has this run no cell with a server?"""
-    return bool(run.cells) and not any(key.has_server for key in run.cells)
 
 
 def _pinned(run: RunRecord) -> tuple[Fact, ...]:
@@ -161,13 +164,6 @@ def _scenario(run: RunRecord) -> tuple[Fact, ...]:
     )
 
 
-def _servers(run: RunRecord) -> Iterable[Fact]:
-    several = len(run.servers) > 1
-    for server in run.servers:
-        name = f"Server {server.id}" if several else "Server"
-        yield Fact(name, f"{server.name} {server.version}", f"archive sha256 {server.sha256}")
-
-
 def _stopping(run: RunRecord) -> tuple[Fact, ...]:
     if run.stopping is None:
         return ()
@@ -187,7 +183,7 @@ def _narrowed(run: RunRecord) -> str:
 
 
 def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[Notice, ...]:
-    """What changes how the figures must be read comes first."""
+    """Those that change how the figures must be read come first."""
     run = loaded.run
     found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells, judgements)]
     if loaded.damaged:
@@ -201,7 +197,7 @@ def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[No
 
 
 def pair_warnings(judged: JudgedRun, *keys: CellKey) -> Iterable[Notice]:
-    """What changes how the comparison of these cells must be read, as `notices` of their run have it."""
+    """Those `notices` of their run that change how the comparison of these cells must be read."""
     run, cells = judged.run, [cell for key in keys if (cell := judged.cells.get(key))]
     found = [
         *_cell_notices(cells),
@@ -252,7 +248,15 @@ def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
             f"In {len(shared)} of {plural(len(every), 'cell')} the host had too few CPUs to keep them apart: the "
             "driver took time from the server. Compare executors with each other, take no figure as absolute.",
         )
-    yield from _confinement_notices([fork for cell in every for fork in cell.record.forks])
+    if loose := by_affinity([fork for cell in every for fork in cell.record.forks]):
+        where, why = loose
+        yield Notice(
+            "info",
+            "Kept on their CPUs by affinity alone",
+            f"In {where} server and driver were kept on their CPUs by sched_setaffinity, which a thread can undo for "
+            "itself; the server's threads were looked at after every window. Cgroup cpusets, which no thread can "
+            f"leave, were not used: {why}.",
+        )
     single = [cell for cell in every if len(cell.usable) == 1]
     if single:
         yield Notice(
@@ -289,18 +293,15 @@ def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
         )
 
 
-def _confinement_notices(forks: Sequence[Fork]) -> Iterable[Notice]:
+def by_affinity(forks: Sequence[Fork]) -> tuple[str, str] | None:
+    """How many forks were kept on their CPUs by affinity alone, and why; None where none was."""
     loose = [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]
-    if loose:
-        where = "every fork" if len(loose) == len(forks) else f"{len(loose)} of {plural(len(forks), 'fork')}"
-        reasons = sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose})
-        yield Notice(
-            "info",
-            "Kept on their CPUs by affinity alone",
-            f"In {where} server and driver were kept on their CPUs by sched_setaffinity, which a thread can undo for "
-            "itself; the server's threads were looked at after every window. Cgroup cpusets, which no thread can "
-            f"leave, were not used: {'; '.join(reasons)}.",
-        )
+    reasons = sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose})
+    return (share_of(loose, forks), "; ".join(reasons)) if loose else None
+
+
+def share_of(some: Sequence[Fork], forks: Sequence[Fork]) -> str:
+    return "every fork" if len(some) == len(forks) else f"{len(some)} of {plural(len(forks), 'fork')}"
 
 
 def reproduce(run: RunRecord) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from jdkmatrix.claims.address import web
 from jdkmatrix.records.run import JdkRecord
 from jdkmatrix.report.blocks.inline import badge, folded, joined, link, paragraphs, pre
-from jdkmatrix.report.blocks.kinds import Details, Fact, PageBlock, Pre, Section
+from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Pre, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 
 _COLUMNS = columns("JDK", "Vendor", "VM", "Version~", "Source", "State", "Remark=")
@@ -19,7 +19,7 @@ def jdks_section(jdks: Sequence[JdkRecord]) -> Section:
     blocks: list[PageBlock] = [_table(selected, "Table of JDKs")]
     if others:
         summary = f"{len(others)} more of the catalogue, not selected here"
-        blocks.append(Details(summary, (_table(others, "Table of JDKs that were not selected"),)))
+        blocks.append(Disclosure(summary, (_table(others, "Table of JDKs that were not selected"),)))
     return Section("jdks", "JDKs", blocks)
 
 
@@ -35,9 +35,9 @@ def reports_of_itself(jdk: JdkRecord) -> tuple[str, ...]:
     return tuple(filter(None, (jdk.version_output, release)))
 
 
-def jdk_details(jdk: JdkRecord) -> tuple[Details, ...]:
+def jdk_details(jdk: JdkRecord) -> tuple[Disclosure, ...]:
     reports = reports_of_itself(jdk)
-    return (Details("What the JDK reports about itself", tuple(map(Pre, reports))),) if reports else ()
+    return (Disclosure("What the JDK reports about itself", tuple(map(Pre, reports))),) if reports else ()
 
 
 def _table(jdks: Sequence[JdkRecord], label: str) -> DataTable:

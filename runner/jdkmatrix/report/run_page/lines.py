@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.comparisons import Slice
@@ -26,7 +27,7 @@ class LineFigure:
     title: str
     axis: str
     points: Callable[[Fork], Points]
-    words: str = ""
+    words: str | Wording = ""
     log: bool = False
     number_format: str = "~s"
     top: float | None = None
@@ -65,9 +66,8 @@ def line_group(
     if not values:
         return None
     beside = reference(max(values))
-    low, high = 0.0, figure.top or max([*values, *(float(row["y"]) for row in beside)]) * 1.05
-    if figure.log:
-        low, high = log_domain(values)
+    values += [float(row["y"]) for row in beside]
+    low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
     charts = tuple(
         Chart(
             id=f"{place.id_prefix}-{figure.id}-{number}",

@@ -90,8 +90,8 @@ def memory_charts(place: ChartPlace) -> Iterator[Charts]:
 
 
 def readings_words(piece: Slice) -> str | None:
-    """What CPU per request leaves out; None where nothing was read. That of a ramp is worked out from samples of the
-    whole process, and leaves out nothing."""
+    """The part that CPU per request leaves out; None where nothing was read. That of a ramp is worked out from samples
+    of the whole process, and leaves out nothing."""
     cells = [cell for cell in piece.cells if not cell.kind.cost_is_sampled]
     costs = [us for cell in cells for fork in cell.usable if (us := fork_readings_us(fork))]
     if not costs:

@@ -18,7 +18,7 @@ _NAMED_AT_MOST = 3
 
 
 def modes_notices(cells: Cells) -> Iterator[Notice]:
-    """Of the leading figure of every cell that has enough forks; all tests of a page are one family."""
+    """For the leading figure of every cell with enough forks; all tests of a page are one family."""
     tested: dict[CellKey, Modes] = {}
     for cell in cells:
         figures = cell.by_block(cells.leading(cell.key)).values()

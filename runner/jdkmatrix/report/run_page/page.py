@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.records.run import Calibration, RunRecord
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import joined, say, strong
 from jdkmatrix.report.blocks.kinds import (
     Command,
     Container,
-    Details,
+    Disclosure,
     FactList,
     HowToRead,
     Items,
@@ -18,7 +18,6 @@ from jdkmatrix.report.blocks.kinds import (
     Notices,
     PageBlock,
     Prose,
-    Published,
     Section,
     Trouble,
     Troubles,
@@ -28,13 +27,13 @@ from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.cells.shown import ShownCell, shown_cells
-from jdkmatrix.report.claims.published import not_repeated_views, published_views
+from jdkmatrix.report.claims.published import claim_in_run, published_blocks
 from jdkmatrix.report.html.names import METHOD_PAGE
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import attempts, experiment_words, facts, refusals, sessions
 from jdkmatrix.report.run_page.cells_table import cells_section
 from jdkmatrix.report.run_page.dependence import check_blocks, dependence_notices
-from jdkmatrix.report.run_page.fork_counts import ForkCount, count_forks
+from jdkmatrix.report.run_page.fork_counts import count_forks
 from jdkmatrix.report.run_page.jdks import jdks_section
 from jdkmatrix.report.run_page.modes import modes_notices
 from jdkmatrix.report.run_page.precision import precision_section
@@ -42,13 +41,14 @@ from jdkmatrix.report.run_page.sections import sections
 from jdkmatrix.report.run_page.troubles import fork_lines
 from jdkmatrix.report.words.numbers import quantity
 from jdkmatrix.report.words.sentences import cell_words, family_words
-from jdkmatrix.report.words.states import STATE_CLASS, State
+from jdkmatrix.report.words.states import State
 
 
 def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequence[Notice], root: str) -> WebPage:
     """`experiments`: what it shows of those; `notices`: as run_notices; `root` leads to the site's folder."""
     run, cells, judgements = judged.run, judged.cells, judged.judgements
     served = bool(cells.keys) or not experiments
+    pairs = dict.fromkeys(f"{one.pair.numerator} over {one.pair.base}" for one in slices(cells))
     parts: list[PageBlock] = []
     if served:
         family = family_words(judgements.comparisons, judgements.checks)
@@ -63,13 +63,13 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
         *_troubles(judged),
         jdks_section(run.jdks),
         _host(run),
-        HowToRead(served, bool(experiments), _pairs(cells), cells.references),
+        HowToRead(served, bool(experiments), " or ".join(pairs), cells.references),
         _reproduce(run),
     )
     return WebPage(
         title=f"{run_title(judged)} · {run.run_id}",
         heading=run_title(judged),
-        summary=joined(_forks(count_forks(judged.loaded)), " ", _summary(cells, judged.experiments)),
+        summary=_summary(judged),
         lede=(_about(judged, notices),),
         blocks=(*parts, *later),
         root=root,
@@ -99,7 +99,7 @@ def _menu(served: bool, experiments: Sequence[Section], later: Sequence[PageBloc
 
 
 def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
-    """Of all that must or should be known of a run; what changes how its figures must be read comes first."""
+    """All that must or should be known of a run; those that change how its figures must be read come first."""
     loaded, cells = judged.loaded, judged.cells
     found = [
         *facts.notices(loaded, cells, judged.judgements),
@@ -129,12 +129,10 @@ def run_title(judged: JudgedRun) -> str:
     return f"Thread pool or virtual threads: {', '.join(about)}" if about else "Thread pool or virtual threads"
 
 
-def _forks(counted: ForkCount) -> str:
-    return strong(f"{counted.text}.", "forks amber" if counted.amber else "forks")
-
-
-def _summary(cells: Cells, experiments: Cells) -> str:
-    return " ".join(filter(None, (_of_served(cells, experiments), experiment_words.summary(experiments))))
+def _summary(judged: JudgedRun) -> str:
+    forks, experiments = count_forks(judged.loaded), judged.experiments
+    words = filter(None, (_of_served(judged.cells, experiments), experiment_words.summary(experiments)))
+    return joined(strong(f"{forks.text}.", "forks amber" if forks.amber else "forks"), " ", " ".join(words))
 
 
 def _of_served(cells: Cells, experiments: Cells) -> str:
@@ -152,32 +150,32 @@ def _of_served(cells: Cells, experiments: Cells) -> str:
     )
 
 
-def _about(judged: JudgedRun, notices: Sequence[Notice]) -> Details:
+def _about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
     run, loaded = judged.run, judged.loaded
     told = (*facts.run_facts(run), *sessions.fact(loaded), *sessions.windows_fact(loaded))
     care = warned(notices)
     summary = "Where, when, with what"
     if care:
         summary = joined(strong(f"Read with care: {' · '.join(care)}.", "warned"), f" {summary}")
-    return Details(summary, (*([Notices(tuple(notices))] if notices else []), FactList(told, "facts hero")), "about")
-
-
-def _pairs(cells: Cells) -> str:
-    """That the sections are about, in words."""
-    return " or ".join(dict.fromkeys(f"{one.pair.numerator} over {one.pair.base}" for one in slices(cells)))
+    return Disclosure(summary, (*([Notices(tuple(notices))] if notices else []), FactList(told, "facts hero")), "about")
 
 
 def _published(judged: JudgedRun, root: str) -> Iterator[Section]:
-    run = judged.run
-    sources = published_views(judged.claims, judged.earlier_verdicts)
-    if not sources:
+    run, claims = judged.run, {one.claim.id: one for one in judged.claims}
+    if not claims:
         return
-    small_run = run.scenario.scale_words if run.scenario and run.scenario.scale == "small" else None
-    others = not_repeated_views(run)
-    blocks: list[PageBlock] = [Published(sources)]
-    if others:
+    scenario, earlier = run.scenario, judged.earlier_verdicts
+    blocks = [
+        *published_blocks(
+            [one.claim for one in claims.values()],
+            lambda claim: claim_in_run(claims[claim.id], earlier.get(claim.id)),
+        )
+    ]
+    if scenario and scenario.not_repeated:
         nothing = Prose("Nothing on this page speaks for or against these.")
-        blocks.append(Details("Published, and repeated by no scenario", (nothing, Published(others)), "not-repeated"))
+        others = published_blocks(scenario.not_repeated, lambda _: (None, ()))
+        blocks.append(Disclosure("Published, and repeated by no scenario", (nothing, *others), "not-repeated"))
+    small_run = scenario.scale_words if scenario and scenario.scale == "small" else None
     yield Section(
         "published", "What was published", blocks, say("published", scale=small_run, claims=f"{root}claims/index.html")
     )
@@ -214,7 +212,7 @@ def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
         label=cell_words(one.key),
         href=one.href,
         status="some forks" if is_ok else one.state_text,
-        status_class="not-steady" if is_ok else STATE_CLASS[one.state],
+        status_class="not-steady" if is_ok else one.state.css,
         reasons=reasons or ("no reason was recorded",),
     )
 
@@ -229,7 +227,16 @@ def _host(run: RunRecord) -> Section:
     blocks: list[PageBlock] = [FactList(facts.host_facts(run.latest_session.host))]
     if run.calibrations:
         words = say("calibration", single=len(run.calibrations) == 1)
-        rows = tuple(map(_calibration, run.calibrations))
+        rows: list[tuple[Cell, ...]] = [
+            (
+                one.jdk,
+                quantity(one.rounds_per_us, 3, why=""),
+                quantity(one.spread * 100, 2, why=""),
+                str(one.repeats),
+                str(one.cpu),
+            )
+            for one in run.calibrations
+        ]
         heads = columns("JDK", "Rounds|per µs#", "Spread|% of median#", "Repeats#", "CPU#")
         blocks += [Prose(words, "Calibration of the work"), DataTable("Calibration", heads, rows)]
     if run.capacities:
@@ -242,18 +249,11 @@ def _host(run: RunRecord) -> Section:
     return Section("host", "Host", blocks)
 
 
-def _calibration(one: Calibration) -> tuple[Cell, ...]:
-    rounds, spread = (
-        quantity(value, digits, why="") for value, digits in ((one.rounds_per_us, 3), (one.spread * 100, 2))
-    )
-    return one.jdk, rounds, spread, str(one.repeats), str(one.cpu)
-
-
 def _reproduce(run: RunRecord) -> Section:
     order = (Prose(say("order_of_forks")), Items(run.order, "order", ordered=True))
     blocks = (
         Command(facts.reproduce(run), "Commands that repeat this run"),
-        Details(f"Order of execution ({len(run.order)} forks)", order),
+        Disclosure(f"Order of execution ({len(run.order)} forks)", order),
         Prose(say("files_of_run")),
     )
     return Section("reproduce", "Reproduce this run", blocks, say("reproduce"))

@@ -39,7 +39,8 @@ _IN_TURNS = "only forks measured one after another show what forks of a fixed le
 
 def precision_section(run: RunRecord, cells: Cells, checks: BlockChecks, judgements: Judgements) -> tuple[Section, ...]:
     """None where no ratio has an interval."""
-    rules = _rules(run)
+    # Those of the run, or the usual ones where the number of blocks was fixed.
+    rules = StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
     rows = tuple(_rows(cells, checks, judgements, rules, adaptive=run.stopping is not None))
     if not rows:
         return ()
@@ -71,11 +72,6 @@ def _turns(cells: Cells) -> str | None:
     )
 
 
-def _rules(run: RunRecord) -> StoppingRules:
-    """Those of the run, or the usual ones where the number of blocks was fixed."""
-    return StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
-
-
 def _rows(
     cells: Cells, checks: BlockChecks, judgements: Judgements, rules: StoppingRules, *, adaptive: bool
 ) -> Iterator[tuple[Cell, ...]]:
@@ -86,7 +82,7 @@ def _rows(
         half_width_log = judged.ratio.half_width_log if judged else None
         if judged is None or half_width_log is None:
             continue
-        ratio = judged.ratio
+        ratio, known = judged.ratio, math.expm1(half_width_log)
         ended_by = _decision(ratio, rules) if adaptive else "fixed number"
         found = checks.of(key)
         cost = _cost_of(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
@@ -95,13 +91,13 @@ def _rows(
             ratio_name(key, base.key.executor),
             metric.title,
             Figure(str(ratio.blocks), ratio.blocks),
-            _share(math.expm1(half_width_log)),
+            Figure(f"± {known * 100:.{1 if known < 0.1 else 0}f} %", known),
             lag1_figure(found, ratio.blocks),
             trend_figure(found, ratio.blocks),
             judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
             _adaptive(cost),
             _cost(whole.fixed) if whole else _no_fixed(cost),
-            _time_share(whole) if whole else _no_fixed(cost),
+            Figure(f"{whole.time_share * 100:.0f} %", whole.time_share) if whole else _no_fixed(cost),
         )
 
 
@@ -123,10 +119,6 @@ def _cost_of(cell: CellStats, base: CellStats, rules: StoppingRules) -> AsMeasur
         return str(error)
 
 
-def _share(value: float) -> Figure:
-    return Figure(f"± {value * 100:.1f} %" if value < 0.1 else f"± {value * 100:.0f} %", value)
-
-
 def _cost(cost: Cost, title: str | None = None) -> Figure:
     return Figure(f"{plural(cost.blocks, 'block')}, {span(cost.total_s)}", cost.total_s, title)
 
@@ -143,7 +135,3 @@ def _adaptive(cost: AsMeasured | str) -> Figure:
 
 def _no_fixed(cost: AsMeasured | str) -> Figure:
     return missing(cost if isinstance(cost, str) else _IN_TURNS)
-
-
-def _time_share(protocols: Protocols) -> Figure:
-    return Figure(f"{protocols.time_share * 100:.0f} %", protocols.time_share)

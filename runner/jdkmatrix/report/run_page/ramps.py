@@ -257,6 +257,6 @@ def _mean(metric: Metric, cell: CellStats) -> str | None:
 
 
 def _in(found: int, cell: CellStats) -> str:
-    """Of the forks that say something; empty where it is all of them."""
+    """In how many of the forks that say something; empty where it is all of them."""
     told = cell.attained.told
     return f" in {found} of {told} forks" if found < told else ""

@@ -7,72 +7,54 @@ from collections.abc import Iterator
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import CAPACITY
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, CapacityStep
 from jdkmatrix.report.blocks.inline import badge, say
-from jdkmatrix.report.blocks.kinds import Chart, Charts, PageBlock, Prose
+from jdkmatrix.report.blocks.kinds import Charts, PageBlock, Prose
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cell_figures import of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.charts import specs as charts
+from jdkmatrix.report.charts.curves import Axis
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.lines import ChartPlace
+from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
 from jdkmatrix.report.words.numbers import milliseconds, quantity
 
 _OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
 
 
+def _points(fork: Fork) -> Points:
+    """p99 of every window of its search over its rate."""
+    return ((step.rate_rps, p99_ms) for step, p99_ms in _judged(fork))
+
+
+_LATENCY = LineFigure("latency", "Latency over rate", "p99 in ms", _points, say("latency_over_rate"), log=True)
+
+
 def search_charts(place: ChartPlace) -> Iterator[Charts]:
-    """One chart per number of CPUs, work and JDK, all on the same scales: p99 of every valid window over its rate."""
-    piece, order = place.piece, place.order
-    load = next((cell.load for cell in piece.cells), None)
-    rows = {cell.key: rows for cell in piece.cells if (rows := _rows(cell))}
-    if not isinstance(load, CapacityLoad) or not rows:
+    load = next((cell.load for cell in place.piece.cells), None)
+    rates = [rate for cell in place.piece.cells for fork in cell.usable for rate, _ in _points(fork)]
+    if not isinstance(load, CapacityLoad) or not rates:
         return
-    every = [row for of_cell in rows.values() for row in of_cell]
-    lowest, highest = charts.log_domain([*(float(row["ms"]) for row in every), load.p99_max_us / 1000])
-    fastest = max(float(row["rate"]) for row in every)
-    conditions = ((title, [cell for cell in cells if cell.key in rows]) for title, cells in piece.conditions(order))
-    yield Charts(
-        "Latency over rate",
-        say("latency_over_rate"),
-        tuple(
-            Chart(
-                id=f"{place.id_prefix}-{number}",
-                title=title,
-                note="; ".join(map(_note, here)),
-                drawing=charts.rate_latency(
-                    [row for cell in here for row in rows[cell.key]],
-                    order=order,
-                    objective_ms=load.p99_max_us / 1000,
-                    lowest_ms=lowest,
-                    highest_ms=highest,
-                    fastest_rps=fastest,
-                    description=f"p99 latency over the rate of requests of {title}, one line per fork",
-                ),
-            )
-            for number, (title, here) in enumerate(conditions)
-            if here
-        ),
-        place.key,
-        place.css,
-    )
+    x = Axis("requests per second", 0, max(rates) * 1.03)
+    objective = [{"x": end, "y": load.p99_max_us / 1000} for end in (x.low, x.high)]
+    if charts := line_group(_LATENCY, place, x, marks=_windows, reference=lambda _: objective, note=_note):
+        yield charts
 
 
-def _rows(cell: CellStats) -> list[Row]:
-    """Windows in which nothing was answered have no latency, and no point."""
-    return [
-        {
-            "executor": cell.key.executor,
-            "fork": fork.fork,
-            "rate": step.rate_rps,
-            "ms": p99_us / 1000,
-            "held": _OUTCOMES[step.held][0],
-        }
-        for fork in cell.usable
-        if fork.capacity
-        for step in sorted(fork.capacity.steps, key=lambda step: step.rate_rps)
-        if step.held is not None and (p99_us := _p99_us(step)) is not None
-    ]
+def _judged(fork: Fork) -> Iterator[tuple[CapacityStep, float]]:
+    """By rate, with p99 in ms. Windows in which nothing was answered have no latency, and no point."""
+    for step in sorted(fork.capacity.steps if fork.capacity else (), key=lambda step: step.rate_rps):
+        p99_us = _p99_us(step)
+        if step.held is not None and p99_us is not None:
+            yield step, p99_us / 1000
+
+
+def _windows(cell: CellStats) -> Iterator[Row]:
+    for fork in cell.usable:
+        for step, p99_ms in _judged(fork):
+            text = f"fork {fork.fork}: {_OUTCOMES[step.held][0]}"
+            place = {"executor": cell.key.executor, "x": step.rate_rps, "y": p99_ms}
+            yield {**place, "text": text, "hollow": not step.held}
 
 
 def _p99_us(step: CapacityStep) -> float | None:

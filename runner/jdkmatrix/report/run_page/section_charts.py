@@ -13,11 +13,15 @@ from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.latency import Pooled
 from jdkmatrix.report.charts import specs as charts
+from jdkmatrix.report.charts.curves import Axis, lines
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.lines import ChartPlace
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
+# By 1 / (1 - quantile), as HdrHistogram's plots have them.
+_QUANTILES = {1: "0", 2: "50", 10: "90", 100: "99", 1000: "99.9", 10_000: "99.99", 100_000: "99.999"}
+_QUANTILE_LABELS = "".join(f"datum.value == {x} ? '{name} %' : " for x, name in _QUANTILES.items()) + "''"
 
 
 def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...]:
@@ -31,7 +35,7 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
     shares = len(piece.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
         peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
-        highest = {task: _highest(metric, peers, task) for task in piece.tasks}
+        highest = _highest(metric, peers, piece.tasks)
         means: list[Row] = []
         forks: list[Row] = []
         for cell in sorted(
@@ -65,9 +69,11 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
     return tuple(found)
 
 
-def _highest(metric: Metric, cells: Sequence[CellStats], task: TaskSize) -> float:
-    figures = [one.value for cell in cells if cell.key.task == task for one in cell.figures(metric).values()]
-    return max(figures, default=1.0) or 1.0
+def _highest(metric: Metric, cells: Sequence[CellStats], tasks: Sequence[TaskSize]) -> dict[TaskSize, float]:
+    figures: dict[TaskSize, list[float]] = {task: [] for task in tasks}
+    for cell in cells:
+        figures[cell.key.task] += [one.value for one in cell.figures(metric).values()]
+    return {task: max(values, default=1.0) or 1.0 for task, values in figures.items()}
 
 
 def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:
@@ -104,25 +110,28 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
     if not points:
         return ()
     every = [point for curve in points.values() for point in curve]
-    lowest, highest = charts.log_domain([ms for _, ms, _ in every])
+    latency = Axis("latency in ms", *charts.log_domain([ms for _, ms, _ in every]), log=True)
     longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
+    percentile = Axis(
+        "percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS, told="quantile"
+    )
     conditions = place.piece.conditions(place.order)
     return tuple(
         Chart(
             id=f"{place.id_prefix}-{number}",
             title=title,
             note=_p99_note(curves),
-            drawing=charts.latency_curves(
+            drawing=lines(
                 [
-                    {"executor": cell.key.executor, "x": x, "ms": ms, "quantile": quantile}
+                    {"executor": cell.key.executor, "x": x, "y": ms, "quantile": quantile}
                     for cell in curves
                     for x, ms, quantile in points[cell.key]
                 ],
+                x=percentile,
+                y=latency,
                 order=place.order,
-                lowest_ms=lowest,
-                highest_ms=highest,
-                longest=longest,
                 description=f"Latency by percentile of {title}, one line per executor",
+                by_fork=False,
             ),
         )
         for number, (title, cells) in enumerate(conditions)

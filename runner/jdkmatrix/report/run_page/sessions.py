@@ -37,7 +37,7 @@ def measuring(loaded: LoadedRun) -> tuple[Session, ...]:
 
 
 def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
-    """What was not the same in all of them. What one of them did not record is not compared."""
+    """All that was not the same in all of them. What one of them did not record is not compared."""
     found: list[str] = []
     boots = len({session.boot_id for session in sessions if session.boot_id})
     if boots > 1:

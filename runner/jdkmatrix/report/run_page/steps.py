@@ -98,7 +98,7 @@ def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, st
 
 
 def remarks(cell: CellStats) -> tuple[str, ...]:
-    """What must be known of its saturation; none for other loads than rising steps."""
+    """Remarks on its saturation; none for other loads than rising steps."""
     if not isinstance(cell.load, StepsLoad):
         return ()
     return tuple(words for words in (_not_saturated(cell), held_back(cell)) if words)

@@ -1,4 +1,4 @@
-"""What is not ok about a cell, a line for each fork. Pure."""
+"""The troubles of a cell, a line for each fork. Pure."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def merged(messages: Iterable[str]) -> list[str]:
 
 
 def alike(told: Iterable[tuple[str, int]]) -> list[tuple[str, list[int]]]:
-    """As `merged`, each with the forks of which it is told."""
+    """Like `merged`, each with the forks of which it is told."""
     found: dict[str, tuple[list[list[str]], list[int]]] = {}
     for message, fork in told:
         numbers, forks = found.setdefault(_NUMBER.sub("0", message), ([], []))

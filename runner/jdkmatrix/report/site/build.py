@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,13 +40,14 @@ from jdkmatrix.store.readable import UnreadableError, readable
 
 _DIGEST = "digest.json"
 _MADE_WITH = ".made-with"
+_BUILT_ON = ("altair", "hdrhistogram", "jinja2", "markupsafe", "numpy", "pydantic", "scipy")
 _DIGESTS = TypeAdapter(RunDigest)
 _RUNS = TypeAdapter(tuple[RunDigest, ...])
 
 
 @dataclass(frozen=True)
 class Background:
-    """What pages are made with besides runs."""
+    """All that pages are made with besides runs."""
 
     templates: Path
     matrix: Matrix
@@ -57,8 +59,9 @@ class Background:
         return {name: claim.scenarios for name, claim in self.claims.claims.items()}
 
     def stamp(self) -> str:
-        """Of the code, what draws, the templates and the claims."""
-        parts = (_code(), version("altair"), digest_of_templates(self.templates), self.claims.model_dump_json())
+        """Changes with the code and what that is built on, the templates, the catalogues and the claims."""
+        code = (sys.version, *map(version, _BUILT_ON), _code())
+        parts = (*code, digest_of_templates(self.templates), self.claims.model_dump_json())
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

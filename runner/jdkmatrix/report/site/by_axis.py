@@ -187,7 +187,7 @@ def _table(axis: str, rows: _Rows, hosts: Mapping[str, str]) -> tuple[PageBlock,
 
 
 def _facts(axis: str, value: str, runs: Sequence[RunDigest]) -> Iterator[tuple[str, str]]:
-    """What runs told of it and when, the newest first."""
+    """The words of runs about it, and when; the newest first."""
     told: dict[str, Callable[[RunDigest], str | None]] = {
         "jdk": lambda run: dict(run.jdks).get(value),
         "host": lambda run: f"kernel {run.kernel}",

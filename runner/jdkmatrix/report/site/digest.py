@@ -1,4 +1,4 @@
-"""What the site says of a run outside of the run's own pages: enough for an answer, a row and a verdict. Pure.
+"""All that the site says of a run outside of the run's own pages: enough for an answer, a row and a verdict. Pure.
 
 It is written beside the run's pages, so that the site can be put together again without reading the run again.
 """
@@ -35,7 +35,7 @@ PICKED = ("server", "jdk", "cpus", "burn_us", "wait_us", "workload", "load")
 
 
 @dataclass(frozen=True)
-class Condition:
+class MeasuredCondition:
     """Virtual threads and a server's pool under one condition. `driver`: what made its load, by name. `page`,
     `pool_page`: their cells, seen from the run. `cause`: what was measured beside the leading figure and may be why,
     None where nothing was. `warnings`: titles of what changes how these two cells must be read."""
@@ -99,7 +99,7 @@ class RunDigest:
     forks: ForkCount
     aa: str | None
     damaged: tuple[str, ...]
-    conditions: tuple[Condition, ...]
+    conditions: tuple[MeasuredCondition, ...]
     cells: tuple[MeasuredCell, ...]
     claims: tuple[ClaimEvidence, ...]
 
@@ -158,7 +158,7 @@ def _check(key: CellKey, cells: Cells, judgements: Judgements) -> str:
     return words.get(judged.verdict, judged.verdict.value)
 
 
-def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[Condition]:
+def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCondition]:
     """`care`: titles of the warnings on the run's page."""
     cells, judgements = judged.cells, judged.judgements
 
@@ -174,7 +174,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[Condition]:
         if not advice:
             continue
         pool = key.model_copy(update={"executor": own_pool(key.server)})
-        yield Condition(
+        yield MeasuredCondition(
             **{axis: getattr(key, axis) for axis in PICKED},
             load_words=loads_words([cell.load]),
             driver=cell.driver,

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.blocks.inline import joined, link, say, small, strong
-from jdkmatrix.report.blocks.kinds import Details, PageBlock, Prose, Section
+from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section
 from jdkmatrix.report.blocks.page import WebPage
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.advice import Advice
 from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page.facts import moment
-from jdkmatrix.report.site.digest import Condition, RunDigest
+from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest
 from jdkmatrix.report.site.home import axis_values, where_words
 from jdkmatrix.report.site.runs_table import host_names
 from jdkmatrix.report.words.numbers import apart, higher
@@ -36,7 +36,7 @@ class RatioSeries:
     where: str
     host: str
     figure: str
-    points: tuple[tuple[RunDigest, Condition, Advice], ...]
+    points: tuple[tuple[RunDigest, MeasuredCondition, Advice], ...]
     changes: Mapping[int, str]
 
     @property
@@ -46,7 +46,7 @@ class RatioSeries:
 
     @property
     def new(self) -> Iterator[tuple[str, ...]]:
-        """Of each point what was another than in the run before: load, JDK build, kernel."""
+        """For each point, what differs from the run before: load, JDK build, kernel."""
         before: dict[str, str] = {}
         for run, condition, _ in self.points:
             jdk = dict(run.jdks).get(condition.jdk, "not known")
@@ -74,8 +74,8 @@ def history_page(runs: Sequence[RunDigest], root: str) -> WebPage:
 
 
 def ratio_series(runs: Sequence[RunDigest]) -> tuple[RatioSeries, ...]:
-    """Of every condition that a host measured in two runs or more by one driver."""
-    found: dict[tuple[str | None, ...], list[tuple[RunDigest, Condition]]] = {}
+    """A series for every figure of a condition that a host measured in two runs or more by one driver."""
+    found: dict[tuple[str | None, ...], list[tuple[RunDigest, MeasuredCondition]]] = {}
     for run in reversed(runs):
         for condition in run.conditions:
             place = (run.host_id, condition.driver, *axis_values(condition))
@@ -84,10 +84,13 @@ def ratio_series(runs: Sequence[RunDigest]) -> tuple[RatioSeries, ...]:
     return tuple(one for measured in found.values() if len(measured) > 1 for one in _series(measured, hosts))
 
 
-def _series(measured: Sequence[tuple[RunDigest, Condition]], hosts: Mapping[str, str]) -> Iterator[RatioSeries]:
+def _series(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Mapping[str, str]) -> Iterator[RatioSeries]:
+    def ratios(condition: MeasuredCondition) -> dict[str, Advice]:
+        return {one.figure: one for one in condition.advice if one.ratio}
+
     newest_run, newest = measured[-1]
     for told in newest.advice:
-        points = tuple((run, one, ratio) for run, one in measured if (ratio := _of(one, told.figure)))
+        points = tuple((run, one, ratio) for run, one in measured if (ratio := ratios(one).get(told.figure)))
         if len(points) > 1:
             name = f"{newest_run.host_id}.{'.'.join(axis_values(newest))}.{newest.driver}.{told.figure}"
             yield RatioSeries(
@@ -98,11 +101,6 @@ def _series(measured: Sequence[tuple[RunDigest, Condition]], hosts: Mapping[str,
                 points=points,
                 changes=_changes([ratio for *_, ratio in points]),
             )
-
-
-def _of(condition: Condition, figure: str) -> Advice | None:
-    """None where it has no ratio."""
-    return next((one for one in condition.advice if one.figure == figure and one.ratio), None)
 
 
 def _changes(points: Sequence[Advice]) -> dict[int, str]:
@@ -136,4 +134,4 @@ def _block(one: RatioSeries, root: str) -> PageBlock:
         for place, ((run, condition, ratio), new) in enumerate(zip(one.points, one.new, strict=True))
     ]
     summary = joined(strong(one.figure), f": {one.where}, on {one.host}: {one.finding}")
-    return Details(summary, (DataTable(label, _COLUMNS, rows, "wrap"),), id=one.anchor, open=bool(one.changes))
+    return Disclosure(summary, (DataTable(label, _COLUMNS, rows, "wrap"),), id=one.anchor, open=bool(one.changes))

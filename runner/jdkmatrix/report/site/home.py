@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import TaskSize
-from jdkmatrix.domain.quantities import MISSING, plural, wait_words, work_words
+from jdkmatrix.domain.quantities import MISSING, plural, wait_words
 from jdkmatrix.figures.metrics import METRICS
 from jdkmatrix.report.blocks.inline import badge, element, joined, link, paragraphs, say, small, strong
 from jdkmatrix.report.blocks.kinds import (
     Container,
-    Details,
+    Disclosure,
     Notice,
     Notices,
     PageBlock,
@@ -28,20 +28,22 @@ from jdkmatrix.report.blocks.kinds import (
 from jdkmatrix.report.blocks.page import SITE_MENU, WebPage
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow
 from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side
-from jdkmatrix.report.claims.published import VERDICT_CLASS
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
+from jdkmatrix.report.claims.words import VERDICT_CLASS
 from jdkmatrix.report.html.names import METHOD_PAGE
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.conditions_map import conditions_maps
-from jdkmatrix.report.site.digest import PICKED, Condition, RunDigest
+from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest
 from jdkmatrix.report.site.offers import Box
 from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.site.runs_table import host_names, runs_section
 from jdkmatrix.report.site.same_condition import Answering, answering
 from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.report.words.sentences import condition as condition_words
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
+_SORTED_BY = ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")
 _FIGURES = [OUTCOME, *(metric.id for metric in METRICS)]
 _TITLES = {
     "host": "Host",
@@ -65,7 +67,7 @@ class HostAnswer:
 
     @property
     def values(self) -> dict[str, str]:
-        """Of every axis that is picked."""
+        """By every axis that is picked."""
         axes = zip(PICKED, axis_values(self.found.condition), strict=True)
         return {"host": self.found.run.host_id, **dict(axes)}
 
@@ -85,11 +87,12 @@ def home_page(
     """`runs`: newest first. `claims`: what all runs together say of each; `unreadable`: why runs are not shown;
     `offered`: what profiles would measure."""
     hosts = host_names(runs)
-    found: dict[tuple[str, ...], list[tuple[RunDigest, Condition]]] = {}
+    found: dict[tuple[str, ...], list[tuple[RunDigest, MeasuredCondition]]] = {}
     for run in runs:
         for condition in run.conditions:
             found.setdefault((run.host_id, *axis_values(condition)), []).append((run, condition))
-    ordered = sorted(map(answering, found.values()), key=lambda one: _place(one.condition))
+    newest = map(answering, found.values())
+    ordered = sorted(newest, key=lambda one: [getattr(one.condition, axis) for axis in _SORTED_BY])
     answers = tuple(
         HostAnswer(f"answer-{number}", hosts[one.run.host_id], one) for number, one in enumerate(ordered, start=1)
     )
@@ -117,14 +120,8 @@ def home_page(
     )
 
 
-def axis_values(condition: Condition) -> tuple[str, ...]:
+def axis_values(condition: MeasuredCondition) -> tuple[str, ...]:
     return tuple(str(getattr(condition, axis)) for axis in PICKED)
-
-
-def _place(condition: Condition) -> tuple[object, ...]:
-    return tuple(
-        getattr(condition, axis) for axis in ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")
-    )
 
 
 def _figures(answers: Iterable[HostAnswer]) -> dict[str, str]:
@@ -226,11 +223,11 @@ def _rests_on(one: HostAnswer) -> Iterator[tuple[str, str]]:
 
 
 def _inside(title: str) -> str:
-    """As it stands inside a sentence."""
+    """A title inside a sentence."""
     return title if title[:2].isupper() or title.startswith("A/A") else f"{title[:1].lower()}{title[1:]}"
 
 
-def where_words(condition: Condition) -> str:
+def where_words(condition: MeasuredCondition) -> str:
     """ "temurin-25, 1 CPU, tasks of 100 µs, remote delay of 2 ms: mp-ping on open-liberty, flood"."""
     size = condition_words(condition.cpus, TaskSize(condition.burn_us, condition.wait_us))
     return f"{condition.jdk}, {size}: {condition.workload} on {condition.server}, {condition.load}"
@@ -264,7 +261,7 @@ def _all_answers(answers: Sequence[HostAnswer], figures: Mapping[str, str]) -> S
     return Section(
         "all",
         "All answers",
-        (Details(plural(len(answers), "condition"), (table,)),),
+        (Disclosure(plural(len(answers), "condition"), (table,)),),
         "The newest result per host and condition. A ratio is virtual threads over the server’s pool, with its 95 % "
         "interval.",
     )
@@ -307,31 +304,24 @@ def _picks(answers: Sequence[HostAnswer], offered: Sequence[Box], first: HostAns
     def words(axis: str, value: str) -> str:
         match axis:
             case "burn_us":
-                return work_words(int(value)) if int(value) else "no added work"
+                return added_work(int(value))
             case "wait_us":
                 return wait_words(int(value)) if int(value) else "none"
             case "host":
                 return hosts[value]
             case "load":
-                return _load(value, load_words.get(value, ()))
+                # A load that was worked out for each condition has other words in each.
+                told = load_words.get(value, set())
+                return f"{value}: {next(iter(told))}" if len(told) == 1 else value
             case _:
                 return value
 
     for axis, title in _TITLES.items():
         measured = dict.fromkeys(one.values[axis] for one in answers)
         others = dict.fromkeys(str(value) for box in offered for value in box.get(axis, ()))
-        told = [[(value, words(axis, value)) for value in _ordered(axis, values)] for values in (measured, others)]
-        unmeasured = tuple(one for one in told[1] if one[0] not in measured)
-        chosen = "" if axis == "host" else first.values[axis]
-        yield Pick(axis, title, tuple(told[0]), unmeasured, chosen)
+        values = (list(measured), [value for value in others if value not in measured])
+        # Numbers by size, all else as it comes.
+        ordered = [sorted(some, key=int) if axis in ("cpus", "burn_us", "wait_us") else some for some in values]
+        told, unmeasured = (tuple((value, words(axis, value)) for value in some) for some in ordered)
+        yield Pick(axis, title, told, unmeasured, "" if axis == "host" else first.values[axis])
     yield Pick("figure", "What matters", tuple(_figures(answers).items()), chosen=first.advice[0].figure)
-
-
-def _ordered(axis: str, values: Iterable[str]) -> list[str]:
-    """Numbers by size, all else as it comes."""
-    return sorted(values, key=int) if axis in ("cpus", "burn_us", "wait_us") else list(values)
-
-
-def _load(name: str, words: Collection[str]) -> str:
-    """A load that was worked out for each condition has other words in each."""
-    return f"{name}: {next(iter(words))}" if len(words) == 1 else name

@@ -1,4 +1,4 @@
-"""What all runs of a host say together of a published claim. Hosts are not averaged. Pure."""
+"""The verdict of all runs of a host together on a published claim. Hosts are not averaged. Pure."""
 
 from __future__ import annotations
 
@@ -30,13 +30,9 @@ def _of_hosts(claim: ClaimRecord, runs: Sequence[RunDigest]) -> tuple[HostVerdic
     for run in runs:
         for said in run.claims:
             if said.id == claim.id:
-                found.setdefault(_host(run), []).append((run, said))
+                found.setdefault((run.host_id, run.host, run.kernel_version), []).append((run, said))
     hosts = [_together(claim, of_host) for of_host in found.values()]
     return tuple(sorted(hosts, key=lambda one: not one.judged.decided))
-
-
-def _host(run: RunDigest) -> tuple[str, ...]:
-    return (run.host_id, run.host, run.kernel_version)
 
 
 def _together(claim: ClaimRecord, found: Sequence[tuple[RunDigest, ClaimEvidence]]) -> HostVerdict:
@@ -45,7 +41,7 @@ def _together(claim: ClaimRecord, found: Sequence[tuple[RunDigest, ClaimEvidence
 
 
 def verdicts(claims: Iterable[ClaimRecord], hosts: Mapping[str, Sequence[HostVerdict]]) -> dict[str, ClaimVerdict]:
-    """Of each claim that of the first host. Where no run says anything: not measured if it has checks."""
+    """For each claim the verdict of the first host. Where no run says anything: not measured if it has checks."""
     return {
         claim.id: next(
             (one.judged.verdict for one in hosts[claim.id]),

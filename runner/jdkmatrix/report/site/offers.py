@@ -39,7 +39,7 @@ def _boxes(matrix: Matrix, profile: Profile) -> Iterator[Box]:
 
 
 def _without(products: list[Product], excluded: Selection) -> list[Product]:
-    """What is left of these when a product is taken out: again products, which do not overlap."""
+    """The rest of these when a product is taken out: again products, which do not overlap."""
     named = {axis: values for axis in AXES if (values := getattr(excluded, axis)) is not None and values != "all"}
     found: list[Product] = []
     for axes in products:

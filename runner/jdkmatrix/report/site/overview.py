@@ -30,7 +30,10 @@ def overview(conditions: Sequence[Advised]) -> str | None:
     if len(conditions) < 2:
         return None
     working = [one for one in conditions if not one.wait_us]
-    by_work = {burn_us: [one for one in working if one.burn_us == burn_us] for burn_us in _durations(working)}
+    by_work = {
+        burn_us: [one for one in working if one.burn_us == burn_us]
+        for burn_us in sorted({one.burn_us for one in working})
+    }
     told = []
     for _, group in groupby(by_work, key=lambda burn_us: frozenset(_ahead(by_work[burn_us]))):
         some = list(group)
@@ -38,10 +41,6 @@ def overview(conditions: Sequence[Advised]) -> str | None:
     if waiting := [one for one in conditions if one.wait_us]:
         told.append(f"where requests wait for a remote system, {_who(waiting)}")
     return f"Over all {len(conditions)} conditions: {'; '.join(told)}."
-
-
-def _durations(conditions: Iterable[Advised]) -> list[int]:
-    return sorted({one.burn_us for one in conditions})
 
 
 def _ahead(conditions: Iterable[Advised]) -> Counter[Side]:

@@ -1,29 +1,35 @@
-"""Make the pages of many runs: in this process, or in several where there is enough to do, a large run in parts."""
+"""Make the pages of many runs: in this process, or by all CPUs where there is enough to do, several runs at a time and
+the cells of a large one by several processes."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Thread
+
+import psutil
 
 from jdkmatrix.domain.gc_pause import frozen
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, Part, write_run
+from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, RunWriter
 from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError, readable
 
 CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many small cells are made
 PROCESSES_MAX = 8
+_CELLS_AT_A_TIME = 16
+_forked_with: list[tuple[str, RunWriter]] = []  # in a process that was forked to write cells: the run, by name
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class RenderedRun:
     digest: RunDigest
 
 
-_Job = tuple[SiteRun, Path, Part]
+_Job = tuple[SiteRun, Path, int]  # the last: how many processes write its cells
 
 
 def make_all(
@@ -57,69 +63,101 @@ def make_all(
     Raises:
         MatrixError: a process that made pages was killed.
     """
-    count = processes(runs, len(os.sched_getaffinity(0)))
-    jobs = [
-        (run, folder / str(number), Part(part, of))
-        for number, (run, of) in enumerate(zip(runs, parts(runs, count), strict=True))
-        for part in range(of)
-    ]
+    cpus = len(os.sched_getaffinity(0))
+    shares = writers(runs, cpus)
+    jobs = [(run, folder / str(number), share) for number, (run, share) in enumerate(zip(runs, shares, strict=True))]
     make = partial(_make, templates=templates, registry=registry)
-    if count == 1:
-        yield from _whole(map(make, jobs), jobs)
+    count = processes(runs, cpus)
+    if max((count, *shares)) == 1:
+        yield from map(make, jobs)
         return
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__])
     with ProcessPoolExecutor(count, context, initializer=_begin) as pool:
         try:
-            yield from _whole(pool.map(make, jobs), jobs)
-        except BrokenProcessPool:
+            yield from pool.map(make, jobs)
+        except BaseException as error:
+            _end_children()
+            if not isinstance(error, BrokenProcessPool):
+                raise
             message = "a process that was writing pages was killed; the kernel does so where memory runs out"
             raise MatrixError(message) from None
 
 
-def _whole(made: Iterable[RunDigest | str | None], jobs: Iterable[_Job]) -> Iterator[RenderedRun | str]:
-    """Of each run, once all of its parts are made. The first says what the run tells, or why it is not shown; so may
-    another."""
-    told: list[RunDigest | str | None] = []
-    for found, (_, root, part) in zip(made, jobs, strict=True):
-        told.append(found)
-        if part.number == part.of - 1:
-            why_not = next((one for one in told if isinstance(one, str)), None)
-            digest = next((one for one in told if isinstance(one, RunDigest)), None)
-            yield RenderedRun(root, digest) if digest and why_not is None else str(why_not)
-            told = []
-
-
 def processes(runs: Sequence[SiteRun], cpus: int) -> int:
-    """How many are worth starting."""
-    return max(1, min(cpus, PROCESSES_MAX, sum(run.cells for run in runs) // CELLS_PER_PROCESS))
+    """How many are worth starting, each for a run at a time."""
+    return max(1, min(cpus, PROCESSES_MAX, len(runs), sum(run.cells for run in runs) // CELLS_PER_PROCESS))
 
 
-def parts(runs: Sequence[SiteRun], count: int) -> list[int]:
-    """In how many parts each run is made by so many processes: one that is a large share of all keeps none waiting."""
-    every = sum(run.cells for run in runs)
-    return [max(1, min(count, round(count * run.cells / every))) if every else 1 for run in runs]
+def writers(runs: Sequence[SiteRun], cpus: int) -> list[int]:
+    """By how many processes the cells of each run are written: by its share of the CPUs, where it has so many."""
+    every = sum(run.cells for run in runs) or 1
+    shares = (min(round(cpus * run.cells / every), run.cells // CELLS_PER_PROCESS) for run in runs)
+    return [max(1, min(PROCESSES_MAX, share)) for share in shares]
 
 
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
+    signal.signal(signal.SIGTERM, _end)
     Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """However that ends: this process is a child of the server that forks, which lives as long as its children."""
+    """However that ends: a process for runs is a child of the server that forks, which lives as long as they do."""
     parent = parent_process()
     if parent is not None:
         parent.join()
+    _end()
+
+
+def _end(*_: object) -> None:
+    _end_children()
     os._exit(1)
 
 
-def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> RunDigest | str | None:
-    run, root, part = job
+def _end_children() -> None:
+    for process in active_children():
+        process.terminate()
+        process.join()
+
+
+def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> RenderedRun | str:
+    run, root, count = job
     try:
         with readable(run.name):
             loaded = run.load()
-            with frozen():
-                return write_run(loaded, root, pages_of(templates), registry, run.files, part)
+        with frozen():
+            with readable(run.name):
+                writer = RunWriter(loaded, root, pages_of(templates), registry, run.files)
+                told = writer.write_index()
+            _write_all_cells(run.name, writer, count)
+        return RenderedRun(root, told)
     except UnreadableError as error:  # whatever is wrong with one run, the others are shown
         return str(error)
+
+
+def _write_all_cells(run: str, writer: RunWriter, count: int) -> None:
+    """By so many processes, if there is room: each may in time have a copy of all that this one has in memory. The
+    first cell is written here, so that none of them has to load what all cells are written with."""
+    _write_cells(range(1), run, writer)
+    count = min(count, psutil.virtual_memory().available // psutil.Process().memory_info().rss)
+    if count < 2:
+        _write_cells(range(1, writer.cells), run, writer)
+        return
+    parts = [range(first, first + _CELLS_AT_A_TIME) for first in range(1, writer.cells, _CELLS_AT_A_TIME)]
+    gc.freeze()
+    _forked_with.append((run, writer))
+    try:
+        with ProcessPoolExecutor(count, get_context("fork"), initializer=_begin) as pool:
+            list(pool.map(_write_forked, parts))
+    finally:
+        _forked_with.clear()
+
+
+def _write_forked(places: range) -> None:
+    _write_cells(places, *_forked_with[0])
+
+
+def _write_cells(places: range, run: str, writer: RunWriter) -> None:
+    with readable(run):
+        writer.write_cells(places)

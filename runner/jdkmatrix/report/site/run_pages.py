@@ -15,9 +15,8 @@ from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.cell_page.page import served_page
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.experiments.blocks import experiment_page, experiment_sections
-from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.view import view_experiments
+from jdkmatrix.report.experiments.cell_page import experiment_page
+from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.exports import as_csv, results, verdicts
 from jdkmatrix.report.html.method import method_page
 from jdkmatrix.report.html.names import METHOD_PAGE, cell_page, file_stem
@@ -47,40 +46,26 @@ class CellFiles:
 IN_FULL = CellFiles(pages=True, records_at=None)
 
 
-@dataclass(frozen=True)
-class Part:
-    """Of a run's pages, so that several processes can write them: the first has those of the run as a whole, and every
-    `of`-th cell is in this one."""
-
-    number: int = 0
-    of: int = 1
-
-
 def run_folder(run_id: str) -> str:
     """Seen from the site's root."""
     return f"runs/{file_stem(run_id)}/"
 
 
-def write_run(
-    loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord], files: CellFiles, part: Part
-) -> RunDigest | None:
-    """`registry`: the claims of today. None of the later parts."""
-    writer = _RunWriter(JudgedRun(loaded, registry), site / run_folder(loaded.run.run_id), pages, files)
-    told = writer.write_index() if part.number == 0 else None
-    for cell in loaded.cells[part.number :: part.of]:
-        writer.write_cell(cell)
-    return told
+class RunWriter:
+    """`registry`: the claims of today. `cells`: how many there are, each of which can be written by itself."""
 
-
-class _RunWriter:
-    def __init__(self, judged: JudgedRun, folder: Path, pages: Pages, files: CellFiles) -> None:
-        self._judged, self._folder, self._pages, self._files = judged, folder, pages, files
-        (folder / "cells").mkdir(parents=True, exist_ok=True)
+    def __init__(
+        self, loaded: LoadedRun, site: Path, pages: Pages, registry: Sequence[ClaimRecord], files: CellFiles
+    ) -> None:
+        self._judged, self._pages, self._files = JudgedRun(loaded, registry), pages, files
+        self._folder = site / run_folder(loaded.run.run_id)
+        (self._folder / "cells").mkdir(parents=True)
+        self.cells = len(loaded.cells)
 
     def write_index(self) -> RunDigest:
         judged, run, pages = self._judged, self._judged.run, self._pages
         notices = run_notices(judged)
-        experiments = experiment_sections(view_experiments(judged.experiments, judged.order))
+        experiments = experiment_sections(judged.experiments, judged.order)
         for name, text in {
             "index.html": pages.render(run_page(judged, experiments, notices, _ROOT)),
             METHOD_PAGE: pages.render(method_page(run, pages.tried, _ROOT)),
@@ -91,12 +76,13 @@ class _RunWriter:
             (self._folder / name).write_text(text, "utf-8")
         return digest(judged, notices, run_folder(run.run_id))
 
-    def write_cell(self, outline: CellRecord) -> None:
-        """Its page and its record."""
-        page = self._page(outline) if self._files.pages else self._brief(outline)
-        scripts = ("report.js",) if self._files.pages else ()
-        text = self._pages.render(page, scripts=scripts)
-        (self._folder / cell_page(outline.key)).write_text(text, "utf-8")
+    def write_cells(self, places: range) -> None:
+        """Their pages and records."""
+        for outline in self._judged.loaded.cells[places.start : places.stop]:
+            page = self._page(outline) if self._files.pages else self._brief(outline)
+            scripts = ("report.js",) if self._files.pages else ()
+            text = self._pages.render(page, scripts=scripts)
+            (self._folder / cell_page(outline.key)).write_text(text, "utf-8")
 
     def _page(self, outline: CellRecord) -> WebPage:
         judged, key = self._judged, outline.key
@@ -105,8 +91,7 @@ class _RunWriter:
         published = logs.publish_all(judged.loaded, record, self._folder / "cells")
         links = self._links(record, self._hgrm(cell) if cell else None)
         if lone is not None:
-            view = view_experiment_cell(CellStats(record), judged.experiments, judged.run, judged.order, published)
-            return experiment_page(view, record, judged.run, published, links, _CELL_ROOT)
+            return experiment_page(CellStats(record), judged, published, links, _CELL_ROOT)
         assert cell is not None, "a cell has a server, or none"
         return served_page(cell, record, judged, published, links, _CELL_ROOT)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.blocks.inline import joined, link, small
-from jdkmatrix.report.blocks.kinds import Details, PageBlock, Section
+from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import RunDigest
@@ -30,7 +30,7 @@ def runs_section(runs: Sequence[RunDigest], hosts: Mapping[str, str], root: str)
     blocks: list[PageBlock] = [DataTable("Table of runs", _COLUMNS, rows[:_UNFOLDED_MAX], "wrap", sortable=True)]
     if older := rows[_UNFOLDED_MAX:]:
         table = DataTable("Table of older runs", _COLUMNS, older, "wrap", sortable=True)
-        blocks.append(Details(f"{plural(len(older), 'older run')}", (table,)))
+        blocks.append(Disclosure(f"{plural(len(older), 'older run')}", (table,)))
     return Section("runs", "Runs", blocks)
 
 

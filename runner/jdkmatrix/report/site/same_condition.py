@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.report.cells.advice import Advice
-from jdkmatrix.report.site.digest import Condition, RunDigest
+from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest
 from jdkmatrix.report.words.numbers import with_interval
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
@@ -18,13 +18,13 @@ class Answering:
     """`together`: the leading ratio of each run and of all, in words; None of a single run."""
 
     run: RunDigest
-    condition: Condition
+    condition: MeasuredCondition
     together: str | None = None
 
 
-def answering(found: Sequence[tuple[RunDigest, Condition]]) -> Answering:
-    """Of those that measured what the newest did, on the same JDK build and version of the kernel and by the same
-    driver, the one that knows the leading ratio best: a run with many faults must not hide one with few. `found`:
+def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering:
+    """Choose, of those that measured what the newest did, on the same JDK build and version of the kernel and by the
+    same driver, the one that knows the leading ratio best: a run with many faults must not hide one with few. `found`:
     newest first, at least one."""
     newest, condition = found[0]
     lead = condition.advice[0]
@@ -34,11 +34,11 @@ def answering(found: Sequence[tuple[RunDigest, Condition]]) -> Answering:
     estimates = [(one, estimate) for one in same if (estimate := _estimate(one[1].advice[0], one[1].blocks))]
     if len(estimates) < 2:
         return Answering(newest, condition)
-    (run, best), _ = min(estimates, key=lambda told: _width(told[1]))
+    (run, best), _ = min(estimates, key=lambda told: (told[1].high or 0.0) / (told[1].low or 1.0))
     return Answering(run, best, _together(lead, [estimate for _, estimate in estimates]))
 
 
-def _build(run: RunDigest, condition: Condition) -> tuple[str | None, str, str | None]:
+def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, str, str | None]:
     return dict(run.jdks).get(condition.jdk), run.kernel_version, condition.driver
 
 
@@ -47,10 +47,6 @@ def _estimate(advice: Advice, blocks: int) -> Estimate | None:
     if advice.ratio is None or advice.low is None or advice.high is None:
         return None
     return Estimate(advice.ratio, advice.low, advice.high, blocks, of_ratio=True)
-
-
-def _width(estimate: Estimate) -> float:
-    return (estimate.high or 0.0) / (estimate.low or 1.0)
 
 
 def _together(lead: Advice, estimates: Sequence[Estimate]) -> str:

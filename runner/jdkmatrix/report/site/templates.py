@@ -10,7 +10,7 @@ from jdkmatrix.domain.catalogue import catalogue, server_kinds
 from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.html.names import METHOD_PAGE
 from jdkmatrix.report.html.page import Pages
-from jdkmatrix.report.words.states import STATE_MEANING, State
+from jdkmatrix.report.words.states import State
 from jdkmatrix.run.code_version import digest_of_files
 
 
@@ -24,14 +24,14 @@ def pages_of(templates: Path) -> Pages:
 
 
 def digest_of_templates(templates: Path) -> str:
-    """Of all that the pages are made of beside results and code: what is told of servers and executors, too."""
+    """Changes with all that pages are made of beside results and code; what is told of servers and executors, too."""
     files = digest_of_files(templates, sorted(path for path in templates.glob("*") if path.is_file()))
     return hashlib.sha256(f"{files}{catalogue()}{server_kinds()}".encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)
 def _pages(templates: Path, digest: str) -> Pages:
-    statuses = tuple((state.value, STATE_MEANING[state]) for state in State)
+    statuses = tuple((state.value, state.meaning) for state in State)
     return Pages(
         templates,
         statuses=statuses,

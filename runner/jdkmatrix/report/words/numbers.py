@@ -163,7 +163,7 @@ def much(ratio: float) -> str:
 
 
 def than(ratio: float) -> str:
-    """What follows `much`."""
+    """The word that follows `much`."""
     return "as" if ratio >= _TWICE else "than"
 
 

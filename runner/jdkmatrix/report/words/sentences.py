@@ -17,7 +17,7 @@ _MINUS = "\u2212"
 
 
 class PairFinding(Enum):
-    """What a ratio, or the outcomes of forks, let us say about the executor above the line."""
+    """All that a ratio, or the outcomes of forks, can say about the executor above the line."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -30,23 +30,13 @@ class PairFinding(Enum):
 
 
 def finding(judged: Judged, metric: Metric) -> PairFinding:
-    match judged.verdict:
-        case Verdict.ONE_BLOCK:
-            return PairFinding.ONE_BLOCK
-        case Verdict.NOT_JUDGED:
-            return PairFinding.NOT_JUDGED
-        case Verdict.NO_EVIDENCE_YET:
-            return PairFinding.NO_EVIDENCE_YET
-        case Verdict.NO_DIFFERENCE_SEEN:
-            return PairFinding.NO_DIFFERENCE_SEEN
-        case Verdict.CANNOT_TELL:
-            return PairFinding.CANNOT_TELL
-        case Verdict.DIFFERENT:
-            return PairFinding.BETTER if (judged.ratio.value > 1) == metric.more_is_better else PairFinding.WORSE
+    if judged.verdict is not Verdict.DIFFERENT:
+        return PairFinding[judged.verdict.name]
+    return PairFinding.BETTER if (judged.ratio.value > 1) == metric.more_is_better else PairFinding.WORSE
 
 
 def because(judged: Judged, compared: str = "comparison") -> str:
-    """What the verdict rests on; `compared` names one member of the family."""
+    """The reason of the verdict; `compared` names one member of the family."""
     if judged.verdict is Verdict.NOT_JUDGED:
         return f"not judged: {not_judged_words(judged)}"
     if judged.p_adjusted is None:
@@ -54,7 +44,8 @@ def because(judged: Judged, compared: str = "comparison") -> str:
     adjusted = f"adjusted {p_value(judged.p_adjusted)}"
     match judged.verdict:
         case Verdict.NO_EVIDENCE_YET:
-            return f"no evidence yet, {_although(judged, compared)}, {adjusted}"
+            family = plural(judged.family, compared)
+            return f"no evidence yet, although its own interval excludes 1: the page makes {family}, {adjusted}"
         case Verdict.NO_DIFFERENCE_SEEN:
             return f"no difference seen, the interval contains 1, {adjusted}"
         case Verdict.CANNOT_TELL:
@@ -70,10 +61,6 @@ def possible_words(judged: Judged) -> str:
         for end in judged.possible
     ]
     return f"{' and '.join(ends)} {'is' if len(ends) == 1 else 'are'} possible"
-
-
-def _although(judged: Judged, compared: str) -> str:
-    return f"although its own interval excludes 1: the page makes {plural(judged.family, compared)}"
 
 
 def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> str:
@@ -143,7 +130,7 @@ def condition(cpus: int, task: TaskSize) -> str:
 
 
 def program_condition(key: CellKey) -> str:
-    """As `condition`, of an experiment without a server."""
+    """Like `condition`, of an experiment without a server."""
     cpus = plural(key.cpus, "CPU")
     if key.wait_us:
         return f"{cpus}, answers after {wait_words(key.wait_us)}"
@@ -156,11 +143,15 @@ def cell_words(key: CellKey) -> str:
 
 
 def tasks_of(burn_us: int) -> str:
-    return f"tasks of {work_words(burn_us)}" if burn_us else "no added work"
+    return f"tasks of {work_words(burn_us)}" if burn_us else added_work(burn_us)
+
+
+def added_work(burn_us: int) -> str:
+    return work_words(burn_us) if burn_us else "no added work"
 
 
 def asked_words(task: TaskSize, *, does_nothing: bool) -> str:
-    """What is asked of a server: "tasks of 100 µs", "requests that wait 2 ms for a remote system"."""
+    """The demand on a server: "tasks of 100 µs", "requests that wait 2 ms for a remote system"."""
     waits = f"wait {wait_words(task.wait_us)} for a remote system" if task.wait_us else ""
     if task.burn_us:
         return f"tasks of {work_words(task.burn_us)}{f' that {waits}' if waits else ''}"

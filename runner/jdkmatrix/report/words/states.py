@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Self
 
 from jdkmatrix.records.reasons import Status
 
@@ -15,45 +16,33 @@ STATUS_WORDS: dict[Status | None, str] = {
     None: "not measured",
 }
 
-# Also the classes of the style sheet.
-STATUS_CLASS: dict[Status | None, str] = {
-    Status.OK: "ok",
-    Status.NOT_STEADY: "not-steady",
-    Status.INVALID: "invalid",
-    Status.FAILED: "failed",
-    None: "none",
-}
+# Of the style sheet.
+STATUS_CLASS = {status: words.replace(" ", "-") if status else "none" for status, words in STATUS_WORDS.items()}
 
 
 class State(Enum):
-    """The word for a whole cell."""
+    """The word for a whole cell, its class in the style sheet, and its meaning."""
 
-    OK = "ok"
-    NOT_STEADY = "not steady"
-    FELL_SHORT = "fell short"  # every fork can be used, and the server did not do all that it was asked for
-    PARTLY = "partly usable"  # some forks can be used, and some not
-    INVALID = "invalid"
-    FAILED = "failed"
-    NOT_MEASURED = "not measured"
+    OK = "ok", "ok", "measured in the steady state"
+    NOT_STEADY = (
+        "not steady",
+        "not-steady",
+        "measured, but the warm-up reached its cap before the steady state: read with care",
+    )
+    FELL_SHORT = (
+        "fell short",
+        "fell-short",
+        "measured; the server did not do everything that the load asked for, which is a result",
+    )
+    PARTLY = "partly usable", "partly", "some forks are unusable: figures are of the others, read with care"
+    INVALID = "invalid", "invalid", "measured, but not to be trusted: excluded from all figures and ratios"
+    FAILED = "failed", "failed", "nothing was measured"
+    NOT_MEASURED = "not measured", "none", "planned, but no fork of it has run"
 
+    css: str
+    meaning: str
 
-# Its word is the state's own value.
-STATE_CLASS: dict[State, str] = {
-    State.OK: "ok",
-    State.NOT_STEADY: "not-steady",
-    State.FELL_SHORT: "fell-short",
-    State.PARTLY: "partly",
-    State.INVALID: "invalid",
-    State.FAILED: "failed",
-    State.NOT_MEASURED: "none",
-}
-
-STATE_MEANING: dict[State, str] = {
-    State.OK: "measured in the steady state",
-    State.NOT_STEADY: "measured, but the warm-up reached its cap before the steady state: read with care",
-    State.FELL_SHORT: "measured; the server did not do everything that the load asked for, which is a result",
-    State.PARTLY: "some forks are unusable: figures are of the others, read with care",
-    State.INVALID: "measured, but not to be trusted: excluded from all figures and ratios",
-    State.FAILED: "nothing was measured",
-    State.NOT_MEASURED: "planned, but no fork of it has run",
-}
+    def __new__(cls, word: str, css: str, meaning: str) -> Self:
+        state = object.__new__(cls)
+        state._value_, state.css, state.meaning = word, css, meaning
+        return state

@@ -62,6 +62,10 @@ class MoodyServer:
         self.process.communicate()
 
 
+Moody = Callable[..., MoodyServer]
+Open = Callable[..., LoadgenSession]
+
+
 @pytest.fixture(scope="session")
 def driver(workloads: Workloads, java: Path) -> LoadgenDriver:
     return LoadgenDriver(workloads.file("loadgen.jar"), java, "test-jdk")
@@ -75,7 +79,7 @@ def moody_classes(java: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def moody(java: Path, moody_classes: Path) -> Iterator[Callable[..., MoodyServer]]:
+def moody(java: Path, moody_classes: Path) -> Iterator[Moody]:
     with ExitStack() as stack:
 
         def start(**moods: int | str) -> MoodyServer:
@@ -87,7 +91,7 @@ def moody(java: Path, moody_classes: Path) -> Iterator[Callable[..., MoodyServer
 
 
 @pytest.fixture
-def open_session(driver: LoadgenDriver, tmp_path: Path) -> Iterator[Callable[..., LoadgenSession]]:
+def open_session(driver: LoadgenDriver, tmp_path: Path) -> Iterator[Open]:
     """Open a session on the last CPU this process may use, and wait until it is ready."""
     with ExitStack() as stack:
 

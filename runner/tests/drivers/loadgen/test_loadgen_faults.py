@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
 
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import DriverError
-from jdkmatrix.drivers.loadgen import LoadgenSession
 from jdkmatrix.records.load_results import LoadResult
-from tests.drivers.loadgen.conftest import MoodyServer
+from tests.drivers.loadgen.conftest import Moody, Open
 
 pytestmark = pytest.mark.real
 
@@ -47,14 +45,7 @@ class Ran:
     seen: int
 
 
-def run_in_mood(
-    moody: Callable[..., MoodyServer],
-    open_session: Callable[..., LoadgenSession],
-    mood: str,
-    every: int = EVERY,
-    *,
-    keeps_rate: bool,
-) -> Ran:
+def run_in_mood(moody: Moody, open_session: Open, mood: str, every: int = EVERY, *, keeps_rate: bool) -> Ran:
     """`keeps_rate`: all but the last few of what is due are sent, as on a host where nothing runs beside."""
     server = moody(mood=mood, mood_every=every)
     result = open_session(server.url).run(LOAD, DURATION_S, label=mood)
@@ -66,9 +57,7 @@ def run_in_mood(
 
 
 @pytest.mark.parametrize("mood", ["chunked", "interim", pytest.param("empty", marks=pytest.mark.alone)])
-def test_kinds_of_answers(
-    mood: str, moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
-) -> None:
+def test_kinds_of_answers(mood: str, moody: Moody, open_session: Open) -> None:
     ran = run_in_mood(moody, open_session, mood, every=1, keeps_rate=mood == "empty")
     result = ran.result
     assert ran.sent == ran.seen == result.completed + (result.outstanding or 0)
@@ -76,7 +65,7 @@ def test_kinds_of_answers(
 
 
 @pytest.mark.alone
-def test_503(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_503(moody: Moody, open_session: Open) -> None:
     ran = run_in_mood(moody, open_session, "status-503", keeps_rate=True)
     result = ran.result
     assert result.non_2xx == pytest.approx(ran.sent / EVERY, abs=LOAD.connections)
@@ -85,9 +74,7 @@ def test_503(moody: Callable[..., MoodyServer], open_session: Callable[..., Load
 
 @pytest.mark.parametrize("mood", ["say-close", "until-close"])
 @pytest.mark.parametrize("every", [1, pytest.param(EVERY, marks=pytest.mark.alone)])
-def test_announced_close_is_no_error(
-    mood: str, every: int, moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
-) -> None:
+def test_announced_close_is_no_error(mood: str, every: int, moody: Moody, open_session: Open) -> None:
     ran = run_in_mood(moody, open_session, mood, every, keeps_rate=every == EVERY)
     result = ran.result
     assert ran.sent == ran.seen
@@ -96,9 +83,7 @@ def test_announced_close_is_no_error(
 
 
 @pytest.mark.alone
-def test_unannounced_close_between_requests(
-    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
-) -> None:
+def test_unannounced_close_between_requests(moody: Moody, open_session: Open) -> None:
     """Only a request that is on its way when the other end closes is lost."""
     ran = run_in_mood(moody, open_session, "hang-up", keeps_rate=True)
     assert ran.result.reconnects == pytest.approx(ran.sent / EVERY, abs=2 * LOAD.connections)
@@ -111,9 +96,7 @@ ALONE = ("reset", "fin")
 @pytest.mark.parametrize(
     "mood", [*(pytest.param(mood, marks=pytest.mark.alone) for mood in ALONE), "truncated", "garbage"]
 )
-def test_lost_answers(
-    mood: str, moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
-) -> None:
+def test_lost_answers(mood: str, moody: Moody, open_session: Open) -> None:
     """One read error each, and a new connection at once."""
     ran = run_in_mood(moody, open_session, mood, keeps_rate=mood in ALONE)
     result = ran.result
@@ -123,7 +106,7 @@ def test_lost_answers(
     assert result.reconnects == pytest.approx(ran.sent / EVERY, abs=2 * LOAD.connections)
 
 
-def test_timeouts(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_timeouts(moody: Moody, open_session: Open) -> None:
     server = moody(mood="silence", mood_every=EVERY)
     # Enough connections that those which wait in vain are not missed.
     load = RateLoad(rate_rps=500, connections=100)
@@ -143,7 +126,7 @@ def test_timeouts(moody: Callable[..., MoodyServer], open_session: Callable[...,
 
 @pytest.mark.parametrize("load", [LOAD, SaturateLoad(connections=20)], ids=["rate", "saturate"])
 def test_a_server_that_resets_everything_is_not_stormed(
-    load: RateLoad | SaturateLoad, moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
+    load: RateLoad | SaturateLoad, moody: Moody, open_session: Open
 ) -> None:
     """Connections that bring no answer are opened again after pauses that double: 5 ms, 10, ... 640."""
     server = moody(mood="reset")
@@ -157,7 +140,7 @@ def test_a_server_that_resets_everything_is_not_stormed(
     assert result.sent == len(report.requests) <= 20 * 10
 
 
-def test_refused_then_there(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_refused_then_there(moody: Moody, open_session: Open) -> None:
     """Nobody listens: an error long before the phase is over; the session is of use again when the server is there."""
     server = moody()
     port = server.port
@@ -174,9 +157,7 @@ def test_refused_then_there(moody: Callable[..., MoodyServer], open_session: Cal
     assert again.report().connections == LOAD.connections
 
 
-def test_server_dies_in_the_middle(
-    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
-) -> None:
+def test_server_dies_in_the_middle(moody: Moody, open_session: Open) -> None:
     server = moody(freeze_at_ms=300, freeze_ms=60_000)
     session = open_session(server.url)
     timer = threading.Timer(1.5, server.process.kill)
@@ -192,9 +173,7 @@ def test_server_dies_in_the_middle(
     assert 0 < result.errors.connect <= LOAD.connections * 12
 
 
-def test_a_server_that_never_answers(
-    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
-) -> None:
+def test_a_server_that_never_answers(moody: Moody, open_session: Open) -> None:
     server = moody(mood="silence")
     session = open_session(server.url)
     result = session.run(RateLoad(rate_rps=100, connections=10), 2, label="silent")

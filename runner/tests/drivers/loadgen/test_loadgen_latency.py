@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
 
 import pytest
 
 from jdkmatrix.domain.loads import JoinLoad, RateLoad, SaturateLoad
-from jdkmatrix.drivers.loadgen import LoadgenSession
 from jdkmatrix.records.load_results import Latency, LoadResult
-from tests.drivers.loadgen.conftest import MoodyServer, Report
+from tests.drivers.loadgen.conftest import Moody, Open, Report
 
 pytestmark = [pytest.mark.real, pytest.mark.alone]
 
@@ -46,7 +44,7 @@ def value_at(latency: Latency, percent: float) -> float:
     return next(p.value_us for p in latency.spectrum if p.count >= percent / 100 * latency.count)
 
 
-def test_frozen_server(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_frozen_server(moody: Moody, open_session: Open) -> None:
     """1 ms per answer, and once in the 10 s everybody waits 1 s: a driver that leaves out what it did not send while it
     waited sees nothing of this at p99."""
     server = moody(delay_us=1000, freeze_at_ms=4000, freeze_ms=1000)
@@ -71,7 +69,7 @@ def test_frozen_server(moody: Callable[..., MoodyServer], open_session: Callable
     assert result.uncorrected.percentiles_us["99"] < 0.5 * result.corrected.percentiles_us["99"]
 
 
-def test_the_schedule_is_kept(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_the_schedule_is_kept(moody: Moody, open_session: Open) -> None:
     """Every slot is sent, none early, and each connection has its own equal share."""
     server = moody()
     result = open_session(server.url).run(LOAD, 2, label="steady")
@@ -89,7 +87,7 @@ def test_the_schedule_is_kept(moody: Callable[..., MoodyServer], open_session: C
     assert sum(interval.completed for interval in result.intervals) == result.completed
 
 
-def test_over_capacity(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_over_capacity(moody: Moody, open_session: Open) -> None:
     """200 requests/s can be answered, 1000 are due: what has no answer must not make the latency look better."""
     server = moody(serial_us=5000)
     session = open_session(server.url)
@@ -118,7 +116,7 @@ def test_over_capacity(moody: Callable[..., MoodyServer], open_session: Callable
     assert after.corrected.max_us < 0.5 * result.corrected.percentiles_us["50"]
 
 
-def test_closed_loop(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_closed_loop(moody: Moody, open_session: Open) -> None:
     """Never more than one request outstanding per connection, and the next one at once."""
     server = moody(delay_us=2000)
     result = open_session(server.url).run(SaturateLoad(connections=8), 2, label="closed")
@@ -135,7 +133,7 @@ def test_closed_loop(moody: Callable[..., MoodyServer], open_session: Callable[.
     assert in_flight == pytest.approx(8, rel=0.05)
 
 
-def test_connections_that_join(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_connections_that_join(moody: Moody, open_session: Open) -> None:
     """One after another, none before its time; each goes on at once when it has its answer."""
     server = moody(delay_us=100_000)
     load = JoinLoad(connections=20, join_s=1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import resource
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,9 @@ from hdrh.log import HistogramLogReader
 
 from jdkmatrix.domain.loads import RampLoad
 from jdkmatrix.drivers.base import DriverError
-from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
+from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.records.load_results import LoadResult
-from tests.drivers.loadgen.conftest import MoodyServer, Report
+from tests.drivers.loadgen.conftest import Moody, Open, Report
 from tests.drivers.loadgen.test_loadgen_faults import assert_books_balance
 from tests.drivers.loadgen.test_loadgen_session import run_cli
 
@@ -64,9 +63,7 @@ def logged_per_second(hlog: Path) -> list[int]:
     return counts
 
 
-def test_a_ramp_and_one_over_thousands_of_connections(
-    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession], tmp_path: Path
-) -> None:
+def test_a_ramp_and_one_over_thousands_of_connections(moody: Moody, open_session: Open, tmp_path: Path) -> None:
     server = moody()
     session = open_session(server.url)
     ramp = session.run(RAMP, RAMP.duration_s, label="ramp")
@@ -88,7 +85,7 @@ def test_a_ramp_and_one_over_thousands_of_connections(
     assert sum(logged) == ramp.due
 
 
-def test_the_end_with_a_backlog(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_the_end_with_a_backlog(moody: Moody, open_session: Open) -> None:
     """100 requests/s can be answered: of what the ramp asks for at its end, most is not sent, and counted."""
     ramp = RampLoad(points=((0, 0), (2, 1000)), connections=10)
     result = open_session(moody(serial_us=10_000).url).run(ramp, 2, label="backlog")
@@ -102,7 +99,7 @@ def test_the_end_with_a_backlog(moody: Callable[..., MoodyServer], open_session:
     assert result.lower_bounds >= result.unsent
 
 
-def test_by_hand(driver: LoadgenDriver, moody: Callable[..., MoodyServer]) -> None:
+def test_by_hand(driver: LoadgenDriver, moody: Moody) -> None:
     common = ("run", "--url", moody().url, "--connections", "4")
     done = run_cli(driver, *common, "--ramp", "0:0,0.5:400,0.5:0,1:0")
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -20,8 +19,8 @@ from hdrh.log import HistogramLogReader
 from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
 from jdkmatrix.drivers import loadgen
 from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Phase, Target
-from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
-from tests.drivers.loadgen.conftest import MoodyServer
+from jdkmatrix.drivers.loadgen import LoadgenDriver
+from tests.drivers.loadgen.conftest import Moody, Open
 
 pytestmark = pytest.mark.real
 
@@ -76,7 +75,7 @@ def test_cannot(driver: LoadgenDriver) -> None:
     assert "10,000,000" in reason
 
 
-def test_the_nearest_rate_is_one_that_it_schedules(open_session: Callable[..., LoadgenSession]) -> None:
+def test_the_nearest_rate_is_one_that_it_schedules(open_session: Open) -> None:
     session = open_session("http://127.0.0.1:1/")
     for asked_rps, made_rps in ((333.333, 333.333), (2e7, 1e7)):
         load = RateLoad(rate_rps=asked_rps, connections=5)
@@ -84,12 +83,12 @@ def test_the_nearest_rate_is_one_that_it_schedules(open_session: Callable[..., L
 
 
 @pytest.mark.parametrize("url", ["https://127.0.0.1/", "127.0.0.1:80", "http://", "http://127.0.0.1:1:1/"])
-def test_bad_url(url: str, open_session: Callable[..., LoadgenSession]) -> None:
+def test_bad_url(url: str, open_session: Open) -> None:
     with pytest.raises(DriverError, match="url = "):
         open_session(url)
 
 
-def test_runs_where_it_is_told(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_runs_where_it_is_told(moody: Moody, open_session: Open) -> None:
     cpu = min(os.sched_getaffinity(0))
     session = open_session(moody().url, cpus=(cpu,))
     process = psutil.Process(session._process.pid)
@@ -108,7 +107,7 @@ def test_is_started_in_its_cgroup(driver: LoadgenDriver, tmp_path: Path) -> None
         assert (tmp_path / "cgroup.procs").read_text() == str(session._process.pid)
 
 
-def test_two_event_loops(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_two_event_loops(moody: Moody, open_session: Open) -> None:
     """A number of connections that cannot be shared evenly, and an event loop that gets none."""
     server = moody()
     cpu = min(os.sched_getaffinity(0))
@@ -125,7 +124,7 @@ def test_two_event_loops(moody: Callable[..., MoodyServer], open_session: Callab
     assert server.report().connections == 3 + 2  # kept between phases; what was too much had been closed
 
 
-def test_connections_are_kept(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_connections_are_kept(moody: Moody, open_session: Open) -> None:
     server = moody()
     session = open_session(server.url)
     for label in ("a", "b", "c"):
@@ -135,9 +134,7 @@ def test_connections_are_kept(moody: Callable[..., MoodyServer], open_session: C
     assert server.report().connections == LOAD.connections
 
 
-def test_interval_log(
-    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession], tmp_path: Path
-) -> None:
+def test_interval_log(moody: Moody, open_session: Open, tmp_path: Path) -> None:
     """All lines of a tag together are the histogram of the result."""
     result = open_session(moody().url).run(LOAD, 1.5, label="logged")
     assert result.hlog == "logged.hlog"
@@ -155,7 +152,7 @@ def test_interval_log(
         assert summed[tag].get_max_value() == whole.get_max_value()
 
 
-def test_killed(moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]) -> None:
+def test_killed(moody: Moody, open_session: Open) -> None:
     session = open_session(moody().url)
     timer = threading.Timer(1.0, os.kill, (session._process.pid, signal.SIGKILL))
     timer.start()
@@ -169,9 +166,7 @@ def test_killed(moody: Callable[..., MoodyServer], open_session: Callable[..., L
     session.close()
 
 
-def test_hanging(
-    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hanging(moody: Moody, open_session: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped process says nothing and does not end: the wait has a bound."""
     session = open_session(moody().url)
     session.run(LOAD, 0.5, label="fine")
@@ -182,9 +177,7 @@ def test_hanging(
     assert session._process.returncode == -signal.SIGKILL
 
 
-def test_bad_phase_ends_the_session(
-    moody: Callable[..., MoodyServer], open_session: Callable[..., LoadgenSession]
-) -> None:
+def test_bad_phase_ends_the_session(moody: Moody, open_session: Open) -> None:
     session = open_session(moody().url)
     with pytest.raises(DriverError, match="label = "):
         session.run(LOAD, 1.0, label="../elsewhere")
@@ -210,7 +203,7 @@ class Raw:
         self.process.stdin.flush()
 
 
-def test_protocol(driver: LoadgenDriver, moody: Callable[..., MoodyServer]) -> None:
+def test_protocol(driver: LoadgenDriver, moody: Moody) -> None:
     raw = Raw(driver, moody().url)
     good = {"label": "a", "kind": "rate", "rate_rps": 100.0, "connections": 2, "duration_s": 60.0}
     bad = {
@@ -246,7 +239,7 @@ def run_cli(driver: LoadgenDriver, *arguments: str) -> subprocess.CompletedProce
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_command_line(driver: LoadgenDriver, moody: Callable[..., MoodyServer], tmp_path: Path) -> None:
+def test_command_line(driver: LoadgenDriver, moody: Moody, tmp_path: Path) -> None:
     url = moody().url
     common = ("run", "--url", url, "--connections", "4")
     done = run_cli(

@@ -4,22 +4,29 @@ Figures are those of the results in samples/standalone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from jdkmatrix.experiments.base import Details
 from jdkmatrix.experiments.kinds import details_of
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import MeasuredSpan
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.report.blocks.kinds import Command, Fact
-from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.charts.specs import executor_order
-from jdkmatrix.report.experiments.cell_view import view_experiment_cell
-from jdkmatrix.report.experiments.fork_facts import distributions, remote_facts
-from jdkmatrix.report.experiments.fork_view import fork_view
-from jdkmatrix.report.experiments.views import ExperimentCellView, ExperimentForkView
+from jdkmatrix.report.blocks.kinds import Command, Disclosure, PageBlock, Pre, Prose, Section
+from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.tables import DataTable
+from jdkmatrix.report.cell_page.every_cell import CellLinks
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.experiments.cell_page import experiment_page, fork_blocks
+from jdkmatrix.report.experiments.fork_facts import remote_facts
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import latency
 from tests.support.experiment_runs import experiments_run, read_sample, with_seen
+from tests.support.judged_pages import facts_of, figure_in, found, plain, section_of, table_of, tiles_of
 from tests.support.records import altered
 
 
@@ -28,22 +35,17 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     return experiments_run(tmp_path_factory.mktemp("experiments"), accidents=True)
 
 
-def page_of(
-    loaded: LoadedRun, workload: str, executor: str, load: str = "", jdk: str = "temurin-21.0.8"
-) -> ExperimentCellView:
-    experiments = Cells(loaded.run, loaded.experiments, served=False)
-    cell = next(
-        cell
-        for cell in experiments
-        if (cell.key.workload, cell.key.executor, cell.key.jdk) == (workload, executor, jdk)
-        and cell.key.load.startswith(load)
+def record_of(loaded: LoadedRun, workload: str, executor: str, load: str = "") -> CellRecord:
+    return next(
+        record
+        for record in loaded.experiments
+        if (record.key.workload, record.key.executor, record.key.jdk) == (workload, executor, "temurin-21.0.8")
+        and record.key.load.startswith(load)
     )
-    order = executor_order(key.executor for key in loaded.run.cells)
-    return view_experiment_cell(cell, experiments, loaded.run, order, {})
 
 
-def by_name(facts: tuple[Fact, ...]) -> dict[str, str]:
-    return {fact.name: str(fact.value) for fact in facts}
+def page_of(loaded: LoadedRun, record: CellRecord) -> WebPage:
+    return experiment_page(CellStats(record), JudgedRun(loaded), {}, CellLinks("record.json"), "../")
 
 
 def counts(sample: str, **changes: object) -> dict[str, str]:
@@ -51,164 +53,178 @@ def counts(sample: str, **changes: object) -> dict[str, str]:
     return {row.name: row.value for row in details_of(with_seen(read_sample(sample), changes)).facts}
 
 
-@pytest.fixture(scope="module")
-def burn(loaded: LoadedRun) -> ExperimentCellView:
-    return page_of(loaded, "burn", "fixed-2", "tasks-8")
+def below(blocks: Iterable[PageBlock], heading: str) -> dict[str, str]:
+    """The facts that stand below a heading, or that a reader opens by it."""
+    shown = list(blocks)
+    for place, one in enumerate(shown):
+        if isinstance(one, Disclosure) and one.summary == heading:
+            return facts_of(one.blocks)
+        if isinstance(one, Prose) and one.heading == heading:
+            return facts_of(shown[place + 1 : place + 2])
+    return {}
 
 
 @pytest.fixture(scope="module")
-def burn_fork(loaded: LoadedRun) -> ExperimentForkView:
+def burn(loaded: LoadedRun) -> WebPage:
+    return page_of(loaded, record_of(loaded, "burn", "fixed-2", "tasks-8"))
+
+
+@pytest.fixture(scope="module")
+def burn_fork(burn: WebPage) -> Section:
     """The one that can be used; the first of its cell is invalid."""
-    return page_of(loaded, "burn", "fixed-2", "tasks-8").forks[1]
+    return section_of(burn, "fork-2")
 
 
 @pytest.fixture(scope="module")
-def boxed(loaded: LoadedRun) -> ExperimentCellView:
-    return page_of(loaded, "spawn-sleep-boxed", "platform")
+def boxed(loaded: LoadedRun) -> WebPage:
+    return page_of(loaded, record_of(loaded, "spawn-sleep-boxed", "platform"))
 
 
 @pytest.fixture(scope="module")
-def few_files(loaded: LoadedRun) -> ExperimentCellView:
-    return page_of(loaded, "fanout-few-files", "virtual")
+def few_files(loaded: LoadedRun) -> WebPage:
+    return page_of(loaded, record_of(loaded, "fanout-few-files", "virtual"))
 
 
-def test_it_says_which_cell_it_is(burn: ExperimentCellView) -> None:
-    assert burn.cell_id == "burn.temurin-21.0.8.fixed-2.cpus-2.burn-500us.tasks-8"
-    assert burn.title == "burn, fixed-2 on temurin-21.0.8"
-    assert burn.condition == "Without a server, 2 CPUs, 500 µs of work per task"
-    assert burn.load_words.startswith("closed loop: 8 tasks in flight")
-    assert burn.kind_words.startswith("Tasks that only compute")
+def test_it_says_which_cell_it_is_and_what_was_asked(burn: WebPage, boxed: WebPage) -> None:
+    assert plain(burn.heading) == "burn, fixed-2 on temurin-21.0.8 ok"
+    assert str(burn.summary).startswith(
+        "Without a server, 2 CPUs, 500 µs of work per task. Closed loop: 8 tasks in flight"
+    )
+    asked = section_of(burn, "asked")
+    assert str(asked.words).startswith("Tasks that only compute")
+    assert facts_of([asked]) == {"experiment": "burn", "warmup_s": "1.0", "drain_s": "10.0", "parks": "true"}
+    assert facts_of([section_of(boxed, "asked")])["limits"] == '{"threads_max": 500}'
 
 
-def test_what_was_asked_for_is_its_table_of_the_matrix_without_what_is_not_set(
-    burn: ExperimentCellView, boxed: ExperimentCellView
-) -> None:
-    assert by_name(burn.asked) == {"experiment": "burn", "warmup_s": "1.0", "drain_s": "10.0", "parks": "true"}
-    assert by_name(boxed.asked)["limits"] == '{"threads_max": 500}'
-
-
-def test_tiles_have_units_and_say_over_how_many_forks(burn: ExperimentCellView, boxed: ExperimentCellView) -> None:
-    assert [(name, unit) for name, unit, _ in burn.tiles] == [
-        ("throughput", "per second"),
-        ("CPU used", "%"),
-        ("p50", "ms"),
-        ("p99", "ms"),
-        ("parked while tasks were queued", "%"),
-        ("median stretch parked while tasks were queued", "ms"),
-        ("longest stretch parked while tasks were queued", "ms"),
-        ("such stretches of 10 ms and more", ""),
-    ]
-    assert {figure.under for _, _, figure in burn.tiles} == {"1 fork"}
-    tiles = {name: figure for name, _, figure in boxed.tiles}
+def test_tiles_have_units_and_say_over_how_many_forks(burn: WebPage, boxed: WebPage) -> None:
+    assert list(tiles_of(burn)) == [
+        "throughput", "CPU used", "p50", "p99", "parked while tasks were queued",
+        "median stretch parked while tasks were queued", "longest stretch parked while tasks were queued",
+        "such stretches of 10 ms and more",
+    ]  # fmt: skip
+    assert {figure.under for figure in tiles_of(burn).values()} == {"1 fork"}
+    tiles = tiles_of(boxed)
     started = tiles["until all were started"]
     assert (started.text, started.under) == ("0.0872", "0.0868–0.0876, 2 forks"), "the median, the least and the most"
     assert tiles["VIRT per thread"].title == "VIRT per thread: median of 2 forks, 0.250 MiB"
-    assert tiles["RSS"].title is not None and tiles["RSS"].title.endswith(
-        "107,668 KiB: top shows it in KiB, without a unit"
-    )
+    assert str(tiles["RSS"].title).endswith("107,668 KiB: top shows it in KiB, without a unit")
     assert tiles["threads started"].text == "481"
 
 
-def test_every_arm_of_the_condition_stands_beside_it(burn: ExperimentCellView) -> None:
-    order = executor_order(("virtual", "fixed-2", "cached", "fixed-5", "structured", "virtual-semaphore-5"))
-    assert [(arm.executor, arm.current) for arm in burn.arms] == [
-        ("virtual", False), ("fixed-2", True), ("cached", False),
-    ]  # fmt: skip
-    failed, this, missing = burn.arms
-    assert failed.href == "burn.temurin-21.0.8.virtual.cpus-2.burn-500us.tasks-8.html"
-    assert this.href is None and missing.href is None, "the third has no record"
-    assert [arm.slot for arm in burn.arms] == [order.index(arm.executor) for arm in burn.arms]
-    assert burn.leading == "throughput, per second"
-    assert (failed.leading.text, missing.leading.text) == ("–", "–")
-    assert this.leading.text == next(figure.text for name, _, figure in burn.tiles if name == "throughput")
-    assert [outcome.word for outcome in this.outcomes] == ["complete"]
+def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, burn: WebPage) -> None:
+    rows = table_of(burn.blocks, "Arms under the same conditions")
+    assert [plain(row["Arm"]).strip() for row in rows] == ["virtual", "fixed-2 this cell", "cached"]
+    failed, this, missing = rows
+    assert 'href="burn.temurin-21.0.8.virtual.cpus-2.burn-500us.tasks-8.html"' in str(failed["Arm"])
+    assert "href" not in str(this["Arm"]) and "href" not in str(missing["Arm"]), "the third has no record"
+    figures = [figure_in(row, "throughput, per second").text for row in rows]
+    assert figures == ["–", tiles_of(burn)["throughput"].text, "–"]
+    assert plain(this["Outcome"]).startswith("complete")
+    # A cell without figures names the leading one of its arms.
+    other = page_of(loaded, record_of(loaded, "burn", "virtual", "tasks-8"))
+    assert "throughput, per second" in table_of(other.blocks, "Arms under")[0] and not tiles_of(other)
+    assert plain(other.heading).endswith(" failed")
 
 
-def test_the_leading_figure_of_a_cell_without_one_is_named_after_its_arms(loaded: LoadedRun) -> None:
-    failed = page_of(loaded, "burn", "virtual", "tasks-8")
-    assert failed.leading == "throughput, per second" and not failed.tiles
-    assert (failed.status, failed.status_class) == ("failed", "failed")
+def test_a_figure_stands_beside_what_is_expected_of_it(burn_fork: Section, few_files: WebPage) -> None:
+    rows = {plain(row["Figure"]): row for row in table_of([burn_fork], "Figures of fork 2")}
+    throughput = [
+        figure_in(rows["throughput 1/s"], title).text for title in ("Measured", "Expected", "Measured / expected")
+    ]
+    assert throughput == ["3,460", "4,000", "0.865"]
+    assert figure_in(rows["CPU used %"], "Measured").text == "99.2"
+    assert figure_in(rows["CPU used %"], "Expected").title == "nothing is expected of this figure"
+    (failed,) = (r for r in table_of(few_files.blocks, "Figures of fork 1") if r["Figure"] == "failed requests")
+    figures = [figure_in(failed, title) for title in ("Measured", "Expected", "Measured / expected")]
+    assert [one.text for one in figures] == ["146", "0", "–"] and figures[2].title == "0 is expected"
+    assert "throughput = cpus / burn_us * 1e6" in map(plain, facts_of([burn_fork]))
 
 
-def test_a_figure_stands_beside_what_is_expected_of_it(
-    burn_fork: ExperimentForkView, few_files: ExperimentCellView
-) -> None:
-    figures = {name: (unit, value.text, expected, ratio) for name, unit, value, expected, ratio in burn_fork.figures}
-    unit, value, expected, ratio = figures["throughput"]
-    assert (unit, value, expected.text, ratio.text) == ("1/s", "3,460", "4,000", "0.865")
-    assert figures["CPU used"][:2] == ("%", "99.2")
-    assert figures["CPU used"][2].title == "nothing is expected of this figure"
-    failed = next(one for one in few_files.forks[0].figures if one[0] == "failed requests")
-    assert (failed[2].text, failed[3].text, failed[4].text, failed[4].title) == ("146", "0", "–", "0 is expected")
-    assert burn_fork.expectation is not None
-    assert (burn_fork.expectation.figure, burn_fork.expectation.formula) == ("throughput", "cpus / burn_us * 1e6")
-
-
-def test_a_fork_says_why_it_cannot_be_used(burn: ExperimentCellView) -> None:
-    invalid, usable = burn.forks
-    assert (invalid.status, invalid.status_class) == ("invalid", "invalid")
+def test_a_fork_says_why_it_cannot_be_used(burn: WebPage, burn_fork: Section) -> None:
+    invalid = section_of(burn, "fork-1")
+    assert plain(invalid.title) == "Fork 1 invalid" and plain(burn_fork.title) == "Fork 2 ok"
     assert invalid.reasons == ("the hypervisor took 7 % of the CPU time (steal_share 0.0700)",)
-    assert (usable.status, usable.number, usable.anchor, usable.reasons) == ("ok", 2, "fork-2", ())
-    assert [outcome.word for outcome in invalid.outcomes] == ["complete"]
+    assert burn_fork.reasons == ()
 
 
-def test_a_fork_says_where_when_and_on_what_it_ran(
-    burn_fork: ExperimentForkView, boxed: ExperimentCellView, few_files: ExperimentCellView
-) -> None:
-    facts = by_name(burn_fork.facts)
+def test_a_fork_says_where_when_and_on_what_it_ran(burn_fork: Section, boxed: WebPage, few_files: WebPage) -> None:
+    facts = below(burn_fork.blocks, "How it ran")
     assert facts["Order"] == "1 in block 2, 21 in the run"
     assert facts["Started"] == "2025-01-01 12:02 UTC, 8 s"
     assert (facts["CPUs"], facts["CPU confinement"]) == ("program 0-1", "by cgroup cpuset")
     assert facts["CPU speed"] == "225.0 to 225.9 divisions/µs in 2 readings: moved by 0.4 %"
-    assert "Limits" not in facts and by_name(boxed.forks[0].facts)["Limits"] == "500 threads by cgroup v2"
-    assert by_name(few_files.forks[0].facts)["CPUs"] == "program 0-1, remote system 2: no CPU in common"
-    assert [one.text for one in burn_fork.commands if isinstance(one, Command)] == [
+    assert "Limits" not in facts
+    assert below(section_of(boxed, "fork-1").blocks, "How it ran")["Limits"] == "500 threads by cgroup v2"
+    few = section_of(few_files, "fork-1")
+    assert below(few.blocks, "How it ran")["CPUs"] == "program 0-1, remote system 2: no CPU in common"
+    assert [one.text for one in found([burn_fork], Command)] == [
         "/jdks/SYNTHETIC/bin/java -jar standalone.jar burn '--it'\"'\"'s' 'a test'",
     ]
-    told = [one.label for one in few_files.forks[0].commands if isinstance(one, Command)]
-    assert told == ["Program’s command line", "Remote system’s command line"]
-    assert '"in_flight": 8' in burn_fork.asked
+    assert [one.label for one in found([few], Command)] == ["Program’s command line", "Remote system’s command line"]
+    assert '"in_flight": 8' in found([burn_fork], Pre)[-1].text
 
 
 def test_what_was_given_up_and_what_was_hit_is_told(loaded: LoadedRun) -> None:
-    record = next(r for r in loaded.experiments if r.key.workload == "fanout")
-    fork = record.forks[0]
+    fork = record_of(loaded, "fanout", "virtual").forks[0]
     confinement = fork.confinement.model_copy(update={"remote_cpus": (1,), "compromises": ("one CPU for both",)})
     hit = (Reason(code="threads-max", message="500 threads are the limit"),)
     changed = fork.model_copy(update={"confinement": confinement, "outcomes": hit})
-    facts = by_name(fork_view(changed, record.key, loaded.run, ()).facts)
+    facts = below(fork_blocks(changed, loaded.run), "How it ran")
     assert facts["CPUs"].endswith("remote system 1: they share CPUs")
     assert (facts["Compromise"], facts["Limit that was hit"]) == ("one CPU for both", "500 threads are the limit")
 
 
-def test_the_host_was_watched_in_per_cent(loaded: LoadedRun, burn_fork: ExperimentForkView) -> None:
-    host = by_name(burn_fork.host)
-    assert (host["Steal"], host["Others’ CPU"], host["CPU pressure"]) == ("0.1 %", "2.0 %", "–")
-    assert not {"Throttled", "Swapped", "Clock stepped", "Suspended"} & host.keys()
-    record = loaded.experiments[1]
+def test_the_host_was_watched_in_per_cent(loaded: LoadedRun, burn_fork: Section) -> None:
+    def host(fork: Fork) -> dict[str, str]:
+        return below(fork_blocks(fork, loaded.run), "The host during the fork")
+
+    told = below(burn_fork.blocks, "The host during the fork")
+    assert (told["Steal"], told["Others’ CPU"], told["CPU pressure"]) == ("0.1 %", "2.0 %", "–")
+    assert not {"Throttled", "Swapped", "Clock stepped", "Suspended"} & told.keys()
     disturbed = Pressure(
         steal_share=0.0, foreign_cpu_share=0.0, psi_cpu_some_share=0.25, throttled_share=0.031,
         swapped_bytes_per_s=4096.0, clock_step_s=0.5, suspended_s=2.25,
     )  # fmt: skip
-    fork = altered(record.forks[1], {"host": disturbed})
-    host = by_name(fork_view(fork, record.key, loaded.run, ()).host)
-    assert (host["CPU pressure"], host["Throttled"], host["Swapped"]) == ("25 %", "3.1 %", "4,100 bytes/s")
-    assert (host["Clock stepped"], host["Suspended"]) == ("0.500 s", "2.25 s")
+    fork = loaded.experiments[1].forks[1]
+    told = host(altered(fork, {"host": disturbed}))
+    assert (told["CPU pressure"], told["Throttled"], told["Swapped"]) == ("25 %", "3.1 %", "4,100 bytes/s")
+    assert (told["Clock stepped"], told["Suspended"]) == ("0.500 s", "2.25 s")
+    assert fork.result is not None
+    span = MeasuredSpan(start_monotonic_ns=7 * 10**9, end_monotonic_ns=12 * 10**9)
+    timed = altered(fork, {"host_span_s": 5.4, "result": fork.result.model_copy(update={"measured_span": span})})
+    assert host(fork)["Watched"] == "all of the program’s life"
+    assert host(timed)["Watched"] == "5.40 s around the 5.00 s that it measured"
 
 
-def test_the_jvm_is_described(boxed: ExperimentCellView, burn_fork: ExperimentForkView) -> None:
-    vm = by_name(boxed.forks[0].vm)
+def test_the_jvm_is_described(boxed: WebPage, burn_fork: Section) -> None:
+    vm = below(section_of(boxed, "fork-1").blocks, "The JVM")
     assert vm["JVM"] == "OpenJDK 64-Bit Server VM, 21.0.8+9-LTS, Eclipse Adoptium"
-    assert (vm["Options"], by_name(burn_fork.vm)["Options"]) == ("-Xss256k", "none")
+    assert (vm["Options"], below(burn_fork.blocks, "The JVM")["Options"]) == ("-Xss256k", "none")
     assert (vm["CPUs that it sees"], vm["Kernel"]) == ("2", "6.18, amd64")
     assert vm["Heap"].startswith("at most 6,030 MiB; G1 Young Generation")
+
+
+def test_every_fork_of_every_cell_has_its_figures_and_how_it_ran(loaded: LoadedRun) -> None:
+    for record in loaded.experiments:
+        page = page_of(loaded, record)
+        assert len(tiles_of(page)) == len(CellStats(record).spreads)
+        for fork in record.forks:
+            section, result = section_of(page, f"fork-{fork.fork}"), fork.result
+            assert below(section.blocks, "How it ran") and found([section], Command)
+            if result is not None:
+                tables = {table.label for table in found([section], DataTable)}
+                assert (f"Figures of fork {fork.fork}" in tables) == (result.seen is not None)
+                assert bool(below(section.blocks, "Remote system")) == (result.experiment == "fanout")
+                parks = result.experiment == "burn" and result.seen is not None
+                assert bool(below(section.blocks, "Parks of workers")) == parks
+                assert below(section.blocks, "The JVM") and below(section.blocks, "The host during the fork")
 
 
 # ------------------------------------------------------------------------------------------------ counts
 
 
-def test_tasks_of_a_burn_are_counted(burn_fork: ExperimentForkView) -> None:
-    found = by_name(burn_fork.counts)
+def test_tasks_of_a_burn_are_counted(burn_fork: Section) -> None:
+    found = facts_of([burn_fork])
     assert found["Tasks"] == "6,998 due, 6,998 submitted, 6,990 done, 8 after the end, 0 never"
     assert found["Queued"] == "8 at most, 5.94 on average"
     assert found["Work of a task"] == "369,304 rounds, 500 µs on a CPU of its own"
@@ -232,8 +248,8 @@ def test_what_no_program_of_ours_says_is_told_as_nothing() -> None:
     assert details_of(result.model_copy(update={"experiment": "unknown"})) == Details()
 
 
-def test_memory_of_threads_is_in_kib_as_top_shows_it_and_in_mib(boxed: ExperimentCellView) -> None:
-    found = by_name(boxed.forks[0].counts)
+def test_memory_of_threads_is_in_kib_as_top_shows_it_and_in_mib(boxed: WebPage) -> None:
+    found = facts_of([section_of(boxed, "fork-1")])
     assert found["Threads"] == "481 started, 481 live at once"
     assert found["Stack of a platform thread"] == "256 KiB"
     assert found["Memory before"] == (
@@ -251,9 +267,8 @@ def test_threads_that_did_not_all_live_at_once_have_no_such_memory() -> None:
     assert list(found) == ["Threads", "Memory before", "Memory at its peak"]
 
 
-def test_requests_of_a_fan_out_are_counted(few_files: ExperimentCellView) -> None:
-    found = by_name(few_files.forks[0].counts)
-    assert found == {
+def test_requests_of_a_fan_out_are_counted() -> None:
+    assert counts("fanout-virtual-nofiles-21") == {
         "Requests": "54 answered, 146 failed (too-many-open-files 146)",
         "Beyond the ideal": "0.0919 s",
         "Open files": "12 before, at least 53 at once; limits: soft 64, hard 64",
@@ -265,8 +280,8 @@ def test_requests_of_a_fan_out_are_counted(few_files: ExperimentCellView) -> Non
     assert found["Open files"] == "12 before, 53 at once; limits: soft 64, hard none"
 
 
-def test_the_remote_system_is_counted(few_files: ExperimentCellView, loaded: LoadedRun) -> None:
-    assert by_name(few_files.forks[0].remote) == {
+def test_the_remote_system_is_counted(few_files: WebPage, loaded: LoadedRun) -> None:
+    assert below(section_of(few_files, "fork-1").blocks, "Remote system") == {
         "Requests": "20 answered, 20 at once, 0 abandoned by the caller, 0 refused, 0 faults that were ordered",
         "Answered late by": "not recorded",
         "CPU": "0.200 s",
@@ -275,53 +290,47 @@ def test_the_remote_system_is_counted(few_files: ExperimentCellView, loaded: Loa
     assert program is not None and program.remote is not None
     remote = program.remote
     faults = remote.faults.model_copy(update={"status_500": 1, "close": 20, "never": 300})
-    found = by_name(remote_facts(remote.model_copy(update={"faults": faults, "lateness": latency(p99_us=2500)})))
+    changed = remote.model_copy(update={"faults": faults, "lateness": latency(p99_us=2500)})
+    found = {fact.name: str(fact.value) for fact in remote_facts(changed)}
     assert found["Requests"].endswith("321 faults that were ordered")
     assert found["Answered late by"] == "2.50 ms (p99)"
 
 
 def test_pinning_counts_operations_carriers_and_events(loaded: LoadedRun) -> None:
-    fork = page_of(loaded, "pinning-class-init", "virtual").forks[0]
-    found = by_name(fork.counts)
-    assert found == {
-        "Threads": "100 started, 100 had a turn",
-        "Operations": "158 in 4.00 s",
-        "Carriers": "2 usual, 256 allowed, 2 at once, of them 0 in place of blocked ones",
-    }
-    assert fork.pinned_note == "158 events jdk.VirtualThreadPinned, together 7.91 s."
-    assert fork.pinned is not None and fork.pinned.title == "pinning-class-init on temurin-21.0.8"
-    nothing = page_of(loaded, "pinning-lock", "virtual").forks[0]
-    assert nothing.pinned is None
-    assert nothing.pinned_note == "JDK Flight Recorder looked and saw no event jdk.VirtualThreadPinned."
+    def pinned(fork: Fork) -> list[Prose]:
+        told = (one for one in fork_blocks(fork, loaded.run) if isinstance(one, Prose))
+        return [one for one in told if one.heading == "Pinned threads" or " events" in str(one.text)]
 
-
-def test_a_recorder_that_could_not_look_is_no_finding(loaded: LoadedRun) -> None:
-    record = next(r for r in loaded.experiments if r.key.workload == "pinning-class-init")
-    program = record.forks[0].program
-    assert program is not None and program.result is not None
+    fork = record_of(loaded, "pinning-class-init", "virtual").forks[0]
+    facts = facts_of(fork_blocks(fork, loaded.run))
+    assert facts["Threads"] == "100 started, 100 had a turn" and facts["Operations"] == "158 in 4.00 s"
+    assert facts["Carriers"] == "2 usual, 256 allowed, 2 at once, of them 0 in place of blocked ones"
+    first, *stacks = pinned(fork)
+    assert first.text == "158 events jdk.VirtualThreadPinned, together 7.91 s." and stacks
+    (nothing,) = pinned(record_of(loaded, "pinning-lock", "virtual").forks[0])
+    assert nothing.text == "JDK Flight Recorder looked and saw no event jdk.VirtualThreadPinned."
+    # A recorder that could not look is no finding.
+    assert fork.result is not None
     blind = {"probe": "failed", "reason": "no recorder here", "count": None}
-    fork = altered(record.forks[0], {"result": with_seen(program.result, {"pinned": blind})})
-    assert fork_view(fork, record.key, loaded.run, ()).pinned_note == (
-        "JDK Flight Recorder could not look: no recorder here."
-    )
+    (told,) = pinned(altered(fork, {"result": with_seen(fork.result, {"pinned": blind})}))
+    assert told.text == "JDK Flight Recorder could not look: no recorder here."
 
 
 # ------------------------------------------------------------------------------------------------ distributions, parks
 
 
-def test_distributions_are_counts_and_milliseconds(burn_fork: ExperimentForkView) -> None:
-    table = burn_fork.distributions
-    assert table is not None
-    assert table.heads == ("count", "least", "p50", "p90", "p99", "p99.9", "most")
-    rows = {name: [figure.text for figure in figures] for name, figures in table.rows}
+def test_distributions_are_counts_and_milliseconds(burn_fork: Section) -> None:
+    rows = {str(row["In ms"]): row for row in table_of([burn_fork], "Distributions of fork 2")}
     assert list(rows) == [
         "From when it was due to its start", "From when it was due to its end", "Parks of workers",
         "Parked while tasks were queued",
     ]  # fmt: skip
+    first = rows["From when it was due to its start"]
+    assert list(first) == ["In ms", "count", "least", "p50", "p90", "p99", "p99.9", "most"]
     (_, found), *_ = details_of(read_sample("burn-fixed-2-flight-on-21")).distributions
-    assert rows["From when it was due to its start"][0] == f"{found['count']:,}"
+    assert figure_in(first, "count").text == f"{found['count']:,}"
     percentiles = [found["percentiles_us"][name] for name in ("50", "90", "99", "99.9")]
-    shown = list(map(float, rows["From when it was due to its start"][1:]))
+    shown = [float(figure_in(first, title).text) for title in ("least", "p50", "p90", "p99", "p99.9", "most")]
     ends = [end / 1000 for end in (found["min_us"], *percentiles, found["max_us"])]
     assert shown == pytest.approx(ends, rel=6e-3)
 
@@ -331,18 +340,15 @@ def test_distributions_are_counts_and_milliseconds(burn_fork: ExperimentForkView
     [
         ("pinning-class-init-21", ["From wanting to block to going on", "Pinned for"]),
         ("fanout-virtual-21", ["Request", "Answered after the first request"]),
-        ("spawn-platform-pids-21", None),
+        ("spawn-platform-pids-21", []),
     ],
 )
-def test_distributions_of_the_other_experiments(sample: str, names: list[str] | None) -> None:
-    table = distributions(details_of(read_sample(sample)))
-    assert (None if table is None else [name for name, _ in table.rows]) == names
+def test_distributions_of_the_other_experiments(sample: str, names: list[str]) -> None:
+    assert [name for name, _ in details_of(read_sample(sample)).distributions] == names
 
 
-def test_parks_are_told_with_their_stretches(burn_fork: ExperimentForkView) -> None:
-    ((title, facts),) = burn_fork.sections
-    assert title == "Parks of workers"
-    found = by_name(facts)
+def test_parks_are_told_with_their_stretches(burn_fork: Section) -> None:
+    found = below(burn_fork.blocks, "Parks of workers")
     assert found["Parked"] == "2 workers, together for 0.00934 s"
     assert found["Parked while tasks were queued"] == (
         "15 stretches, 0.00900 s over all workers; no more workers counted than tasks were queued: 0.00881 s, 0.2 % of "

@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, CarrierCount, Held, Holding, held, held_words
+from jdkmatrix.report.blocks.kinds import HeatMap, Pre, Prose
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.experiment_cells import ExperimentSlice, of_kinds
-from jdkmatrix.report.experiments.pinning_heat import RULE, heat_tables, legend, tone
-from jdkmatrix.report.experiments.stacks import MOST_STACKS, pinned_view, plain_frame
+from jdkmatrix.report.experiments.pinning_heat import LEGEND, RULE, pinning_blocks, tone
+from jdkmatrix.report.experiments.stacks import MOST_STACKS, pinned_stacks, plain_frame
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run
+from tests.support.judged_pages import found
 
 TWO = CarrierCount(usual=2, most=2)
 THREADS, BLOCK_S = 100, 0.05  # threads / D is 2,000 per second, carriers / D 40
@@ -92,7 +94,7 @@ def test_words_never_promise_more_than_there_was(
 
 @given(st.floats(min_value=0, max_value=1.2), st.floats(min_value=0, max_value=1.2))
 def test_colours_follow_the_share(one: float, other: float) -> None:
-    order = [css for css, _ in legend()]
+    order = [css for css, _ in LEGEND]
     low, high = sorted((one, other))
     assert order.index(tone(low)) <= order.index(tone(high))
 
@@ -113,28 +115,32 @@ def pinning_part(loaded: LoadedRun) -> ExperimentSlice:
     return part
 
 
+def maps_of(part: ExperimentSlice) -> list[HeatMap]:
+    return found(pinning_blocks(part), HeatMap)
+
+
 def test_the_heat_map_of_real_results_has_constructs_down_and_jdks_across(tmp_path: Path) -> None:
-    (table,) = heat_tables(pinning_part(experiments_run(tmp_path, ("pinning",))))
+    (table,) = maps_of(pinning_part(experiments_run(tmp_path, ("pinning",))))
     assert table.columns == ("temurin-21.0.8", "temurin-25")
-    assert table.title == "virtual: 100 at once, 2 CPUs, 2 carriers"
-    assert {head: tuple(cell.verdict for cell in cells) for head, cells in table.rows} == {
+    assert table.title == "Heat map, virtual: 100 at once, 2 CPUs, 2 carriers"
+    assert {head: tuple(cell.interval for cell in cells) for head, cells in table.rows} == {
         "synchronized": ("keeps its carrier", "free"),
         "ReentrantLock": ("free", "free"),
         "Object.wait": ("free, by 99 more carriers", "free"),
         "class initialiser": ("keeps its carrier", "keeps its carrier"),
         "native frame": ("not on this JDK", "keeps its carrier"),
     }
-    assert all(cell.key is not None for _, cells in table.rows for cell in cells)
+    assert all(cell.href is not None for _, cells in table.rows for cell in cells)
 
 
 def test_a_cell_without_figures_says_why(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path, ("pinning",), accidents=True)
-    (table,) = heat_tables(pinning_part(loaded))
+    (table,) = maps_of(pinning_part(loaded))
     rows = dict(table.rows)
-    assert (rows["synchronized"][0].value, rows["synchronized"][0].verdict) == ("–", "failed")
-    assert rows["synchronized"][0].key is not None and rows["synchronized"][0].tone == "none"
-    missing = next(cells for head, cells in table.rows if cells[0].verdict == "not measured")
-    assert missing[0].key is None
+    assert (rows["synchronized"][0].value, rows["synchronized"][0].interval) == ("–", "failed")
+    assert rows["synchronized"][0].href is not None and rows["synchronized"][0].tone == "none"
+    missing = next(cells for head, cells in table.rows if cells[0].interval == "not measured")
+    assert missing[0].href is None
 
 
 def test_what_is_asked_for_may_be_nonsense(tmp_path: Path) -> None:
@@ -144,7 +150,7 @@ def test_what_is_asked_for_may_be_nonsense(tmp_path: Path) -> None:
             record.model_copy(update={"parameters": {**record.parameters, "block_ms": block_ms, "inside": 7}})
             for record in loaded.experiments
         ]
-        (table,) = heat_tables(pinning_part(replace(loaded, cells=tuple(records))))
+        (table,) = maps_of(pinning_part(replace(loaded, cells=tuple(records))))
         assert {cell.tone for _, cells in table.rows for cell in cells} == {"none"}
         assert table.rows[0][0] == "pinning-synchronized"
 
@@ -170,11 +176,11 @@ def of_workload(loaded: LoadedRun, workload: str, jdk: str) -> CellRecord:
 def test_stacks_of_hidden_classes_are_one_and_every_event_is_counted(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path, ("pinning",))
     record = of_workload(loaded, "pinning-class-init", "temurin-21.0.8")
-    view = pinned_view("x", record.forks)
-    assert view is not None
-    events = [one.value for fork in record.forks for one in fork.readings if one.metric == "pinned events"]
-    assert view.events == sum(events) > 0
-    assert len(view.stacks) <= MOST_STACKS
-    assert sum(stack.count for stack in view.stacks) + view.left_out == view.events
-    assert view.stacks[0].count > 1 and "BlockingInitialiser.<clinit>" in view.stacks[0].frames
-    assert pinned_view("x", of_workload(loaded, "pinning-lock", "temurin-21.0.8").forks) is None
+    events, blocks = pinned_stacks(record.forks)
+    readings = [one.value for fork in record.forks for one in fork.readings if one.metric == "pinned events"]
+    assert events == sum(readings) > 0
+    stacks = [one.text for one in blocks if isinstance(one, Pre)]
+    assert 0 < len(stacks) <= MOST_STACKS and "BlockingInitialiser.<clinit>" in stacks[0]
+    told = [int(str(one.text).split(" ")[0].replace(",", "")) for one in blocks if isinstance(one, Prose)]
+    assert sum(told) == events and told[0] > 1
+    assert pinned_stacks(of_workload(loaded, "pinning-lock", "temurin-21.0.8").forks) == (0, ())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.blocks.kinds import Details
+from jdkmatrix.report.blocks.kinds import Disclosure
 from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import history_page, ratio_series
@@ -99,7 +99,7 @@ def test_a_series_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: P
     runs = [replace(run, kernel="7.0") if run.run_id >= "run-04" else run for run in runs]
     page = history_page(runs, "../")
     assert "2 of 2 series changed their level." in str(page.summary)
-    one = next(details for details in found(page.blocks, Details) if "<b>Throughput</b>" in details.summary)
+    one = next(details for details in found(page.blocks, Disclosure) if "<b>Throughput</b>" in details.summary)
     assert one.open and one.summary.endswith("1 change of level in 7 runs")
     rows = table_of([one], "Throughput: ")
     assert [plain(row["Run"]) for row in rows] == [f"run-{day:02}" for day in range(1, 8)]

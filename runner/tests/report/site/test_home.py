@@ -20,13 +20,13 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_notices
-from jdkmatrix.report.site import render_runs, run_pages
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.conditions_map import conditions_maps
-from jdkmatrix.report.site.digest import Condition, RunDigest, digest
+from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, digest
 from jdkmatrix.report.site.offers import offers
 from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.site.render_runs import SiteRun
+from jdkmatrix.report.site.run_pages import RunWriter
 from jdkmatrix.report.site.same_condition import answering
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.loaded import LoadedRun
@@ -66,7 +66,7 @@ def test_an_answer_names_what_is_better_by_how_much_and_what_it_costs(tmp_path: 
 REFERENCE = ROOT / "results" / "reference"
 
 
-def conditions_of(run: str) -> tuple[Condition, ...]:
+def conditions_of(run: str) -> tuple[MeasuredCondition, ...]:
     """What the front page is told of a reference run."""
     judged = JudgedRun(RunStore(REFERENCE / run).load())
     return digest(judged, run_notices(judged), "runs/r/").conditions
@@ -227,14 +227,15 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tupl
 
     def make(*stores: RunStore) -> tuple[Built, list[str]]:
         made: list[str] = []
-        real = run_pages.write_run
+        real = RunWriter.write_index
 
-        def counting(loaded, *rest):  # type: ignore[no-untyped-def]
-            made.append(loaded.run.run_id)
-            return real(loaded, *rest)
+        def counting(writer: RunWriter) -> RunDigest:
+            told = real(writer)
+            made.append(told.run_id)
+            return told
 
         with monkeypatch.context() as patch:
-            patch.setattr(render_runs, "write_run", counting)
+            patch.setattr(RunWriter, "write_index", counting)
             runs = [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores]
             return build_site(runs, tmp_path / "site", background()), made
 
@@ -321,17 +322,17 @@ def test_a_run_whose_summary_cannot_be_written_does_not_stop_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = synthetic_run(tmp_path / "made-up", FIVE)
-    real = run_pages.write_run
+    real = RunWriter.write_index
 
-    def spoiling(run: LoadedRun, *rest: Any) -> RunDigest | None:
-        found = real(run, *rest)
-        if run.run.run_id != "bad" or found is None:
+    def spoiling(writer: RunWriter) -> RunDigest:
+        found = real(writer)
+        if found.run_id != "bad":
             return found
         condition = found.conditions[0]
         spoilt = replace(condition, advice=(replace(condition.advice[0], ratio=math.nan), *condition.advice[1:]))
         return replace(found, conditions=(spoilt, *found.conditions[1:]))
 
-    monkeypatch.setattr(render_runs, "write_run", spoiling)
+    monkeypatch.setattr(RunWriter, "write_index", spoiling)
     site = all_of([later(loaded, run_id, "2024-01-01") for run_id in ("bad", "good")], tmp_path / "site")
     assert [run.run_id for run in site.runs] == ["good"]
     assert [text.partition(":")[0] for text in site.unreadable] == ["bad"]
@@ -395,7 +396,7 @@ def test_tasks_and_delays_stand_across_and_workloads_down() -> None:
     assert conditions_maps([("answer-0", half[0])]) == (), "one condition is its own answer"
 
 
-def condition(workload: str, burn_us: int, wait_us: int) -> Condition:
+def condition(workload: str, burn_us: int, wait_us: int) -> MeasuredCondition:
     (quick,) = conditions_of("20261124T182303Z-quick")
     return replace(quick, workload=workload, burn_us=burn_us, wait_us=wait_us, load="share-50", driver="wrk2")
 

@@ -6,7 +6,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from multiprocessing import active_children
 from pathlib import Path
 
 import psutil
@@ -15,27 +18,49 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.site import render_runs
 from jdkmatrix.report.site.build import Built, build_site
-from jdkmatrix.report.site.render_runs import PROCESSES_MAX, SiteRun, processes
+from jdkmatrix.report.site.render_runs import PROCESSES_MAX, RenderedRun, SiteRun, processes, writers
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.experiment_runs import experiments_run
 from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.shipped import TEMPLATES
 from tests.support.sites import background, later, stored
 
+# The first cell is written before processes are forked for the others.
 SLEEPERS = """
 import os, sys, time
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.report.site import render_runs
+from jdkmatrix.store.runs import RunStore
 
-def fall_asleep():
-    os.write(1, b"z")
-    time.sleep(600)
+def fall_asleep(first, cell):
+    if cell != first:
+        os.write(1, b"z")
+        time.sleep(600)
+    return cell
+
+def load(run):
+    loaded = RunStore(run).load()
+    return replace(loaded, whole=partial(fall_asleep, loaded.cells[0]))
 
 if __name__ == "__main__":
-    render_runs.processes = lambda runs, cpus: 2
-    runs = [render_runs.SiteRun("sleeper", fall_asleep) for _ in range(2)]
-    list(render_runs.make_all(runs, Path(sys.argv[1]), Path(sys.argv[1]), ()))
+    run, site, templates = map(Path, sys.argv[1:])
+    render_runs.processes, render_runs.writers = lambda *_: 2, lambda *_: [2, 2]
+    runs = [render_runs.SiteRun("sleeper", partial(load, run)) for _ in range(2)]
+    with stoppable():
+        list(render_runs.make_all(runs, site, templates, ()))
 """
+LARGE = replace(QUICK, burn_us=tuple(range(5)), blocks=1, windows=1)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    """With more cells than a process writes at a time."""
+    return synthetic_run(tmp_path_factory.mktemp("made-up"), LARGE)
 
 
 def load_nothing() -> None:
@@ -43,27 +68,30 @@ def load_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cells", "cpus", "expected"),
+    ("cells", "cpus", "runs_at_a_time", "for_their_cells"),
     [
-        ([], 8, 1),
-        ([10_000], 8, 8),
-        ([99, 100], 8, 1),
-        ([100, 100], 8, 2),
-        ([100, 100], 1, 1),
-        ([1000] * 100, 64, PROCESSES_MAX),
+        ([], 8, 1, []),
+        ([199], 8, 1, [1]),
+        ([10_000], 8, 1, [8]),
+        ([10_000], 64, 1, [PROCESSES_MAX]),
+        ([10_000, 99], 2, 2, [2, 1]),
+        ([99, 100], 8, 1, [1, 1]),
+        ([100, 100], 8, 2, [1, 1]),
+        ([1000, 1000], 8, 2, [4, 4]),
+        ([100, 100], 1, 1, [1, 1]),
+        ([1000] * 100, 64, PROCESSES_MAX, [1] * 100),
     ],
 )
-def test_processes_are_started_where_they_pay(cells: list[int], cpus: int, expected: int) -> None:
+def test_processes_are_started_where_they_pay(
+    cells: list[int], cpus: int, runs_at_a_time: int, for_their_cells: list[int]
+) -> None:
     runs = [SiteRun("run", load_nothing, cells=count) for count in cells]  # type: ignore[arg-type]
-    assert processes(runs, cpus) == expected
+    assert (processes(runs, cpus), writers(runs, cpus)) == (runs_at_a_time, for_their_cells)
 
 
-# About half of all: its pages are made in parts.
-_COUNTED = {"served": 1000, "broken": 10, "experiments": 10, "again": 500}
-
-
-def test_two_processes_write_what_one_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    served = synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1))
+def test_many_processes_write_what_one_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: LoadedRun
+) -> None:
     stored(tmp_path / "runs" / "served", served)
     (tmp_path / "runs" / "broken").mkdir()
     (tmp_path / "runs" / "broken" / "run.json").write_text("{")
@@ -73,9 +101,8 @@ def test_two_processes_write_what_one_writes(tmp_path: Path, monkeypatch: pytest
 
     def site(count: int) -> tuple[Built, dict[Path, bytes]]:
         monkeypatch.setattr(render_runs, "processes", lambda *_: count)
-        runs = [
-            SiteRun(str(one.directory), one.load, one.stamp(), cells=_COUNTED[one.directory.name]) for one in stores
-        ]
+        monkeypatch.setattr(render_runs, "writers", lambda *_: [count] * len(stores))
+        runs = [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores]
         folder = tmp_path / f"site-{count}"
         built = build_site(runs, folder, background())
         return built, {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -86,29 +113,63 @@ def test_two_processes_write_what_one_writes(tmp_path: Path, monkeypatch: pytest
     assert same_files == files
 
 
-def kill_me() -> LoadedRun:
-    os.kill(os.getpid(), signal.SIGKILL)
-    raise AssertionError("nobody comes here")
+def odd(last: CellRecord, cell: CellRecord) -> CellRecord:
+    if cell == last:
+        raise OverflowError("too large")
+    return cell
 
 
-def test_a_process_that_is_killed_is_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def kill_me(last: CellRecord, cell: CellRecord) -> CellRecord:
+    if cell == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return cell
+
+
+def with_last_cell(spoilt: Callable[[CellRecord, CellRecord], CellRecord], run: LoadedRun) -> LoadedRun:
+    return replace(run, whole=partial(spoilt, run.cells[-1]))
+
+
+def test_a_fault_of_one_cell_is_the_same_message_wherever_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: LoadedRun
+) -> None:
+    run = SiteRun("run", partial(with_last_cell, odd, served))
+    told: list[RenderedRun | str] = []
+    for count in (1, 2):
+        monkeypatch.setattr(render_runs, "writers", lambda *_, count=count: [count])
+        told += render_runs.make_all([run], tmp_path / str(count), TEMPLATES, ())
+    assert told[0] == told[1]
+    assert str(told[0]).startswith("run: cannot be shown: OverflowError in report/site/run_pages.py")
+
+
+@pytest.mark.parametrize("for_their_cells", [1, 2])
+def test_a_process_that_is_killed_is_one_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: LoadedRun, for_their_cells: int
+) -> None:
     monkeypatch.setattr(render_runs, "processes", lambda *_: 2)
-    runs = [SiteRun("run", kill_me)] * 2
+    monkeypatch.setattr(render_runs, "writers", lambda *_: [for_their_cells] * 2)
+    runs = [SiteRun("run", partial(with_last_cell, kill_me, served))] * 2
     with pytest.raises(MatrixError, match="was killed; the kernel does so where memory runs out"):
-        list(render_runs.make_all(runs, tmp_path, tmp_path, ()))
+        list(render_runs.make_all(runs, tmp_path, TEMPLATES, ()))
+    assert not active_children()
 
 
-def test_no_process_outlives_the_one_that_waits_for_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_no_process_outlives_the_one_that_waits_for_it(
+    tmp_path: Path, served: LoadedRun, number: signal.Signals, status: int
+) -> None:
+    stored(tmp_path / "run", served)
     program = tmp_path / "sleepers.py"
     program.write_text(SLEEPERS)
-    with subprocess.Popen([sys.executable, str(program), str(tmp_path)], stdout=subprocess.PIPE) as waiting:
+    command = [sys.executable, str(program), str(tmp_path / "run"), str(tmp_path), str(TEMPLATES)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as waiting:
         try:
             assert waiting.stdout is not None
-            assert waiting.stdout.read(2) == b"zz"
+            assert waiting.stdout.read(4) == b"zzzz"
             workers = psutil.Process(waiting.pid).children(recursive=True)
         finally:
-            waiting.send_signal(signal.SIGKILL)
-    assert len(workers) == 4  # two that work, one that forks them, one that tidies up
+            waiting.send_signal(number)
+    assert waiting.returncode == status
+    assert len(workers) == 8  # two for runs with two each for cells, one that forks the first, one that tidies up
     _, alive = psutil.wait_procs(workers, timeout=60)
     for one in alive:
         one.kill()

@@ -1,0 +1,19 @@
+"""A run of every experiment, some of its cells bad, and the sections of its page."""
+
+from __future__ import annotations
+
+import pytest
+
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.experiment_runs import experiments_run
+from tests.support.experiment_sections import Sections, sections_of
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    return experiments_run(tmp_path_factory.mktemp("experiments"), accidents=True)
+
+
+@pytest.fixture(scope="module")
+def sections(loaded: LoadedRun) -> Sections:
+    return sections_of(loaded)

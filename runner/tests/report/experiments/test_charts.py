@@ -1,0 +1,196 @@
+"""The charts of experiments: bars, their scale, and the words beside them."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jdkmatrix.domain.quantities import amount, measure
+from jdkmatrix.experiments.kinds import BY_NAME, EXPERIMENTS, name_of
+from jdkmatrix.report.blocks.kinds import (
+    Chart,
+    Charts,
+    Section,
+)
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.experiment_cells import ExperimentSlice, of_kinds
+from jdkmatrix.report.charts.shapes import Drawing
+from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.experiments.bar_groups import bar_groups
+from jdkmatrix.report.experiments.bars import BarScale
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.charts import rows_of, vega_lite
+from tests.support.experiment_runs import experiments_run
+from tests.support.experiment_sections import NEW, OLD, Sections
+from tests.support.judged_pages import charts_of, found
+
+
+def notes(section: Section, group: str, title: str) -> list[str]:
+    """Of the chart with this title: a note for each bar."""
+    return next(chart.note for chart in charts_of([section], group) if chart.title == title).split("; ")
+
+
+def test_every_group_of_figures_has_its_charts_beside_each_other(sections: Sections) -> None:
+    shown = {
+        name: [
+            (g.title, g.css, "upright lines" in str(g.words), "A star" in str(g.words)) for g in found([one], Charts)
+        ]
+        for name, one in sections.items()
+    }
+    assert shown == {
+        "burn": [
+            ("Throughput", "by-2", True, False),
+            ("CPU used", "by-2", False, False),
+            ("Parked while tasks were queued", "by-2", False, False),
+        ],
+        "spawn": [("Memory per thread", "by-2", True, True), ("Time", "by-2", False, True)],
+        "pinning": [("Throughput", "by-2", True, False)],
+        "fanout": [("Until all were answered", "by-2", True, True)],
+    }
+    for experiment, one in zip(EXPERIMENTS, sections.values(), strict=True):
+        for group, layout in zip(found([one], Charts), experiment.PAGE.groups, strict=True):
+            assert str(group.words).startswith(layout.words)
+            assert [chart.id for chart in group.charts] == [
+                f"experiment-{name_of(experiment)}-{layout.id}-{number}" for number in range(len(group.charts))
+            ]
+
+
+def test_charts_of_one_condition_stand_jdk_by_jdk_on_one_scale(sections: Sections) -> None:
+    throughput, _, parked = found([sections["burn"]], Charts)
+    assert [chart.title for chart in throughput.charts] == [
+        f"{OLD}, 8 in flight, 500 µs", f"{NEW}, 8 in flight, 500 µs",
+        f"{OLD}, 5,000 per second, 50 µs", f"{NEW}, 5,000 per second, 50 µs",
+    ]  # fmt: skip
+    assert [chart.title for chart in parked.charts[:2]] == [
+        f"Longest stretch: {OLD}, 8 in flight, 500 µs", f"Share of time: {OLD}, 8 in flight, 500 µs",
+    ]  # fmt: skip
+    for first, second in zip(throughput.charts[::2], throughput.charts[1::2], strict=True):
+        assert x_scale(first)["domain"] == x_scale(second)["domain"]
+
+
+def x_scale(chart: Chart) -> dict[str, Any]:
+    scale: dict[str, Any] = vega_lite(chart.drawing)["layer"][0]["encoding"]["x"]["scale"]
+    return scale
+
+
+def test_virtual_and_resident_memory_stand_side_by_side_in_one_unit(sections: Sections) -> None:
+    charts = charts_of([sections["spawn"]], "Memory per thread")
+    assert [chart.title.split(":")[0] for chart in charts[:2]] == ["VIRT", "RSS"]
+    scales = [x_scale(chart) for chart in charts]
+    assert all(scale["domain"] == scales[0]["domain"] for scale in scales)
+    assert {scale["type"] for scale in scales} == {"symlog"}
+    assert "KiB" in charts[0].note and "0 KiB" in charts[0].note
+
+
+def test_notes_tell_every_bar_with_unit_and_expectation(sections: Sections) -> None:
+    burn, spawn = sections["burn"], sections["spawn"]
+    assert notes(burn, "Throughput", f"{NEW}, 8 in flight, 500 µs") == [
+        "virtual: 3,564/s (expected 4,000/s)", "cached: 3,535/s (expected 4,000/s)",
+        "fixed-2: 3,516/s (expected 4,000/s)",
+    ]  # fmt: skip
+    assert notes(burn, "Throughput", f"{OLD}, 5,000 per second, 50 µs") == [
+        "virtual, burn: 4,975/s (expected 5,000/s)", "virtual, burn-unwatched: 4,975/s (expected 5,000/s)",
+    ]  # fmt: skip
+    assert notes(burn, "CPU used", f"{NEW}, 8 in flight, 500 µs")[0] == "virtual: 99.2 %"
+    memory = notes(spawn, "Memory per thread", f"VIRT: {OLD}")
+    assert memory[0] == "virtual, spawn-sleep-1m, 10,000: 0 KiB"
+    assert memory[-1] == "platform, spawn-sleep-boxed, 2,000: 256 KiB * (expected 256 KiB, threads refused)"
+    assert notes(spawn, "Time", f"All done: {OLD}")[0] == "virtual, spawn-print, 10,000: 0.336 s"
+    assert notes(sections["pinning"], "Throughput", OLD)[0] == "synchronized: 39.3/s (expected 40.0/s)"
+    # Without a usable fork a cell is in no chart.
+    assert notes(burn, "Throughput", f"{OLD}, 8 in flight, 500 µs") == ["fixed-2: 3,460/s (expected 4,000/s)"]
+
+
+def test_a_bar_is_the_median_and_every_fork_is_a_point(sections: Sections) -> None:
+    chart = charts_of([sections["pinning"]], "Throughput")[0]
+    rows = [one for values in chart.drawing.datasets.values() for one in rows_of(values)]
+    points = [one["value"] for one in rows if one.get("fork") and one["row"] == "synchronized"]
+    (bar,) = [one for one in rows if "median" in one and one["row"] == "synchronized"][:1]
+    assert len(set(points)) == 2 and bar["median"] == pytest.approx(sum(points) / 2)
+    assert bar["expected"] == pytest.approx(40)
+
+
+def test_the_figures_that_charts_name_are_there(loaded: LoadedRun) -> None:
+    """Names of readings are text: one that nobody makes would be an empty chart."""
+    for kind, experiment in BY_NAME.items():
+        records = [record for record in loaded.experiments if record.parameters["experiment"] == kind]
+        made = {spread.name for record in records for spread in CellStats(record).spreads}
+        assert {figure.name for group in experiment.PAGE.groups for figure in group.figures} <= made
+
+
+@functools.cache
+def everything() -> LoadedRun:
+    with tempfile.TemporaryDirectory() as folder:
+        return experiments_run(Path(folder), forks=1)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_whatever_was_measured_every_figure_is_drawn_once(data: st.DataObject) -> None:
+    loaded = everything()
+    kind = data.draw(st.sampled_from(list(BY_NAME)))
+    all_of_kind = [r for r in loaded.experiments if r.parameters["experiment"] == kind]
+    records = data.draw(st.lists(st.sampled_from(all_of_kind), unique_by=lambda r: r.key, min_size=1))
+    run = loaded.run.model_copy(update={"cells": tuple(record.key for record in records)})
+    (part,) = of_kinds(Cells(run, records, served=False))
+    assert {cell.key for cell in part.cells} == {record.key for record in records}
+    groups = list(bar_groups(part, executor_order(key.executor for key in loaded.run.cells)))
+    for group in BY_NAME[kind].PAGE.groups:
+        expected = sum(cell.spread(figure.name) is not None for cell in part.cells for figure in group.figures)
+        rows = [row for chart in charts_of(groups, group.title) for row in _medians(chart.drawing)]
+        assert len(rows) == expected
+    charts = [chart for one in groups for chart in one.charts]
+    assert len({chart.id for chart in charts}) == len(charts)
+    for chart in charts:
+        names = [row["row"] for row in _medians(chart.drawing)]
+        assert len(set(names)) == len(names), "two cells on one row"
+
+
+def _medians(drawing: Drawing) -> list[dict[str, Any]]:
+    return rows_of(drawing.datasets[drawing.shape.spec["layer"][0]["data"]["name"]])
+
+
+def test_rows_say_what_their_experiments_name_does_not(loaded: LoadedRun) -> None:
+    first, second = [r.key for r in loaded.experiments if r.key.workload.startswith("spawn")][:2]
+    asleep = first.model_copy(update={"workload": "spawn-sleep-1m", "load": "count-1000"})
+    at_work = second.model_copy(update={"workload": "spawn-work", "load": "count-1000", "burn_us": 1000})
+    more = asleep.model_copy(update={"load": "count-10000"})
+    told = ExperimentSlice("spawn", (asleep, at_work, more), ())
+    assert {axis for axis in ("workload", "load", "burn_us", "cpus") if told.tells_apart(axis)} == {"workload", "load"}
+    harder = at_work.model_copy(update={"burn_us": 2000})
+    assert ExperimentSlice("spawn", (asleep, at_work, harder), ()).tells_apart("burn_us")
+
+
+@given(st.floats(min_value=1e-3, max_value=1e9), st.sampled_from([None, 0.01, 0.1, 1.0]), st.sampled_from([1, 2]))
+def test_a_scale_has_room_for_its_figures_and_few_ticks(highest: float, linear_to: float | None, lines: int) -> None:
+    scale = BarScale("x", highest, linear_to, lines)
+    assert scale.end > highest
+    if linear_to is not None:
+        ticks = scale.ticks()
+        assert ticks[0] == 0 and ticks == sorted(ticks) and len(ticks) <= 7
+        assert all(tick <= highest * 1.001 for tick in ticks)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (39.5, "1/s", "39.5/s"),
+        (1975.4, "1/s", "1,975/s"),
+        (1024.0, "KiB", "1,024 KiB"),
+        (0.0, "KiB", "0 KiB"),
+        (0.102, "%", "0.10 %"),
+        (98.25, "%", "98.2 %"),
+        (12.0, "", "12"),
+        (0.9981, "", "0.998"),
+        (-3.2, "KiB", "\u22123.20 KiB"),
+    ],
+)
+def test_a_figure_has_few_digits_and_its_unit(value: float, unit: str, text: str) -> None:
+    assert measure(value, unit) == text
+    assert text.startswith(amount(value, unit))
