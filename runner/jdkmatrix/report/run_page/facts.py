@@ -179,7 +179,7 @@ def _host_line(host: HostFacts) -> str:
 
 def _narrowed(run: RunRecord) -> str:
     parts = [f"{axis} {', '.join(map(str, values))}" for axis, values in run.selection.items()]
-    return f" narrowed to {'; '.join(parts)}" if parts else ""
+    return f" with {'; '.join(parts)}" if parts else ""
 
 
 def notices(loaded: LoadedRun, cells: Cells, judgements: Judgements) -> tuple[Notice, ...]:

@@ -6,6 +6,7 @@ import hashlib
 from functools import lru_cache
 from pathlib import Path
 
+from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.catalogue import catalogue, server_kinds
 from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.html.names import METHOD_PAGE
@@ -24,9 +25,10 @@ def pages_of(templates: Path) -> Pages:
 
 
 def digest_of_templates(templates: Path) -> str:
-    """Changes with all that pages are made of beside results and code; what is told of servers and executors, too."""
+    """Changes with all that pages are made of beside results and code; with what is told of servers, executors and
+    applications, too."""
     files = digest_of_files(templates, sorted(path for path in templates.glob("*") if path.is_file()))
-    return hashlib.sha256(f"{files}{catalogue()}{server_kinds()}".encode()).hexdigest()
+    return hashlib.sha256(f"{files}{catalogue()}{server_kinds()}{applications()}".encode()).hexdigest()
 
 
 @lru_cache(maxsize=1)

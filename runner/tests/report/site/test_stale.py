@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.catalogue import catalogue
 from jdkmatrix.report.site import build, templates
 from jdkmatrix.report.site.build import Background, build_site
@@ -62,6 +63,10 @@ class Site:
         others = {**catalogue(), "virtual": catalogue()["virtual"].model_copy(update={"words": "other words"})}
         self.patch.setattr(templates, "catalogue", lambda: others)
 
+    def other_application(self) -> None:
+        others = {**applications(), "banking": applications()["banking"].model_copy(update={"has_accounts": False})}
+        self.patch.setattr(templates, "applications", lambda: others)
+
     def other_claims(self) -> None:
         first, *others = REGISTRY.sources
         name, claim = next(iter(first.claims.items()))
@@ -78,6 +83,7 @@ CHANGES: dict[str, Callable[[Site], object]] = {
     "a log that is gone": lambda site: site.log.unlink(),
     "the code": lambda site: site.patch.setattr(build, "_code", lambda: "another"),
     "a library": Site.other_library,
+    "an application": Site.other_application,
     "Python": lambda site: site.patch.setattr(sys, "version", f"{sys.version} of another build"),
     "a template": lambda site: (site.templates / "reading.html.j2").write_text("other words", "utf-8"),
     "the style": lambda site: (site.templates / "report.css").write_text("", "utf-8"),
