@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.cell_key import AXES, CellKey
 from jdkmatrix.experiments.base import Page
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
@@ -54,9 +55,12 @@ class ExperimentSlice:
     def subject(self, key: CellKey) -> str:
         """The name of its cells’ rows: words of the experiment where it has some, with the name of its table where two
         have the same; else that name."""
-        rows = {cell.key.workload: row for cell in self.cells if cell.table and (row := cell.table.row)}
-        mine = rows.get(key.workload, key.workload)
-        return mine if list(rows.values()).count(mine) <= 1 else f"{mine}: {key.workload}"
+        mine = self._rows.get(key.workload, key.workload)
+        return mine if list(self._rows.values()).count(mine) <= 1 else f"{mine}: {key.workload}"
+
+    @cached_property
+    def _rows(self) -> Mapping[str, str]:
+        return {cell.key.workload: row for cell in self.cells if cell.table and (row := cell.table.row)}
 
     @property
     def by_subject(self) -> bool:
@@ -64,7 +68,11 @@ class ExperimentSlice:
         return any(cell.table is not None and cell.table.row is not None for cell in self.cells)
 
     def varies(self, axis: str) -> bool:
-        return len({getattr(key, axis) for key in self.keys}) > 1
+        return axis in self._varying
+
+    @cached_property
+    def _varying(self) -> frozenset[str]:
+        return frozenset(axis for axis in AXES if len({getattr(key, axis) for key in self.keys}) > 1)
 
     def tells_apart(self, axis: str) -> bool:
         """Does it tell cells apart that their experiment's name does not?"""

@@ -101,7 +101,7 @@ def _asked(cell: CellStats) -> FactList:
 
 def _arms(cell: CellStats, experiments: Cells, order: tuple[str, ...]) -> Iterator[Section]:
     """Every arm under the same conditions, beside the leading figure of this one or, where it has none, of another."""
-    keys = [key for key in experiments.keys if key.group == cell.key.group]
+    keys = experiments.peers(cell.key)
     if len(keys) < 2:
         return
     peers = {key: experiments.get(key) for key in keys}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.base import at
 from jdkmatrix.records.forks import Fork
@@ -20,9 +21,13 @@ from jdkmatrix.report.words.numbers import Figure, missing
 def overhead(piece: ExperimentSlice) -> Iterator[PageBlock]:
     """Ratios are taken inside blocks: median, and least to most."""
     rows: list[tuple[Cell, ...]] = []
+    plain: dict[CellKey, list[CellStats]] = {}
+    for cell in piece.cells:
+        if cell.record.parameters.get("parks") is False:
+            plain.setdefault(_condition(cell), []).append(cell)
     for watched in piece.cells:
-        unwatched = next((cell for cell in piece.cells if _same_but_unwatched(watched, cell)), None)
-        if watched.record.parameters.get("parks") is True and unwatched is not None:
+        alike = (cell for cell in plain.get(_condition(watched), ()) if _rest(cell) == _rest(watched))
+        if watched.record.parameters.get("parks") is True and (unwatched := next(alike, None)) is not None:
             condition = f"{watched.key.jdk}, {place(piece, watched, without=('workload', 'jdk'))}"
             rows.append((condition, *(_ratio(watched, unwatched, keys) for keys in ("throughput_per_s", "cpu_s"))))
     if rows:
@@ -30,12 +35,13 @@ def overhead(piece: ExperimentSlice) -> Iterator[PageBlock]:
         yield DataTable("Cost of recording", columns("Condition", "Throughput|ratio#", "CPU time|ratio#"), rows)
 
 
-def _same_but_unwatched(watched: CellStats, cell: CellStats) -> bool:
-    def rest(one: CellStats) -> dict[str, object]:
-        return {name: value for name, value in one.record.parameters.items() if name != "parks"}
+def _condition(cell: CellStats) -> CellKey:
+    return cell.key.model_copy(update={"workload": ""})
 
-    keys = [one.key.model_copy(update={"workload": ""}) for one in (watched, cell)]
-    return cell.record.parameters.get("parks") is False and keys[0] == keys[1] and rest(watched) == rest(cell)
+
+def _rest(cell: CellStats) -> dict[str, object]:
+    """What it is asked beside being watched."""
+    return {name: value for name, value in cell.record.parameters.items() if name != "parks"}
 
 
 def _ratio(watched: CellStats, unwatched: CellStats, keys: str) -> Figure:
