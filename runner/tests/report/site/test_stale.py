@@ -64,7 +64,7 @@ class Site:
         self.patch.setattr(templates, "catalogue", lambda: others)
 
     def other_application(self) -> None:
-        others = {**applications(), "banking": applications()["banking"].model_copy(update={"has_accounts": False})}
+        others = {**applications(), "banking": applications()["banking"].model_copy(update={"ready_path": "/other"})}
         self.patch.setattr(templates, "applications", lambda: others)
 
     def other_claims(self) -> None:
