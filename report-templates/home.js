@@ -5,7 +5,7 @@
   const rows = Array.from(document.querySelectorAll("#answers-table tbody tr"));
   const said = document.getElementById("said");
   const map = document.getElementById("map");
-  const { offers } = JSON.parse(document.getElementById("page-data").textContent);
+  const { served } = JSON.parse(document.getElementById("page-data").textContent);
   const selects = Array.from(picker.elements).filter((one) => one.name);
   const axes = selects.map((one) => one.name).filter((name) => name !== "figure");
   const glance = Array.from(document.querySelectorAll("#conditions a"), (link) => [link, document.querySelector(link.hash)]);
@@ -87,11 +87,17 @@
     }
   };
 
+  const whyNot = (wanted) => {
+    const here = served.find((one) => one.workload === wanted.workload && one.server === wanted.server);
+    if (!here) return `${wanted.server} cannot serve ${wanted.workload}.`;
+    return wanted.wait_us !== "0" && !here.waits ? `${wanted.workload} calls no remote system that could answer late.` : null;
+  };
   const command = (wanted) => {
-    const offer = offers.find((one) => axes.every((axis) => axis === "host" || one[axis].map(String).includes(wanted[axis])));
-    if (!offer) return null;
-    const given = axes.filter((axis) => axis !== "host").map((axis) => `--${axis.replace("_", "-")} ${wanted[axis]}`);
-    return `matrix run --profile ${offer.profile} ${given.join(" ")}`;
+    const given = axes.filter((axis) => axis !== "host").map((axis) => {
+      const unit = axis.endsWith("_us") ? "us" : "";
+      return `--${axis.replace("_us", "")} ${wanted[axis]}${unit}`;
+    });
+    return `.venv/bin/matrix ask --yes ${given.join(" ")}`;
   };
 
   const choose = (wanted, from) => {
@@ -105,9 +111,9 @@
 
   const notMeasured = (wanted) => {
     const found = [make("p", "verdict open", make("b", "", "Not measured under this condition."))];
-    const line = command(wanted);
-    if (line) found.push(make("p", "", "On a host of your own, this measures it:"), make("pre", "", line));
-    else found.push(make("p", "", "No profile of the project measures it: add the values to the axes of matrix.toml, and a profile."));
+    const reason = whyNot(wanted);
+    const needs = `In a clone of the project, on a host with ${Number(wanted.cpus) + 1} CPUs or more, this measures it within ten minutes:`;
+    found.push(make("p", "", reason ?? needs), ...(reason ? [] : [make("pre", "", command(wanted))]));
     found.push(make("p", "", "The nearest conditions that were measured:"));
     said.replaceChildren(...found, ways(nearest(wanted), (row) => row.cells[0].textContent));
   };

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from jdkmatrix.cli import running
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
@@ -23,6 +24,7 @@ from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.locate import locate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
+from jdkmatrix.run.capacities import bases_s
 from jdkmatrix.run.plan import estimate_s, make_plan, stages
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 
@@ -63,7 +65,8 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     chosen = chosen_here(project, options)
     (stage,) = stages(chosen.matrix, _PROFILE)
     one_block = make_plan(stage.cells, stage.profile.model_copy(update={"blocks": 1}), seed=0, impossible={})
-    options = within(options, estimate_s(chosen.matrix, stage.profile, one_block.sure), budget_s)
+    before_s = bases_s(chosen.matrix, stage.profile, basis_cells(chosen.matrix, stage.cells))
+    options = within(options, estimate_s(chosen.matrix, stage.profile, one_block.sure), budget_s - before_s)
     options = replace(options, command=command(options))
     _say(f"The same without questions: {shlex.join(options.command)}")
     if choose is _chosen_on_terminal and not _confirmed():

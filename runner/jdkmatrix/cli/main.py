@@ -193,11 +193,11 @@ def serve(
 def export(
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")] = None,
     form: Annotated[
-        Literal["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher"],
+        Literal["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher", "openmetrics", "badge"],
         typer.Option(
             "--format",
-            help="Every figure as a table, or with verdicts (json); throughput as JMH writes it; or, for tracking over "
-            "commits, as github-action-benchmark or Bencher reads it.",
+            help="Every figure as a table, or with verdicts (json); throughput as JMH writes it; for tracking over "
+            "commits, as github-action-benchmark or Bencher reads it; for Prometheus; or a badge for each condition.",
         ),
     ] = "csv",
 ) -> None:

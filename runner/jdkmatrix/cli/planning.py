@@ -24,7 +24,7 @@ from jdkmatrix.jdks.own import with_own
 from jdkmatrix.jdks.resolve import Available, resolve
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
-from jdkmatrix.run.capacities import profile_of_bases
+from jdkmatrix.run.capacities import bases_s
 from jdkmatrix.run.plan import Plan, Stage, estimate_s, make_plan, stages
 from jdkmatrix.run.prepare import too_few_cpus
 from jdkmatrix.subjects.kinds import kind_of
@@ -66,10 +66,9 @@ def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int) -> Iterator[_Sta
         impossible = too_few_cpus(matrix, stage.cells, topology)
         plan = make_plan(stage.cells, stage.profile, seed=seed, impossible=impossible)
         bases = tuple(cell for cell in basis_cells(matrix, stage.cells) if cell not in before)
-        once = profile_of_bases(stage.profile)
-        bases_s = sum(kind_of(matrix, cell).expected_s(matrix, once, cell) for cell in bases)
-        least_s, most_s = (bases_s + estimate_s(matrix, stage.profile, forks) for forks in (plan.sure, plan.forks))
-        yield _StageEstimate(stage, plan, bases, bases_s, least_s, most_s)
+        first_s = bases_s(matrix, stage.profile, bases)
+        least_s, most_s = (first_s + estimate_s(matrix, stage.profile, forks) for forks in (plan.sure, plan.forks))
+        yield _StageEstimate(stage, plan, bases, first_s, least_s, most_s)
         before.update(stage.cells, bases)
 
 

@@ -77,6 +77,10 @@ def export(run: str | None, form: str) -> int:
                 _print_json(exports.better(judged.cells, bigger=form == "bigger-is-better"))
             case "bencher":
                 _print_json(exports.bencher(judged.cells))
+            case "openmetrics":
+                _print_as_utf_8(exports.openmetrics(judged))
+            case "badge":
+                _print_json(exports.badges(judged))
             case "csv":
                 _print_as_utf_8(exports.as_csv(exports.results(judged)))
             case _:

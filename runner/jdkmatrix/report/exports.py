@@ -15,8 +15,9 @@ from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
+from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import Judgements
+from jdkmatrix.report.cells.judgements import NUMERATOR, Judgements
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
@@ -121,6 +122,63 @@ def bencher(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
         found.setdefault(cell.key.cell_id, {})[metric.id] = {"value": value, **told}
     return found
 
+
+def openmetrics(judged: JudgedRun) -> str:
+    """Gauges for Prometheus and its kin (OpenMetrics 1.0): of each cell the figures that executors are compared by and
+    their ratios, with the ends of their 95 % intervals. `time` is not told: a scraper takes its own."""
+    families: dict[str, list[str]] = {}
+
+    def add(name: str, words: str, labels: Mapping[str, object], value: float) -> None:
+        lines = families.setdefault(name, [f"# TYPE {name} gauge", f"# HELP {name} {_label(words)}"])
+        told = ",".join(f'{key}="{_label(label)}"' for key, label in labels.items())
+        lines.append(f"{name}{{{told}}} {value!r}")
+
+    for cell, metric, value, ends, _ in _compared_by(judged.cells):
+        labels = {axis: getattr(cell.key, axis) for axis in AXES} | {"driver": cell.driver or ""}
+        family = f"jdkmatrix_{metric.id.replace('-', '_')}"
+        unit = f" in {metric.unit}" if metric.unit else ""
+        for end, found in zip(("", "_low", "_high"), (value, *ends), strict=True):
+            if found is not None:
+                add(f"{family}{end}", f"{metric.title}{unit}{_END_WORDS[end]}", labels, found)
+        one = judged.judgements.of(metric, cell.key)
+        compared = judged.judgements.comparison(metric, cell.key)
+        if one is None or compared is None:
+            continue
+        over = labels | {"versus": compared.base.key.executor, "verdict": one.verdict.value}
+        for end, found in zip(
+            ("", "_low", "_high"), (one.ratio.value, one.ratio.ci_low, one.ratio.ci_high), strict=True
+        ):
+            if found is not None and math.isfinite(found):
+                add(f"{family}_ratio{end}", f"{metric.title} over that of `versus`{_END_WORDS[end]}", over, found)
+    return "\n".join([*(line for lines in families.values() for line in lines), "# EOF", ""])
+
+
+_END_WORDS = {"": "", "_low": ", lower end of the 95 % interval", "_high": ", upper end of the 95 % interval"}
+
+
+def _label(value: object) -> str:
+    return str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def badges(judged: JudgedRun) -> list[Row]:
+    """For each condition what it is, and a badge in the form of shields.io's endpoints: virtual threads over the pool
+    in the leading figure."""
+    found = []
+    for key in judged.cells.keys:
+        told = advise(judged.judgements, judged.cells, key) if key.executor == NUMERATOR else ()
+        if told:
+            lead = told[0]
+            badge = {
+                "schemaVersion": 1,
+                "label": f"{lead.title}, virtual threads / pool",
+                "message": f"{lead.value} ({lead.under})",
+                "color": _BADGE_COLOURS[lead.side],
+            }
+            found.append({"condition": key.group_id, "badge": badge})
+    return found
+
+
+_BADGE_COLOURS = {Side.VIRTUAL: "orange", Side.POOL: "blue", Side.OPEN: "lightgrey"}
 
 _Ends = tuple[float, float] | tuple[None, None]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from jdkmatrix.config.model import Profile
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.fork_figures import throughput_rps
 from jdkmatrix.records.run import BasisCapacity
 from jdkmatrix.store.cells import CellRecord
+from jdkmatrix.subjects.kinds import kind_of
 
 FOLDER = "capacity"  # of a run: its cells and logs are a run of their own, in which every cell has one fork
 
@@ -17,6 +18,12 @@ def profile_of_bases(profile: Profile) -> Profile:
     """One block; windows and promises are those of the run."""
     alone = {"protocol": "separate", "include": (), "exclude": ()}
     return profile.model_copy(update={"blocks": 1, "max_blocks": None, **alone})
+
+
+def bases_s(matrix: Matrix, profile: Profile, bases: Iterable[CellKey]) -> float:
+    """Seconds that measuring them is expected to take, before anything of a profile is."""
+    once = profile_of_bases(profile)
+    return sum(kind_of(matrix, cell).expected_s(matrix, once, cell) for cell in bases)
 
 
 def capacity_of(key: CellKey, cell: CellRecord | None, impossible: str | None) -> BasisCapacity:

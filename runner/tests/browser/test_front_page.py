@@ -87,17 +87,19 @@ def test_what_was_not_measured_is_said_so_with_the_command_and_the_nearest(brows
         expect(said.locator(".verdict")).to_have_text("Not measured under this condition.")
         command = said.locator("pre").inner_text()
         assert re.fullmatch(
-            r"matrix run --profile \S+ --server open-liberty --jdk temurin-26 --cpus 2 .*--load saturate-50", command
+            r"\.venv/bin/matrix ask --yes --server open-liberty --jdk temurin-26 --cpus 2 .*--load saturate-50", command
         )
+        expect(said).to_contain_text("on a host with 3 CPUs or more")
         said.locator(".nearest button").first.click()
         expect(said.locator(".verdict b")).not_to_have_text("Not measured under this condition.")
         # What no run has can be asked for, too.
         picked(page, jdk="temurin-25", cpus="4", burn_us="200")
-        expect(said.locator("pre")).to_contain_text("--jdk temurin-25 --cpus 4 --burn-us 200")
+        expect(said.locator("pre")).to_contain_text("--jdk temurin-25 --cpus 4 --burn 200us --wait 0us")
         picked(page, workload="banking", burn_us="0", wait_us="2000", load="share-50")
-        expect(said.locator("pre")).to_contain_text("--profile matrix ")
-        picked(page, burn_us="1000")
-        expect(said).to_contain_text("No profile of the project measures it")
+        expect(said.locator("pre")).to_contain_text("--wait 2000us --workload banking --load share-50")
+        picked(page, workload="mp-ping")
+        expect(said).to_contain_text("mp-ping calls no remote system that could answer late.")
+        expect(said.locator("pre")).to_have_count(0)
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,15 @@ from tests.support.project import ROOT, called, make_project
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.workflow_steps import FOLDER, Ended, load, run_step, shell_step
 
-# What `matrix run` leaves, and how it ends: cut off by SIGTERM, or for want of something before it has a run.json.
+# What `matrix run` leaves, and how it ends: cut off as by the end of its slice, when `timeout` ends what it has started.
 MEASURES = """
 if arguments[3:4] == ["run"]:
     run = Path(arguments[-1])
     (run / "cells").mkdir(parents=True, exist_ok=True)
     (run / "run.json").write_text("{}")
 """
-PAUSES = MEASURES + "    signal.pause()\n"
+CUT_OFF = "os.kill(os.getppid(), signal.SIGTERM); signal.pause()"
+PAUSES = f"{MEASURES}    {CUT_OFF}\n"
 EVENTS = ("17 3 * * 6", "17 3 * * 3", "17 3 * * 0,1,2,4,5")
 
 
@@ -143,7 +144,7 @@ def test_a_run_of_several_days_goes_on_where_it_was_cut_off(machine: Machine) ->
     results nor its commit are lost."""
     machine.step("Line up")
     (name,) = machine.names("line")
-    cut = machine.step("Measure", does=PAUSES, env={"SLICE_S": "1"})
+    cut = machine.step("Measure", does=PAUSES)
     assert (cut.code, machine.names("line"), machine.names("changed")) == (0, [name], [name])
     assert f"::notice title=matrix::{name} was stopped (143) and goes on next time" in cut.output
     machine.step("Line up", schedule=EVENTS[2], env={"GITHUB_SHA": "f00d"})
@@ -164,14 +165,14 @@ def test_a_run_that_a_crash_of_the_machine_ended_goes_on(machine: Machine) -> No
 def test_a_run_that_was_cut_off_before_it_had_a_run_json_is_begun_again(machine: Machine) -> None:
     """As `matrix run --resume` says: its command again, in its folder, which keeps the capacities that it has."""
     machine.step("Line up", inputs={"profile": "quick"})
-    machine.step("Measure", does="signal.pause()", env={"SLICE_S": "1"})
+    machine.step("Measure", does=CUT_OFF)
     (call,) = machine.step("Measure", does=MEASURES).calls
     assert call[4:7] == ("run", "--profile", "quick")
 
 
 def test_what_is_not_complete_is_measured_first_and_the_same_is_not_begun_twice(machine: Machine) -> None:
     machine.step("Line up", schedule=EVENTS[0])
-    machine.step("Measure", does=PAUSES, env={"SLICE_S": "1"})
+    machine.step("Measure", does=PAUSES)
     (first,) = machine.names("line")
     again = machine.step("Line up", schedule=EVENTS[0], env={"GITHUB_SHA": "f00d"})
     assert f"{first} is the same" in again.output and machine.names("line") == [first]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +15,22 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.reporting import export
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
+from jdkmatrix.report.cells.advice import advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.exports import COLUMNS, _field, as_csv, bencher, better, jmh, results, verdicts
+from jdkmatrix.report.exports import (
+    COLUMNS,
+    _field,
+    _label,
+    as_csv,
+    badges,
+    bencher,
+    better,
+    jmh,
+    openmetrics,
+    results,
+    verdicts,
+)
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.hostile_runs import hostile_run
@@ -147,7 +161,35 @@ def test_what_tracks_figures_is_told_which_way_is_better(tmp_path: Path) -> None
     }
 
 
-@pytest.mark.parametrize("form", ["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher"])
+def test_gauges_are_the_figures_with_their_labels(tmp_path: Path) -> None:
+    """The form is that of OpenMetrics 1.0: https://prometheus.io/docs/specs/om/open_metrics_spec/"""
+    loaded = synthetic_run(tmp_path, replace(QUICK, loads=("saturate-50", "rate-2000")))
+    judged = JudgedRun(loaded)
+    *lines, last = openmetrics(judged).splitlines()
+    assert last == "# EOF"
+    typed = [line.split()[2] for line in lines if line.startswith("# TYPE ")]
+    assert len(typed) == len(set(typed)), "the lines of a family stand together"
+    gauge = re.compile(r'(\w+)\{((?:\w+="(?:[^"\\\n]|\\[\\"n])*",?)+)\} (\S+)')
+    samples = [match for line in lines if not line.startswith("#") for match in [gauge.fullmatch(line)] if match]
+    assert len(samples) == sum(not line.startswith("#") for line in lines)
+    every = bencher(judged.cells)
+    told = sorted(float(value) for name, _, value in map(re.Match.groups, samples) if name == "jdkmatrix_cpu")
+    assert told == sorted(figures["cpu"]["value"] for figures in every.values() if "cpu" in figures)
+    ratios = {name for name, _, _ in map(re.Match.groups, samples) if "_ratio" in name}
+    assert {"jdkmatrix_cpu_ratio", "jdkmatrix_cpu_ratio_low", "jdkmatrix_cpu_ratio_high"} <= ratios
+    assert _label('a "b"\\\n') == 'a \\"b\\"\\\\\\n'
+
+
+def test_a_badge_says_how_a_condition_stands(tmp_path: Path) -> None:
+    judged = JudgedRun(synthetic_run(tmp_path, QUICK))
+    found = badges(judged)
+    assert {one["condition"] for one in found} == {key.group_id for key in judged.cells.keys}
+    assert all(one["badge"]["schemaVersion"] == 1 and one["badge"]["label"] and one["badge"]["color"] for one in found)
+    key = next(key for key in judged.cells.keys if key.executor == "virtual")
+    assert found[0]["badge"]["message"].startswith(advise(judged.judgements, judged.cells, key)[0].value)
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher", "badge"])
 def test_a_run_is_exported_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
     loaded = synthetic_run(tmp_path / "made-up", QUICK)
     store = stored(tmp_path / "run", loaded)
@@ -161,4 +203,5 @@ def test_a_run_is_exported_in_every_form(tmp_path: Path, capsys: pytest.CaptureF
             row["figure"] for row in told["results"]
         }
     else:
-        assert len(json.loads(text)) == len(loaded.cells)
+        conditions = {one.key.group for one in loaded.cells}
+        assert len(json.loads(text)) == len(conditions if form == "badge" else loaded.cells)

@@ -31,7 +31,7 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import history_page
 from jdkmatrix.report.site.home import home_page
 from jdkmatrix.report.site.host_verdicts import host_verdicts, verdicts
-from jdkmatrix.report.site.offers import offers
+from jdkmatrix.report.site.offered import offered
 from jdkmatrix.report.site.render_runs import RenderedRun, SiteRun, make_all
 from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
 from jdkmatrix.report.site.templates import digest_of_templates, pages_of
@@ -128,16 +128,16 @@ def _pages_of_all(
 ) -> dict[str, str]:
     """By path, what is written of all runs together. `runs`: newest first."""
     hosts = host_verdicts(registry, runs)
-    said, offered = verdicts(registry, hosts), offers(background.matrix)
+    said, can_be = verdicts(registry, hosts), offered(background.matrix)
     shown = {
         **axis_pages(runs),
         "claims/index.html": claims_page(registry, hosts, said, background.scenarios, "../"),
         "history/index.html": history_page(runs, "../"),
     }
-    front = home_page(runs, said.values(), unreadable, offered)
+    front = home_page(runs, said.values(), unreadable, can_be)
     return {
         **{path: pages.render(page) for path, page in shown.items()},
-        "index.html": pages.render(front, data={"offers": offered}, scripts=("report.js", "home.js")),
+        "index.html": pages.render(front, data={"served": can_be.served}, scripts=("report.js", "home.js")),
         "data/runs.json": _RUNS.dump_json(runs, indent=1).decode(),
     }
 

@@ -34,7 +34,7 @@ from jdkmatrix.report.html.names import METHOD_PAGE
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.conditions_map import conditions_maps
 from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest
-from jdkmatrix.report.site.offers import Box
+from jdkmatrix.report.site.offered import Offered
 from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.site.runs_table import host_names, runs_section
 from jdkmatrix.report.site.same_condition import Answering, answering
@@ -82,10 +82,10 @@ class HostAnswer:
 
 
 def home_page(
-    runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreadable: Sequence[str], offered: Sequence[Box]
+    runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreadable: Sequence[str], offered: Offered
 ) -> WebPage:
     """`runs`: newest first. `claims`: what all runs together say of each; `unreadable`: why runs are not shown;
-    `offered`: what profiles would measure."""
+    `offered`: what can be measured."""
     hosts = host_names(runs)
     found: dict[tuple[str, ...], list[tuple[RunDigest, MeasuredCondition]]] = {}
     for run in runs:
@@ -132,7 +132,7 @@ def _figures(answers: Iterable[HostAnswer]) -> dict[str, str]:
 
 
 def _answer(
-    runs: Sequence[RunDigest], answers: Sequence[HostAnswer], hosts: Mapping[str, str], offered: Sequence[Box]
+    runs: Sequence[RunDigest], answers: Sequence[HostAnswer], hosts: Mapping[str, str], offered: Offered
 ) -> Iterator[PageBlock]:
     first = first_answer(answers, runs)
     if first is None:
@@ -295,7 +295,7 @@ def _figure(told: Advice | None) -> str:
     )
 
 
-def _picks(answers: Sequence[HostAnswer], offered: Sequence[Box], first: HostAnswer) -> Iterator[Pick]:
+def _picks(answers: Sequence[HostAnswer], offered: Offered, first: HostAnswer) -> Iterator[Pick]:
     hosts = {one.values["host"]: one.host for one in answers}
     load_words: dict[str, set[str]] = {}
     for one in answers:
@@ -318,7 +318,7 @@ def _picks(answers: Sequence[HostAnswer], offered: Sequence[Box], first: HostAns
 
     for axis, title in _TITLES.items():
         measured = dict.fromkeys(one.values[axis] for one in answers)
-        others = dict.fromkeys(str(value) for box in offered for value in box.get(axis, ()))
+        others = dict.fromkeys(map(str, offered.values.get(axis, ())))
         values = (list(measured), [value for value in others if value not in measured])
         # Numbers by size, all else as it comes.
         ordered = [sorted(some, key=int) if axis in ("cpus", "burn_us", "wait_us") else some for some in values]

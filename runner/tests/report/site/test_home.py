@@ -8,11 +8,13 @@ import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.report.cells.advice import Side, advise
@@ -23,14 +25,14 @@ from jdkmatrix.report.run_page.page import run_notices
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.conditions_map import conditions_maps
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, digest
-from jdkmatrix.report.site.offers import offers
+from jdkmatrix.report.site.offered import offered
 from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.report.site.run_pages import RunWriter
 from jdkmatrix.report.site.same_condition import answering
-from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
+from tests.support.builders import key
 from tests.support.hostile_runs import hostile_run
 from tests.support.pages import Elements
 from tests.support.project import ROOT
@@ -187,29 +189,18 @@ def test_a_run_without_virtual_threads_has_pages_and_no_answer(tmp_path: Path) -
     assert f"runs/{loaded.run.run_id}/index.html" in page
 
 
-def test_what_is_offered_can_be_measured_and_what_can_be_measured_is_offered() -> None:
-    """Box by box against the planner."""
-    boxes = offers(MATRIX)
-    assert {box["profile"] for box in boxes} >= {"quick", "matrix", "full"}
-    for name in MATRIX.profiles:
-        cells = set(select_cells(MATRIX, name))
-        served = [cell for cell in cells if cell.has_server]
-        virtual = {cell.group for cell in served if cell.executor == "virtual"}
-        pairs = virtual & {cell.group for cell in served if cell.executor == own_pool(cell.server)}
-        offered = {
-            (server, jdk, cpus, burn, wait, workload, load)
-            for box in boxes
-            if box["profile"] == name
-            for server in box["server"]
-            for jdk in box["jdk"]
-            for cpus in box["cpus"]
-            for burn in box["burn_us"]
-            for wait in box["wait_us"]
-            for workload in box["workload"]
-            for load in box["load"]
-        }
-        planned = {(p.server, p.jdk, p.cpus, p.burn_us, p.wait_us, p.workload, p.load) for p in pairs}
-        assert offered == planned, name
+def test_what_is_offered_can_be_asked_for() -> None:
+    """Pair by pair against the planner; nothing else can be."""
+    found = offered(MATRIX)
+    served = {(one["workload"], one["server"]): one["waits"] for one in found.served}
+    for workload, server, wait_us in product(MATRIX.workloads, MATRIX.servers, (0, 2000)):
+        one = key(workload=workload, server=server, wait_us=wait_us)
+        cells = [one.model_copy(update={"executor": executor}) for executor in (own_pool(server), "virtual")]
+        can_be = (workload, server) in served and (not wait_us or served[workload, server])
+        assert all(map(MATRIX.has_cell, cells)) == can_be, cells
+    assert {("mp-ping", "jetty"), ("banking", "open-liberty")} <= served.keys()
+    assert {"saturate-50", "share-50", "flood"} <= set(found.values["load"])
+    assert not [load for load in found.values["load"] if isinstance(MATRIX.loads[str(load)], TaskLoad)]
 
 
 def test_claims_are_judged_by_every_run_that_measured_them(tmp_path: Path) -> None:
