@@ -13,7 +13,7 @@ from tests.support.project import ROOT, called, make_project
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.workflow_steps import FOLDER, Ended, load, run_step, shell_step
 
-# What `matrix run` leaves, and how it ends: cut off as by the end of its slice, when `timeout` ends what it has started.
+# What `matrix run` leaves, and how it ends: cut off as at the end of its slice, when `timeout` ends what it started.
 MEASURES = """
 if arguments[3:4] == ["run"]:
     run = Path(arguments[-1])

@@ -116,8 +116,8 @@ def test_what_matrix_toml_says_is_on_pages_that_are_always_made(
 ) -> None:
     site = Site(tmp_path, loaded, monkeypatch)
     site.is_made()
-    assert "another-profile" not in (site.folder / "index.html").read_text("utf-8")
-    profiles = {**MATRIX.profiles, "another-profile": MATRIX.profiles["quick"]}
-    site.background = replace(site.background, matrix=MATRIX.model_copy(update={"profiles": profiles}))
+    assert "another-jdk" not in (site.folder / "index.html").read_text("utf-8")
+    axes = MATRIX.axes.model_copy(update={"jdk": (*MATRIX.axes.jdk, "another-jdk")})
+    site.background = replace(site.background, matrix=MATRIX.model_copy(update={"axes": axes}))
     assert not site.is_made()
-    assert "another-profile" in (site.folder / "index.html").read_text("utf-8")
+    assert "another-jdk" in (site.folder / "index.html").read_text("utf-8")
