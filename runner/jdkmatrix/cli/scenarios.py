@@ -94,6 +94,7 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     """
     files = read_files(project.matrix)
     matrix = parse_files(files)
+    options = options.with_quotas(matrix)
     if options.asked:
         jdks = {
             *(entry.id for entry in load_catalogue(project.jdks).entries),

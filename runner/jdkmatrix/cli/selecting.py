@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from jdkmatrix.config.assemble import Tables, is_made
@@ -39,8 +39,33 @@ class Options:
     scenario: str | None = None  # instead of a profile
     scale: Literal["auto", "article", "small"] = "auto"
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what matrix.toml lacks for all this
+    quotas_cpus: tuple[float, ...] = ()
     given: tuple[str, ...] = ()
     command: tuple[str, ...] = ()  # that asks the same; empty: as typed
+
+    def with_quotas(self, matrix: Matrix) -> Options:
+        """Each workload as a variant with each quota of CPU time, which is a limit of its server.
+
+        Raises:
+            MatrixError: an unknown profile, or a workload without a server.
+        """
+        if not self.quotas_cpus:
+            return self
+        if self.scenario is not None:
+            raise MatrixError("--cpu-quota is for a profile: a published experiment has the limits that were published")
+        if self.profile not in matrix.profiles:
+            raise MatrixError(f"--profile: {unknown(self.profile, matrix.profiles)}")
+        selected = matrix.profiles[self.profile].select.workload
+        workloads = self.values.get("workload") or (selected if isinstance(selected, tuple) else matrix.axes.workload)
+        variants = {}
+        for name in map(str, workloads):
+            if name not in matrix.workloads:
+                raise MatrixError(f"--cpu-quota: {name} has no server that could have one")
+            for cpus in self.quotas_cpus:
+                limits = {"limits": {"cpu_quota_cpus": cpus}}
+                variants[f"{name}-quota-{round(cpus * 1000)}m"] = {"extends": name, **limits}
+        values = {**self.values, "workload": tuple(variants)}
+        return replace(self, values=values, tables={**self.tables, "workloads": variants}, quotas_cpus=())
 
     @property
     def asked(self) -> Mapping[str, tuple[str | int, ...]]:
@@ -108,7 +133,7 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
     """
     tables = {table: [*_names(files, table), *options.tables.get(table, ())] for table in ("loads", "tunings")}
     known: dict[str, Collection[str]] = {
-        "workload": [*matrix.workloads, *matrix.experiments],
+        "workload": [*matrix.workloads, *matrix.experiments, *options.tables.get("workloads", ())],
         "server": matrix.servers.keys(),
         "jdk": jdks,
         "load": tables["loads"],

@@ -91,6 +91,14 @@ def _selected(
     cpus: Annotated[
         list[int] | None, typer.Option("--cpus", metavar="N", min=1, max=1024, help="So many CPUs for the server.")
     ] = None,
+    cpu_quota: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--cpu-quota",
+            metavar="CPUS",
+            help="A quota of CPU time for the server, as of a container: 0.5 or 500m.",
+        ),
+    ] = None,
     burn: Annotated[
         list[str] | None,
         typer.Option("--burn", "--burn-us", metavar="TIME", help="A request that computes for so long: 300us."),
@@ -135,7 +143,7 @@ def _selected(
 ) -> Options:
     from jdkmatrix.cli.arms import arms
     from jdkmatrix.cli.selecting import Options
-    from jdkmatrix.cli.written_values import load_names, microseconds
+    from jdkmatrix.cli.written_values import load_names, microseconds, quotas
     from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX
     from jdkmatrix.jdks.own import own_ids
 
@@ -166,4 +174,5 @@ def _selected(
         scenario=scenario,
         scale=scale,
         tables={"jdk_homes": homes, "tunings": tunings},
+        quotas_cpus=quotas(cpu_quota or ()),
     )

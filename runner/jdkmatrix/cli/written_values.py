@@ -9,6 +9,7 @@ from jdkmatrix.errors import MatrixError
 
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(us|µs|ms|s)?")
 _US = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000}
+_QUOTA = re.compile(r"([0-9]+(?:\.[0-9]+)?)(m?)")
 _PER_SECOND = re.compile(r"([1-9][0-9]{0,8}) */ *s")
 
 
@@ -31,6 +32,22 @@ def _microseconds(option: str, text: str, most_us: int) -> int:
     if us > most_us:
         raise MatrixError(f"{option}: {text} is too long; at most {most_us // 1_000_000} s are allowed")
     return int(us)
+
+
+def quotas(texts: Iterable[str]) -> tuple[float, ...]:
+    """CPUs: "0.5" or "500m", as containers have it.
+
+    Raises:
+        MatrixError: anything else.
+    """
+    found = []
+    for text in texts:
+        match = _QUOTA.fullmatch(text.strip())
+        cpus = float(match[1]) / (1000 if match[2] else 1) if match else 0.0
+        if not 0.01 <= cpus <= 1024:
+            raise MatrixError(f'--cpu-quota: "{text}" is no number of CPUs (allowed: 0.5, 2, 500m)')
+        found.append(cpus)
+    return tuple(found)
 
 
 def load_names(texts: Iterable[str]) -> Sequence[str]:

@@ -24,11 +24,13 @@ class Jvm(Table):
 
 class Limits(Table):
     """Resource limits of a server's processes; None: those of the host. `memory_bytes_max`: resident memory, and the
-    kernel memory that counts with it. `threads_max`: over all its processes."""
+    kernel memory that counts with it. `threads_max`: over all its processes. `cpu_quota_cpus`: CPU seconds per second,
+    on however many CPUs, as a container's limit; the kernel throttles what goes beyond it."""
 
     threads_max: Annotated[int, Field(ge=1)] | None = None
     memory_bytes_max: Annotated[int, Field(ge=1 << 20)] | None = None
     open_files_max: Annotated[int, Field(ge=16)] | None = None
+    cpu_quota_cpus: Annotated[float, Field(ge=0.01, le=1024)] | None = None
 
 
 class RemoteAnswers(Table):

@@ -15,6 +15,7 @@ from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.loads.base import Bound, ForkFigure, held
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.readings import QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import Summary, summarise
@@ -105,15 +106,32 @@ def switches_per_request(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     return ForkFigure(switches / answers) if answers else None
 
 
+def _sum_of(fork: Fork, reading: str) -> float | None:
+    """Over all valid windows; None where one of them does not have it."""
+    windows = fork.valid_windows
+    found = [one.value for window in windows for one in window.readings if one.metric == reading]
+    return sum(found) if found and len(found) == len(windows) else None
+
+
+def throttled_share(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+    """In how many of its periods, as a share 0..1, a quota of CPU time throttled the server."""
+    periods, throttled = _sum_of(fork, QUOTA_PERIODS), _sum_of(fork, THROTTLED_PERIODS)
+    return None if not periods or throttled is None else ForkFigure(throttled / periods)
+
+
+def throttled_ms(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+    """How long a throttled period lasted beyond the quota, on average and over all CPUs."""
+    throttled, time_us = _sum_of(fork, THROTTLED_PERIODS), _sum_of(fork, THROTTLED_US)
+    return None if not throttled or time_us is None else ForkFigure(time_us / throttled / 1e3)
+
+
 def per_answer(reading: str) -> FigureOf:
     """A reading of each window, such as bytes that were allocated, for each answer; over all valid windows, None where
     one of them does not have it."""
 
     def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-        windows = fork.valid_windows
-        rises = [one.value for window in windows for one in window.readings if one.metric == reading]
-        answers = sum(window.load.answers for window in windows)
-        return ForkFigure(sum(rises) / answers) if answers and len(rises) == len(windows) else None
+        answers, rise = sum(window.load.answers for window in fork.valid_windows), _sum_of(fork, reading)
+        return ForkFigure(rise / answers) if answers and rise is not None else None
 
     return of
 

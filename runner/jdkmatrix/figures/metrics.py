@@ -29,6 +29,8 @@ from jdkmatrix.figures.fork_figures import (
     rss_peak_bytes,
     switches_per_request,
     threads_peak,
+    throttled_ms,
+    throttled_share,
     throughput_rps,
     time_to_peak,
     time_to_steady_s,
@@ -46,7 +48,8 @@ class Metric:
     """`of`: how it is read of a usable fork. `unit`: as it is shown, with so many `significant` digits (0: a whole
     number), which is `scale` times the figure itself. `over_forks`: what stands for several; `missing`: why a usable
     fork may not have it; `on_cell_page`: among the figures at its top, beside those that executors are compared by;
-    `of_window`: the same of one window, above 0 where it has one, for forks that took turns."""
+    `where_seen`: so, too, but only where a fork has it; `of_window`: the same of one window, above 0 where it has one,
+    for forks that took turns."""
 
     id: str
     title: str
@@ -58,6 +61,7 @@ class Metric:
     missing: str = "no fork has it"
     over_forks: Literal["mean", "most", "median"] = "mean"
     on_cell_page: bool = False
+    where_seen: bool = False
     of_window: Callable[[Any], float] | None = None
 
     @property
@@ -102,6 +106,10 @@ ALLOCATED = Metric(
     on_cell_page=True,
 )
 
+# Of a server with a quota of CPU time.
+THROTTLED = Metric("throttled", "Periods throttled", False, throttled_share, "%", 3, 100, where_seen=True)
+THROTTLED_FOR = Metric("throttled-for", "Held back per throttled period", False, throttled_ms, "ms", 3, where_seen=True)
+
 CPU_SHARE = Metric("cpu-share", "CPU use", True, cpu_share, "%", 3, 100)
 DIRECT_BUFFERS = Metric(
     *("direct-buffers", "Share of direct buffers", False, direct_buffers_share, "%", 2, 100),
@@ -112,7 +120,7 @@ STEADY = Metric("steady", "Steady forks", True, was_steady, "%", 3, 100)
 
 METRICS = (
     *(THROUGHPUT, CPU, P99, SATURATED, LOWEST_CPU, TIME_TO_PEAK, KNEE, CAPACITY),
-    *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES, ALLOCATED),
+    *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES, ALLOCATED, THROTTLED, THROTTLED_FOR),
 )
 
 # Executors are not compared by these: they say what was seen where a claim was judged.

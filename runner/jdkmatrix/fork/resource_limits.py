@@ -10,7 +10,7 @@ from pathlib import Path
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.limit_outcome import outcomes
 from jdkmatrix.fork.limit_watch import LimitWatch
-from jdkmatrix.host.limit_groups import LimitGroups, limit_groups
+from jdkmatrix.host.limit_groups import LimitGroups, QuotaCounters, limit_groups
 from jdkmatrix.host.limits import LimitPlan, plan_limits, read_limit_host
 from jdkmatrix.records.limits import Enforcement, LimitHit
 
@@ -36,6 +36,10 @@ class ResourceLimits:
     @property
     def enforced(self) -> tuple[Enforcement, ...]:
         return self.plan.enforced
+
+    def quota(self) -> QuotaCounters | None:
+        """None where there is none of CPU time."""
+        return self.groups.quota() if self.plan.limits.cpu_quota_cpus is not None else None
 
     @property
     def ended_it(self) -> bool:

@@ -16,6 +16,7 @@ from jdkmatrix.host.limits import Controller, LimitPlan
 
 _ROLE = "limits"
 _HUGE_PAGE_BYTES = 2 << 20
+_PERIOD_US = 100_000  # the kernel's default, and that of containers
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,16 @@ class LimitCounters:
     threads_refused: int | None = None
     memory_held_back: int | None = None
     oom_kills: int | None = None
+
+
+@dataclass(frozen=True)
+class QuotaCounters:
+    """Since the quota was set: periods in which something ran, in how many of them it was throttled, and for how long,
+    over all its CPUs."""
+
+    periods: int
+    throttled_periods: int
+    throttled_us: float
 
 
 class LimitGroups:
@@ -47,6 +58,16 @@ class LimitGroups:
             memory_held_back=rise(self._before.memory_held_back, now.memory_held_back),
             oom_kills=rise(self._before.oom_kills, now.oom_kills),
         )
+
+    def quota(self) -> QuotaCounters | None:
+        """None where there is no quota of CPU time."""
+        folder = self._v1.get("cpu", self._v2)
+        found = dict(line.split() for line in folders.read(folder / "cpu.stat").splitlines()) if folder else {}
+        if "nr_periods" not in found:
+            return None
+        in_us, in_ns = found.get("throttled_usec"), found.get("throttled_time", "0")  # of version 2, of version 1
+        throttled_us = int(in_ns) / 1e3 if in_us is None else float(in_us)
+        return QuotaCounters(int(found["nr_periods"]), int(found["nr_throttled"]), throttled_us)
 
     def _read(self) -> LimitCounters:
         if self._v2 is not None:
@@ -112,6 +133,11 @@ def _settings(controller: Controller, version: int, limits: Limits) -> dict[str,
     """The settings by file. Without a limit of its own, swap would take what memory may not."""
     if controller == "pids":
         return {"pids.max": str(limits.threads_max)}
+    if controller == "cpu":
+        quota_us = round((limits.cpu_quota_cpus or 0) * _PERIOD_US)
+        if version == 1:
+            return {"cpu.cfs_period_us": str(_PERIOD_US), "cpu.cfs_quota_us": str(quota_us)}
+        return {"cpu.max": f"{quota_us} {_PERIOD_US}"}
     if version == 1:
         return dict.fromkeys(("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"), str(limits.memory_bytes_max))
     return {"memory.max": str(limits.memory_bytes_max), "memory.swap.max": "0"}

@@ -3,6 +3,7 @@
 What is not used, and why:
 
 - RLIMIT_NPROC counts the threads of a user on the whole host, and does not hold for root (getrlimit(2)).
+- Nothing but a cgroup holds a quota of CPU time.
 - RLIMIT_AS counts addresses, not memory. A JVM reserves many times what it uses: its heap, 1 GiB for classes, 240 MiB
   for code, 64 MiB for each arena of malloc. What would let it start would not keep it from filling the host's memory.
 """
@@ -16,14 +17,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.tables import Limits
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import cgroup_folders, cgroup_tree
 from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.cgroup_tree import CgroupState
 from jdkmatrix.records.limits import Enforcement, Enforcer, LimitName
 
-Controller = Literal["pids", "memory"]
-CONTROLLERS: tuple[Controller, ...] = ("pids", "memory")
+Controller = Literal["pids", "memory", "cpu"]
+CONTROLLERS: tuple[Controller, ...] = ("pids", "memory", "cpu")
 _CAP_SYS_RESOURCE = 24  # linux/capability.h
 
 
@@ -93,13 +96,18 @@ def read_limit_host(cpu_group: Path | None = None, proc: Path = Path("/proc")) -
 
 
 def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
-    """The strongest means for each limit that is asked for. Pure."""
+    """The strongest means for each limit that is asked for. Pure.
+
+    Raises:
+        MatrixError: nothing holds a quota of CPU time here.
+    """
     enforced: list[Enforcement] = []
     v1_parents: dict[Controller, Path] = {}
     v2_controllers: set[Controller] = set()
     wanted: tuple[tuple[LimitName, Controller, int | None], ...] = (
         ("threads", "pids", limits.threads_max),
         ("memory", "memory", limits.memory_bytes_max),
+        ("CPU quota", "cpu", None if limits.cpu_quota_cpus is None else round(limits.cpu_quota_cpus * 1000)),
     )
     for name, controller, maximum in wanted:
         if maximum is None:
@@ -118,6 +126,8 @@ def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
                 v1_parents[controller] = host.v1[controller].folder
             else:
                 reasons.append(reason)
+                if controller == "cpu":
+                    raise MatrixError(f"no quota of CPU time can be set here: {'; '.join(reasons)}")
         enforced.append(Enforcement(limit=name, maximum=maximum, by=by, why_not=tuple(reasons)))
     if limits.open_files_max is not None:
         enforced.append(_files(limits.open_files_max, host))
@@ -125,6 +135,17 @@ def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
     return LimitPlan(
         limits, tuple(enforced), v1_parents, frozenset(v2_controllers), host.unified if makes_own else None
     )
+
+
+def why_no_quota(quota_cpus: float, cpus: int, host: LimitHost) -> str | None:
+    """Why a server on so many CPUs cannot be measured with this quota of CPU time; None where it can. Pure."""
+    if quota_cpus > cpus:
+        return f"a quota of {quota_cpus:g} CPUs limits nothing on {plural(cpus, 'CPU')}"
+    try:
+        plan_limits(Limits(cpu_quota_cpus=quota_cpus), host)
+    except MatrixError as error:
+        return str(error)
+    return None
 
 
 def _why_not_v2(controller: Controller, host: LimitHost) -> str | None:

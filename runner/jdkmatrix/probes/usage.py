@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jdkmatrix.domain.quantities import rise
+from jdkmatrix.host.limit_groups import QuotaCounters
 from jdkmatrix.probes.process import Reading, attach_cpu_ns, difference, jit_cpu_ns
-from jdkmatrix.records.readings import WindowReading
+from jdkmatrix.records.readings import QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US, WindowReading
 from jdkmatrix.records.windows import Gauges, Sample, SutUsage
 
 
@@ -70,6 +71,17 @@ def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, .
         WindowReading(metric=name, value=after.totals[name] - total)
         for name, total in before.totals.items()
         if name in after.totals
+    )
+
+
+def throttling(before: QuotaCounters | None, after: QuotaCounters | None) -> tuple[WindowReading, ...]:
+    """By a quota of CPU time, between two readings of its counters; empty where there is none."""
+    if before is None or after is None:
+        return ()
+    return (
+        WindowReading(metric=QUOTA_PERIODS, value=after.periods - before.periods),
+        WindowReading(metric=THROTTLED_PERIODS, value=after.throttled_periods - before.throttled_periods),
+        WindowReading(metric=THROTTLED_US, value=after.throttled_us - before.throttled_us),
     )
 
 

@@ -6,13 +6,14 @@ from typing import Literal
 
 from jdkmatrix.domain.record import Record
 
-LimitName = Literal["threads", "memory", "open files"]
+LimitName = Literal["threads", "memory", "open files", "CPU quota"]
 Enforcer = Literal["cgroup v2", "cgroup v1", "rlimit", "watch"]
 
 
 class Enforcement(Record):
-    """One limit. `maximum`: threads, bytes or files. The watch looks four times a second and ends the server: what
-    comes faster than that is not stopped. `why_not`: why no stronger means, and what else is to be known, in words."""
+    """One limit. `maximum`: threads, bytes, files or thousandths of a CPU. The watch looks four times a second and ends
+    the server: what comes faster than that is not stopped. `why_not`: why no stronger means, and what else is to be
+    known, in words."""
 
     limit: LimitName
     maximum: int

@@ -20,6 +20,10 @@ OutcomeWord = Literal[
 ]
 
 
+# Of a server with a quota of CPU time: periods in which it ran, in how many of them it was throttled, for how long.
+QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US = "quota_periods", "throttled_periods", "throttled_us"
+
+
 class WindowReading(Record):
     """A figure of a window. `metric`: the id of its metric, which says its unit; `expected`: known before it was
     measured, in the same unit."""

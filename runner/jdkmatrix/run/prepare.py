@@ -25,6 +25,7 @@ from jdkmatrix.fork.kernel import cannot_set
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.irq_time import irq_time_accounting
+from jdkmatrix.host.limits import LimitHost, read_limit_host, why_no_quota
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, load_catalogue, this_system
@@ -177,7 +178,8 @@ def prepare(
     if not measurable:  # before anything is downloaded for them
         raise _none_here(cells, impossible)
     parts = set_up_parts(project, matrix, measurable, profile=profile, capacities_rps=capacities_rps, say=say)
-    impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell))}
+    box = read_limit_host(confiner.group("sut", [cpu.cpu for cpu in topology.cpus]))
+    impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell, box))}
     flags = Flags(confiner)
     for cell in measurable:
         if cell not in impossible and (
@@ -285,7 +287,7 @@ def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | Unavailabl
         return Unavailable(entry, str(error))
 
 
-def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
+def _missing(matrix: Matrix, parts: Parts, cell: CellKey, host: LimitHost) -> str | None:
     """Why a part of this cell cannot be had, or None."""
     jdk, tuning = parts.jdks[cell.jdk], tuning_for(matrix, cell)
     if isinstance(jdk, Unavailable):
@@ -294,6 +296,10 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         return why_not
     if unknown := unknown_properties(tuning.properties, jdk.entry.vm, jdk.entry.feature_version):
         return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
+    workload = matrix.workloads.get(cell.workload)
+    quota_cpus = workload.limits.cpu_quota_cpus if workload and workload.limits else None
+    if quota_cpus and (why_not := why_no_quota(quota_cpus, cell.cpus, host)):
+        return f"{cell.workload}: {why_not}"
     if refused := cannot_set(Host(root=Path("/"), results=Path("/")), tuning.kernel):
         return f"{cell.executor}: {refused}"
     return None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.cli.written_values import load_names, microseconds
+from jdkmatrix.cli.written_values import load_names, microseconds, quotas
 from jdkmatrix.errors import MatrixError
 
 
@@ -36,3 +36,10 @@ def test_whole_microseconds_are_what_they_are(us: int) -> None:
 
 def test_a_rate_may_be_written_as_one() -> None:
     assert load_names(["5000/s", "saturate-50", "20 / s"]) == ("rate-5000", "saturate-50", "rate-20")
+
+
+def test_a_quota_is_written_as_for_a_container() -> None:
+    assert quotas(["0.5", "500m", "2"]) == (0.5, 0.5, 2.0)
+    for text in ("0", "-1", "half", "5 m", "2000", "1m"):
+        with pytest.raises(MatrixError, match=r"--cpu-quota: .* is no number of CPUs"):
+            quotas([text])

@@ -16,14 +16,14 @@ from jdkmatrix.fork.limit_watch import Sighting, Usage, exceeded, held_back
 from jdkmatrix.host.cgroup_cpuset import cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
-from jdkmatrix.host.limit_groups import LimitCounters, limit_groups
-from jdkmatrix.host.limits import CONTROLLERS, LimitHost, V1Place, plan_limits, read_limit_host
+from jdkmatrix.host.limit_groups import LimitCounters, QuotaCounters, limit_groups
+from jdkmatrix.host.limits import CONTROLLERS, LimitHost, V1Place, plan_limits, read_limit_host, why_no_quota
 from jdkmatrix.records.limits import LimitHit
 from tests.support.cgroup_doubles import MadeUpKernel
 
 ALL = Limits(threads_max=200, memory_bytes_max=300 << 20, open_files_max=512)
 NOTHING = LimitHost(unified=None, v1={}, of_cpu_group=None, open_files_hard=4096, may_raise_files=False)
-NAMES = ("threads", "memory", "open files")
+NAMES = ("threads", "memory", "open files", "CPU quota")
 V1 = {name: V1Place(Path(f"/cg/{name}"), writable=True, read_only=False) for name in CONTROLLERS}
 
 
@@ -118,6 +118,22 @@ def test_every_limit_is_enforced_by_one_means_and_no_other(
     assert all(one.why_not for one in plan.enforced if one.by == "watch")
 
 
+@pytest.mark.parametrize(
+    ("host", "means"),
+    [
+        (replace(NOTHING, of_cpu_group=frozenset({"cpuset", "cpu"})), "cgroup v2"),
+        (replace(NOTHING, v1=V1), "cgroup v1"),
+    ],
+)
+def test_only_a_cgroup_holds_a_quota_of_cpu_time(host: LimitHost, means: str) -> None:
+    (quota,) = plan_limits(Limits(cpu_quota_cpus=0.5), host).enforced
+    assert (quota.limit, quota.maximum, quota.by) == ("CPU quota", 500, means)
+    assert why_no_quota(0.5, 1, host) is None
+    assert why_no_quota(3, 2, host) == "a quota of 3 CPUs limits nothing on 2 CPUs"
+    reason = why_no_quota(0.5, 1, NOTHING)
+    assert reason and reason.startswith("no quota of CPU time can be set here: no cgroup hierarchy of version 2 is ")
+
+
 def test_this_host_can_be_read() -> None:
     host = read_limit_host()
     assert host.open_files_hard >= 16
@@ -138,6 +154,24 @@ def test_limits_of_version_1_are_set_counted_and_removed(kernel: MadeUpKernel) -
         (memory / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 1\n")
         assert groups.counters() == LimitCounters(threads_refused=3, memory_held_back=17, oom_kills=1)
     assert [path for parent in parents for path in parent.glob("*/")] == []
+
+
+def test_a_quota_is_set_and_what_it_throttles_is_counted(kernel: MadeUpKernel) -> None:
+    limits = Limits(cpu_quota_cpus=0.25)
+    kernel.put(kernel.parent, ())
+    with limit_groups(plan_limits(limits, read_limit_host(proc=kernel.proc))) as groups:
+        assert kernel.writes[-1] == ("cpu.max", "25000 100000")
+        assert groups.quota() is None, "the kernel does not count yet"
+        (folder,) = groups.folders
+        (folder / "cpu.stat").write_text("usage_usec 9\nnr_periods 40\nnr_throttled 30\nthrottled_usec 2500000\n")
+        assert groups.quota() == QuotaCounters(40, 30, 2.5e6)
+    kernel.mount_v1("cpu")
+    kernel.writes.clear()
+    with limit_groups(plan_limits(limits, replace(read_limit_host(proc=kernel.proc), unified=None))) as groups:
+        assert kernel.writes == [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "25000")]
+        (folder,) = groups.folders
+        (folder / "cpu.stat").write_text("nr_periods 40\nnr_throttled 30\nthrottled_time 2500000000\n")
+        assert groups.quota() == QuotaCounters(40, 30, 2.5e6)
 
 
 def test_a_process_that_was_killed_since_the_host_had_no_memory_did_not_reach_its_limit(kernel: MadeUpKernel) -> None:

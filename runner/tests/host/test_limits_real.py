@@ -16,7 +16,7 @@ from jdkmatrix.fork.limit_watch import LimitWatch
 from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.limit_groups import limit_groups
-from jdkmatrix.host.limits import LimitHost, plan_limits, read_limit_host
+from jdkmatrix.host.limits import LimitHost, plan_limits, read_limit_host, why_no_quota
 from jdkmatrix.records.limits import LimitHit
 
 pytestmark = pytest.mark.real
@@ -37,6 +37,12 @@ public class Greedy {
                 }
                 case "memory" -> { for (int i = 0; i < 600; i++) kept.add(new byte[1 << 20]); }
                 case "nothing" -> { return; }
+                case "cpu" -> {
+                    System.out.println(Runtime.getRuntime().availableProcessors());
+                    long until = System.nanoTime() + 2_000_000_000L;
+                    for (int i = 0; i < 2; i++) Thread.ofPlatform().start(() -> { while (System.nanoTime() < until); });
+                    return;
+                }
                 case "files" -> { for (int i = 0; i < 2000; i++) kept.add(new java.io.FileInputStream("/dev/null")); }
             }
             sleep();
@@ -128,3 +134,22 @@ def test_too_many_open_files(greedy: list[str], tmp_path: Path) -> None:
 def test_what_stays_within_its_limits_has_no_outcome(greedy: list[str], host: LimitHost, tmp_path: Path) -> None:
     limits = Limits(threads_max=200, memory_bytes_max=500 << 20, open_files_max=256)
     assert run_greedy(greedy, "nothing", limits, host, tmp_path / "log") == (0, [])
+
+
+def test_what_a_quota_throttles_is_counted_and_the_jvm_sees_it(greedy: list[str], tmp_path: Path) -> None:
+    """Two threads that spin for two seconds, with half a CPU."""
+    limits = Limits(cpu_quota_cpus=0.5)
+    if reason := why_no_quota(0.5, len(CPUS), read_limit_host()):
+        assert "no quota of CPU time can be set here" in reason
+        return
+    plan = plan_limits(limits, read_limit_host())
+    with limit_groups(plan) as groups, (tmp_path / "log").open("wb") as sink:
+        process = launch.spawn([*greedy, "cpu"], cpus=CPUS, cgroups=groups.folders, stdout=sink)
+        try:
+            assert process.wait(50) == 0
+        finally:
+            launch.terminate(process, grace_s=0)
+        counted = groups.quota()
+    assert counted is not None and counted.throttled_periods > counted.periods / 2 and counted.throttled_us > 1e5
+    assert (tmp_path / "log").read_text().split() == ["1"], "the JVM takes half a CPU for one processor"
+    assert own_groups() == []

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
@@ -95,3 +96,17 @@ def test_all_cells_have_a_value_that_is_asked_for_and_each_value_has_cells(
     found = select_cells(with_values(parse_files(FILES, asked), profile, asked), profile)
     for axis, values in asked.items():
         assert {getattr(cell, axis) for cell in found} == set(values)
+
+
+def test_a_quota_is_a_variant_of_each_workload() -> None:
+    options = Options("quick", {"cpus": (2,)}, quotas_cpus=(0.5, 1.0)).with_quotas(MATRIX)
+    matrix = options.apply(parse_files(FILES, options.asked, options.tables))
+    found = select_cells(matrix, "quick")
+    assert {cell.workload for cell in found} == {"mp-ping-quota-500m", "mp-ping-quota-1000m"} and len(found) == 6
+    quotas = {name: matrix.workloads[name].limits for name in ("mp-ping-quota-500m", "mp-ping-quota-1000m")}
+    assert [limits and limits.cpu_quota_cpus for limits in quotas.values()] == [0.5, 1.0]
+    boxed = Options("quick", {"workload": ("forward",)}, quotas_cpus=(1.0,)).with_quotas(MATRIX)
+    limits = parse_files(FILES, boxed.asked, boxed.tables).workloads["forward-quota-1000m"].limits
+    assert limits and limits.threads_max == 20_000, "its other limits stay"
+    with pytest.raises(MatrixError, match="--cpu-quota: spawn-work has no server that could have one"):
+        Options("quick", {"workload": ("spawn-work",)}, quotas_cpus=(1.0,)).with_quotas(MATRIX)

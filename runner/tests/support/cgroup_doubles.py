@@ -17,10 +17,12 @@ Write = tuple[str, str]
 CONTROLLER_FILES = {
     "cpuset": {"cpuset.cpus": "", "cpuset.cpus.effective": "{cpus}"},
     "pids": {"pids.max": "max", "pids.events": "max 0\n"},
+    "cpu": {"cpu.max": "max 100000", "cpu.stat": "usage_usec 0\n"},
     "memory": {"memory.max": "max", "memory.swap.max": "max", "memory.events": "low 0\nmax 0\noom 0\noom_kill 0\n"},
 }
 V1_FILES = {
     "pids": {"pids.max": "max", "pids.events": "max 0\n"},
+    "cpu": {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "-1", "cpu.stat": "nr_periods 0\nnr_throttled 0\n"},
     "memory": {
         "memory.limit_in_bytes": "9223372036854771712",
         "memory.failcnt": "0\n",

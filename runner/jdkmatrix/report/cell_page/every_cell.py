@@ -32,7 +32,12 @@ from jdkmatrix.report.run_page.jdks import jdk_details, jdk_facts
 from jdkmatrix.report.words.sentences import capitalised, confined_words
 from jdkmatrix.store.cells import CellRecord
 
-_UNITS = {"threads": "threads", "memory": "bytes of memory", "open files": "open files"}
+_UNITS = {
+    "threads": "threads",
+    "memory": "bytes of memory",
+    "open files": "open files",
+    "CPU quota": "thousandths of a CPU",
+}
 
 
 @dataclass(frozen=True)

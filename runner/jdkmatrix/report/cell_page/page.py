@@ -110,6 +110,7 @@ def tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
         Tile(" ".join(filter(None, ("CPU per request", cell.kind.cpu_label))), sure(shown.figure(CPU)), "µs"),
         *(Tile(f"p{name}", percentile(name), "ms") for name in ("50", "99", "99.9")),
         *(Tile(one.title, shown.figure(one), one.unit) for one in METRICS if one.on_cell_page),
+        *(Tile(one.title, shown.figure(one), one.unit) for one in METRICS if one.where_seen and cell.figures(one)),
     )
 
 

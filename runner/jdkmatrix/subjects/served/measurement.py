@@ -19,7 +19,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener
 from jdkmatrix.fork.remote import RemoteProcess
-from jdkmatrix.fork.resource_limits import limited
+from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
 from jdkmatrix.loads.base import Lengths, LoadKind
@@ -138,7 +138,7 @@ class ServedMeasurement:
                 try:
                     with (
                         box.watch(server.pid, server.kill, started_ns=server.started_ns),
-                        self._loaded(launch, server, remote) as warm_server,
+                        self._loaded(launch, server, box, remote) as warm_server,
                     ):
                         yield warm_server
                     if not box.ended_it:
@@ -161,7 +161,9 @@ class ServedMeasurement:
                 self.listener.step("stopping the server")
 
     @contextmanager
-    def _loaded(self, launch: Launch, server: ServerProcess, remote: RemoteProcess | None) -> Iterator[WarmServer]:
+    def _loaded(
+        self, launch: Launch, server: ServerProcess, box: ResourceLimits, remote: RemoteProcess | None
+    ) -> Iterator[WarmServer]:
         cell, found, key = self.cell, self.found, self._key
         rules, cpus = cell.matrix, cell.cpu_sets
         self.listener.step("starting the server")
@@ -190,6 +192,7 @@ class ServedMeasurement:
                 cell.host.irq_time_accounting,
                 remote,
                 may_end,
+                box.quota,
             )
             try:
                 self._warm(bench, connection, server, remote)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from jdkmatrix.domain.loads import Load
@@ -14,6 +14,7 @@ from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.http import Connection, NoAnswerError
+from jdkmatrix.host.limit_groups import QuotaCounters
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import HostReading, pressure, read_host
 from jdkmatrix.probes.process import (
@@ -27,7 +28,7 @@ from jdkmatrix.probes.process import (
 )
 from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
-from jdkmatrix.probes.usage import rises, usage
+from jdkmatrix.probes.usage import rises, throttling, usage
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.readings import WindowReading
@@ -60,6 +61,7 @@ class _Before:
     threads: Mapping[int, ThreadCounters]
     own_cpu_s: float
     driver_cpu_ns: int | None
+    quota: QuotaCounters | None
     host: HostReading
     glance: Glance
 
@@ -76,6 +78,7 @@ class _Before:
         bench = self._bench
         if bench.remote:
             bench.remote.stats(reset=True)
+        self.quota = bench.quota()
         self.own_cpu_s, self.driver_cpu_ns = time.process_time(), bench.driver_cpu_ns()
         self.host, self.glance = read_host(), glance(bench.server.pid)
 
@@ -90,9 +93,9 @@ class LeftOver:
 @dataclass(frozen=True)
 class Bench:
     """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
-    something to record, since it runs in a box that it may burst. `answer_timeout_s`: in which a server without load
-    answers; `service_s`: what each request of the load takes at least. `irq_time_accounting`: as host/irq_time.py found
-    it."""
+    something to record, since it runs in a box that it may burst; `quota`: the counters of its quota of CPU time.
+    `answer_timeout_s`: in which a server without load answers; `service_s`: what each request of the load takes at
+    least. `irq_time_accounting`: as host/irq_time.py found it."""
 
     server: ServerProcess
     session: DriverSession
@@ -104,6 +107,7 @@ class Bench:
     irq_time_accounting: bool | None
     remote: RemoteProcess | None = None
     may_end: bool = False
+    quota: Callable[[], QuotaCounters | None] = lambda: None
     left_over: LeftOver = field(default_factory=LeftOver)
 
     def observe(self, load: Load, duration_s: float, *, label: str, counts: bool = True) -> Observed:
@@ -120,7 +124,7 @@ class Bench:
         pid, before = self.server.pid, _Before(self)
         phase = self.session.run if counts else self.session.warm
         result = phase(load, duration_s, label=label, edge=before)
-        after, host_after = self._glance_after(), read_host()
+        after, host_after, quota_after = self._glance_after(), read_host(), self.quota()
         own_cpu_s, driver_after_ns = time.process_time() - before.own_cpu_s, self.driver_cpu_ns()
         threads_after = read_threads(pid)
         remote = self.remote.stats() if self.remote else None
@@ -154,6 +158,7 @@ class Bench:
         served = served_between(before.gauges, gauges_after, result, left_over=self.left_over.requests, early_s=early_s)
         self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
         readings = () if result.latency_from_s else rises(before.gauges, gauges_after)
+        readings += throttling(before.quota, quota_after)
         return Observed(t_s, load=result, sut=sut, host=host, remote=remote, served=served, readings=readings)
 
     def ask(self, path: str) -> None:
