@@ -100,11 +100,12 @@ def run(
     site: Annotated[
         Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
     ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell windows and rounds, too.")] = False,
 ) -> None:
     """Measure a profile or a scenario, write the site, and print a summary."""
     from jdkmatrix.cli import running
 
-    raise typer.Exit(running.run(options, resume=resume, directory=directory, site=site))
+    raise typer.Exit(running.run(options, resume=resume, directory=directory, site=site, verbose=verbose))
 
 
 @app.command(short_help="Put a question, and measure until it is decided.")

@@ -47,9 +47,10 @@ def clock(seconds: float) -> str:
 class Display(AbstractContextManager["Display", None], ABC):
     """Counts forks and tells the time left: by the forks that are done, by the plan's estimate until one is."""
 
-    def __init__(self, console: Console, estimate_fork_s: float, precision: float) -> None:
-        """`precision`: to which share ratios are to be known."""
+    def __init__(self, console: Console, estimate_fork_s: float, precision: float, *, verbose: bool) -> None:
+        """`precision`: to which share ratios are to be known; `verbose`: tell windows and rounds, too."""
         self._console = console
+        self._verbose = verbose
         self._estimate_s = estimate_fork_s
         self._precision = precision
         self._began = time.monotonic()
@@ -94,7 +95,7 @@ class Lines(Display):
         self.decided(f"[{self._started}/{self._total}] {planned.label}, {self._left} left")
 
     def step(self, text: str) -> None:
-        if text.startswith(("window", "search", "round")):
+        if self._verbose and text.startswith(("window", "search", "round")):
             self.decided(f"    {text}")
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
@@ -109,8 +110,8 @@ class Lines(Display):
 class Live(Display):
     """A progress bar with the current cell, its last figures and the time left; results scroll by above it."""
 
-    def __init__(self, console: Console, estimate_fork_s: float, precision: float) -> None:
-        super().__init__(console, estimate_fork_s, precision)
+    def __init__(self, console: Console, estimate_fork_s: float, precision: float, *, verbose: bool) -> None:
+        super().__init__(console, estimate_fork_s, precision, verbose=verbose)
         self._progress = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -155,5 +156,5 @@ class Live(Display):
         self._progress.console.print(escape(text))
 
 
-def display(console: Console, estimate_fork_s: float, precision: float) -> Display:
-    return (Live if console.is_terminal else Lines)(console, estimate_fork_s, precision)
+def display(console: Console, estimate_fork_s: float, precision: float, *, verbose: bool) -> Display:
+    return (Live if console.is_terminal else Lines)(console, estimate_fork_s, precision, verbose=verbose)

@@ -54,7 +54,7 @@ def set_up(options: Options) -> None:
         set_up_parts(project, chosen.matrix, cells, profile=rules, capacities_rps={}, say=_say)
 
 
-def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None) -> int:
+def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None, verbose: bool = False) -> int:
     """Run, or go on with a run; returns the exit code."""
     if resume and options.given:
         which = ", ".join(options.given)
@@ -66,7 +66,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     with measuring() as confiner:
         _say(f"threads are kept on their CPUs {confined_words(confiner.method, confiner.why_not_cgroup)}")
         store, chosen, earlier = _begun(fresh) if fresh else _resumed(project, directory)
-        measured = _Stages(project, chosen, earlier, store, confiner, console)
+        measured = _Stages(project, chosen, earlier, store, confiner, console, verbose=verbose)
         stopped = measured.measure(SiteBetweenBlocks(partial(_write_apart, project, store, site), _say))
         if stopped:
             return stopped.exit_code
@@ -94,8 +94,11 @@ class _Stages:
         store: RunStore,
         confiner: Confiner,
         console: Console,
+        *,
+        verbose: bool,
     ) -> None:
         options = chosen.options
+        self._verbose = verbose
         self._project, self._matrix, self._store = project, chosen.matrix, store
         self._confiner, self._console = confiner, console
         self._stages = stages(chosen.matrix, options.profile)
@@ -211,7 +214,7 @@ class _Stages:
     def _display(self, profile: Profile, prepared: Prepared) -> Display:
         sure = prepared.plan.sure
         fork_s = estimate_s(self._matrix, profile, sure) / len(sure)
-        return display(self._console, fork_s, profile.promised_precision)
+        return display(self._console, fork_s, profile.promised_precision, verbose=self._verbose)
 
 
 def _write_apart(project: Project, store: RunStore, site: Path | None) -> None:

@@ -27,6 +27,7 @@ from jdkmatrix.report.claims.words import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
 from jdkmatrix.report.run_page.dependence import check_blocks
+from jdkmatrix.report.run_page.facts import reproduce
 from jdkmatrix.report.run_page.fork_counts import count_forks
 from jdkmatrix.report.run_page.steps import remarks
 from jdkmatrix.report.words.numbers import ratio_value
@@ -79,7 +80,8 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
             console.print(f"[yellow]{escape(text)}", soft_wrap=True)
     for note in loaded.run.notes:
         console.print(f"note: {escape(note)}", soft_wrap=True)
-    console.print(_seed_words(loaded.run), soft_wrap=True)
+    *_, again = reproduce(loaded.run).splitlines()
+    console.print(f"again: {escape(again)}", soft_wrap=True)
 
 
 def _experiment_tables(cells: Cells) -> Iterator[tuple[str, Table]]:

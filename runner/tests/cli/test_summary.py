@@ -119,7 +119,10 @@ def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
         for word in row.strip("| ").split(" | "):
             assert word.replace("\\", "").strip("*| ") in sink.getvalue()
     assert "semeru-25 is not available here" in text
-    assert "order of forks: seed 7\n" in sink.getvalue() and "order of forks: seed 7" in text
+    assert (
+        "again: .venv/bin/matrix run --profile synthetic --seed 7\n" in sink.getvalue()
+        and "order of forks: seed 7" in text
+    )
     assert "**Failed or invalid**" not in text
 
 

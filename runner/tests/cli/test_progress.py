@@ -1,0 +1,34 @@
+"""What a run says while it measures, where there is no terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from jdkmatrix.cli.progress import display
+from jdkmatrix.fork.planned import PlannedFork
+from tests.support.builders import cell, key
+from tests.support.served_campaign import measured
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_log_has_a_line_when_a_fork_starts_and_one_with_its_result(verbose: bool) -> None:
+    sink = StringIO()
+    forks = {name: measured(1, rate) for name, rate in (("liberty", 1000.0), ("virtual", 630.0))}
+    group = [cell(key(name), (fork,)) for name, fork in forks.items()]
+    with display(Console(file=sink, width=200), 60, 0.05, verbose=verbose) as shown:
+        shown.forks_ahead(4)
+        for position, one in enumerate(group, start=1):
+            shown.fork_started(PlannedFork(one.key, fork=1, position=position, sequence=position))
+            shown.step("warming up")
+            shown.step("window 1/2: 1,000 req/s")
+            shown.fork_finished(one.forks[0], one)
+        shown.block_finished(group, more=True)
+        shown.block_finished(group, more=False)
+    lines = sink.getvalue().splitlines()
+    assert lines[0].startswith("[1/4] mp-ping.temurin-25.liberty.") and lines[0].endswith(" left")
+    assert sum("window 1/2" in line for line in lines) == (2 if verbose else 0)
+    assert lines[-1].startswith("so far: throughput with virtual is 0.63 × that with liberty (1 block")
+    assert len(lines) == (7 if verbose else 5)
