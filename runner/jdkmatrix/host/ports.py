@@ -1,17 +1,47 @@
-"""How many connections to one port of this host there can be at once."""
+"""TCP ports of this host: how many connections to one there can be at once, and which one a server may have."""
 
 from __future__ import annotations
 
+import random
+import socket
 from pathlib import Path
+
+from jdkmatrix.errors import MatrixError
 
 _RANGE = Path("proc/sys/net/ipv4/ip_local_port_range")
 _USUAL = (32_768, 60_999)  # the kernel's default, Documentation/networking/ip-sysctl.rst
+_FIRST = 10_000  # well-known services are below
+_TRIES = 100
 
 
 def local_ports(root: Path = Path("/")) -> int:
     """Every connection from one address to one port of another has a local port of its own."""
+    low, high = _local_range(root)
+    return high - low + 1
+
+
+def server_port(root: Path = Path("/")) -> int:
+    """A TCP port on loopback that nobody listens on, and none that the kernel gives to whoever asks for any: in the
+    seconds until the server opens it, only somebody who wants just this one can take it.
+
+    Raises:
+        MatrixError: there is none.
+    """
+    low, high = _local_range(root)
+    candidates = [port for some in (range(_FIRST, low), range(high + 1, 65_536)) for port in some]
+    for port in random.SystemRandom().sample(candidates or range(_FIRST, 65_536), _TRIES):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise MatrixError(f"no port is free for a server, of {_TRIES} between {_FIRST} and 65535 that were tried")
+
+
+def _local_range(root: Path) -> tuple[int, int]:
     try:
         low, high = map(int, (root / _RANGE).read_text().split())
     except (OSError, ValueError):
-        low, high = _USUAL
-    return high - low + 1
+        return _USUAL
+    return low, high

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.domain.applications import application_of
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.ports import server_port
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer, Launch
@@ -51,7 +51,7 @@ class Instance:
             made.mkdir(parents=True, exist_ok=True)
         for place, source in files.items():
             shutil.copyfile(source, folder / place)
-        port = free_port()
+        port = server_port()
         values = {
             "application": application.name,
             "executor": kind.switch_of(self.executor).option or self.executor,
@@ -98,12 +98,3 @@ class Instance:
         if self.rounds_per_us:
             yield "jdkmatrix.burn.rounds_per_us", repr(self.rounds_per_us)
         yield from self.properties.items()
-
-
-def free_port() -> int:
-    """A TCP port on loopback that nobody listens on now; another process may take it before we do, and then the server
-    says so in its log."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -10,6 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlsplit
+
+import psutil
 
 from jdkmatrix.config.model import Server
 from jdkmatrix.errors import MatrixError
@@ -107,6 +110,7 @@ class ServerProcess:
                 answer = self._try(connection)
                 now_ns = time.monotonic_ns()
                 if answer == "200":
+                    self._check_is_ours()
                     return (now_ns - self.started_ns) / 1e9
                 if ready_ns is None and ready_words and ready_words in self._messages():
                     ready_ns = now_ns
@@ -122,6 +126,17 @@ class ServerProcess:
                     message = f"no 200 within {self._rules.first_response_timeout_s:g} s; {last}"
                     raise HungError(self._with_cause(message))
                 time.sleep(_POLL_S)
+
+    def _check_is_ours(self) -> None:
+        """Raises: ServerError: what answers is another process, which took the port before the server could."""
+        port = urlsplit(self._what.base_url).port
+        try:
+            opened = psutil.Process(self.pid).net_connections("tcp")
+        except psutil.Error:
+            self.check_alive()
+            raise
+        if not any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in opened):
+            raise self._error(f"port {port} is another process's, which answers in the place of the server")
 
     def kill(self) -> None:
         """Kill the process at once; from any thread."""

@@ -1,0 +1,42 @@
+"""A server's process from its start to its first answer."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.config.model import Server
+from jdkmatrix.servers.base import Launch
+from jdkmatrix.servers.process import ServerError, ServerProcess
+
+
+class Ok(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None: ...
+
+
+def test_who_has_taken_the_port_is_not_taken_for_the_server(tmp_path: Path) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Ok) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        logs = (tmp_path / "messages.log", tmp_path / "console.log")
+        sleeps = [sys.executable, "-c", "import time; time.sleep(60)"]
+        what = Launch(sleeps, dict(os.environ), f"http://127.0.0.1:{other.server_address[1]}", "/ping", *logs)
+        try:
+            with (
+                pytest.raises(ServerError, match="is another process's, which answers in the place of the server"),
+                ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server,
+            ):
+                server.wait_ready()
+        finally:
+            other.shutdown()
+            thread.join()
