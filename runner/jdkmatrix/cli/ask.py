@@ -15,7 +15,7 @@ from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import aa_arm
+from jdkmatrix.domain.executors import aa_arm, base_of, tuning_of
 from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool, title_of
 from jdkmatrix.errors import MatrixError, visible
@@ -33,6 +33,7 @@ _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 _PRECISION = 0.05
 _FEWEST = 2  # blocks with which a ratio has an interval
 _PROFILE = "quick"
+_DECIDES = ("--profile", "--scenario", "--blocks", "--max-blocks", "--precision", "--no-stopping", "--aa")
 
 Values = dict[str, tuple[str | int, ...]]
 Choose = Callable[["Step"], str | int]
@@ -53,8 +54,8 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     Raises:
         MatrixError: as running.run; the budget is too small, or nothing says what to measure.
     """
-    if options.scenario is not None:
-        raise MatrixError("ask puts a question of your own; a published experiment is run by `matrix run --scenario`")
+    if decided := [option for option in options.given if option in _DECIDES]:
+        raise MatrixError(f"ask decides that itself, by --budget: drop {', '.join(decided)}, or use `matrix run`")
     budget_s = seconds(budget)
     project = find_project()
     matrix = load_matrix(project.matrix)
@@ -171,12 +172,21 @@ def command(options: Options) -> tuple[str, ...]:
     """`matrix run` with the same question."""
     words = ["matrix", "run"]
     for axis, values in options.values.items():
-        name, unit = (axis.removesuffix("_us"), "us") if axis.endswith("_us") else (axis, "")
-        words += [word for value in values for word in (f"--{name}", f"{value}{unit}")]
+        words += [word for value in values for word in _option(options, axis, value)]
+    words += [word for cpus in options.quotas_cpus for word in ("--cpu-quota", f"{cpus:g}")]
     words += ["--blocks", str(options.blocks)]
     if options.max_blocks is not None:
         words += ["--max-blocks", str(options.max_blocks), "--precision", str(options.precision)]
     return tuple(words)
+
+
+def _option(options: Options, axis: str, value: str | int) -> tuple[str, str]:
+    homes, tunings = (options.tables.get(table, {}) for table in ("jdk_homes", "tunings"))
+    if axis == "jdk" and value in homes:
+        return "--jdk-home", homes[str(value)]
+    if axis == "executor" and (tuning := tuning_of(str(value))) in tunings:
+        return "--arm", f"{base_of(str(value))}:{tunings[tuning]['description']}"
+    return (f"--{axis.removesuffix('_us')}", f"{value}us") if axis.endswith("_us") else (f"--{axis}", str(value))
 
 
 def _default(step: Step) -> str | int:

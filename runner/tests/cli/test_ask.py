@@ -66,6 +66,13 @@ def test_a_budget_decides_how_many_blocks() -> None:
     many = within(options, block_s=100, budget_s=1250)
     assert (many.blocks, many.max_blocks, many.precision) == (5, 12, 0.05)
     assert command(many)[-6:] == ("--blocks", "5", "--max-blocks", "12", "--precision", "0.05")
+    own = {"jdk": ("own-mine",), "executor": ("virtual", "virtual+no-inline")}
+    tables = {"jdk_homes": {"own-mine": "/jdks/mine"}, "tunings": {"no-inline": {"description": "-XX:-Inline"}}}
+    mine = within(Options("quick", own, tables=tables, quotas_cpus=(0.5,)), block_s=200, budget_s=600)
+    assert command(mine)[2:] == (
+        *("--jdk-home", "/jdks/mine", "--executor", "virtual", "--arm", "virtual:-XX:-Inline"),
+        *("--cpu-quota", "0.5", "--blocks", "3"),
+    )
     with pytest.raises(MatrixError, match="a block takes about 5 min, and an interval needs 2 of them"):
         within(options, block_s=300, budget_s=599)
     with pytest.raises(MatrixError, match='--budget: "soon" is no time'):

@@ -168,6 +168,8 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),
         (("plan", "--profile", "article", "--no-stopping", "--max-blocks", "9"), "--no-stopping adds no blocks"),
         (("plan", "--no-stopping", "--precision", "0.1"), "--no-stopping adds no blocks"),
+        (("ask", "--yes", "--blocks", "9"), "ask decides that itself, by --budget: drop --blocks, or use `matrix run`"),
+        (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is no time (allowed: 90s, 10m, 2h)'),
         (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),
         (("report", "/no/such/run"), "/no/such/run: not a run"),
         (("summary", "/no/such/run", "--markdown"), "/no/such/run: neither the folder of a run nor the id of one in "),
