@@ -184,7 +184,7 @@ def _option(options: Options, axis: str, value: str | int) -> tuple[str, str]:
     homes, tunings = (options.tables.get(table, {}) for table in ("jdk_homes", "tunings"))
     if axis == "jdk" and value in homes:
         return "--jdk-home", homes[str(value)]
-    if axis == "executor" and (tuning := tuning_of(str(value))) in tunings:
+    if axis == "executor" and (tuning := tuning_of(str(value)) or "") in tunings:
         return "--arm", f"{base_of(str(value))}:{tunings[tuning]['description']}"
     return (f"--{axis.removesuffix('_us')}", f"{value}us") if axis.endswith("_us") else (f"--{axis}", str(value))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,7 +69,10 @@ def test_a_budget_decides_how_many_blocks() -> None:
     assert (many.blocks, many.max_blocks, many.precision) == (5, 12, 0.05)
     assert command(many)[-6:] == ("--blocks", "5", "--max-blocks", "12", "--precision", "0.05")
     own = {"jdk": ("own-mine",), "executor": ("virtual", "virtual+no-inline")}
-    tables = {"jdk_homes": {"own-mine": "/jdks/mine"}, "tunings": {"no-inline": {"description": "-XX:-Inline"}}}
+    tables: dict[str, dict[str, Any]] = {
+        "jdk_homes": {"own-mine": "/jdks/mine"},
+        "tunings": {"no-inline": {"description": "-XX:-Inline"}},
+    }
     mine = within(Options("quick", own, tables=tables, quotas_cpus=(0.5,)), block_s=200, budget_s=600)
     assert command(mine)[2:] == (
         *("--jdk-home", "/jdks/mine", "--executor", "virtual", "--arm", "virtual:-XX:-Inline"),

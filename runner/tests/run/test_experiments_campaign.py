@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 from rich.console import Console
@@ -21,7 +19,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.experiment_campaign import CELLS, campaign, fork, forks, read, result
-from tests.support.run_facts import host_facts
+from tests.support.records import run_record
 from tests.support.served_campaign import Heard
 from tests.support.served_campaign import run as measure
 from tests.support.shipped import MATRIX
@@ -65,13 +63,8 @@ def record(key: CellKey, *found: Fork) -> CellRecord:
 
 
 def loaded(*cells: CellRecord) -> LoadedRun:
-    session = SimpleNamespace(number=1, host=host_facts())
-    run = SimpleNamespace(
-        run_id="r", status="complete", order=(), cells=tuple(cell.key for cell in cells), not_testable=(), notes=(),
-        stopping=None, promised_precision=None, scenario=None, seed=1, sessions=(session,), latest_session=session,
-        matrix={},
-    )  # fmt: skip
-    return LoadedRun(run=cast(Any, run), cells=cells, problems=(), directory=Path("/nowhere"))
+    run = run_record("r", cells=tuple(cell.key for cell in cells), order=())
+    return LoadedRun(run=run, cells=cells, problems=(), directory=Path("/nowhere"))
 
 
 REFUSED = result(0.0, seen=None, expected=None, outcome="not-on-this-jdk",
