@@ -24,6 +24,7 @@ from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.locate import locate
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
+from jdkmatrix.run.asked import option
 from jdkmatrix.run.capacities import bases_s
 from jdkmatrix.run.plan import estimate_s, make_plan, stages
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
@@ -54,7 +55,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     Raises:
         MatrixError: as running.run; the budget is too small, or nothing says what to measure.
     """
-    if decided := [option for option in options.given if option in _DECIDES]:
+    if decided := [given for given in options.given if given in _DECIDES]:
         raise MatrixError(f"ask decides that itself, by --budget: drop {', '.join(decided)}, or use `matrix run`")
     budget_s = seconds(budget)
     project = find_project()
@@ -186,7 +187,7 @@ def _option(options: Options, axis: str, value: str | int) -> tuple[str, str]:
         return "--jdk-home", homes[str(value)]
     if axis == "executor" and (tuning := tuning_of(str(value)) or "") in tunings:
         return "--arm", f"{base_of(str(value))}:{tunings[tuning]['description']}"
-    return (f"--{axis.removesuffix('_us')}", f"{value}us") if axis.endswith("_us") else (f"--{axis}", str(value))
+    return option(axis, value)
 
 
 def _default(step: Step) -> str | int:

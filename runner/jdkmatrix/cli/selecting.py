@@ -53,8 +53,7 @@ class Options:
             return self
         if self.scenario is not None:
             raise MatrixError("--cpu-quota is for a profile: a published experiment has the limits that were published")
-        if self.profile not in matrix.profiles:
-            raise MatrixError(f"--profile: {unknown(self.profile, matrix.profiles)}")
+        self._check_profile(matrix)
         selected = matrix.profiles[self.profile].select.workload
         workloads = self.values.get("workload") or (selected if isinstance(selected, tuple) else matrix.axes.workload)
         variants = {}
@@ -83,8 +82,7 @@ class Options:
         Raises:
             MatrixError: an unknown profile, or values with which there can be no cell.
         """
-        if self.profile not in matrix.profiles:
-            raise MatrixError(f"--profile: {unknown(self.profile, matrix.profiles)}")
+        self._check_profile(matrix)
         matrix = with_values(matrix, self.profile, self.asked)
         stages = {name: self._protocol(matrix.profiles[name]) for name in matrix.stages(self.profile)}
         if self.rounds is not None and all(profile.protocol == "separate" for profile in stages.values()):
@@ -94,6 +92,11 @@ class Options:
     def order_seed(self) -> int:
         """The seed that was asked for, or a new one."""
         return secrets.randbits(32) if self.seed is None else self.seed
+
+    def _check_profile(self, matrix: Matrix) -> None:
+        """Raises: MatrixError: it is unknown."""
+        if self.profile not in matrix.profiles:
+            raise MatrixError(f"--profile: {unknown(self.profile, matrix.profiles)}")
 
     def _protocol(self, profile: Profile) -> Profile:
         asked = {name: getattr(self, name) for name in _OF_PROTOCOL}

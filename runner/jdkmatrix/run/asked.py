@@ -9,7 +9,7 @@ from itertools import product
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.cell_key import AXES, CellKey
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.run.plan import cells_of
+from jdkmatrix.run.plan import axis_values, cells_of
 
 Values = Mapping[str, Sequence[str | int]]  # by axis; those that are on it
 
@@ -45,20 +45,16 @@ def _had(matrix: Matrix, stages: Iterable[Profile], axis: str) -> set[str | int]
     """The values of an axis that any rule of these profiles names."""
     selects = (profile.select for profile in stages)
     naming = (rule for profile in stages for rule in profile.include if getattr(rule, axis) is not None)
-    return {value for rule in (*selects, *naming) for value in _values(matrix, rule, axis)}
-
-
-def _values(matrix: Matrix, rule: Selection, axis: str) -> Sequence[str | int]:
-    named = getattr(rule, axis)
-    whole: Sequence[str | int] = getattr(matrix.axes, axis)
-    return whole if named in (None, "all") else named
+    return {value for rule in (*selects, *naming) for value in axis_values(matrix, rule, axis)}
 
 
 def _narrowed(matrix: Matrix, profile: Profile, asked: Values, new: set[str]) -> Profile:
     """Its rules with what is asked for of their values; on the axes `new` with all of it. A rule may have none left."""
 
     def changed(rule: Selection, axes: Iterable[str]) -> dict[str, tuple[str | int, ...]]:
-        return {axis: tuple(v for v in asked[axis] if axis in new or v in _values(matrix, rule, axis)) for axis in axes}
+        return {
+            axis: tuple(v for v in asked[axis] if axis in new or v in axis_values(matrix, rule, axis)) for axis in axes
+        }
 
     include = (
         rule.model_copy(update=changed(rule, [axis for axis in asked if getattr(rule, axis) is not None]))
@@ -82,13 +78,13 @@ def _lacking(matrix: Matrix, name: str, asked: Values) -> tuple[str, str | int] 
 def _why_not(matrix: Matrix, name: str, asked: Values, axis: str, value: str | int) -> str:
     """Why most of what is asked for with this value cannot be; what is not asked for is as the profile has it first."""
     select = matrix.profiles[name].select
-    axes = [(value,) if one == axis else asked.get(one, _values(matrix, select, one)[:1]) for one in AXES]
+    axes = [(value,) if one == axis else asked.get(one, axis_values(matrix, select, one)[:1]) for one in AXES]
     points = (CellKey.model_validate(dict(zip(AXES, point, strict=True))) for point in product(*axes))
     ((reason, _),) = Counter(map(matrix.why_no_cell, points)).most_common(1)
-    given = " ".join(_option(one, value) for one, values in asked.items() for value in values)
+    given = " ".join(word for one, values in asked.items() for value in values for word in option(one, value))
     return f"{given}: {reason}"
 
 
-def _option(axis: str, value: str | int) -> str:
-    """As the command line has it."""
-    return f"--{axis.removesuffix('_us')} {value}{'us' if axis.endswith('_us') else ''}"
+def option(axis: str, value: str | int) -> tuple[str, str]:
+    """As two words of the command line."""
+    return f"--{axis.removesuffix('_us')}", f"{value}us" if axis.endswith("_us") else str(value)

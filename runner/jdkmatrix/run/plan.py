@@ -104,18 +104,19 @@ def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:
 
 
 def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[CellKey]:
-    def values(axis: str) -> Iterable[str | int]:
-        named = getattr(rule, axis)
-        chosen = getattr(fallback, axis) if named is None else named
-        whole: tuple[str | int, ...] = getattr(matrix.axes, axis)
-        return whole if chosen is None or chosen == "all" else chosen
-
-    picked = {axis: tuple(values(axis)) for axis in AXES}
+    picked = {axis: axis_values(matrix, fallback if getattr(rule, axis) is None else rule, axis) for axis in AXES}
     for workload in map(str, picked["workload"]):
         for point in itertools.product(*({**picked, **_of_workload(matrix, workload, picked)}.values())):
             cell = CellKey.model_validate(dict(zip(picked, point, strict=True)))
             if matrix.has_cell(cell):
                 yield cell
+
+
+def axis_values(matrix: Matrix, rule: Selection, axis: str) -> Sequence[str | int]:
+    """The values that a rule names; the whole axis where it names none, or "all"."""
+    named: Sequence[str | int] | None = getattr(rule, axis)
+    whole: Sequence[str | int] = getattr(matrix.axes, axis)
+    return whole if named is None or named == "all" else named
 
 
 def _of_workload(
