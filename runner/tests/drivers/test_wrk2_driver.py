@@ -123,14 +123,14 @@ def test_a_phase(bench: Bench) -> None:
 def test_a_phase_counts_from_the_moment_at_which_its_edge_is_heard(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The stand-in burns 0.4 s of CPU time; what it has burnt until the edge is not the phase's."""
+    """The stand-in says how much CPU time it took in all; what it took until the edge is not the phase's."""
     monkeypatch.setattr(wrk2, "lead_s", lambda load, threads: 0.15)
     heard = Heard()
     with bench.session("calculate") as session:
         result = session.run(LOAD, COUNTS_S, label="window-1", edge=heard)
     (_, ahead_s), (_, at_s) = heard.said
     assert ahead_s <= at_s <= result.started_monotonic_ns / 1e9
-    assert 0 < result.driver_cpu_s < 0.4
+    assert 0 < result.driver_cpu_s < float((bench.folder / "cpu_s").read_text())
     assert result.driver_cpu_share == pytest.approx(result.driver_cpu_s / result.duration_s)
 
 

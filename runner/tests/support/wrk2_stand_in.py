@@ -150,6 +150,7 @@ def _behave(behaviour: str, asked: Asked, folder: Path) -> int:
             while time.process_time() < end:
                 pass
             (folder / "cpus").write_text(repr(sorted(os.sched_getaffinity(0))))
+            (folder / "cpu_s").write_text(repr(time.process_time()))
             print(sample("minutes"), end="")
         case _:
             raise ValueError(behaviour)
