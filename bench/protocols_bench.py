@@ -80,12 +80,11 @@ def measure(options: argparse.Namespace, console: Console) -> None:
 
 
 def _every_way(
-    stretches: int, starting: Iterable[RunningFork], orders: Iterable[Sequence[int]], **durations: float
+    stretches: int, starting: Iterable[RunningFork], orders: Sequence[Sequence[int]], **durations: float
 ) -> tuple[Fork, ...]:
     """`in_turns`, with what else a fork has here."""
-    rounds = [*orders]
-    numbers = mixed(len(rounds), stretches)
-    left = {True: iter(drawn(len(rounds[0]), stretches, f"stretches {rounds}")), False: iter(rounds)}
+    numbers = mixed(len(orders), stretches)
+    left = {True: iter(drawn(len(orders[0]), stretches, f"stretches {[*orders]}")), False: iter(orders)}
     lead_s = durations["lead_s"]
     return in_turns(
         (_Stretched(fork, numbers) for fork in starting),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, per_cent
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.cells.advice import Advice, advise
+from jdkmatrix.report.cells.advice import Advice, Side, advise
 from jdkmatrix.report.cells.judgements import NUMERATOR
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.fork_counts import count_forks
@@ -50,3 +52,19 @@ def trust_line(run: JudgedRun) -> str:
         *([f"{plural(unsteady, 'fork')} not steady"] if unsteady else []),
     ]
     return "; ".join(parts)
+
+
+def next_step(run: JudgedRun) -> str:
+    """More blocks, where they would tell what these have not; else another question."""
+    precision = run.run.promised_precision
+    undecided = [key for key in run.cells.keys if key.executor == NUMERATOR and _is_open(run, key)]
+    judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
+    needed = [one.ratio.blocks + more for one in judged if precision and (more := blocks_ahead(one.ratio, precision))]
+    if precision and needed and (most := max(needed)) <= BLOCKS_TOLD_MAX:
+        return f"--blocks {most} would tell the ratio to ± {per_cent(precision)}, if blocks scatter as these did"
+    return ".venv/bin/matrix ask measures your own CPUs, task and remote delay"
+
+
+def _is_open(run: JudgedRun, key: CellKey) -> bool:
+    told = advise(run.judgements, run.cells, key)
+    return bool(told) and told[0].side is Side.OPEN

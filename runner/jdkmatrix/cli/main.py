@@ -70,6 +70,24 @@ def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
     return wrapper
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        from jdkmatrix import __version__
+        from jdkmatrix.run.code_version import measuring_code
+
+        print(f"matrix {__version__}, measuring code {measuring_code()[:12]}")
+        raise typer.Exit
+
+
+@app.callback()
+def options_of_all(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Measure and show which executor serves requests better on my JDK, my CPUs and my task length."""
+
+
 @app.command(short_help="Show what would be measured, and how long it takes.")
 @with_error_messages
 @with_selection
@@ -194,11 +212,14 @@ def serve(
 def export(
     run: Annotated[str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")] = None,
     form: Annotated[
-        Literal["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher", "openmetrics", "badge"],
+        Literal[
+            "csv", "blocks", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher", "openmetrics", "badge"
+        ],
         typer.Option(
             "--format",
-            help="Every figure as a table, or with verdicts (json); throughput as JMH writes it; for tracking over "
-            "commits, as github-action-benchmark or Bencher reads it; for Prometheus; or a badge for each condition.",
+            help="Every figure as a table (csv), or with verdicts (json); the blocks behind each ratio; throughput as "
+            "JMH writes it; for tracking over commits, as github-action-benchmark or Bencher reads it; for Prometheus; "
+            "or a badge for each condition.",
         ),
     ] = "csv",
 ) -> None:

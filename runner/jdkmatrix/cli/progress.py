@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Self
 
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from jdkmatrix.cli import experiments
 from jdkmatrix.cli.so_far import so_far
@@ -47,13 +49,22 @@ def clock(seconds: float) -> str:
 class Display(AbstractContextManager["Display", None], ABC):
     """Counts forks and tells the time left: by the forks that are done, by the plan's estimate until one is."""
 
-    def __init__(self, console: Console, estimate_fork_s: float, precision: float, *, verbose: bool) -> None:
+    def __init__(
+        self,
+        console: Console,
+        estimate_fork_s: float,
+        precision: float,
+        *,
+        verbose: bool,
+        now: Callable[[], float],
+    ) -> None:
         """`precision`: to which share ratios are to be known; `verbose`: tell windows and rounds, too."""
         self._console = console
         self._verbose = verbose
-        self._estimate_s = estimate_fork_s
+        self._fork_s = estimate_fork_s
         self._precision = precision
-        self._began = time.monotonic()
+        self._now = now
+        self._began_s = self._result_s = now()
         self._total = self._started = self._done = 0
 
     def __exit__(self, *stopped: object) -> None: ...
@@ -66,11 +77,13 @@ class Display(AbstractContextManager["Display", None], ABC):
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
         self._done += 1
+        self._result_s = self._now()
+        self._fork_s = (self._result_s - self._began_s) / self._done
 
     def block_finished(self, group: Sequence[CellRecord], more: bool) -> None:
         """Behind the last block of a condition the summary says more."""
         if more and group[0].key.has_server and (text := so_far(group, self._precision, self._fork_s * len(group))):
-            self.decided(text)
+            self.told_so_far(text)
 
     @abstractmethod
     def step(self, text: str) -> None: ...
@@ -78,13 +91,14 @@ class Display(AbstractContextManager["Display", None], ABC):
     @abstractmethod
     def decided(self, text: str) -> None: ...
 
-    @property
-    def _fork_s(self) -> float:
-        return (time.monotonic() - self._began) / self._done if self._done else self._estimate_s
+    @abstractmethod
+    def told_so_far(self, text: str) -> None: ...
 
     @property
     def _left(self) -> str:
-        return clock(self._fork_s * (self._total - self._done))
+        """Falls from one result to the next, though the forks of a block that take turns all end with it."""
+        ahead_s = self._fork_s * (self._total - self._done) - (self._now() - self._result_s)
+        return clock(max(ahead_s, self._fork_s * (self._total - self._started)))
 
 
 class Lines(Display):
@@ -106,55 +120,84 @@ class Lines(Display):
     def decided(self, text: str) -> None:
         self._console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
 
+    def told_so_far(self, text: str) -> None:
+        self.decided(text)
 
-class Live(Display):
-    """A progress bar with the current cell, its last figures and the time left; results scroll by above it."""
 
-    def __init__(self, console: Console, estimate_fork_s: float, precision: float, *, verbose: bool) -> None:
-        super().__init__(console, estimate_fork_s, precision, verbose=verbose)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
+class Screen(Display):
+    """On a terminal: a bar with the time left, below it the fork that is measured and what the blocks say so far;
+    results scroll by above."""
+
+    def __init__(
+        self,
+        console: Console,
+        estimate_fork_s: float,
+        precision: float,
+        *,
+        verbose: bool,
+        now: Callable[[], float],
+    ) -> None:
+        super().__init__(console, estimate_fork_s, precision, verbose=verbose, now=now)
+        self._bar = Progress(
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
+            TextColumn("forks,"),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[left]} left"),
-            TextColumn("{task.fields[step]}", style="dim"),
-            console=console,
+            TextColumn("{task.fields[left]}"),
             expand=True,
         )
-        self._task = self._progress.add_task("…", total=None, left="?", step="")
+        self._task = self._bar.add_task("", total=None, left="")
+        self._measured = self._step = self._so_far = ""
+        self._live = Live(console=console, get_renderable=self._shown, refresh_per_second=2)
 
     def __enter__(self) -> Self:
-        self._progress.start()
+        self._live.start()
         return self
 
     def __exit__(self, *stopped: object) -> None:
-        self._progress.stop()
-
-    def forks_ahead(self, forks: int) -> None:
-        super().forks_ahead(forks)
-        self._progress.update(self._task, total=self._total, left=self._left)
+        self._measured = self._step = self._so_far = ""
+        self._live.stop()
 
     def fork_started(self, planned: PlannedFork) -> None:
+        super().fork_started(planned)
         key = planned.key
+        wait = f", remote {key.wait_us} µs" if key.wait_us else ""
         number = planned.label.removeprefix(key.cell_id)
-        wait = f" wait={key.wait_us}µs" if key.wait_us else ""
-        name = f"{key.jdk} {key.executor} cpus={key.cpus} burn={key.burn_us}µs{wait} {key.load} {number}"
-        self._progress.update(self._task, description=escape(name), left=self._left)
+        self._measured = (
+            f"{number} {key.executor}, {key.jdk}, {key.cpus} CPUs, burn {key.burn_us} µs{wait}, {key.load}: "
+        )
 
     def step(self, text: str) -> None:
-        self._progress.update(self._task, step=escape(text))
+        self._step = text
+        self._live.refresh()
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
         super().fork_finished(fork, cell)
-        self._progress.update(self._task, advance=1, step="", left=self._left)
         style = "" if fork.status is Status.OK else "[yellow]"
         label = cell.key.fork_label(fork.fork, fork.attempt)
-        self._progress.console.print(f"{style}{escape(f'{label}: {figures(fork, cell)}')}")
+        self._live.console.print(f"{style}{escape(f'{label}: {figures(fork, cell)}')}", highlight=False)
 
     def decided(self, text: str) -> None:
-        self._progress.console.print(escape(text))
+        self._live.console.print(escape(text), highlight=False)
+
+    def told_so_far(self, text: str) -> None:
+        self._so_far = text
+
+    def _shown(self) -> Group:
+        left = f"{self._left} left" if self._done < self._total else ""
+        self._bar.update(self._task, total=self._total, completed=self._done, left=left)
+        lines = (f"{self._measured}{self._step}", self._so_far)
+        below = (Text(visible(line), no_wrap=True, overflow="ellipsis") for line in lines if line)
+        return Group(self._bar, *below)
 
 
-def display(console: Console, estimate_fork_s: float, precision: float, *, verbose: bool) -> Display:
-    return (Live if console.is_terminal else Lines)(console, estimate_fork_s, precision, verbose=verbose)
+def display(
+    console: Console,
+    estimate_fork_s: float,
+    precision: float,
+    *,
+    verbose: bool,
+    now: Callable[[], float] = time.monotonic,
+) -> Display:
+    kind = Screen if console.is_terminal else Lines
+    return kind(console, estimate_fork_s, precision, verbose=verbose, now=now)

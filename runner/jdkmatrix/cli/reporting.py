@@ -83,6 +83,8 @@ def export(run: str | None, form: str) -> int:
                 _print_json(exports.badges(judged))
             case "csv":
                 _print_as_utf_8(exports.as_csv(exports.results(judged)))
+            case "blocks":
+                _print_as_utf_8(exports.as_csv(exports.blocks(judged), exports.BLOCK_COLUMNS))
             case _:
                 rows, claims = exports.as_json(exports.results(judged)), exports.verdicts(judged.claims)
                 _print_json({"run_id": loaded.run.run_id, "results": rows, "verdicts": claims})

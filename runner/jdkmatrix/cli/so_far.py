@@ -15,7 +15,7 @@ from jdkmatrix.stats.protocols import blocks_needed
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.store.cells import CellRecord
 
-_BLOCKS_TOLD_MAX = 200  # beyond that, more blocks are no way
+BLOCKS_TOLD_MAX = 200  # beyond that, more blocks are no way
 
 
 def so_far(group: Sequence[CellRecord], precision: float, block_s: float) -> str | None:
@@ -41,20 +41,27 @@ def _known(ratio: Ratio) -> str:
 
 
 def _ahead(ratio: Ratio, precision: float, span_of: Callable[[int], str]) -> str:
-    """How many more blocks would tell it as precisely, if they scatter as those before."""
+    more = blocks_ahead(ratio, precision)
+    if more is None:
+        return ""
+    if not more:
+        return f"; known to ± {per_cent(math.expm1(ratio.half_width_log or 0))}"
+    if more > BLOCKS_TOLD_MAX:
+        return f"; to ± {per_cent(precision)} more than {BLOCKS_TOLD_MAX} blocks"
+    return f"; to ± {per_cent(precision)} about {plural(more, 'more block')}, {span_of(more)}"
+
+
+def blocks_ahead(ratio: Ratio, precision: float) -> int | None:
+    """How many more blocks would tell the ratio to ± `precision` (a share), if they scatter as those before; None where
+    nothing says how they scatter."""
     half = ratio.half_width_log
-    if half is None:
-        return ""
+    if half is None or not math.isfinite(half):
+        return None
     if half <= math.log1p(precision):
-        return f"; known to ± {_per_cent(math.expm1(half))}"
-    if not math.isfinite(half):
-        return ""
+        return 0
     variance = ratio.blocks * (half / student_t(CONFIDENCE, ratio.blocks)) ** 2
-    more = blocks_needed(variance, math.log1p(precision), CONFIDENCE, ratio.blocks + 1) - ratio.blocks
-    if more > _BLOCKS_TOLD_MAX:
-        return f"; to ± {_per_cent(precision)} more than {_BLOCKS_TOLD_MAX} blocks"
-    return f"; to ± {_per_cent(precision)} about {plural(more, 'more block')}, {span_of(more)}"
+    return blocks_needed(variance, math.log1p(precision), CONFIDENCE, ratio.blocks + 1) - ratio.blocks
 
 
-def _per_cent(share: float) -> str:
+def per_cent(share: float) -> str:
     return f"{share * 100:.2g} %"

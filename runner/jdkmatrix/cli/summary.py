@@ -10,12 +10,12 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 
 from jdkmatrix.cli import experiments, markdown
-from jdkmatrix.cli.answer import answer_lines, trust_line
+from jdkmatrix.cli.answer import answer_lines, next_step, trust_line
 from jdkmatrix.cli.conditions_table import ConditionRow, ConditionRows, conditions_table
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.executors import base_of, is_aa_arm
 from jdkmatrix.figures.metrics import CAPACITY, metrics_of
-from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds import AnyLoad, kind_of, loads_words
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
@@ -80,6 +80,8 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
             console.print(f"[yellow]{escape(text)}", soft_wrap=True)
     for note in loaded.run.notes:
         console.print(f"note: {escape(note)}", soft_wrap=True)
+    if run.cells.keys:
+        console.print(f"next: {escape(next_step(run))}", soft_wrap=True)
     *_, again = reproduce(loaded.run).splitlines()
     console.print(f"again: {escape(again)}", soft_wrap=True)
 
@@ -246,8 +248,13 @@ def _headings(run: JudgedRun) -> tuple[str, ...]:
 def _caption(run: JudgedRun) -> str:
     cells = run.loaded.served
     kinds = list(dict.fromkeys(kind_of(cell.load).ratio_of for cell in cells)) or ["of req/s"]
-    caption = f"ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval (*: no evidence yet)"
-    if any(run.cells.reference(cell.key) == base_of(cell.key.executor) != cell.key.executor for cell in cells):
+    by_name: dict[str, list[AnyLoad]] = {}
+    for cell in cells:
+        by_name.setdefault(cell.key.load, []).append(cell.load)
+    loads = "".join(f"{name}: {loads_words(loads)}; " for name, loads in by_name.items())
+    caption = f"{loads}ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval (*: no evidence yet)"
+    arms = [cell.key for cell in cells if not is_aa_arm(cell.key.executor)]
+    if any(run.cells.reference(key) == base_of(key.executor) != key.executor for key in arms):
         caption += "; a tuned executor over itself without the tuning"
     if _searched(cells):
         return caption

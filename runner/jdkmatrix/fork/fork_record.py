@@ -46,11 +46,13 @@ class RemoteParts:
 
 
 class Round(NamedTuple):
-    """A window of `duration_s`, behind `lead_s` of the same load that nobody looks at. `number`: 1.."""
+    """A window of `duration_s`, behind `lead_s` of the same load that nobody looks at. `number`: 1.. `of` how many; 0:
+    it belongs to none."""
 
     number: int
     lead_s: float
     duration_s: float
+    of: int = 0
 
 
 class Opened(Protocol):

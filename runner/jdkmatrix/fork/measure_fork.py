@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Self
@@ -92,7 +92,7 @@ def measure_fork(draft: ForkDraft, listener: Listener) -> Fork:
 
 def in_turns(
     starting: Iterable[RunningFork],
-    orders: Iterable[Sequence[int]],
+    orders: Collection[Sequence[int]],
     *,
     rewarm_s: float,
     lead_s: float,
@@ -117,7 +117,7 @@ def in_turns(
             fork.rewarm(rewarm_s)
         for number, order in enumerate(orders, start=1):
             for place in order:
-                forks[place].window(Round(number, lead_s, round_s))
+                forks[place].window(Round(number, lead_s, round_s, len(orders)))
         return tuple(fork.close() for fork in forks)
 
 

@@ -30,21 +30,44 @@ COLUMNS = (
     *("value", "interval_low", "interval_high", "least", "most", "bound"),
     *("versus", "ratio", "ratio_low", "ratio_high", "blocks", "p_adjusted", "verdict"),
 )
+# `value`, `versus_value`: what both came to in a block; the ratio of a cell is the geometric mean of `ratio`.
+BLOCK_COLUMNS = (
+    *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "versus"),
+    *("block", "value", "versus_value", "ratio"),
+)
 Row = dict[str, Any]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def results(judged: JudgedRun) -> Iterator[Row]:
-    """One for each figure of each cell, with those of `COLUMNS` that it has."""
+    """One for each figure of each cell, with those of `COLUMNS` that it has. What has two names, as throughput has
+    where it is that at saturation, too, is there once, by the name that executors are compared by."""
     run_id = judged.run.run_id
     for cell in (*judged.cells, *judged.experiments):
         yield from ({"run_id": run_id, **row} for row in _of_cell(cell, judged.judgements))
 
 
-def as_csv(rows: Iterable[Row]) -> str:
-    """`COLUMNS` first."""
+def blocks(judged: JudgedRun) -> Iterator[Row]:
+    """One for each block behind each ratio of `results`, with `BLOCK_COLUMNS`."""
+    for cell in judged.cells:
+        for metric in cell.metrics:
+            compared = judged.judgements.comparison(metric, cell.key)
+            for block, (above, below) in compared.pairs.items() if compared else ():
+                yield {
+                    "run_id": judged.run.run_id,
+                    **_whose(cell, metric),
+                    "versus": compared.base.key.executor if compared else "",
+                    "block": block,
+                    "value": above,
+                    "versus_value": below,
+                    "ratio": above / below,
+                }
+
+
+def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
+    """The names of the columns first."""
     sink = io.StringIO()
-    writer = csv.DictWriter(sink, COLUMNS, restval="", lineterminator="\n")
+    writer = csv.DictWriter(sink, columns, restval="", lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({name: _field(value) for name, value in row.items()})
@@ -205,17 +228,22 @@ def _field(value: object) -> object:
     return "" if value is None else value
 
 
-def _of_cell(cell: CellStats, judgements: Judgements) -> Iterator[Row]:
+def _told_once(cell: CellStats) -> Iterator[Metric]:
+    compared = metrics_of(cell.load)
+    told = {metric.of for metric in compared}
     for metric in cell.metrics:
+        if metric in compared or metric.of not in told:
+            told.add(metric.of)
+            yield metric
+
+
+def _of_cell(cell: CellStats, judgements: Judgements) -> Iterator[Row]:
+    for metric in _told_once(cell):
         over = over_forks(metric, cell.figures(metric).values())
         if over is None:
             continue
         row: Row = {
-            "cell_id": cell.key.cell_id,
-            **{axis: getattr(cell.key, axis) for axis in AXES},
-            "driver": cell.driver,
-            "figure": metric.id,
-            "unit": metric.unit,
+            **_whose(cell, metric),
             "forks": over.forks,
             "value": over.value,
             "least": over.least,
@@ -225,6 +253,12 @@ def _of_cell(cell: CellStats, judgements: Judgements) -> Iterator[Row]:
         if not over.bounded and over.low is not None and over.high is not None:
             row |= {"interval_low": over.low, "interval_high": over.high}
         yield {**row, **_compared(cell, metric, judgements)}
+
+
+def _whose(cell: CellStats, metric: Metric) -> Row:
+    key = cell.key
+    axes = {axis: getattr(key, axis) for axis in AXES}
+    return {"cell_id": key.cell_id, **axes, "driver": cell.driver, "figure": metric.id, "unit": metric.unit}
 
 
 def _compared(cell: CellStats, metric: Metric, judgements: Judgements) -> Row:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from statistics import fmean
 
@@ -50,9 +50,9 @@ def _why_none(setup: CellSetup, wait_us: int) -> str | None:
     return "its executor comes with kernel settings, which hold for the whole host" if setup.kernel else None
 
 
-def round_orders(lanes: int, rounds: int, seed: str) -> Iterator[tuple[int, ...]]:
+def round_orders(lanes: int, rounds: int, seed: str) -> tuple[tuple[int, ...], ...]:
     """The order of the block's forks in every round, counterbalanced as blocks are."""
-    return islice(block_orders(range(lanes), random.Random(seed)), rounds)
+    return tuple(islice(block_orders(range(lanes), random.Random(seed)), rounds))
 
 
 def rounds_of_next(group: Iterable[CellRecord], profile: Profile, turns: Turns) -> int:

@@ -32,3 +32,46 @@ def test_a_log_has_a_line_when_a_fork_starts_and_one_with_its_result(verbose: bo
     assert sum("window 1/2" in line for line in lines) == (2 if verbose else 0)
     assert lines[-1].startswith("so far: throughput with virtual is 0.63 × that with liberty (1 block")
     assert len(lines) == (7 if verbose else 5)
+
+
+def test_the_time_left_only_falls_while_forks_take_turns() -> None:
+    """Those of a block all end with it, minutes after the first of them began."""
+    sink, now = StringIO(), [0.0]
+    group = [cell(key(name), (measured(1, rate),)) for name, rate in (("liberty", 1000.0), ("virtual", 630.0))]
+    with display(Console(file=sink, width=200), 60, 0.05, verbose=False, now=lambda: now[0]) as shown:
+        shown.forks_ahead(6)
+        for block in range(3):
+            for one in group:
+                shown.fork_started(PlannedFork(one.key, fork=block + 1, position=1, sequence=1))
+                now[0] += 50
+            for one in group:
+                shown.fork_finished(one.forks[0], one)
+    left = [line.rpartition(", ")[2] for line in sink.getvalue().splitlines() if line.startswith("[")]
+    assert left == ["6:00 left", "5:10 left", "3:20 left", "2:30 left", "1:40 left", "0:50 left"]
+
+
+def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio() -> None:
+    sink = StringIO()
+    forks = {name: measured(1, rate) for name, rate in (("liberty", 1000.0), ("virtual", 630.0))}
+    group = [cell(key(name), (fork,)) for name, fork in forks.items()]
+    with display(
+        Console(file=sink, width=100, force_terminal=True, color_system=None), 60, 0.05, verbose=False
+    ) as shown:
+        shown.forks_ahead(4)
+        for one in group:
+            shown.fork_started(PlannedFork(one.key, fork=1, position=1, sequence=1))
+            shown.fork_finished(one.forks[0], one)
+        shown.block_finished(group, more=True)
+        shown.fork_started(PlannedFork(group[0].key, fork=2, position=1, sequence=3))
+        shown.step("round 3/10, liberty: 1,000 req/s")
+        shown.decided("told apart")
+    text = sink.getvalue()
+    for told in (
+        "2/4 forks",
+        " left",
+        "#2 liberty, temurin-25, 1 CPUs",
+        "round 3/10",
+        "so far: throughput",
+        "told apart",
+    ):
+        assert told in text

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from jdkmatrix.cli.answer import next_step
 from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown, summary_table
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import cell, fork, fork_with, key, load_result, window
@@ -69,6 +71,30 @@ def test_the_rate_that_held_has_a_column_and_makes_the_ratio() -> None:
     line = next(line for line in lines if "virtual" in line)
     assert "10,000" in line and "4,500" in line
     assert "0.50 (1 block)" in line, "the other fork's search came to no end"
+
+
+@pytest.mark.parametrize(
+    ("rates", "told"),
+    [
+        (((1000, 1000), (1100, 1000), (900, 1000)), "--blocks 19 would tell the ratio to ± 5 %"),
+        (((500, 1000), (510, 1000), (490, 1000)), ".venv/bin/matrix ask measures your own CPUs"),
+        (((1000, 1000),), ".venv/bin/matrix ask measures your own CPUs"),
+    ],
+)
+def test_the_next_step(rates: tuple[tuple[int, int], ...], told: str) -> None:
+    arms = zip(*rates, strict=True)
+    cells = [
+        cell(key(name), tuple(measured(block, rate, 2) for block, rate in enumerate(arm, start=1)))
+        for name, arm in zip(("virtual", "liberty"), arms, strict=True)
+    ]
+    loaded = run_of(cells)
+    run = loaded.run.model_copy(update={"promised_precision": 0.05})
+    assert next_step(JudgedRun(replace(loaded, run=run))).startswith(told)
+
+
+def test_an_aa_check_is_no_tuned_executor() -> None:
+    cells = [cell(key(name), (measured(1, 1000),)) for name in ("liberty", "liberty-aa")]
+    assert "tuned" not in "".join(printed(cells))
 
 
 def test_cells_without_a_figure_say_why() -> None:

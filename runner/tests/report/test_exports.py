@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from statistics import geometric_mean
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from jdkmatrix.report.cells.advice import advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.exports import (
+    BLOCK_COLUMNS,
     COLUMNS,
     _field,
     _label,
@@ -26,6 +28,7 @@ from jdkmatrix.report.exports import (
     badges,
     bencher,
     better,
+    blocks,
     jmh,
     openmetrics,
     results,
@@ -50,7 +53,13 @@ def test_every_figure_of_every_cell_is_a_line(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, Shape(blocks=3, accidents=True, cpus=(1, 2), burn_us=(0, 100)))
     rows = table(loaded)
     cells = Cells(loaded.run, loaded.served)
-    told = {(cell.key.cell_id, metric.id) for cell in cells for metric in METRICS if cell.figures(metric)}
+    named_twice = {"saturated", "lowest-cpu"}  # of a load that is one rate, or none
+    told = {
+        (cell.key.cell_id, metric.id)
+        for cell in cells
+        for metric in METRICS
+        if cell.figures(metric) and metric.id not in named_twice
+    }
     assert [(row["cell_id"], row["figure"]) for row in rows] == list(
         dict.fromkeys((row["cell_id"], row["figure"]) for row in rows)
     )
@@ -75,6 +84,19 @@ def test_ratios_are_those_that_were_judged(tmp_path: Path) -> None:
         assert row["verdict"] == judged.verdict.value
     own = [row for row in table(loaded) if row["figure"] == "throughput" and row["executor"] == "liberty"]
     assert {(row["versus"], row["ratio"]) for row in own} == {("", "")}
+
+
+def test_every_ratio_can_be_worked_out_from_its_blocks(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, Shape(blocks=3, accidents=True, cpus=(1, 2), burn_us=(0, 100)))
+    by_ratio: dict[tuple[str, str], list[float]] = {}
+    for row in csv.DictReader(io.StringIO(as_csv(blocks(JudgedRun(loaded)), BLOCK_COLUMNS))):
+        assert float(row["ratio"]) == float(row["value"]) / float(row["versus_value"])
+        by_ratio.setdefault((row["cell_id"], row["figure"]), []).append(float(row["ratio"]))
+    told = {(row["cell_id"], row["figure"]): row for row in table(loaded) if row["ratio"]}
+    assert by_ratio.keys() == told.keys()
+    for name, ratios in by_ratio.items():
+        assert len(ratios) == int(told[name]["blocks"])
+        assert geometric_mean(ratios) == pytest.approx(float(told[name]["ratio"]))
 
 
 def test_experiments_without_a_server_are_in_it(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from jdkmatrix.report.cell_page.page import served_page
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.experiments.cell_page import experiment_page
 from jdkmatrix.report.experiments.sections import experiment_sections
-from jdkmatrix.report.exports import as_csv, results, verdicts
+from jdkmatrix.report.exports import BLOCK_COLUMNS, as_csv, blocks, results, verdicts
 from jdkmatrix.report.html.method import method_page
 from jdkmatrix.report.html.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.html.page import Pages
@@ -71,6 +71,7 @@ class RunWriter:
             METHOD_PAGE: pages.render(method_page(run, pages.tried, _ROOT)),
             "run.json": run.model_dump_json(indent=1),
             "results.csv": as_csv(results(judged)),
+            "blocks.csv": as_csv(blocks(judged), BLOCK_COLUMNS),
             "verdicts.json": json.dumps(verdicts(judged.claims), indent=1, allow_nan=False) + "\n",
         }.items():
             (self._folder / name).write_text(text, "utf-8")

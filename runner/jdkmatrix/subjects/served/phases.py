@@ -59,7 +59,8 @@ class WarmServer:
         load, number = self.load.load.in_windows, turn.number
         self._took_turns = True
         self.windows.bench.session.warm(load, turn.lead_s, label="lead")
-        ask = Ask(load, turn.duration_s, f"round-{number}", f"round {number}, {self.arm}")
+        title = f"round {number}/{turn.of}" if turn.of else f"window {number}"
+        ask = Ask(load, turn.duration_s, f"round-{number}", f"{title}, {self.arm}")
         self.found.windows.append(self.windows.measure(ask, index=number))
 
 
