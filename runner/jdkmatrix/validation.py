@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ from pydantic_core import ErrorDetails
 from jdkmatrix.reading import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
+_LAST_NUMBER = re.compile(r"(.*\D)([0-9]{1,18})")
 
 
 def validated(model: type[Model], data: Any, where: str | Path) -> Model:
@@ -31,9 +33,16 @@ def validated(model: type[Model], data: Any, where: str | Path) -> Model:
 def unknown(found: object, allowed: Iterable[object]) -> str:
     """`found` is none of `allowed`: what it should have been, in one phrase."""
     names = [str(name) for name in allowed]
-    close = difflib.get_close_matches(str(found), names, n=1)
+    close = _next_number(str(found), names) or difflib.get_close_matches(str(found), names, n=1)
     hint = f'; did you mean "{close[0]}"?' if close else ""
     return f'"{found}" is not known{hint} (allowed: {", ".join(names)})'
+
+
+def _next_number(found: str, names: Sequence[str]) -> list[str]:
+    """The name that differs in its last number alone, by the least."""
+    asked = _LAST_NUMBER.fullmatch(found)
+    alike = [one for one in map(_LAST_NUMBER.fullmatch, names) if asked and one and one[1] == asked[1]]
+    return [min(alike, key=lambda one: abs(int(one[2]) - int(asked[2])))[0]] if asked and alike else []
 
 
 def told(problems: Iterable[tuple[str, str]]) -> ConfigError:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -30,19 +31,30 @@ def show(*, as_json: bool) -> None:
     if as_json:
         print(json.dumps([_as_json(row) for row in rows], indent=2))
         return
-    table = Table(title="JDK catalogue", caption="vendor, VM and hashes: --json", caption_justify="left")
-    table.add_column("id", no_wrap=True)
-    table.add_column("version")
-    table.add_column("here", no_wrap=True)
-    table.add_column("from where, or why not", overflow="fold")
+    table = Table(
+        box=box.SIMPLE_HEAD, caption="where each is, its vendor, VM and hashes: --json", caption_justify="left"
+    )
+    for heading in ("id", "version", "here", "from where"):
+        table.add_column(heading, no_wrap=heading in ("id", "here"))
+    why_not: dict[str, list[str]] = {}
     for row in rows:
-        bugs = [f"known bugs: {', '.join(bug.id for bug in row.entry.known_bugs)}"] if row.entry.known_bugs else []
-        where = [f"{row.source}: {row.detail}" if row.source else row.detail]
         style = _STYLES[row.status]
+        where = [*_where(row)] if row.status != "unavailable" else []
         table.add_row(
-            escape(row.entry.id), escape(row.entry.version), f"[{style}]{row.status}", escape(" · ".join(where + bugs))
+            escape(row.entry.id), escape(row.entry.version), f"[{style}]{row.status}", escape("; ".join(where))
         )
-    Console().print(table)
+        if not where:
+            why_not.setdefault(row.detail, []).append(row.entry.id)
+    console = Console()
+    console.print(table)
+    for why, ids in why_not.items():
+        console.print(escape(f"unavailable: {', '.join(ids)}: {why}"), soft_wrap=True, highlight=False)
+
+
+def _where(row: Outlook) -> Iterator[str]:
+    yield (row.source or row.detail) if row.status == "ready" else f"{row.source}: {row.detail}"
+    if row.entry.known_bugs:
+        yield f"known bugs: {', '.join(bug.id for bug in row.entry.known_bugs)}"
 
 
 def fetch_one(jdk_id: str) -> None:

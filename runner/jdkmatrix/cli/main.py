@@ -356,14 +356,6 @@ def schema() -> None:
     print(json.dumps(file_schema(), indent=2))
 
 
-@app.command()
-def version() -> None:
-    """Print the version."""
-    from jdkmatrix import __version__
-
-    print(f"matrix {__version__}")
-
-
 def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what a terminal cannot show stops nothing

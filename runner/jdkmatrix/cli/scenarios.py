@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -15,7 +16,7 @@ from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, 
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.load import load_matrix, parse_files, read_files
-from jdkmatrix.config.model import Matrix, ScaleName, Scenario
+from jdkmatrix.config.model import Matrix, ScaleName
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.topology import Topology, read_topology
@@ -96,11 +97,8 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     matrix = parse_files(files)
     options = options.with_quotas(matrix)
     if options.asked:
-        jdks = {
-            *(entry.id for entry in load_catalogue(project.jdks).entries),
-            *matrix.jdk_homes,
-            *options.tables.get("jdk_homes", ()),
-        }
+        pinned = (entry.id for entry in load_catalogue(project.jdks).entries)
+        jdks = tuple(dict.fromkeys((*pinned, *matrix.jdk_homes, *options.tables.get("jdk_homes", ()))))
         check_values(files, matrix, options, jdks)
         matrix = parse_files(files, options.asked, options.tables)
     if options.scenario == IN_TURN and matrix.scenarios:
@@ -132,8 +130,8 @@ def cannot(matrix: Matrix, name: str, scale: ScaleName, topology: Topology, memo
 
 
 def show(only: str | None) -> None:
-    """Print every scenario with both sizes, their time, and what this host cannot do of them, then what was published
-    and no scenario repeats; one alone (`only`) with what was published of it.
+    """Print every scenario in a line, with the time of both sizes, and which statements no scenario repeats; one alone
+    (`only`) with both sizes, what this host cannot do of them, and what was published of it.
 
     Raises:
         MatrixError: no such scenario, or as load_matrix and load_claims.
@@ -141,39 +139,41 @@ def show(only: str | None) -> None:
     project = find_project()
     matrix = load_matrix(project.matrix)
     registry = load_claims(project.published, matrix.scenarios)
-    if only is not None and only not in matrix.scenarios:
-        raise MatrixError(f"scenario {unknown(only, matrix.scenarios)}")
-    shown = matrix.scenarios if only is None else {only: matrix.scenarios[only]}
     console = Console()
-    console.print(_table(matrix, registry, shown))
-    for line in _published_lines(registry, only):
-        console.print(escape(line), soft_wrap=True)
+    if only is None:
+        console.print(_table(matrix))
+        ids = ", ".join(claim.id for claim in registry.not_repeated())
+        lines: Iterable[str] = ("matrix scenarios NAME: its sizes, and what was published", f"repeated by none: {ids}")
+    elif only in matrix.scenarios:
+        lines = _one(matrix, registry, only)
+    else:
+        raise MatrixError(f"scenario {unknown(only, matrix.scenarios)}")
+    for line in lines:
+        console.print(escape(line), soft_wrap=True, highlight=False)
 
 
-def _published_lines(registry: Registry, scenario: str | None) -> Iterator[str]:
-    if scenario is not None:
-        for claim in registry.records(registry.repeated_by(scenario)):
-            yield from claim_lines(claim)
-        return
-    yield "\nPublished, but repeated by no scenario:"
-    for claim in registry.not_repeated():
-        yield f"  {claim.id}: {claim.not_repeated}"
-
-
-def _table(matrix: Matrix, registry: Registry, shown: Mapping[str, Scenario]) -> Table:
+def _table(matrix: Matrix) -> Table:
     topology, memory = read_topology(), memory_bytes()
-    table = Table(title="scenarios")
-    for heading in ("scenario", "scale", "time", "what"):
-        table.add_column(heading, overflow="fold")
-    for name, scenario in shown.items():
-        about = f"{scenario.description} Published: {', '.join(registry.repeated_by(name))}."
-        table.add_row(f"[bold]{escape(name)}", "", "", escape(about))
-        for scale in SCALES:
-            size = scenario.size(scale)
-            missing = "; ".join(cannot(matrix, name, scale, topology, memory))
-            words = f"{size.words}. [yellow]Not all of it fits: {escape(missing)}" if missing else escape(size.words)
-            table.add_row("", scale, _time(matrix, name, scale), words)
+    table = Table(box=box.SIMPLE_HEAD, caption="*: not all of it fits this host", caption_justify="left")
+    for heading in ("scenario", "small", "published", "what"):
+        table.add_column(heading, no_wrap=heading != "what")
+    for name, scenario in matrix.scenarios.items():
+        marks = {size: "*" if [*cannot(matrix, name, size, topology, memory)] else "" for size in SCALES}
+        times = {size: f"{_time(matrix, name, size)}{mark}" for size, mark in marks.items()}
+        table.add_row(f"[bold]{escape(name)}", times["small"], times["article"], escape(scenario.description))
     return table
+
+
+def _one(matrix: Matrix, registry: Registry, name: str) -> Iterator[str]:
+    topology, memory = read_topology(), memory_bytes()
+    scenario = matrix.scenarios[name]
+    yield f"{name}: {scenario.description}"
+    for scale in SCALES:
+        missing = "; ".join(cannot(matrix, name, scale, topology, memory))
+        fits = f". Not all of it fits: {missing}" if missing else ""
+        yield f"  {scale}, {_time(matrix, name, scale)}: {scenario.size(scale).words}{fits}"
+    for claim in registry.records(registry.repeated_by(name)):
+        yield from claim_lines(claim)
 
 
 def claim_lines(claim: ClaimRecord) -> Iterator[str]:
