@@ -329,6 +329,12 @@ def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> N
     )
 
 
+def test_servers_with_a_quota_are_planned_fork_after_fork(home: Path) -> None:
+    """As they are measured: each in a group of its own."""
+    assert "10 rounds of 1 s in turns" in called(home, "plan").stdout
+    assert "2 windows of 3 s each" in called(home, "plan", "--cpu-quota", "0.5").stdout
+
+
 def test_schema_is_a_json_schema(home: Path) -> None:
     schema = json.loads(called(home, "schema").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)

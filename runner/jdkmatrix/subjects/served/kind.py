@@ -23,7 +23,7 @@ from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.subjects.served.measurement import ServedCell
+from jdkmatrix.subjects.served.measurement import ServedCell, why_no_turns
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
 _START_AND_STOP_S = 10.0
@@ -49,9 +49,8 @@ class ServedApplications:
         return _START_AND_STOP_S + warmup_s + _measured_s(matrix, profile, cell)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
-        load = kind_of(matrix.loads[cell.load])
-        if not profile.in_turns or load.why_no_turns(cell.wait_us, matrix.turns):
-            return load.length_words(_lengths(profile))
+        if not _in_turns(matrix, profile, cell):
+            return kind_of(matrix.loads[cell.load]).length_words(_lengths(profile))
         more = f" to {profile.max_rounds}" if profile.max_rounds else ""
         return f"{profile.rounds}{more} rounds of {matrix.turns.round_s:g} s in turns"
 
@@ -120,9 +119,14 @@ class ServedApplications:
 
 def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
     load, turns = kind_of(matrix.loads[cell.load]), matrix.turns
-    if not profile.in_turns or load.why_no_turns(cell.wait_us, turns):
+    if not _in_turns(matrix, profile, cell):
         return load.expected_s(_lengths(profile)) + _thrown_away_s(matrix, profile, load)
     return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
+
+
+def _in_turns(matrix: Matrix, profile: Profile, cell: CellKey) -> bool:
+    load, workload = kind_of(matrix.loads[cell.load]), matrix.workloads[cell.workload]
+    return profile.in_turns and why_no_turns(load, workload, cell.wait_us, matrix.turns) is None
 
 
 def _thrown_away_s(matrix: Matrix, profile: Profile, load: LoadKind[Any]) -> float:

@@ -25,6 +25,7 @@ from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
 from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.gate import WindowContext
+from jdkmatrix.method.measuring import Turns
 from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.probes.memory import MemorySampler
@@ -48,6 +49,15 @@ _QUIET_IN_BOX_S = 10.0
 _ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is gone
 
 
+def why_no_turns(load: LoadKind[Any], workload: Workload, wait_us: int, turns: Turns) -> str | None:
+    """Why such forks are measured one after another, in words; None where nothing keeps them from taking turns."""
+    if reason := load.why_no_turns(wait_us, turns):
+        return reason
+    if workload.limits is not None:
+        return "its server runs in a box, which others would share"
+    return "its memory is read while it runs" if workload.memory_every_s is not None else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class ServedCell(CellSetup):
     """An application on a server, under a load. `mix`: paths below the server's host and port."""
@@ -59,11 +69,7 @@ class ServedCell(CellSetup):
     mix: RequestMix | None
 
     def why_no_turns(self, wait_us: int) -> str | None:
-        if reason := kind_of(self.load).why_no_turns(wait_us, self.matrix.turns):
-            return reason
-        if self.workload.limits is not None:
-            return "its server runs in a box, which others would share"
-        return "its memory is read while it runs" if self.workload.memory_every_s is not None else None
+        return why_no_turns(kind_of(self.load), self.workload, wait_us, self.matrix.turns)
 
     def begin(self, fork: ForkDraft, listener: Listener) -> ServedMeasurement:
         return ServedMeasurement(self, fork, listener)
