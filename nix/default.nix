@@ -42,7 +42,9 @@ let
   servers = lib.mapAttrs' (
     name: server:
     let
-      folder = folderOf name;
+      own = folderOf name;
+      told = lib.importTOML (own + "/server.toml");
+      folder = if told ? extends then ../workloads/servers + "/${told.extends}" else own;
       inherit (lib.importTOML (folder + "/server.toml")) release;
     in
     lib.nameValuePair server.artefact (

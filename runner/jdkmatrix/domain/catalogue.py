@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from string import Formatter
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -85,7 +85,8 @@ class Limit(Record):
 
 
 class ServerKind(Record):
-    """server.toml in a folder that has the server's name.
+    """server.toml in a folder that has the server's name. With `extends`, it has all keys of the server of that name
+    that it does not have itself.
 
     `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `plugged`: how it is
     given those of the catalogue. `files`: by place in the fork's folder, a file beside server.toml or one that the
@@ -96,6 +97,7 @@ class ServerKind(Record):
     which it runs."""
 
     name: Name
+    extends: Name | None = None
     title: str
     own_pool: Name
     command: Annotated[tuple[Argument, ...], Field(min_length=1)]
@@ -155,12 +157,38 @@ def server_kinds() -> Mapping[str, ServerKind]:
 
 def read_server(path: Path) -> ServerKind:
     """Read and check one server.toml; raises as `server_kinds`."""
-    kind = validated(ServerKind, {**read_toml(path), "name": path.parent.name}, path)
+    kind = validated(ServerKind, {**_whole(path), "name": path.parent.name}, path)
     for files in (kind.files, kind.plugged.files, *(own.files for own in kind.executors.values())):
         for source in files.values():
             if not (source.startswith(BUILT) or "{" in source or (path.parent / source).is_file()):
                 raise MatrixError(f"{path}: files: there is no {source} beside it")
     return kind
+
+
+def _whole(path: Path) -> dict[str, Any]:
+    told = read_toml(path)
+    if (base := told.get("extends")) is None:
+        return told
+    other = path.parent.parent / str(base) / path.name
+    if not other.is_file() or "extends" in (inherited := read_toml(other)):
+        raise MatrixError(f'{path}: extends: "{base}" is no server beside this one, or extends another itself')
+    return {**_beside(str(base), inherited), **told}
+
+
+def _beside(server: str, tables: dict[str, Any]) -> dict[str, Any]:
+    """With the files that lie beside another server.toml, as seen from a server's folder beside its own."""
+
+    def seen(source: str) -> str:
+        return source if source.startswith(BUILT) else f"../{server}/{source}"
+
+    def moved(key: str, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        if key == "files":
+            return {place: seen(source) for place, source in value.items()}
+        return {name: moved(name, one) for name, one in value.items()}
+
+    return {key: moved(key, value) for key, value in tables.items()}
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import normpath
 from pathlib import Path
 
 from jdkmatrix.domain.applications import Application
@@ -47,7 +48,8 @@ class InstalledServer:
         for place, source in {**self.kind.files, **switch.files}.items():
             name = source.format_map(values)
             ours = name.startswith(BUILT)
-            found[place.format_map(values)] = workloads.file(name.removeprefix(BUILT)) if ours else folder / name
+            beside = Path(normpath(folder / name))  # or in the folder of the server that it extends
+            found[place.format_map(values)] = workloads.file(name.removeprefix(BUILT)) if ours else beside
         return found
 
     def sources(
@@ -56,4 +58,5 @@ class InstalledServer:
         """The files of ours that it is made of when it serves `application` like this."""
         files = self.files(workloads, application=application, feature_set=feature_set, executor=executor)
         jars = [workloads.file(self.kind.jar)] if self.kind.jar else []
-        return (workloads.servers / self.kind.name / "server.toml", *files.values(), *jars)
+        tables = [workloads.servers / name / "server.toml" for name in (self.kind.name, self.kind.extends) if name]
+        return (*tables, *files.values(), *jars)

@@ -39,7 +39,7 @@ def install(
     if served.artefact is None:
         raise TypeError("checked when matrix.toml was read")
     given = handed.servers.get(served.artefact) if handed else None
-    config = workloads.servers / kind.name
+    config = workloads.servers / (kind.extends or kind.name)
     found = (
         open_liberty(given.home, given.version, given.sha256)
         if given

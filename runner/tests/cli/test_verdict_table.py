@@ -37,6 +37,7 @@ RUN = RunDigest(
     host_id="h",
     kernel="6.1",
     jdks=(("temurin-25", "25"),),
+    servers=(),
     status="complete",
     forks=ForkCount("all", amber=False),
     aa=None,

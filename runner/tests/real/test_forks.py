@@ -46,8 +46,13 @@ def assert_measured(fork: Fork) -> None:
     assert served.on(place_of(fork.proof.executor)) == served.begun
     if fork.proof.executor in ("virtual", "platform"):
         assert served.threads_started is not None and served.threads_started >= served.begun
+    # The hooks that plugged it in are gone: no look-up of a service under load meets them.
+    hooked = any(part.startswith("-Djdkmatrix.executor.bundle=") for part in fork.command)
+    assert [one.value for one in window.readings if one.metric == "hook_calls"] == ([0] if hooked else [])
     assert fork.samples
     assert_gauges(fork.proof.executor, [sample.gauges for sample in fork.samples])
+    told = [sample.gauges.totals.get("hook_calls") for sample in fork.samples if sample.gauges]
+    assert all((calls or 0) > 0 for calls in told) if hooked else not any(told)
     assert {"messages.log", "console.log"} <= fork.logs.keys()
 
 
@@ -66,6 +71,14 @@ def test_every_executor_and_every_jdk(fork_of: Callable[..., ForkDraft], jdk: st
     if (jdk, executor) != FORKS[0]:
         setup = with_subject(setup, load=RateLoad(rate_rps=500, connections=10))
     assert_measured(measure_fork(setup, Silent()))
+
+
+@pytest.mark.parametrize("executor", ["liberty", "virtual"])
+def test_it_serves_from_either_on_netty(fork_of: Callable[..., ForkDraft], tmp_path: Path, executor: str) -> None:
+    setup = fork_of("temurin-25", executor, server="open-liberty-netty")
+    assert_measured(measure_fork(with_subject(setup, load=RateLoad(rate_rps=500, connections=10)), Silent()))
+    opened = [line for line in (tmp_path / "logs" / "messages.log").read_text().splitlines() if "CWWKO0219I" in line]
+    assert len(opened) == 1 and "io.openliberty.netty" in opened[0]
 
 
 def test_microprofile_burn_and_a_constant_rate(fork_of: Callable[..., ForkDraft]) -> None:

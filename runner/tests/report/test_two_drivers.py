@@ -126,11 +126,14 @@ def test_runs_of_two_drivers_are_not_compared(tmp_path: Path) -> None:
     ] and len(compared.left_out) == 2
 
 
-def test_evidence_on_a_claim_is_put_together_by_driver() -> None:
-    def said(driver: str | None, value: float | None) -> ClaimEvidence:
+def test_evidence_on_a_claim_is_put_together_by_driver_and_by_release_of_the_server() -> None:
+    def said(driver: str | None, value: float | None, release: str = "26.0.0.3") -> ClaimEvidence:
         estimate = None if value is None else Estimate(value, value * 0.9, value * 1.1, 5, of_ratio=True)
         cell: CellKey = key(load="steps-6s")
-        return ClaimEvidence("c", (CheckEvidence("", (CellEvidence(cell, "25", estimate, driver=driver),)),))
+        told = CellEvidence(cell, "25", estimate, driver=driver, release=release)
+        return ClaimEvidence("c", (CheckEvidence("", (told,)),))
 
     (check,) = together([said("wrk2", 1.2), said(None, None), said("loadgen", 0.8), said("wrk2", 1.1)]).checks
     assert [(cell.driver, len(cell.alone)) for cell in check.cells] == [("wrk2", 2), ("loadgen", 0)]
+    (check,) = together([said("wrk2", 1.2), said("wrk2", 0.8, "25.0.0.12"), said("wrk2", 1.1)]).checks
+    assert [(cell.release, len(cell.alone)) for cell in check.cells] == [("26.0.0.3", 2), ("25.0.0.12", 0)]

@@ -103,6 +103,7 @@ def test_the_command_is_java_itself_with_the_options_in_order(tmp_path: Path) ->
         "-Djdkmatrix.own.platform=liberty=Default Executor-thread-",
         "-Djdkmatrix.own.gauges=WebSphere:type=ThreadPoolStats,name=Default Executor",
         "-Djdkmatrix.executor=virtual",
+        "-Djdkmatrix.executor.bundle=com.ibm.ws.channelfw",
         "-Djdkmatrix.burn.rounds_per_us=812.5",
         "-Djdkmatrix.x=y z",
         "-jar",
@@ -124,6 +125,24 @@ def test_a_server_of_ours_is_its_jar(tmp_path: Path) -> None:
         arguments = ("--port", made.port, "--application", "mp-ping", "--executor", option)
         assert made.launch.command[-8:] == ("-jar", jar, *arguments)
         assert "-Djdkmatrix.own.platform=jetty=qtp" in made.launch.command
+
+
+def test_a_server_that_extends_another_has_all_of_it_but_what_it_says_itself(tmp_path: Path) -> None:
+    made = lay_out(tmp_path, "virtual", server="open-liberty-netty")
+    netty, liberty, matrix = SERVERS / "open-liberty-netty", SERVERS / "open-liberty", "usr/servers/matrix"
+    assert made.files[f"{matrix}/executor.xml"] == (netty / "executors" / "plugged.xml").read_text()
+    for name, source in (("server.xml", "server.xml"), ("features.xml", "features/restfulWS-3.1.xml")):
+        assert made.files[f"{matrix}/{name}"] == (liberty / source).read_text()
+    assert "-Dcom.ibm.ws.beta.edition=true" in made.launch.command
+    assert not [part for part in made.launch.command if part.startswith("-Djdkmatrix.executor.bundle=")]
+    own = lay_out(tmp_path / "own", "liberty", server="open-liberty-netty")
+    assert own.files[f"{matrix}/executor.xml"] == (liberty / "executors" / "liberty.xml").read_text()
+    kind = server_kinds()["open-liberty-netty"]
+    sources = InstalledServer(kind, "1", "0" * 64).sources(
+        Workloads({"mp-ping.war": tmp_path}, SERVERS, {}),
+        application=application_of("mp-ping"), feature_set="restfulWS-3.1", executor="liberty",
+    )  # fmt: skip
+    assert {netty / "server.toml", liberty / "server.toml", liberty / "server.xml"} < set(sources)
 
 
 def test_nothing_of_our_environment_is_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,6 +188,7 @@ def test_an_unknown_application_is_refused() -> None:
         ('own_pool = "jetty"', 'own_pool = "pool"', r"own_pool: there is no \[executors.pool\]"),
         ("version = [", "# version = [", "version: belongs to a server with a module"),
         ('option = "own"', 'files = { "a.xml" = "b.xml" }', "files: there is no b.xml beside it"),
+        ('title = "Eclipse Jetty"', 'extends = "pier"', r'extends: "pier" is no server beside this'),
     ],
 )
 def test_what_is_wrong_with_a_server_is_told_with_file_and_key(

@@ -189,11 +189,17 @@ def not_ready(made: Launch, why: str, **rules: float) -> None:
         process.wait_ready()
 
 
-def test_a_target_that_matches_nothing_is_ready_and_opens_no_port(layout: Layout, tmp_path: Path) -> None:
+def test_a_channel_that_sees_no_executor_leaves_a_server_ready_without_a_port(layout: Layout, tmp_path: Path) -> None:
+    """Our bundle lends threads to the pool and hides every executor from the channel."""
+    made = instead_of("-Djdkmatrix.executor=", layout(tmp_path), "-Djdkmatrix.threads=lent")
+    not_ready(made, r"CWWKF0011I.*has opened no port")
+
+
+def test_a_bundle_that_is_missing_ends_the_server(layout: Layout, tmp_path: Path) -> None:
     made = layout(tmp_path)
     for bundle in (tmp_path / "server" / "usr" / "extension" / "lib").glob("*.jar"):
         bundle.unlink()
-    not_ready(made, r"CWWKF0011I.*has opened no port")
+    not_ready(made, r"the server ended with status")
 
 
 def test_a_heap_that_is_too_small_is_told_in_the_words_of_the_log(layout: Layout, tmp_path: Path) -> None:

@@ -36,6 +36,10 @@ class Results:
         """Its version; None where the run does not know."""
         return next((known.version for known in self.run.jdks if known.id == jdk), None)
 
+    def release(self, server: str) -> str | None:
+        """Of the server; None where there is none."""
+        return next((known.version for known in self.run.servers if known.id == server), None)
+
     def driver(self, key: CellKey) -> str | None:
         cell = self._cell(key)
         return cell.driver if cell else None

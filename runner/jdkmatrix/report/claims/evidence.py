@@ -20,8 +20,8 @@ from jdkmatrix.stats.pooling import pooled
 @dataclass(frozen=True)
 class CellEvidence:
     """`estimate`: in the unit of its check; None where there is none, and `why` says why. `build`: the version of its
-    JDK, where known; `driver`: what made its load, where something did. `alone`: where it is of several runs, what each
-    of them says."""
+    JDK, where known; `driver`: what made its load, where something did; `release`: of its server, where it has one.
+    `alone`: where it is of several runs, what each of them says."""
 
     key: CellKey
     build: str | None
@@ -30,6 +30,7 @@ class CellEvidence:
     seen: tuple[SeenFigure, ...] = ()
     alone: tuple[Estimate, ...] = ()
     driver: str | None = None
+    release: str | None = None
 
     @property
     def absent(self) -> tuple[SeenFigure, ...]:
@@ -64,23 +65,26 @@ def evidence(claim: ClaimRecord, results: Results) -> ClaimEvidence:
 
 def together(found: Sequence[ClaimEvidence]) -> ClaimEvidence:
     """The evidence of several runs of one host under the same checks of one claim, the newest first: each cell with
-    what all of them say that had one JDK build and one driver. What must be seen was seen where the run has an
-    estimate; a run in which it was not says nothing beside one in which it was."""
+    what all of them say that had one JDK build, one release of the server and one driver. What must be seen was seen
+    where the run has an estimate; a run in which it was not says nothing beside one in which it was."""
     first = found[0]
     return ClaimEvidence(first.id, tuple(map(_checks_together, zip(*(one.checks for one in found), strict=True))))
 
 
 def _checks_together(found: Sequence[CheckEvidence]) -> CheckEvidence:
     every = [cell for check in found for cell in check.cells]
-    known = {(cell.key, cell.build): cell.driver for cell in reversed(every) if cell.driver}
-    cells: dict[tuple[CellKey, str | None, str | None], list[CellEvidence]] = {}
+    known = {_parts(cell): cell.driver for cell in reversed(every) if cell.driver}
+    cells: dict[tuple[CellKey | str | None, ...], list[CellEvidence]] = {}
     for cell in every:
-        driver = cell.driver or known.get((cell.key, cell.build))
-        cells.setdefault((cell.key, cell.build, driver), []).append(cell)
+        cells.setdefault((*_parts(cell), cell.driver or known.get(_parts(cell))), []).append(cell)
     if not cells:
         return found[0]
     unit = next((check.unit for check in found if check.cells and check.unit), "")
     return CheckEvidence(unit, tuple(map(_cells_together, cells.values())))
+
+
+def _parts(cell: CellEvidence) -> tuple[CellKey, str | None, str | None]:
+    return cell.key, cell.build, cell.release
 
 
 def _cells_together(found: Sequence[CellEvidence]) -> CellEvidence:
@@ -110,9 +114,11 @@ def is_ratio(check: ClaimCheck) -> bool:
 
 def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     estimate, build = results.estimate(check, key), results.build(key.jdk)
+    driver, release = results.driver(key), results.release(key.server)
     if isinstance(estimate, str):
-        return CellEvidence(key, build, None, estimate, driver=results.driver(key))
-    return CellEvidence(key, build, estimate, seen=tuple(_seen(check, key, results)), driver=results.driver(key))
+        return CellEvidence(key, build, None, estimate, driver=driver, release=release)
+    seen = tuple(_seen(check, key, results))
+    return CellEvidence(key, build, estimate, seen=seen, driver=driver, release=release)
 
 
 def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[SeenFigure]:

@@ -124,8 +124,9 @@ def check_blocks(one: JudgedCheck, of: str, page: Callable[[CellKey], str]) -> I
 def _cell(one: JudgedCell, unit: str, page: Callable[[CellKey], str]) -> tuple[Cell, ...]:
     words = remark(one, unit)
     seen = (part for text in seen_words(one.seen) for part in (" ", small(text)))
+    release = small(f" {one.release}") if one.release and one.release not in one.key.server else ""
     return (
-        link(cell_words(one.key), page(one.key) if one.estimate else None),
+        joined(link(cell_words(one.key), page(one.key) if one.estimate else None), release),
         measured_figure(one, unit),
         joined(verdict_badge(one.verdict), f" {words}" if words else "", *seen),
     )

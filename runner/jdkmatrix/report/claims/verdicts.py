@@ -63,7 +63,8 @@ DECIDED = frozenset(_FIRST_THAT_IS[:5])
 
 @dataclass(frozen=True)
 class JudgedCell:
-    """`blocks`: how many in all would decide it; None where it is decided, or that cannot be said."""
+    """`blocks`: how many in all would decide it; None where it is decided, or that cannot be said. `release`: of its
+    server, where it has one."""
 
     key: CellKey
     estimate: Estimate | None
@@ -72,6 +73,7 @@ class JudgedCell:
     blocks: int | None = None
     seen: tuple[SeenFigure, ...] = ()
     alone: tuple[Estimate, ...] = ()
+    release: str | None = None
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ def _cells(check: ClaimCheck, band: Band, cells: Sequence[CellEvidence]) -> tupl
 
 def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None) -> JudgedCell:
     def judged(verdict: ClaimVerdict, why: str | None = None, blocks: int | None = None) -> JudgedCell:
-        return JudgedCell(cell.key, cell.estimate, verdict, why, blocks, cell.seen, cell.alone)
+        return JudgedCell(cell.key, cell.estimate, verdict, why, blocks, cell.seen, cell.alone, cell.release)
 
     if cell.estimate is None:
         return judged(ClaimVerdict.NOT_MEASURED, cell.why)

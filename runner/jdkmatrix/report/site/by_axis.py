@@ -190,6 +190,7 @@ def _facts(axis: str, value: str, runs: Sequence[RunDigest]) -> Iterator[tuple[s
     """The words of runs about it, and when; the newest first."""
     told: dict[str, Callable[[RunDigest], str | None]] = {
         "jdk": lambda run: dict(run.jdks).get(value),
+        "server": lambda run: dict(run.servers).get(value),
         "host": lambda run: f"kernel {run.kernel}",
     }
     found: dict[str, list[str]] = {}

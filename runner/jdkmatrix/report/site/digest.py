@@ -81,9 +81,10 @@ class MeasuredCell:
 
 @dataclass(frozen=True)
 class RunDigest:
-    """`host_id` tells hosts apart; `jdks`: id and version; `about`: scenario or profile; `repeats_published`: is it a
-    scenario, whose conditions somebody else has chosen? `aa`: what the A/A checks came to, None where there was none;
-    `claims`: what it says of published ones, before anybody judges it; `damaged`: files that could not be read."""
+    """`host_id` tells hosts apart; `jdks`, `servers`: id and version; `about`: scenario or profile;
+    `repeats_published`: is it a scenario, whose conditions somebody else has chosen? `aa`: what the A/A checks came to,
+    None where there was none; `claims`: what it says of published ones, before anybody judges it; `damaged`: files that
+    could not be read."""
 
     run_id: str
     folder: str
@@ -95,6 +96,7 @@ class RunDigest:
     host_id: str
     kernel: str
     jdks: tuple[tuple[str, str], ...]
+    servers: tuple[tuple[str, str], ...]
     status: str
     forks: ForkCount
     aa: str | None
@@ -125,6 +127,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         host_id=host.hostname_hash,
         kernel=host.kernel.split(maxsplit=1)[0] if host.kernel.strip() else "not known",
         jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
+        servers=tuple((server.id, f"{server.name} {server.version}") for server in run.servers),
         status=run.status,
         forks=count_forks(judged.loaded),
         aa=aa_words(cells, judgements),

@@ -206,10 +206,11 @@ def _rests_on(one: HostAnswer) -> Iterator[tuple[str, str]]:
     if one.found.together:
         yield f"{one.found.together}.", "cause"
     by = f", by {condition.driver}" if condition.driver else ""
+    on = f", on {server}" if (server := dict(run.servers).get(condition.server)) else ""
     care = ", ".join(map(_inside, condition.warnings))
     yield (
         joined(
-            f"Measured {moment(run.started_at)}, {plural(condition.blocks, 'block')}; {condition.load_words}{by}. ",
+            f"Measured {moment(run.started_at)}, {plural(condition.blocks, 'block')}{on}; {condition.load_words}{by}. ",
             link("Virtual threads", f"{run.folder}{condition.page}"),
             " and ",
             link("the pool", f"{run.folder}{condition.pool_page}"),

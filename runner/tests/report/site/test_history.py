@@ -97,6 +97,8 @@ def digests(tmp_path: Path, ratios: list[float], hosts: list[str] | None = None)
 def test_a_series_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: Path) -> None:
     runs = digests(tmp_path, [0.80, 0.81, 0.80, 0.60, 0.61, 0.60, 0.60])
     runs = [replace(run, kernel="7.0") if run.run_id >= "run-04" else run for run in runs]
+    newer = (("open-liberty", "Open Liberty 26"),)
+    runs = [replace(run, servers=newer) if run.run_id > "run-05" else run for run in runs]
     page = history_page(runs, "../")
     assert "2 of 2 series changed their level." in str(page.summary)
     one = next(details for details in found(page.blocks, Disclosure) if "<b>Throughput</b>" in details.summary)
@@ -104,7 +106,8 @@ def test_a_series_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: P
     rows = table_of([one], "Throughput: ")
     assert [plain(row["Run"]) for row in rows] == [f"run-{day:02}" for day in range(1, 8)]
     assert [(row["New"], plain(row["Level"])) for row in rows] == [
-        *[("–", "–")] * 3, ("kernel 7.0", "25 % lower from here on"), *[("–", "–")] * 3,
+        *[("–", "–")] * 3, ("kernel 7.0", "25 % lower from here on"), ("–", "–"), ("server Open Liberty 26", "–"),
+        ("–", "–"),
     ]  # fmt: skip
 
 

@@ -348,7 +348,11 @@ def test_of_several_runs_the_one_that_knows_best_answers_and_all_are_told(tmp_pa
     assert found.together.startswith("2 runs, newest first: throughput 0.630, 0.637; together 0.63")
     alone = answering([(noisy, noisy.conditions[0])])
     assert (alone.run.run_id, alone.together) == ("b", None)
-    for other in ({"kernel": "7.0"}, {"jdks": ((run.conditions[0].jdk, "another build"),)}):
+    jdk, server = run.conditions[0].jdk, run.conditions[0].server
+    others: tuple[dict[str, Any], ...] = (
+        {"kernel": "7.0"}, {"jdks": ((jdk, "another build"),)}, {"servers": ((server, "another release"),)},
+    )  # fmt: skip
+    for other in others:
         old = replace(known, **other)
         assert answering([(one, one.conditions[0]) for one in (noisy, old)]).run.run_id == "b"
     build = replace(known, kernel=f"{run.kernel}-2")

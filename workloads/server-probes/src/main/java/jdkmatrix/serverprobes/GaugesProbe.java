@@ -3,14 +3,19 @@ package jdkmatrix.serverprobes;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.UnaryOperator;
+import javax.management.ObjectName;
 import jdkmatrix.common.jvm.Carriers;
+import jdkmatrix.common.jvm.Jmx;
 
 /**
  * {@code GET /gauges}: the executor and the JVM at this moment. {@code in_flight} counts requests inside the
  * application itself; {@code in_flight_peak} is the most at once since {@code GET /gauges?reset=peak}, which
- * answers like any other and then starts a new peak. {@code served_…} are those that ever began ({@link Served}).
+ * answers like any other and then starts a new peak. {@code served_…} are those that ever began ({@link Served});
+ * {@code total_hook_calls}: how often the server's registry of services asked the hooks that plugged the executor in.
  */
 final class GaugesProbe implements Probe {
+    private static final ObjectName HOOKS = Jmx.name("jdkmatrix:type=ServiceHooks");
+
     @Override
     public String answer(UnaryOperator<String> parameter) {
         String reset = parameter.apply("reset");
@@ -28,6 +33,7 @@ final class GaugesProbe implements Probe {
         InFlight.REQUESTS.served().putInto(answer);
         answer.put("carriers", Carriers.count());
         JvmGauges.putInto(answer);
+        answer.put("total_hook_calls", Jmx.whole(HOOKS, "Calls"));
         return Json.object(answer);
     }
 }
