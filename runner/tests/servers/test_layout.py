@@ -123,7 +123,7 @@ def test_a_server_of_ours_is_its_jar(tmp_path: Path) -> None:
         jar = str(tmp_path / executor / "jetty-server.jar")
         arguments = ("--port", made.port, "--application", "mp-ping", "--executor", option)
         assert made.launch.command[-8:] == ("-jar", jar, *arguments)
-        assert "-Djdkmatrix.own.platform=jetty=qtp" in made.launch.command
+        assert "-Djdkmatrix.own.platform=jetty=qtp;jetty-no-reserved=own-no-reserved-" in made.launch.command
 
 
 def test_nothing_of_our_environment_is_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
