@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.advice import Advice, advise
-from jdkmatrix.report.cells.judgements import NUMERATOR
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.fork_counts import count_forks
 from jdkmatrix.report.site.digest import aa_words
@@ -29,7 +29,7 @@ def answer_lines(run: JudgedRun) -> Iterator[str]:
     found = {
         key: told
         for key in run.cells.keys
-        if key.executor == NUMERATOR and (told := advise(run.judgements, run.cells, key))
+        if key.executor == virtual_of(key.server) and (told := advise(run.judgements, run.cells, key))
     }
     if len(found) > _TOLD_ALONE:
         yield overview([_Advised(*key.task, told) for key, told in found.items()]) or ""
