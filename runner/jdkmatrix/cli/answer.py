@@ -8,9 +8,9 @@ from typing import NamedTuple
 from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, per_cent
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.advice import Advice, Side, advise
-from jdkmatrix.report.cells.judgements import NUMERATOR
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.fork_counts import count_forks
 from jdkmatrix.report.site.digest import aa_words
@@ -31,7 +31,7 @@ def answer_lines(run: JudgedRun) -> Iterator[str]:
     found = {
         key: told
         for key in run.cells.keys
-        if key.executor == NUMERATOR and (told := advise(run.judgements, run.cells, key))
+        if key.executor == virtual_of(key.server) and (told := advise(run.judgements, run.cells, key))
     }
     if len(found) > _TOLD_ALONE:
         yield overview([_Advised(*key.task, told) for key, told in found.items()]) or ""
@@ -57,7 +57,7 @@ def trust_line(run: JudgedRun) -> str:
 def next_step(run: JudgedRun) -> str:
     """More blocks, where they would tell what these have not; else another question."""
     precision = run.run.promised_precision
-    undecided = [key for key in run.cells.keys if key.executor == NUMERATOR and _is_open(run, key)]
+    undecided = [key for key in run.cells.keys if key.executor == virtual_of(key.server) and _is_open(run, key)]
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
     needed = [one.ratio.blocks + more for one in judged if precision and (more := blocks_ahead(one.ratio, precision))]
     if precision and needed and (most := max(needed)) <= BLOCKS_TOLD_MAX:

@@ -17,7 +17,7 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import aa_arm, base_of, tuning_of
 from jdkmatrix.domain.quantities import plural, wait_words, work_words
-from jdkmatrix.domain.servers import own_pool, title_of
+from jdkmatrix.domain.servers import own_pool, title_of, virtual_of
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -92,7 +92,7 @@ def answered(
     for step in steps(matrix, values, jdks, cpus):
         values[step.axis] = (step.choices[0][1] if len(step.choices) == 1 else choose(step),)
     server = str(values["server"][0])
-    values.setdefault("executor", (own_pool(server), "virtual", aa_arm(own_pool(server))))
+    values.setdefault("executor", (own_pool(server), virtual_of(server), aa_arm(own_pool(server))))
     values.setdefault("workload", (_workload(matrix, values),))
     return values
 

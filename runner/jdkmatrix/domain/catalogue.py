@@ -88,10 +88,11 @@ class ServerKind(Record):
     """server.toml in a folder that has the server's name. With `extends`, it has all keys of the server of that name
     that it does not have itself.
 
-    `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `plugged`: how it is
-    given those of the catalogue. `files`: by place in the fork's folder, a file beside server.toml or one that the
-    build makes. `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml
-    embeds it, and its jar says the `version`, in a file of properties by a key. `ready_words`: what it writes to
+    `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `virtual`: the one
+    that stands for virtual threads where a sentence compares these with the pool; `plugged`: how it is given those of
+    the catalogue. `files`: by place in the fork's folder, a file beside server.toml or one that the build makes.
+    `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml embeds it, and
+    its jar says the `version`, in a file of properties or a manifest by a key. `ready_words`: what it writes to
     `messages_log` when it says that it is ready. `gauges`: the MBean of its own pool, where it is no OwnPoolMXBean. One
     without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no folder may have in its name in
     which it runs."""
@@ -100,6 +101,7 @@ class ServerKind(Record):
     extends: Name | None = None
     title: str
     own_pool: Name
+    virtual: Name = "virtual"
     command: Annotated[tuple[Argument, ...], Field(min_length=1)]
     env: Mapping[str, EnvValue]
     files: Mapping[File, File] = {}
@@ -118,6 +120,8 @@ class ServerKind(Record):
     def _check(self) -> Self:
         if self.own_pool not in self.executors:
             raise ValueError(f"own_pool: there is no [executors.{self.own_pool}]")
+        if not self.has(self.virtual):
+            raise ValueError(f"virtual: it has no executor {self.virtual}")
         if (self.release is None) == (self.version is None):
             raise ValueError("version: belongs to a server with a module, and release to one without")
         return self

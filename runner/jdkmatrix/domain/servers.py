@@ -20,6 +20,11 @@ def own_pool(server: str) -> str:
     return (server_kind(server) or server_kinds()[DEFAULT_SERVER]).own_pool
 
 
+def virtual_of(server: str) -> str:
+    """The executor that stands for virtual threads on this server; of a name from elsewhere, that of the usual one."""
+    return (server_kind(server) or server_kinds()[DEFAULT_SERVER]).virtual
+
+
 def title_of(server: str) -> str:
     kind = server_kind(server)
     return kind.title if kind else server

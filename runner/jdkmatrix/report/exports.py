@@ -13,11 +13,12 @@ from typing import Any
 
 from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import NUMERATOR, Judgements
+from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
@@ -188,7 +189,7 @@ def badges(judged: JudgedRun) -> list[Row]:
     in the leading figure."""
     found = []
     for key in judged.cells.keys:
-        told = advise(judged.judgements, judged.cells, key) if key.executor == NUMERATOR else ()
+        told = advise(judged.judgements, judged.cells, key) if key.executor == virtual_of(key.server) else ()
         if told:
             lead = told[0]
             badge = {

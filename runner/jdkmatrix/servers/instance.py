@@ -87,10 +87,10 @@ class Instance:
         """Those of the probes (by which names of threads they know executors that the server brings along, and where
         its pool has its gauges), of the executor, of burn, and of the application."""
         kind = self.server.kind
-        for name, own in kind.executors.items():
-            if own.threads:
-                way = "virtual" if own.virtual else "platform"
-                yield f"jdkmatrix.own.{way}", f"{name}={own.threads.format_map(values)}"
+        for way, virtual in (("platform", False), ("virtual", True)):
+            owned = [(name, own.threads) for name, own in kind.executors.items() if own.virtual == virtual]
+            if told := [f"{name}={threads.format_map(values)}" for name, threads in owned if threads]:
+                yield f"jdkmatrix.own.{way}", ";".join(told)
         if kind.gauges:
             yield "jdkmatrix.own.gauges", kind.gauges
         for name, text in kind.switch_of(self.executor).properties.items():

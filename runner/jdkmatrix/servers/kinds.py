@@ -58,7 +58,7 @@ def _embedded(kind: ServerKind, workloads: Workloads) -> InstalledServer:
             text = archive.read(file).decode("utf-8")
     except (OSError, KeyError, zipfile.BadZipFile) as error:
         raise MatrixError(f"{jar}: no version of {kind.title} in it: {error}") from None
-    found = re.search(rf"^{re.escape(key)}\s*=\s*(\S+)\s*$", text, re.MULTILINE)
+    found = re.search(rf"^{re.escape(key)}\s*[=:]\s*(\S+)\s*$", text, re.MULTILINE)
     if found is None:
         raise MatrixError(f"{jar}: no {key} of {kind.title} in {file}")
     return InstalledServer(kind, found[1], workloads.sha256[kind.jar])

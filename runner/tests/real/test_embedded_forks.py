@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.executors import is_per_request
 from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
@@ -17,15 +18,12 @@ from tests.support.real_parts import ROUNDS_PER_US, SERVERS, Silent, subject_of,
 pytestmark = pytest.mark.real
 
 BURN_US = 100
+EMBEDDED = [kind for kind in server_kinds().values() if kind.release is None]
 FORKS = [
-    *(("jetty", "temurin-25", executor) for executor in ("jetty", "virtual", "platform", "cached", "fixed-50")),
-    *(
-        ("tomcat", "temurin-25", executor)
-        for executor in ("tomcat", "tomcat-virtual", "virtual", "platform", "fixed-50")
-    ),
+    *((kind.name, "temurin-25", executor) for kind in EMBEDDED for executor in kind.executors),
+    *((kind.name, "temurin-21.0.8", kind.virtual) for kind in EMBEDDED),
+    *(("jetty", "temurin-25", executor) for executor in ("virtual", "platform", "cached", "fixed-50")),
     *((server, "temurin-25", "virtual-bounded-8") for server in SERVERS),
-    ("jetty", "temurin-21.0.8", "virtual"),
-    ("tomcat", "temurin-21.0.8", "virtual"),
 ]
 
 
@@ -52,8 +50,7 @@ def test_every_executor(fork_of: Callable[..., ForkDraft], server: str, jdk: str
         ("jetty", "virtual", "cached"),
         ("jetty", "jetty", "fixed-50"),
         ("jetty", "cached", "jetty"),
-        ("tomcat", "virtual", "tomcat-virtual"),
-        ("tomcat", "tomcat", "tomcat-virtual"),
+        *((kind.name, kind.own_pool, own) for kind in EMBEDDED for own in kind.executors if own != kind.own_pool),
     ],
 )
 def test_another_executor_than_the_cells_fails_the_fork(

@@ -124,7 +124,7 @@ def test_a_server_of_ours_is_its_jar(tmp_path: Path) -> None:
         jar = str(tmp_path / executor / "jetty-server.jar")
         arguments = ("--port", made.port, "--application", "mp-ping", "--executor", option)
         assert made.launch.command[-8:] == ("-jar", jar, *arguments)
-        assert "-Djdkmatrix.own.platform=jetty=qtp" in made.launch.command
+        assert "-Djdkmatrix.own.platform=jetty=qtp;jetty-no-reserved=own-no-reserved-" in made.launch.command
 
 
 def test_a_server_that_extends_another_has_all_of_it_but_what_it_says_itself(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.fork.fork_record import ForkDraft
@@ -25,7 +26,7 @@ from tests.support.project import C1_ALONE
 ROUNDS_PER_US = 500.0
 # temurin-25.0.3 is there only where a host brings it along; semeru and the archives cannot be had on every network.
 JDKS = ("temurin-21.0.8", "temurin-25", "temurin-25.0.2", "openjdk-28-nightly")
-SERVERS = ("open-liberty", "open-liberty-netty", "jetty", "tomcat")
+SERVERS = tuple(server_kinds())
 
 
 class Silent:

@@ -11,9 +11,8 @@ from typing import NamedTuple
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_virtual, references
 from jdkmatrix.domain.quantities import delay_words
-from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import NUMERATOR
 from jdkmatrix.report.words.sentences import added_work, condition
 
 
@@ -41,7 +40,7 @@ class Slice:
     @cached_property
     def pair(self) -> Pair:
         """Virtual threads over the server’s own pool, or what was measured in their place."""
-        usual = Pair(NUMERATOR, own_pool(self.server))
+        usual = Pair(virtual_of(self.server), own_pool(self.server))
         over = references(self.executors, self.server)
         others = (Pair(name, base) for name, base in over.items() if is_virtual(name) and not is_virtual(base))
         return usual if {*usual} <= {*self.executors} else next((one for one in others if one.base in over), usual)

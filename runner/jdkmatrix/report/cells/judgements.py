@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm, reference
+from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.loads.attainment import Contrast, contrast
 from jdkmatrix.loads.base import Question
@@ -29,8 +30,6 @@ from jdkmatrix.report.cells.cellstats import Cells, Comparison
 from jdkmatrix.report.cells.refusals import Refusals, page_refusals
 from jdkmatrix.stats.exact_test import fisher_exact
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Judged, adjust, holm, judged
-
-NUMERATOR = "virtual"
 
 _Compared = tuple[str, CellKey]  # the metric's id, the numerator's cell
 
@@ -126,7 +125,7 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
             continue
         family = checks if is_aa_arm(key.executor) else comparisons
         metrics = metrics_of(cell.load)
-        leads = key.executor == NUMERATOR or base.key.executor != reference(key.executor, key.server)
+        leads = key.executor == virtual_of(key.server) or base.key.executor != reference(key.executor, key.server)
         for metric in metrics if leads else metrics[:1]:
             compared = cells.compare(metric, key, base.key.executor)
             if compared is not None:

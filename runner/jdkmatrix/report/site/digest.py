@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.advice import Advice, Side, advise, ratio_words
 from jdkmatrix.report.cells.causes import more_switches
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import NUMERATOR, Judgements
+from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
 from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.judged_run import JudgedRun
@@ -171,7 +171,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
     of_cells = titles(*cells.keys)
     for key in cells.keys:
         cell = cells.get(key)
-        if key.executor != NUMERATOR or cell is None:
+        if key.executor != virtual_of(key.server) or cell is None:
             continue
         advice = advise(judgements, cells, key)
         if not advice:

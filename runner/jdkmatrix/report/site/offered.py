@@ -9,8 +9,7 @@ from typing import Any
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.report.cells.judgements import NUMERATOR
+from jdkmatrix.domain.servers import own_pool, virtual_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def _served(matrix: Matrix, load: str) -> Iterator[Mapping[str, Any]]:
         for server in matrix.servers:
             cells = [
                 CellKey(workload=workload, server=server, jdk="", executor=executor, cpus=1, burn_us=0, load=load)
-                for executor in (own_pool(server), NUMERATOR)
+                for executor in (own_pool(server), virtual_of(server))
             ]
             if all(map(matrix.has_cell, cells)):
                 yield {"workload": workload, "server": server, "waits": table.remote is not None}

@@ -6,7 +6,7 @@ package jdkmatrix.banking;
  * @param contentType of a {@code body} of bytes; null: the body is any other object, to be written as JSON
  * @param remoteBytes how long the body was that the remote system gave to this very request
  */
-record Answer(int status, String contentType, Object body, int remoteBytes) {
+public record Answer(int status, String contentType, Object body, int remoteBytes) {
     static Answer json(int status, Object body, Reply reply) {
         return new Answer(status, null, body, reply.body().length);
     }

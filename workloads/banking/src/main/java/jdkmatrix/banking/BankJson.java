@@ -30,7 +30,7 @@ public final class BankJson {
     }
 
     /** A body that is not the JSON that was expected is the client's fault. */
-    static Problem unreadable(JsonbException problem) {
+    public static Problem unreadable(Exception problem) {
         return Problem.badRequest("body: not the JSON that was expected: " + Text.quoted(problem.getMessage()));
     }
 }

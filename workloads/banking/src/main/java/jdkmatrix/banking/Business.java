@@ -6,12 +6,12 @@ import jdkmatrix.serverprobes.InFlight;
 import jdkmatrix.serverprobes.Problem;
 
 /** What every business request does: the fixed work, one call of the remote system, then its own part. */
-final class Business {
+public final class Business {
     /** Of a request: parameters that replace or add to those of the remote URL; see {@link RemoteUrl#with}. */
-    static final String ORDER = "X-Remote";
+    public static final String ORDER = "X-Remote";
 
     /** Of an answer: how long the body was that the remote system gave to this very request. */
-    static final String BYTES = "X-Remote-Bytes";
+    public static final String BYTES = "X-Remote-Bytes";
 
     private Business() {}
 

@@ -40,24 +40,24 @@ public final class Endpoints {
         return Bank.configured().ledger().audit();
     }
 
-    static Answer balance(String id, String burnUs, String order) {
+    public static Answer balance(String id, String burnUs, String order) {
         return Business.serve(burnUs, order, (bank, reply) ->
                 Answer.json(200, new Balance(id, existing(bank, id).balanceMinor(), Ledger.CURRENCY), reply));
     }
 
-    static Answer statement(String id, String pageText, String sizeText, String burnUs, String order) {
+    public static Answer statement(String id, String pageText, String sizeText, String burnUs, String order) {
         int page = number("page", pageText, "0", 0);
         int size = number("size", sizeText, DEFAULT_SIZE, 1);
         return Business.serve(burnUs, order, (bank, reply) ->
                 Answer.json(200, Statement.of(id, page, size, existing(bank, id).entries(page * size, size)), reply));
     }
 
-    static Answer forward(String burnUs, String order) {
+    public static Answer forward(String burnUs, String order) {
         return Business.serve(burnUs, order, (bank, reply) -> Answer.of(reply));
     }
 
     /** @param body null: there was none */
-    static Answer transfer(TransferRequest body, String burnUs, String order) {
+    public static Answer transfer(TransferRequest body, String burnUs, String order) {
         if (body == null) {
             throw Problem.badRequest("body: expected a transfer as JSON, found nothing");
         }

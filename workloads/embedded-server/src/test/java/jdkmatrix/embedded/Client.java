@@ -4,6 +4,7 @@ import jakarta.json.Json;
 import jakarta.json.JsonObject;
 import jakarta.json.JsonReader;
 import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -86,8 +87,32 @@ final class Client implements AutoCloseable {
         }
         Answer answer = new Answer(Integer.parseInt(head.substring(9, 12)), head.toString(), "");
         closed = "close".equalsIgnoreCase(answer.header("Connection"));
-        int length = Integer.parseInt(answer.header("Content-Length"));
-        return new Answer(answer.status, answer.head, new String(in.readNBytes(length), StandardCharsets.UTF_8));
+        byte[] body = "chunked".equalsIgnoreCase(answer.header("Transfer-Encoding"))
+                ? chunks()
+                : in.readNBytes(Integer.parseInt(answer.header("Content-Length")));
+        return new Answer(answer.status, answer.head, new String(body, StandardCharsets.UTF_8));
+    }
+
+    private byte[] chunks() throws IOException {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        int length;
+        do {
+            length = Integer.parseInt(line(), 16);
+            body.write(in.readNBytes(length));
+            line();
+        } while (length > 0);
+        return body.toByteArray();
+    }
+
+    private String line() throws IOException {
+        StringBuilder line = new StringBuilder();
+        for (int c = in.read(); c != '\n'; c = in.read()) {
+            if (c == -1) {
+                throw new EOFException("closed in a chunked body");
+            }
+            line.append((char) c);
+        }
+        return line.toString().strip();
     }
 
     @Override

@@ -18,7 +18,7 @@ import jdkmatrix.serverprobes.Problem;
  *   <li>{@code GET /ready}: does not block.
  * </ul>
  */
-final class Endpoints {
+public final class Endpoints {
     static final long MAX_BLOCK_MS = 600_000;
     static final String BLOCKED = "blocked";
 
@@ -28,7 +28,7 @@ final class Endpoints {
      * @param parameter gives a parameter of the request by its name, or null
      * @throws Problem 400 a parameter is missing or wrong, 404 nothing is there, 503 interrupted
      */
-    String answer(String method, String path, UnaryOperator<String> parameter) {
+    public String answer(String method, String path, UnaryOperator<String> parameter) {
         return switch (method + " " + path) {
             case "GET /block" -> block(parameter);
             case "POST /limit" -> limit(parameter.apply("at_most_ms"));

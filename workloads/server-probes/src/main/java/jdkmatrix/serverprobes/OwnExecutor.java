@@ -1,24 +1,24 @@
 package jdkmatrix.serverprobes;
 
-import java.util.Objects;
+import java.util.Arrays;
 import java.util.stream.Stream;
 
 /**
  * An executor that the server brings along, told by the names that the server gives its threads. Which names these are its
  * server.toml says, and the runner by system properties: {@code jdkmatrix.own.platform=EXECUTOR=PREFIX} for its pool,
- * {@code jdkmatrix.own.virtual=EXECUTOR=PREFIX} for its own virtual threads.
+ * {@code jdkmatrix.own.virtual=EXECUTOR=PREFIX} for its own virtual threads; several with ; between them.
  *
  * @param name as it stands in matrix.toml
  */
 record OwnExecutor(String name, String threadPrefix, boolean virtual) {
-    private static final OwnExecutor[] ALL = Stream.of(told("jdkmatrix.own.platform", false), told("jdkmatrix.own.virtual", true))
-            .filter(Objects::nonNull)
+    private static final OwnExecutor[] ALL = Stream.concat(told("jdkmatrix.own.platform", false), told("jdkmatrix.own.virtual", true))
             .toArray(OwnExecutor[]::new);
 
-    private static OwnExecutor told(String property, boolean virtual) {
-        String text = System.getProperty(property);
-        int end = text == null ? -1 : text.indexOf('=');
-        return end < 0 ? null : new OwnExecutor(text.substring(0, end), text.substring(end + 1), virtual);
+    private static Stream<OwnExecutor> told(String property, boolean virtual) {
+        return Arrays.stream(System.getProperty(property, "").split(";"))
+                .map(text -> text.split("=", 2))
+                .filter(told -> told.length == 2)
+                .map(told -> new OwnExecutor(told[0], told[1], virtual));
     }
 
     /** Whose thread has that name; null: no executor of the server's own. */

@@ -9,6 +9,7 @@ class WhoamiProbeTest {
     @ParameterizedTest
     @CsvSource({
         "Default Executor-thread-12, liberty",
+        "other-pool-1, another",
         "own-virt-3, liberty-own-virtual",
         "jdkmatrix-virtual, virtual",
         "jdkmatrix-platform, platform",

@@ -1,6 +1,7 @@
 package jdkmatrix.jettyserver;
 
 import java.util.Optional;
+import java.util.Set;
 import jdkmatrix.embedded.Application;
 import jdkmatrix.embedded.EmbeddedServer;
 import jdkmatrix.embedded.ServerProgram;
@@ -23,9 +24,13 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
  * selecting, or hands it to an executor (Jetty's guide: Threading Architecture, Adaptive Execution Strategy). The executor is
  * the pool, or else the one of {@link QueuedThreadPool#setVirtualThreadsExecutor}; with the latter there are no reserved
  * threads, so that no selector ever serves. Jetty does not look at what that executor's threads are. Ours all come in there:
- * what is compared has the same way through the server and differs in its threads alone.
+ * what is compared has the same way through the server and differs in its threads alone. The pool without reserved threads
+ * tells what of a difference is theirs.
  */
 public final class JettyServer implements EmbeddedServer {
+    /** Of the command line, and how the threads of that pool are called. */
+    private static final String NO_RESERVED = "own-no-reserved";
+
     private final QueuedThreadPool pool = new QueuedThreadPool();
 
     public static void main(String[] args) {
@@ -38,8 +43,17 @@ public final class JettyServer implements EmbeddedServer {
     }
 
     @Override
+    public Set<String> own() {
+        return Set.of(OWN, NO_RESERVED);
+    }
+
+    @Override
     public int start(int port, Application application, String executor, Optional<RequestExecutor> plugged)
             throws Exception {
+        if (executor.equals(NO_RESERVED)) {
+            pool.setReservedThreads(0);
+            pool.setName(NO_RESERVED);
+        }
         Server server = new Server(pool);
         HttpConfiguration http = new HttpConfiguration();
         http.setSendServerVersion(false);

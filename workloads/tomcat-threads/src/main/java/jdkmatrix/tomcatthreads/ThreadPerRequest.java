@@ -1,4 +1,4 @@
-package jdkmatrix.tomcatserver;
+package jdkmatrix.tomcatthreads;
 
 import jakarta.servlet.ServletException;
 import java.io.IOException;
