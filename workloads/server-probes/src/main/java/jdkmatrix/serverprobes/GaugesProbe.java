@@ -28,6 +28,7 @@ final class GaugesProbe implements Probe {
         InFlight.REQUESTS.served().putInto(answer);
         answer.put("carriers", Carriers.count());
         JvmGauges.putInto(answer);
+        ApplicationGauges.ADDED.forEach(gauges -> gauges.putInto(answer, reset != null));
         return Json.object(answer);
     }
 }
