@@ -56,6 +56,7 @@ let
     )
   ) (lib.filterAttrs (_: server: server ? artefact) settings.servers);
   workloads = callPackage ./workloads.nix { inherit artefacts jdk mavenRepository; };
+  database = pkgs.postgresql;
   pythonPackages = load ./python-packages.nix { };
   runner = callPackage ./runner.nix { inherit pythonPackages; };
 
@@ -79,11 +80,11 @@ let
   onAxis = lib.filterAttrs (id: _: lib.elem id settings.axes.jdk) jdks;
   lasting = lib.filterAttrs (_: one: !one.earlyAccess);
   everything = measuring "matrix-everything" "every lasting JDK on the axis and every server" {
-    inherit servers;
+    inherit database servers;
     jdks = lasting onAxis;
   };
   matrix-with-early-access = measuring "matrix-with-early-access" "early access that is kept, too" {
-    inherit servers;
+    inherit database servers;
     jdks = lib.filterAttrs (_: one: !one.fleeting) onAxis;
   };
 

@@ -1,5 +1,5 @@
 # The file that MATRIX_PARTS names: where everything is, and what pinned it (runner/jdkmatrix/provision/nix_parts.py reads it).
-# Without `workloads` nothing can be measured.
+# Without `workloads` nothing can be measured, without `database` no application that has one.
 {
   lib,
   stdenv,
@@ -11,6 +11,7 @@
   jdks,
   servers,
   workloads,
+  database ? null,
 }:
 let
   lock = (lib.importJSON ../flake.lock).nodes.nixpkgs.locked;
@@ -45,6 +46,7 @@ writeText "jdk-matrix-parts.json" (
       inherit (server) version sha256;
     }) servers;
     workloads = if workloads == null then null else toString workloads;
+    postgres = if database == null then null else toString database;
     wrk2 = if workloads != null && hasWrk2 then lib.getExe wrk2 else null;
   }
 )

@@ -136,7 +136,12 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
     """
     tables = {table: [*_names(files, table), *options.tables.get(table, ())] for table in ("loads", "tunings")}
     known: dict[str, Collection[str]] = {
-        "workload": [*matrix.workloads, *matrix.experiments, *options.tables.get("workloads", ())],
+        "workload": [
+            *_names(files, "workloads"),
+            *matrix.workloads,
+            *matrix.experiments,
+            *options.tables.get("workloads", ()),
+        ],
         "server": matrix.servers.keys(),
         "jdk": jdks,
         "load": tables["loads"],

@@ -17,7 +17,7 @@ Tables = dict[str, Any]
 # What a published source may bring along; the other tables are those of matrix.toml alone.
 OF_SOURCES = ("workloads", "experiments", "mixes", "loads", "tunings", "scenarios")
 NAMED = (*OF_SOURCES, "servers", "profiles")
-TEMPLATES = ("loads", "tunings")  # tables in which a name may have a number
+TEMPLATES = ("workloads", "loads", "tunings")  # tables in which a name may have a number
 
 _LISTED = ("jdk", "executor", "cpus", "burn_us", "wait_us")  # what of the axes is no name of a table
 
@@ -88,7 +88,10 @@ def assembled(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int
             tables[table] = {name: _extended(found, table, name) for name in entries}
     executors = (*_under("executor", tables), *map(str, also.get("executor", ())))
     tunings = {tuning for name in executors if (tuning := tuning_of(name))}
-    asked = {"loads": {*_under("load", tables), *map(str, also.get("load", ()))}, "tunings": tunings}
+    asked = {
+        **{f"{axis}s": {*_under(axis, tables), *map(str, also.get(axis, ()))} for axis in ("workload", "load")},
+        "tunings": tunings,
+    }
     for table in TEMPLATES:
         if isinstance(entries := tables.get(table), dict):
             found.templates[table] = tuple(entries)
@@ -117,16 +120,22 @@ def is_made(name: str, names: Collection[str]) -> bool:
 
 def _extended(found: Assembled, table: str, name: str, seen: tuple[str, ...] = ()) -> Any:
     entries, seen = found.tables[table], (*seen, name)
-    entry = entries[name]
+    entry = entries[name] if name in entries else _made(entries, name)
     if not isinstance(entry, dict) or "extends" not in entry:
         return entry
     own, base = {key: value for key, value in entry.items() if key != "extends"}, str(entry["extends"])
-    if base in entries and base not in seen:
+    if (base in entries or _made(entries, base)) and base not in seen:
         found.bases[f"{table}.{name}"] = f"{table}.{base}"
         return _changed(_extended(found, table, base, seen), own)
     wrong = f'"{base}" leads back to it' if base in seen else unknown(base, entries)
     found.problems.append((found.files[f"{table}.{name}"], f"{table}.{name}.extends: {wrong}"))
     return own
+
+
+def _made(entries: Mapping[str, Any], name: str) -> Any:
+    """The entry of this name by the template that makes it; None where none does."""
+    templates = (one for one in entries if _NUMBER.search(one))
+    return next((_filled(entries[one], size) for one in templates for _, size in _sizes(one, {name})), None)
 
 
 def _changed(base: Any, own: Any) -> Any:

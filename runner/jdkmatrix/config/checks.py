@@ -107,6 +107,7 @@ def _served(workload: Workload) -> Iterator[str]:
         yield f"client: {name} calls no remote system"
     for key, needed, missing, useless in (
         ("remote", application.calls_remote, "calls a remote system: say how it answers", "calls no remote system"),
+        ("database", application.has_database, "needs it", "has none"),
         ("mix", application.has_mix, "needs it", "has none"),
         ("accounts", application.has_accounts, "needs it", "has none"),
     ):

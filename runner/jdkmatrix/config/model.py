@@ -17,7 +17,7 @@ from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX, CellKey
 from jdkmatrix.domain.executors import check_executor, unsized
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import feature_sets, server_kind
-from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Seconds, Table
+from jdkmatrix.domain.tables import Database, Jvm, Limits, RemoteAnswers, Seconds, Table
 from jdkmatrix.experiments.kinds import AnyExperiment
 from jdkmatrix.loads.kinds import AskedLoad
 from jdkmatrix.method.gates import Thresholds
@@ -77,7 +77,8 @@ class ServerTable(Table):
 class Workload(Table):
     """An application with its parameters. `mix`: what the driver sends, a name of [mixes]; without it GET /ping.
     `front`: what of the server takes the requests. `accounts`: how many the bank has. `client`: what calls the remote
-    system, the JDK's HTTP client or a plain socket on which the request's thread blocks; None: the first.
+    system, the JDK's HTTP client or a plain socket on which the request's thread blocks; None: the first. `database`:
+    where it keeps its accounts.
     `timeout_s` replaces that of [driver], `jvm` the options of [jvm]. With `memory_every_s` it is looked up that often
     where the server's memory is; `limits` is the box that the server runs in."""
 
@@ -86,6 +87,7 @@ class Workload(Table):
     mix: Name | None = None
     front: Literal["rest", "servlet"] = "rest"
     remote: RemoteAnswers | None = None
+    database: Database | None = None
     accounts: Annotated[int, Field(ge=2, le=1_000_000)] | None = None
     client: Literal["http-client", "socket"] | None = None
     timeout_s: Annotated[float, Field(gt=0, le=3600)] | None = None

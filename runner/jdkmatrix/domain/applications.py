@@ -21,6 +21,9 @@ REMOTE_URL = "jdkmatrix.remote.url"
 REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms"
 REMOTE_CLIENT = "jdkmatrix.remote.client"
 BANKING_ACCOUNTS = "jdkmatrix.banking.accounts"
+DATABASE_URL = "jdkmatrix.database.url"
+DATABASE_CONNECTIONS = "jdkmatrix.database.connections"
+DATABASE_WAIT_MS_MAX = "jdkmatrix.database.wait_ms_max"
 
 Front = Literal["rest", "servlet"]
 Below = Annotated[str, Field(pattern=r"^/")]
@@ -48,6 +51,10 @@ class Application(Record):
     @property
     def calls_remote(self) -> bool:
         return REMOTE_URL in self.required
+
+    @property
+    def has_database(self) -> bool:
+        return DATABASE_URL in self.required
 
     @property
     def has_accounts(self) -> bool:

@@ -33,6 +33,14 @@ class Limits(Table):
     cpu_quota_cpus: Annotated[float, Field(ge=0.01, le=1024)] | None = None
 
 
+class Database(Table):
+    """A PostgreSQL of the fork's own, where the application keeps its accounts. `connections`: of its pool, as many all
+    the time; `wait_ms_max`: a request that has no connection after so long fails."""
+
+    connections: Annotated[int, Field(ge=1, le=1000)]
+    wait_ms_max: Annotated[int, Field(ge=250, le=600_000)] = 5_000
+
+
 class RemoteAnswers(Table):
     """How the remote system answers: `size_bytes` after the delay of axis `wait_us`, always the same (`fixed`), or the
     mean of an exponential or a lognormal distribution (`sigma`: of the logarithm), drawn with `seed`."""

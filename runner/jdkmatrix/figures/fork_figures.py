@@ -136,6 +136,44 @@ def per_answer(reading: str) -> FigureOf:
     return of
 
 
+def mean_reading(reading: str) -> FigureOf:
+    """The mean of a reading over all valid windows; None where one of them does not have it."""
+
+    def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+        total = _sum_of(fork, reading)
+        return None if total is None else ForkFigure(total / len(fork.valid_windows))
+
+    return of
+
+
+def most_of_reading(reading: str) -> FigureOf:
+    """The most of a reading in any valid window."""
+
+    def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+        return _peak(one.value for window in fork.valid_windows for one in window.readings if one.metric == reading)
+
+    return of
+
+
+def connection_timeouts(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+    """Requests of all valid windows that had no connection to the database in time."""
+    total = _sum_of(fork, "connection_timeouts")
+    return None if total is None else ForkFigure(total)
+
+
+def connections_in_use(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+    """Connections of the pool that requests had, on average over all valid windows: the time for which each was out of
+    the pool, over the time between the readings."""
+    busy_us, span_us = _sum_of(fork, "connections_busy_us"), _sum_of(fork, "connections_clock_us")
+    return None if busy_us is None or not span_us else ForkFigure(busy_us / span_us)
+
+
+def open_transactions(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+    """Transactions that were open in the database when nothing was in flight any more."""
+    count = fork.audit.open_transactions if fork.audit else None
+    return None if count is None else ForkFigure(float(count))
+
+
 def cpu_share(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     """CPU time of the SUT as a share 0..1 of its CPUs, in the part of the load that throughput is of."""
     share = kind_of(load).cpu_share(fork)

@@ -17,12 +17,17 @@ from jdkmatrix.figures.fork_figures import (
     FigureOf,
     capacity_rps,
     comparable,
+    connection_timeouts,
+    connections_in_use,
     cpu_share,
     cpu_us_per_request,
     direct_buffers_share,
     gc_ms_per_s,
     knee_rps,
+    mean_reading,
+    most_of_reading,
     of_forks,
+    open_transactions,
     overall,
     p99_us,
     per_answer,
@@ -39,6 +44,7 @@ from jdkmatrix.figures.fork_figures import (
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.readings import DATABASE_CPU_US
 from jdkmatrix.records.windows import ObservedWindow, Window
 from jdkmatrix.store.cells import CellRecord
 
@@ -110,6 +116,47 @@ ALLOCATED = Metric(
 THROTTLED = Metric("throttled", "Periods throttled", False, throttled_share, "%", 3, 100, where_seen=True)
 THROTTLED_FOR = Metric("throttled-for", "Held back per throttled period", False, throttled_ms, "ms", 3, where_seen=True)
 
+# Of an application on a database, whose connections are pooled. Percentiles are means of those of the windows.
+_WAIT_US = "connection_wait_{}_us"
+WAIT_P50, WAIT_P99 = (
+    Metric(
+        f"wait-{name}",
+        f"Wait for a connection, {name}",
+        False,
+        mean_reading(_WAIT_US.format(name)),
+        "ms",
+        3,
+        1e-3,
+        where_seen=True,
+    )
+    for name in ("p50", "p99")
+)
+WAIT_MOST = Metric(
+    *("wait-most", "Wait for a connection, most", False, most_of_reading(_WAIT_US.format("most")), "ms", 3, 1e-3),
+    over_forks="most",
+    where_seen=True,
+)
+IN_USE = Metric("in-use", "Connections in use, mean", False, connections_in_use, "", 3, where_seen=True)
+IN_USE_PEAK = Metric(
+    *("in-use-peak", "Connections in use, peak", False, most_of_reading("connections_in_use_peak"), "", 0),
+    over_forks="most",
+    where_seen=True,
+)
+TIMEOUTS = Metric(
+    *("connection-timeouts", "Time-outs for a connection", False, connection_timeouts, "requests", 0),
+    over_forks="most",
+    where_seen=True,
+)
+OPEN_TRANSACTIONS = Metric(
+    *("open-transactions", "Transactions left open", False, open_transactions, "", 0),
+    over_forks="most",
+    where_seen=True,
+)
+DATABASE_CPU = Metric(
+    "database-cpu", "Database’s CPU per request", False, per_answer(DATABASE_CPU_US), _CPU_US, 3, where_seen=True
+)
+OF_DATABASES = (WAIT_P50, WAIT_P99, WAIT_MOST, IN_USE, IN_USE_PEAK, TIMEOUTS, OPEN_TRANSACTIONS, DATABASE_CPU)
+
 CPU_SHARE = Metric("cpu-share", "CPU use", True, cpu_share, "%", 3, 100)
 DIRECT_BUFFERS = Metric(
     *("direct-buffers", "Share of direct buffers", False, direct_buffers_share, "%", 2, 100),
@@ -121,6 +168,7 @@ STEADY = Metric("steady", "Steady forks", True, was_steady, "%", 3, 100)
 METRICS = (
     *(THROUGHPUT, CPU, P99, SATURATED, LOWEST_CPU, TIME_TO_PEAK, KNEE, CAPACITY),
     *(TIME_TO_STEADY, RSS_PEAK, THREADS_PEAK, SWITCHES, ALLOCATED, THROTTLED, THROTTLED_FOR),
+    *OF_DATABASES,
 )
 
 # Executors are not compared by these: they say what was seen where a claim was judged.

@@ -13,6 +13,7 @@ from typing import Literal
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import AffinityError
+from jdkmatrix.fork.database import DatabaseError
 from jdkmatrix.fork.kernel import KernelError
 from jdkmatrix.fork.remote import RemoteError
 from jdkmatrix.fork.watchdog import DiskFullError, FloodError
@@ -42,6 +43,7 @@ _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (LostUpdateError, "lost-update", "outcome"),
     (DriverError, "driver", "fault"),
     (RemoteError, "remote", "fault"),
+    (DatabaseError, "database", "fault"),
     (AffinityError, "confinement", "fault"),
     (CgroupError, "confinement", "fault"),
     (KernelError, "kernel", "fault"),

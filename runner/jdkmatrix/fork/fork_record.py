@@ -12,13 +12,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from jdkmatrix.config.model import Matrix, Profile, Workload
-from jdkmatrix.domain.tables import Limits, RemoteAnswers
+from jdkmatrix.domain.tables import Database, Limits, RemoteAnswers
 from jdkmatrix.experiments.base import Experiment
 from jdkmatrix.fork.confinement import Confiner
+from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.kinds import AnyLoad
+from jdkmatrix.provision.postgres import Postgres
+from jdkmatrix.records.database import DatabaseFacts
 from jdkmatrix.records.forks import Confinement, Fork
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.reasons import Reason, Status
@@ -45,6 +48,12 @@ class RemoteParts:
     answers: RemoteAnswers
 
 
+@dataclass(frozen=True)
+class DatabaseParts:
+    postgres: Postgres
+    asked: Database
+
+
 class Round(NamedTuple):
     """A window of `duration_s`, behind `lead_s` of the same load that nobody looks at. `number`: 1.. `of` how many; 0:
     it belongs to none."""
@@ -68,7 +77,7 @@ class Opened(Protocol):
 class Measurement(Protocol):
     """The measurement inside one fork; its findings survive whatever ends the fork."""
 
-    def opened(self, remote: RemoteProcess | None) -> AbstractContextManager[Opened]:
+    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> AbstractContextManager[Opened]:
         """Run its process; what is to be checked at the end is checked on exit, unless something has ended it before.
 
         Raises:
@@ -104,6 +113,7 @@ class CellSetup(ABC):
     kernel: Mapping[str, str]
     remote: RemoteParts | None
     inputs: Mapping[str, Any]
+    database: DatabaseParts | None = None
     heap_bytes: int = 0
 
     @property
@@ -137,6 +147,7 @@ class ForkDraft:
     reasons: list[Reason] = field(default_factory=list)
     command: tuple[str, ...] = ()
     remote_command: tuple[str, ...] = ()
+    database: DatabaseFacts | None = None
     clock_speed_after: float | None = None
     limits: tuple[Enforcement, ...] = ()
     outcomes: tuple[LimitHit, ...] = ()
@@ -161,6 +172,7 @@ def fork_record_of(draft: ForkDraft, measurement: Measurement) -> Fork:
         duration_s=time.monotonic() - draft.started_s,
         command=draft.command,
         remote_command=draft.remote_command,
+        database=draft.database,
         confinement=_confinement(draft.cell.cpu_sets, draft.cell.confiner),
         clock_speed_after=draft.clock_speed_after,
         limits=draft.limits,

@@ -11,6 +11,7 @@ from typing import Self
 
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
 from jdkmatrix.fork.fork_record import ForkDraft, Listener, Opened, Round, fork_record_of
 from jdkmatrix.fork.kernel import kernel_settings
@@ -80,7 +81,8 @@ class RunningFork:
         host = Host(root=Path("/"), results=draft.log_dir)
         processes.enter_context(kernel_settings(host, draft.cell.kernel))
         remote = processes.enter_context(_remote(draft))
-        self._opened: Opened = processes.enter_context(self._measurement.opened(remote))
+        database = processes.enter_context(_database(draft))
+        self._opened: Opened = processes.enter_context(self._measurement.opened(remote, database))
 
 
 def measure_fork(draft: ForkDraft, listener: Listener) -> Fork:
@@ -140,3 +142,23 @@ def _remote(draft: ForkDraft) -> Iterator[RemoteProcess | None]:
         draft.remote_command = tuple(remote.command)
         remote.wait_ready()
         yield remote
+
+
+@contextmanager
+def _database(draft: ForkDraft) -> Iterator[DatabaseProcess | None]:
+    """The database, ready; None where there is none. It has the CPUs of a remote system, whose place it takes."""
+    cell, parts = draft.cell, draft.cell.database
+    if parts is None:
+        yield None
+        return
+    cpus = cell.cpu_sets.remote
+    with DatabaseProcess(
+        parts.postgres,
+        connections=parts.asked.connections,
+        cpus=cpus,
+        log_dir=draft.log_dir,
+        cgroup=cell.confiner.group("remote", cpus),
+        slice_us=cell.matrix.remote.slice_us,
+    ) as database:
+        draft.database = database.facts
+        yield database

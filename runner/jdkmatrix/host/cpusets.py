@@ -20,14 +20,14 @@ from jdkmatrix.host.topology import CoreKind, Cpu, Topology
 # In the order in which they are given up, the smallest loss first.
 _MESSAGES = {
     "uses-cpu-0": "the server uses CPU 0, which serves most interrupts",
-    "driver-on-other-node": "the driver or the remote system is on another NUMA node than the server",
+    "driver-on-other-node": "the driver, the remote system or the database is on another NUMA node than the server",
     "foreign-siblings": "sibling threads of the server's CPUs may be used by others, outside of this process's limits",
     "crosses-l3": "the server's CPUs are in several L3 domains",
     "crosses-numa": "the server's CPUs are on several NUMA nodes",
     "mixed-core-kinds": "the server's CPUs are of several kinds, performance and efficiency cores",
     "unbalanced": "the kernel does not move threads between isolated CPUs: some can queue while others idle",
     "shares-cores": "a sibling thread of a server CPU is in use, by the server itself or by the driver",
-    "remote-shares-driver": "the remote system shares the driver's CPUs: each can make the other late",
+    "remote-shares-driver": "the remote system or the database shares the driver's CPUs: each can make the other late",
     "overlapped": "server and driver share CPUs: the figures are no measure of the server alone",
 }
 
@@ -323,7 +323,7 @@ def _too_few(request: _Request, sut_cpus: int) -> str:
     topology = request.topology
     needs = f"cpus = {sut_cpus} needs {sut_cpus} + {request.driver_cpus} for the driver"
     if request.remote_cpus:
-        needs += f" + {request.remote_cpus} for the remote system"
+        needs += f" + {request.remote_cpus} for the remote system or the database"
     usable = len(topology.cpus)
     online = usable + len(topology.withheld)
     switched_off = f", and {len(topology.offline)} that are switched off" if topology.offline else ""

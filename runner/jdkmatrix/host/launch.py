@@ -1,12 +1,11 @@
 """Start a program on chosen CPUs so that it cannot outlive the runner.
 
-Run as a script (`python -I launch.py CPUS CGROUPS OPEN_FILES_MAX SLICE_US PARENT_PID COMMAND…`) it asks the kernel to
-kill it when its parent dies (PR_SET_PDEATHSIG, prctl(2)), moves into the cgroups that it is given, one in each
-hierarchy, takes its CPU affinity, its limit of open files and its time slice, and becomes the command: the pid is the
-command's own. A small program of
-its own rather than a `preexec_fn`, because Python code between fork and exec is not safe in a process with threads. The
-kernel watches the parent *thread*: call `spawn` from a thread that lives as long as the program should, in practice the
-main thread.
+Run as a script (`python -I launch.py CPUS CGROUPS OPEN_FILES_MAX SLICE_US USER DIES_BY PARENT_PID COMMAND…`) it asks
+the kernel for a signal when its parent dies (PR_SET_PDEATHSIG, prctl(2)), moves into the cgroups that it is given, one
+in each hierarchy, takes its CPU affinity, its limit of open files, its time slice and its user, and becomes the
+command: the pid is the command's own. A small program of its own rather than a `preexec_fn`, because Python code
+between fork and exec is not safe in a process with threads. The kernel watches the parent *thread*: call `spawn` from a
+thread that lives as long as the program should, in practice the main thread.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # asm/unistd_64.h, asm-generic/unistd.h
@@ -31,6 +30,11 @@ _TAIL_LINES = 12
 _MEDDLING = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "LD_LIBRARY_PATH")
 
 
+class User(NamedTuple):
+    uid: int
+    gid: int
+
+
 def spawn(
     command: Sequence[str],
     *,
@@ -38,19 +42,21 @@ def spawn(
     cgroups: Sequence[Path] = (),
     open_files_max: int | None = None,
     slice_us: int | None = None,
+    user: User | None = None,
+    dies_by: signal.Signals = signal.SIGKILL,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
     stdin: int | IO[bytes] | None = subprocess.DEVNULL,
     stdout: int | IO[bytes] | None = None,
     stderr: int | IO[bytes] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start `command` on `cpus`, in the cgroups whose folders are given; it dies by SIGKILL when the calling thread
-    ends.
+    """Start `command` on `cpus`, in the cgroups whose folders are given; it gets the signal `dies_by` when the calling
+    thread ends.
 
     `open_files_max` becomes both its soft and its hard limit (RLIMIT_NOFILE, getrlimit(2)). `slice_us` is how long a
     thread of it asks to run at a time: Linux from 6.12 on lets one that wakes up with a short slice run before one with
     a longer slice (sched_setattr(2); I. Stoica, H. Abdel-Wahab, "Earliest Eligible Virtual Deadline First", 1995). An
-    older kernel does not look at it.
+    older kernel does not look at it. `user`: as whom it runs, with no other group; None: as the runner.
 
     What cannot be put there ends with one message on stderr before it is the command. It gets its own session, so that
     a Ctrl-C on the terminal reaches only the runner, which then stops it in order.
@@ -58,8 +64,9 @@ def spawn(
     cpu_list = ",".join(map(str, cpus))
     cgroup_list = "\n".join(map(str, cgroups))
     numbers = ["" if number is None else str(number) for number in (open_files_max, slice_us)]
+    rights = [f"{user.uid}:{user.gid}" if user else "", str(int(dies_by))]
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", __file__, cpu_list, cgroup_list, *numbers, str(os.getpid()), *command],
+        [sys.executable, "-I", "-S", __file__, cpu_list, cgroup_list, *numbers, *rights, str(os.getpid()), *command],
         env=None if env is None else dict(env),
         cwd=cwd,
         stdin=stdin,
@@ -97,13 +104,17 @@ def stderr_tail(log: Path) -> str:
 
 
 def _become(
-    cpu_list: str, cgroup_list: str, open_files_max: str, slice_us: str, parent_pid: int, command: list[str]
+    cpu_list: str,
+    cgroup_list: str,
+    open_files_max: str,
+    slice_us: str,
+    user: str,
+    dies_by: int,
+    parent_pid: int,
+    command: list[str],
 ) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
-        sys.exit(f"launch: prctl: {os.strerror(ctypes.get_errno())}")
-    if os.getppid() != parent_pid:
-        sys.exit("launch: the parent has already ended")
+    _die_with(parent_pid, dies_by, libc)
     for cgroup in filter(None, cgroup_list.split("\n")):
         _join(Path(cgroup, "cgroup.procs"))
     # After the cgroups: moving into a cpuset, Linux before 6.2 forgets the affinity that was asked for.
@@ -113,10 +124,30 @@ def _become(
         _limit_files(int(open_files_max))
     if slice_us:
         _ask_for_slice(libc, int(slice_us))
+    if user:
+        _run_as(user)
+        _die_with(parent_pid, dies_by, libc)  # which the kernel forgets with the user
     try:
         os.execvp(command[0], command)
     except OSError as error:
         sys.exit(f"launch: cannot start {command[0]}: {error.strerror}")
+
+
+def _die_with(parent_pid: int, dies_by: int, libc: ctypes.CDLL) -> None:
+    if libc.prctl(PR_SET_PDEATHSIG, dies_by, 0, 0, 0) != 0:
+        sys.exit(f"launch: prctl: {os.strerror(ctypes.get_errno())}")
+    if os.getppid() != parent_pid:
+        sys.exit("launch: the parent has already ended")
+
+
+def _run_as(user: str) -> None:
+    uid, gid = map(int, user.split(":"))
+    try:
+        os.setgroups([])
+        os.setgid(gid)
+        os.setuid(uid)
+    except OSError as error:
+        sys.exit(f"launch: cannot run as user {uid}: {error.strerror}")
 
 
 def _join(procs: Path) -> None:
@@ -152,4 +183,5 @@ def _ask_for_slice(libc: ctypes.CDLL, slice_us: int) -> None:
 
 
 if __name__ == "__main__":
-    _become(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4], int(sys.argv[5]), sys.argv[6:])
+    _cpus, _cgroups, _files, _slice_us, _user, _dies_by, _parent_pid, *_command = sys.argv[1:]
+    _become(_cpus, _cgroups, _files, _slice_us, _user, int(_dies_by), int(_parent_pid), _command)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
@@ -26,7 +27,8 @@ class WindowContext:
     """Effects that a window is meant to see, and which are no fault then.
 
     `service_s`: what an answer takes at least; what becomes due in the last of it cannot be answered. `heap_growth`:
-    where the memory goes is the question. `sut_cpus`, `remote_cpus`: how many the server and the remote system have.
+    where the memory goes is the question. `sut_cpus`, `remote_cpus`: how many the server has, and the remote system or
+    the database.
     `precision`: what the profile promises for a ratio, as a share; what takes the server's CPU time away is judged by
     it. `p99_max_us`: the objective that latency is held against.
     """
@@ -55,6 +57,7 @@ class Observation:
     burn: BurnCheck | None = None
     readings_s: float | None = None
     best_cpu_share: float | None = None
+    database: DatabaseUse | None = None
 
 
 @dataclass(frozen=True)

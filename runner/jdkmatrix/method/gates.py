@@ -13,6 +13,7 @@ from jdkmatrix.method.host_gates import HOST_GATES, HostLimits
 from jdkmatrix.method.load_gates import LOAD_GATES, STARVED, LoadLimits
 from jdkmatrix.method.server_gates import BURN, SERVER_GATES, ServerLimits
 from jdkmatrix.method.shortfalls import ResultLimits
+from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
@@ -42,12 +43,14 @@ def window_reasons(
     limits: Thresholds,
     *,
     remote: RemoteStats | None = None,
+    database: DatabaseUse | None = None,
     served: Served | None = None,
     means: WindowContext = DEFAULT_CONTEXT,
 ) -> tuple[Reason, ...]:
     """`refusals` of a window under load."""
     readings_s = load.duration_s + _answers_s(load)
-    return refusals(Observation(load, sut, host, remote, served, readings_s=readings_s), limits, means)
+    seen = Observation(load, sut, host, remote, served, readings_s=readings_s, database=database)
+    return refusals(seen, limits, means)
 
 
 def _answers_s(load: LoadResult) -> float:

@@ -13,7 +13,7 @@ _MISSING_PER_PRECISION_MAX = 0.2  # of a window: CPU per request is too low by a
 _ROLE_WORDS: dict[CpuRole, str] = {
     "sut": "the server",
     "driver": "the driver",
-    "remote": "the remote system",
+    "remote": "the remote system or the database",
     "runner": "this tool",
 }
 

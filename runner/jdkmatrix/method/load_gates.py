@@ -15,7 +15,7 @@ class LoadLimits(Table):
     driver_late_share_max: Share = 0.50  # how late it sends at p99, as a share of the p99 that it measures
     saturated_share_min: Share = 0.90  # a closed loop that keeps the server's CPUs busier than this saturates it …
     saturated_share_drop_max: Share = 0.05  # … and in no window of a fork may it use less than in the best by more
-    remote_cpu_share_max: Share = 0.90  # above it, the remote system may have been what held requests up
+    remote_cpu_share_max: Share = 0.90  # above it, the remote system or the database may have held requests up
     remote_late_share_max: NotNegative = 0.02  # how late it answers at p99, as a share of its delay; of a short one …
     remote_late_p99_us_max: Positive = 3000.0  # … this is not too much …
     remote_late_short_share_max: NotNegative = 1.0  # … as long as it is no more than this share …
@@ -96,6 +96,13 @@ def _remote(seen: Observation, limits: LoadLimits, context: WindowContext) -> It
         yield Reason(code="remote-late", message=message, figures=figures)
 
 
+def _database(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
+    if seen.database:
+        share = seen.database.cpu_s / (seen.database.span_s * context.remote_cpus)
+        message = "the database used {:.0%} of its CPUs: it may have held requests up"
+        yield from over(limits.remote_cpu_share_max, "database-saturated", message, database_cpu_share=share)
+
+
 STARVED = Gate(
     ("starved",),
     "A server left idle",
@@ -126,7 +133,7 @@ LOAD_GATES = (
     ),
     Gate(
         ("cpus-full",),
-        "CPUs saturated by driver and remote system together",
+        "CPUs saturated by the driver together with the remote system or the database",
         ("driver_cpu_share_max",),
         _cpus_full,
         "On hosts with few CPUs they share one. Each may be below its limit while the CPU is saturated.",
@@ -147,5 +154,13 @@ LOAD_GATES = (
         "A remote system that saturates its CPUs, or is too late at p99 for the delay that was asked for.",
         "Late responses that are rarer than one in a hundred. In a closed loop that saturates the server, lateness "
         "delays nothing and is not judged.",
+    ),
+    Gate(
+        ("database-saturated",),
+        "The database",
+        ("remote_cpu_share_max",),
+        _database,
+        "A database whose processes together use a larger share of its CPUs than this.",
+        "A database that waits for something else than a CPU: locks of its own, a disk.",
     ),
 )

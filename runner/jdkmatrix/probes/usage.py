@@ -64,10 +64,17 @@ def usage(
 
 
 def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, ...]:
-    """The rise of every total that both have."""
+    """The rise of every total that both have, and what is known since the reset before them."""
     if before is None or after is None:
         return ()
-    return tuple(
+    return (
+        *(WindowReading(metric=name, value=value) for name, value in after.since_reset.items()),
+        *_rises(before, after),
+    )
+
+
+def _rises(before: Gauges, after: Gauges) -> Iterable[WindowReading]:
+    return (
         WindowReading(metric=name, value=after.totals[name] - total)
         for name, total in before.totals.items()
         if name in after.totals

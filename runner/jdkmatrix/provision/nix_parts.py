@@ -36,7 +36,7 @@ class HandedServer(Record):
 class NixParts(Record):
     """Absolute paths. `jdks`: catalogue id to Java home; `servers`: by artefact of toolchain.lock.json; `workloads`: a
     folder with everything that workloads/outputs.json names, or None where nothing is to be measured; `wrk2`: None
-    where the system has none."""
+    where the system has none; `postgres`: None where nothing handed over needs a database."""
 
     schema_version: Literal[1]
     source: SourceTree
@@ -45,6 +45,7 @@ class NixParts(Record):
     servers: dict[str, HandedServer]
     workloads: Path | None
     wrk2: Path | None
+    postgres: Path | None = None
 
 
 def handed_over() -> NixParts | None:

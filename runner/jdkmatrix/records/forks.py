@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Literal
 
 from jdkmatrix.domain.record import Record
+from jdkmatrix.records.database import DatabaseFacts
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.memory import MemoryReading
 from jdkmatrix.records.readings import ProgramResult, WindowReading
@@ -46,8 +47,9 @@ class BurnCheck(Record):
 
 
 class Audit(Record):
-    """The books of the application `banking` when nothing is in flight any more. `contradictions`: accounts whose
-    balance is not what their credits and debits make it."""
+    """The books of a bank when nothing is in flight any more. `contradictions`: accounts whose balance is not what
+    their credits and debits make it. Where the accounts are in a database: `transfers_answered`, how many of those done
+    a request was told of, and `open_transactions`, which nobody will end any more."""
 
     accounts: int
     transfers_done: int
@@ -56,6 +58,8 @@ class Audit(Record):
     contradictions: int
     contradicting: tuple[str, ...]  # the first of them
     conserved: bool
+    transfers_answered: int | None = None
+    open_transactions: int | None = None
 
 
 class Fork(Record):
@@ -76,6 +80,7 @@ class Fork(Record):
     duration_s: float | None = None  # by a clock that nobody sets; None: not recorded
     command: tuple[str, ...]  # of the process that is measured
     remote_command: tuple[str, ...] = ()
+    database: DatabaseFacts | None = None  # None: it has none
     confinement: Confinement
     clock_speed_after: float | None = None  # as Window.clock_speed, after the measurement
     limits: tuple[Enforcement, ...] = ()  # what it was allowed to use

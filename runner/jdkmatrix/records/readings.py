@@ -24,6 +24,10 @@ OutcomeWord = Literal[
 QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US = "quota_periods", "throttled_periods", "throttled_us"
 
 
+# Of an application on a database: CPU time of all its processes.
+DATABASE_CPU_US = "database_cpu_us"
+
+
 class WindowReading(Record):
     """A figure of a window. `metric`: the id of its metric, which says its unit; `expected`: known before it was
     measured, in the same unit."""

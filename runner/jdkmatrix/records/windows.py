@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import model_validator
 
 from jdkmatrix.domain.record import Record
+from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.readings import ProgramResult, WindowReading
@@ -20,7 +21,8 @@ class Gauges(Record):
 
     `served_…`: requests of the application that ever began, by whose thread ran them; `threads_started`: ever, by the
     plugged executor. `totals`: counts since the start of the process, by the name that a metric reads them by; in the
-    answer they are the keys that begin with "total_"."""
+    answer they are the keys that begin with "total_". `since_reset`, likewise of "window_": figures of the time since a
+    peak was last reset."""
 
     pool_size: int | None
     active: int | None
@@ -41,16 +43,20 @@ class Gauges(Record):
     served_on_plugged_platform: int | None = None
     served_elsewhere: int | None = None
     totals: dict[str, int] = {}
+    since_reset: dict[str, int] = {}
 
     @model_validator(mode="before")
     @classmethod
-    def _gather_totals(cls, told: Any) -> Any:
+    def _gather(cls, told: Any) -> Any:
         if not isinstance(told, dict):
             return told
-        totals = {name: value for name, value in told.items() if name.startswith("total_")}
-        rest = {name: value for name, value in told.items() if name not in totals}
-        found = {name.removeprefix("total_"): value for name, value in totals.items() if value is not None}
-        return {**rest, "totals": found} if totals else told
+        for prefix, field in (("total_", "totals"), ("window_", "since_reset")):
+            named = {name: value for name, value in told.items() if name.startswith(prefix)}
+            if named:
+                rest = {name: value for name, value in told.items() if name not in named}
+                found = {name.removeprefix(prefix): value for name, value in named.items() if value is not None}
+                told = {**rest, field: found}
+        return told
 
 
 class Sample(Record):
@@ -172,6 +178,7 @@ class Window(ObservedWindow):
     load: LoadResult
     sut: SutUsage
     host: Pressure
+    database: DatabaseUse | None = None  # None: it has none
     served: Served | None = None  # None: the server could not be asked
     shortfalls: tuple[Reason, ...] = ()  # what the server did not do; a result, and no reason to drop the window
 

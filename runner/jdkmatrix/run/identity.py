@@ -91,6 +91,7 @@ _NAMES = {
     "remote": "the rules of the remote system",
     "remote_cpus": "the remote system's CPUs",
     "remote_jdk": "the remote system's JDK",
+    "postgresql": "PostgreSQL",
     "server": "the server",
     "server_files_sha256": "the files of the server",
     "sut_cpus": "the server's CPUs",

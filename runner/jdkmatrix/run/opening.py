@@ -30,7 +30,7 @@ def identity(key: CellKey, setup: CellSetup) -> Identity:
             "sut_cpus": list(cpus.sut),
             "driver_cpus": list(cpus.driver),
             "remote_cpus": list(cpus.remote),
-            "remote": matrix.remote.model_dump() if setup.remote else None,
+            "remote": matrix.remote.model_dump() if setup.remote or setup.database else None,
             "host": host_inputs(setup.host, setup.confiner.method),
             "measuring_code": measuring_code(),
             **setup.inputs,

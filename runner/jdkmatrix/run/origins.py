@@ -10,6 +10,7 @@ from pathlib import Path
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.provision.nix_parts import NixParts
+from jdkmatrix.provision.postgres import Postgres
 from jdkmatrix.records.provenance import PartOrigin, Provenance
 from jdkmatrix.subjects.parts import Parts
 
@@ -51,6 +52,12 @@ def _parts(parts: Parts, handed: NixParts | None) -> Iterator[PartOrigin]:
     for jdk_id, jdk in parts.jdks.items():
         if isinstance(jdk, Available):
             yield _of_jdk(jdk_id, jdk)
+    if isinstance(parts.postgres, Postgres):
+        ours = handed is not None and parts.postgres.home == handed.postgres
+        detail = "built by the flake" if ours else "a release of its programs, got by its sha256"
+        yield PartOrigin(
+            part="postgresql", origin="nix" if ours else "hash", detail=f"{parts.postgres.version}, {detail}"
+        )
     for wrk2 in {id(one): one for one in parts.drivers.values() if isinstance(one, Wrk2Driver)}.values():
         ours = handed is not None and wrk2.wrk2.binary == handed.wrk2
         yield PartOrigin(

@@ -35,6 +35,7 @@ from jdkmatrix.jdks.properties import unknown_properties
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.loads.kinds import kind_of as kind_of_load
 from jdkmatrix.provision.nix_parts import EVERYTHING, NixParts, handed_over
+from jdkmatrix.provision.postgres import Postgres, postgres_at, provision_postgres
 from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
 from jdkmatrix.records.run import Calibration, JdkRecord, KnownBug, ServerFacts
@@ -113,7 +114,21 @@ def set_up_parts(
         jdks=jdks,
         loads=loads,
         drivers={cell: drivers[_made_alike(cell)] for cell in loads},
+        postgres=_postgres(project, handed, say)
+        if any(kind_of(matrix, one).database(matrix, one) for one in cells)
+        else None,
     )
+
+
+def _postgres(project: Project, handed: NixParts | None, say: Say) -> Postgres | str:
+    """A text says why it cannot be had."""
+    try:
+        if handed is None:
+            return provision_postgres(project.root, say=say)
+        return postgres_at(handed.postgres) if handed.postgres else str(_handed_no(["PostgreSQL"]))
+    except MatrixError as error:
+        say(f"no database: {error}")
+        return str(error)
 
 
 def _made_alike(cell: CellKey) -> MadeAlike:
@@ -323,7 +338,7 @@ def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
         topology,
         sut_cpus=cell.cpus,
         driver_cpus=kind.driver_cpus(matrix),
-        remote_cpus=matrix.remote.cpus if kind.remote(matrix, cell) else 0,
+        remote_cpus=matrix.remote.cpus if kind.remote(matrix, cell) or kind.database(matrix, cell) else 0,
         share_remote=matrix.remote.share_driver_cpus,
         overlap=matrix.driver.overlap,
         smt=matrix.server.smt,

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.tables import RemoteAnswers
+from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.subjects.parts import Parts
@@ -19,6 +19,9 @@ class SubjectKind(Protocol):
 
     def remote(self, matrix: Matrix, cell: CellKey) -> RemoteAnswers | None:
         """How the remote system answers; None where the cell calls none."""
+
+    def database(self, matrix: Matrix, cell: CellKey) -> Database | None:
+        """None where the cell keeps nothing in one."""
 
     def driver_cpus(self, matrix: Matrix) -> int:
         """How many a load driver needs beside it."""

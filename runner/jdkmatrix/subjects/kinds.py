@@ -58,6 +58,7 @@ def assemble(
         burn = calibration if cell.burn_us else None
         load = parts.loads.get(cell) or matrix.task_load(cell)
         remote = parts.remote(matrix, kind.remote(matrix, cell))
+        database = parts.database(kind.database(matrix, cell))
         drivers_jdk = parts.jdk(matrix.driver.jdk) if remote or kind.driver_cpus(matrix) else None
         server = parts.servers.get(cell.server)
         artefacts = (*kind.artefacts(matrix, parts, cell), *((remote.jar,) if remote else ()))
@@ -75,6 +76,7 @@ def assemble(
             "jvm_flags": jvm_flags,
             "kernel": tuning.kernel,
             "remote": remote,
+            "database": database,
             "heap_bytes": heap_bytes(jvm_flags, options),
             "inputs": {
                 "load": load.model_dump(),
@@ -86,6 +88,7 @@ def assemble(
                 "jdk_files_sha256": jdk.files_sha256,
                 "server_files_sha256": server.files_sha256 if server else None,
                 "driver_jdk_files_sha256": drivers_jdk.files_sha256 if drivers_jdk else None,
+                **({"postgresql": [database.postgres.version, database.postgres.files_sha256]} if database else {}),
                 **kind.inputs(matrix, parts, cell),
             },
         }

@@ -11,13 +11,14 @@ from jdkmatrix.config.model import Matrix, Tuning
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import tuning_of
 from jdkmatrix.domain.loads import CellLoad
-from jdkmatrix.domain.tables import RemoteAnswers
+from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.fork.confinement import Confiner
-from jdkmatrix.fork.fork_record import RemoteParts
+from jdkmatrix.fork.fork_record import DatabaseParts, RemoteParts
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.jvm import read_flags
 from jdkmatrix.jdks.resolve import Available, Unavailable
+from jdkmatrix.provision.postgres import Postgres
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer
 
@@ -26,13 +27,14 @@ from jdkmatrix.servers.base import InstalledServer
 class Parts:
     """`servers`: by name on axis `server`; `jdks`: of the selected cells and of driver and remote system; `loads`: of
     the selected cells with a server, as far as they are known; `drivers`: of those cells, a text says why there is
-    none."""
+    none. `postgres`: likewise; None where nothing needs it."""
 
     workloads: Workloads
     servers: Mapping[str, InstalledServer]
     jdks: Mapping[str, Available | Unavailable]
     loads: Mapping[CellKey, CellLoad]
     drivers: Mapping[CellKey, Driver | str]
+    postgres: Postgres | str | None = None
 
     def jdk(self, name: str) -> Available:
         """Raises: TypeError: it cannot be had, which somebody should have seen before."""
@@ -56,6 +58,14 @@ class Parts:
         if answers is None:
             return None
         return RemoteParts(self.workloads.file("remote.jar"), self.java(matrix.driver.jdk), answers)
+
+    def database(self, asked: Database | None) -> DatabaseParts | None:
+        """Raises: TypeError: it cannot be had, which somebody should have seen before."""
+        if asked is None:
+            return None
+        if not isinstance(self.postgres, Postgres):
+            raise TypeError(f"no database: {self.postgres}")
+        return DatabaseParts(self.postgres, asked)
 
 
 class Flags:

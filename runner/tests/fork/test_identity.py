@@ -311,6 +311,7 @@ ALLOWED = {
     "doctor.tuned": "where such a value is kept to be put back",
     "doctor.tuning": "writes it, and puts it back",
     "jdks.identify": "the names of the two families of JVMs",
+    "provision.postgres": "where PostgreSQL is; the hash of its files is in the identity",
     "provision.workloads": "where our artefacts are; their hashes are in the identity",
 }
 

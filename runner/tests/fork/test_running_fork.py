@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.drivers.base import DriverError
+from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.remote import RemoteProcess
@@ -35,7 +36,7 @@ class Sleeping:
     windows: list[Window] = field(default_factory=list)
 
     @contextmanager
-    def opened(self, remote: RemoteProcess | None) -> Iterator[Sleeping]:
+    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> Iterator[Sleeping]:
         with subprocess.Popen(["sleep", "600"]) as process:
             self.processes.append(process)
             try:

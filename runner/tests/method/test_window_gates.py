@@ -18,6 +18,7 @@ from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.gate import WindowContext
 from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid, window_reasons
 from jdkmatrix.method.shortfalls import window_shortfalls
+from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Status
@@ -73,7 +74,7 @@ def test_a_window_is_recorded_with_both() -> None:
     heard: list[str] = []
     bench = SimpleNamespace(
         observe=lambda load, duration_s, label: SimpleNamespace(
-            t_s=1.0, load=busy, sut=sut_usage(), host=pressure(), remote=None, served=None, readings=()
+            t_s=1.0, load=busy, sut=sut_usage(), host=pressure(), remote=None, database=None, served=None, readings=()
         ),
         cpu_sets=SimpleNamespace(sut=(min(os.sched_getaffinity(0)),)),
     )
@@ -133,6 +134,13 @@ def test_a_late_remote_system_holds_no_closed_loop_up_whose_server_has_no_idle_c
     saturated = remote_stats(late_us=9000, cpu_share=0.95)
     reasons = window_reasons(load_result(), usage, pressure(), LIMITS, remote=saturated, means=means)
     assert "remote-saturated" in [reason.code for reason in reasons]
+
+
+@pytest.mark.parametrize(("cpus", "codes"), [(1, ["database-saturated"]), (2, [])])
+def test_a_database_without_idle_cpu_makes_a_window_invalid(cpus: int, codes: list[str]) -> None:
+    used, means = DatabaseUse(cpu_s=9.5, span_s=10.0), WindowContext(remote_cpus=cpus)
+    reasons = window_reasons(load_result(), sut_usage(), pressure(), LIMITS, database=used, means=means)
+    assert [reason.code for reason in reasons] == codes
 
 
 def test_a_remote_system_without_idle_cpu_makes_a_window_invalid() -> None:

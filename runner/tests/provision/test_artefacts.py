@@ -115,7 +115,8 @@ def test_the_hosts_maven_fetches_and_a_wrong_sha256_leaves_nothing() -> None:
 def test_the_projects_lock_is_complete() -> None:
     lock = load_lock(find_project().root)
     servers = load_matrix(find_project().matrix).servers.values()
-    assert {"maven", *(server.artefact for server in servers if server.artefact)} == set(lock.artefacts)
+    databases = {"postgresql-x86_64", "postgresql-aarch64"}
+    assert {"maven", *databases, *(server.artefact for server in servers if server.artefact)} == set(lock.artefacts)
     assert lock.artefact("maven").version.startswith("3.9.")
     with pytest.raises(MatrixError, match=r"no artefact 'gradle' \(there are: maven, open-"):
         lock.artefact("gradle")

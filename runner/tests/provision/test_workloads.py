@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import maven
@@ -32,8 +33,7 @@ class Builds:
     def __call__(self, root: Path, arguments: list[str]) -> None:
         self.calls.append(arguments)
         jars = ("burn", "loadgen", "remote", "standalone")
-        wars = ("mp-ping", "banking", "pinning")
-        outputs = [f"{war}/target/{war}.war" for war in wars] + [f"{jar}/target/{jar}.jar" for jar in jars]
+        outputs = [f"{war}/target/{war}.war" for war in applications()] + [f"{jar}/target/{jar}.jar" for jar in jars]
         for name in (*outputs, *(f"servers/{server}/target/{server}-server.jar" for server in EMBEDDED)):
             path = root / "workloads" / name
             path.parent.mkdir(exist_ok=True)
@@ -62,6 +62,7 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
         *(f"{server}-server.jar" for server in EMBEDDED),
         "mp-ping.war",
         "banking.war",
+        "bank-sql.war",
         "pinning.war",
         "request-executor.jar",
         "request-executor.mf",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from jdkmatrix.figures.latency import chosen, distribution_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.pressure import CpuRole, CpuUse
+from jdkmatrix.records.readings import DATABASE_CPU_US
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.inline import badge, joined
@@ -16,6 +17,7 @@ from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.words.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
 
 _NO_REMOTE = "no figures of a remote system were recorded"
+_NO_DATABASE = "no figures of a database were recorded"
 _SILENT = "this driver does not say"
 _NO_SCHEDULE = "a closed loop has no schedule"
 _NO_GAUGE = "the server did not tell"
@@ -149,6 +151,23 @@ _REMOTE: dict[str, tuple[_WindowFigure, ...]] = {
     ),
 }
 
+_DATABASE: dict[str, tuple[_WindowFigure, ...]] = {
+    "Database": (
+        ("CPU|s", lambda w: quantity(w.database.cpu_s if w.database else None, 3, why=_NO_DATABASE)),
+        ("Its CPU per request|µs", lambda w: _reading(w, DATABASE_CPU_US, 1 / max(1, w.load.answers))),
+        ("Wait for a connection, p50|ms", lambda w: _reading(w, "connection_wait_p50_us", 1e-3)),
+        ("Wait for a connection, p99|ms", lambda w: _reading(w, "connection_wait_p99_us", 1e-3)),
+        ("Wait for a connection, most|ms", lambda w: _reading(w, "connection_wait_most_us", 1e-3)),
+        ("In use, peak|connections", lambda w: _reading(w, "connections_in_use_peak")),
+        ("Time-outs|requests", lambda w: _reading(w, "connection_timeouts")),
+    ),
+}
+
+
+def _reading(window: Window, metric: str, scale: float = 1.0) -> Figure:
+    value = next((one.value for one in window.readings if one.metric == metric), None)
+    return quantity(None if value is None else value * scale, 3, why=_NO_GAUGE)
+
 
 def readings_us(window: Window) -> float | None:
     """CPU time per answer that answering our own questions took, in µs; it is left out of CPU per request. None: not
@@ -183,6 +202,7 @@ def window_tables(windows: Sequence[Window], fork: int) -> tuple[DataTable, ...]
         **_GROUPS,
         **(_READINGS if any(window.sut.probe_cpu_s for window in windows) else {}),
         **(_REMOTE if any(window.remote for window in windows) else {}),
+        **(_DATABASE if any(window.database for window in windows) else {}),
     }
     heads = [_head(window) for window in windows]
     return tuple(

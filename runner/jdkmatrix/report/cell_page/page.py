@@ -8,7 +8,7 @@ from dataclasses import replace
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, THROUGHPUT, metrics_of
-from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.forks import Audit, Fork
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import strong
 from jdkmatrix.report.blocks.kinds import (
@@ -187,7 +187,10 @@ def fork_block(fork: Fork, record: CellRecord, cell: CellStats, run: RunRecord, 
         State.FELL_SHORT.css if short else STATUS_CLASS[fork.status],
         blocks,
         command_lines(
-            ("Server", fork.command), ("Driver", fork.driver_command), ("Remote system", fork.remote_command)
+            ("Server", fork.command),
+            ("Driver", fork.driver_command),
+            ("Remote system", fork.remote_command),
+            ("Database", fork.database.command if fork.database else ()),
         ),
         logs,
     )
@@ -207,16 +210,28 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
     yield Fact("Proof under load", under_load_words(fork))
     yield Fact("Work check", _work(fork, record.key))
     yield Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows")
-    if confinement.remote_cpus:
-        shared = " (the driver's)" if confinement.remote_cpus == confinement.driver_cpus else ""
+    shared = " (the driver's)" if confinement.remote_cpus == confinement.driver_cpus else ""
+    if database := fork.database:
+        where, size = facts.ranges(confinement.remote_cpus), f"{database.data_bytes / 1e6:.0f} MB of fresh data"
+        yield Fact(
+            "Database", f"PostgreSQL {database.version} on CPUs {where}{shared}, as user {database.user}, {size}"
+        )
+    elif confinement.remote_cpus:
         by_socket = (record.identity.inputs.get("workload") or {}).get("client") == "socket"
         caller = "a plain socket on which the request’s thread blocks" if by_socket else "the JDK’s HTTP client"
         yield Fact("Remote system", f"on CPUs {facts.ranges(confinement.remote_cpus)}{shared}, called by {caller}")
     if audit := fork.audit:
         money = "money was conserved" if audit.conserved else "money was made or lost"
         moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
-        yield Fact("Bank audit", f"{moved}: {money}")
+        yield Fact("Bank audit", f"{moved}: {money}", _left_open(audit))
     yield from limited(fork)
+
+
+def _left_open(audit: Audit) -> str | None:
+    if audit.open_transactions is None:
+        return None
+    left = plural(audit.open_transactions, "transaction")
+    return f"{audit.transfers_answered:,} of them answered; {left} left open in the database"
 
 
 def protocol_words(fork: Fork) -> str:

@@ -24,6 +24,9 @@ class Experiments:
     def remote(self, matrix: Matrix, cell: CellKey) -> RemoteAnswers | None:
         return matrix.experiments[cell.workload].calls
 
+    def database(self, matrix: Matrix, cell: CellKey) -> None:
+        return None
+
     def driver_cpus(self, matrix: Matrix) -> int:
         return 0
 

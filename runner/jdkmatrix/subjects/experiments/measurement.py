@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Experiment, Given
+from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
@@ -70,7 +71,7 @@ class ProgramMeasurement:
     _remote: RemoteProcess | None = field(default=None, init=False)
 
     @contextmanager
-    def opened(self, remote: RemoteProcess | None) -> Iterator[Self]:
+    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> Iterator[Self]:
         self._remote = remote
         yield self
 

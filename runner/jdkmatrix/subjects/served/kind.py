@@ -9,11 +9,17 @@ from typing import Any
 from jdkmatrix.config.cell_loads import basis_of
 from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.domain.applications import BANKING_ACCOUNTS, REMOTE_CLIENT, application_of
+from jdkmatrix.domain.applications import (
+    BANKING_ACCOUNTS,
+    DATABASE_CONNECTIONS,
+    DATABASE_WAIT_MS_MAX,
+    REMOTE_CLIENT,
+    application_of,
+)
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import RateLoad
-from jdkmatrix.domain.tables import RemoteAnswers
+from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
 from jdkmatrix.host.ports import local_ports
@@ -34,6 +40,9 @@ BETWEEN_ROUNDS_S = 0.045
 class ServedApplications:
     def remote(self, matrix: Matrix, cell: CellKey) -> RemoteAnswers | None:
         return matrix.workloads[cell.workload].remote
+
+    def database(self, matrix: Matrix, cell: CellKey) -> Database | None:
+        return matrix.workloads[cell.workload].database
 
     def driver_cpus(self, matrix: Matrix) -> int:
         return matrix.driver.cpus
@@ -58,6 +67,8 @@ class ServedApplications:
         features, has = matrix.workloads[cell.workload].features, matrix.servers[cell.server].feature_sets
         if has and features not in has:
             return f"{cell.server} has no {features}, which {cell.workload} needs"
+        if self.database(matrix, cell) and isinstance(parts.postgres, str):
+            return f"{cell.workload} needs a database: {parts.postgres}"
         driver = parts.drivers.get(cell)
         if driver is None:
             basis = basis_of(matrix, cell) or cell
@@ -140,9 +151,16 @@ def _lengths(profile: Profile) -> Lengths:
 
 
 def _properties(workload: Workload) -> dict[str, str]:
-    """System properties of the application, beside the address of the remote system."""
+    """System properties of the application, beside the address of the remote system or the database."""
     accounts = {BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {}
-    return accounts | ({REMOTE_CLIENT: workload.client} if workload.client else {})
+    client = {REMOTE_CLIENT: workload.client} if workload.client else {}
+    return {**accounts, **client, **_of_database(workload.database)}
+
+
+def _of_database(asked: Database | None) -> dict[str, str]:
+    if asked is None:
+        return {}
+    return {DATABASE_CONNECTIONS: str(asked.connections), DATABASE_WAIT_MS_MAX: str(asked.wait_ms_max)}
 
 
 def _mix(matrix: Matrix, workload: Workload, cell: CellKey) -> RequestMix | None:

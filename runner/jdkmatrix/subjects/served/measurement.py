@@ -10,13 +10,14 @@ from typing import Any
 
 from jdkmatrix.config.model import Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.domain.applications import REMOTE_URL, application_of
+from jdkmatrix.domain.applications import DATABASE_URL, REMOTE_URL, application_of
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
+from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
@@ -55,6 +56,8 @@ def why_no_turns(load: LoadKind[Any], workload: Workload, wait_us: int, turns: T
         return reason
     if workload.limits is not None:
         return "its server runs in a box, which others would share"
+    if workload.database is not None:
+        return "its server has a database of its own, which would run beside those of the others"
     return "its memory is read while it runs" if workload.memory_every_s is not None else None
 
 
@@ -83,14 +86,16 @@ class ServedMeasurement:
     found: Findings = field(default_factory=Findings)
 
     @contextmanager
-    def opened(self, remote: RemoteProcess | None) -> Iterator[WarmServer]:
+    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> Iterator[WarmServer]:
         instance, parts = self.cell.instance, self.cell.remote
         if remote and parts:
             remote.delay_at_most(self.cell.matrix.remote.warmup_delay_us_max)
             url = f"{remote.url}?{parts.answers.query(self._key.wait_us)}"
             instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
+        if database:
+            instance = replace(instance, properties={**instance.properties, DATABASE_URL: database.url})
         try:
-            with self._served(instance.lay_out(self.fork.scratch, self.fork.log_dir), remote) as warm_server:
+            with self._served(instance.lay_out(self.fork.scratch, self.fork.log_dir), remote, database) as warm_server:
                 yield warm_server
         except FloodError:
             shorten_logs(self.fork.log_dir)
@@ -126,7 +131,9 @@ class ServedMeasurement:
         return tuple(sorted({*cpus.sut, *extra}))
 
     @contextmanager
-    def _served(self, launch: Launch, remote: RemoteProcess | None) -> Iterator[WarmServer]:
+    def _served(
+        self, launch: Launch, remote: RemoteProcess | None, database: DatabaseProcess | None
+    ) -> Iterator[WarmServer]:
         cell, rules = self.cell, self.cell.matrix.server
         self.fork.command = tuple(launch.command)
         with limited(cell.limits, cell.confiner.group("sut", self._jit_cpus)) as box:
@@ -144,14 +151,17 @@ class ServedMeasurement:
                 try:
                     with (
                         box.watch(server.pid, server.kill, started_ns=server.started_ns),
-                        self._loaded(launch, server, box, remote) as warm_server,
+                        self._loaded(launch, server, box, remote, database) as warm_server,
                     ):
                         yield warm_server
                     if not box.ended_it:
                         server.check_not_killed()
                 except MatrixError as error:
-                    # What followed from the end of the server is not the reason; nor is its end, if we ended it.
+                    # What followed from the end of the server or of its database is not the reason; nor is the end of
+                    # the server, if we ended it.
                     watchdog.check()
+                    if database:
+                        database.check()
                     hangs = isinstance(error, HungError | NoAnswerError)
                     if not box.ended_it:
                         server.check_not_killed(within_s=0 if hangs else _ENDING_S)
@@ -168,7 +178,12 @@ class ServedMeasurement:
 
     @contextmanager
     def _loaded(
-        self, launch: Launch, server: ServerProcess, box: ResourceLimits, remote: RemoteProcess | None
+        self,
+        launch: Launch,
+        server: ServerProcess,
+        box: ResourceLimits,
+        remote: RemoteProcess | None,
+        database: DatabaseProcess | None,
     ) -> Iterator[WarmServer]:
         cell, found, key = self.cell, self.found, self._key
         rules, cpus = cell.matrix, cell.cpu_sets
@@ -197,6 +212,7 @@ class ServedMeasurement:
                 self._service_s,
                 cell.host.irq_time_accounting,
                 remote,
+                database,
                 may_end,
                 box.quota,
             )
@@ -217,7 +233,7 @@ class ServedMeasurement:
                     self._check_burn(connection)
             finally:
                 found.driver_command = tuple(session.command)
-        if self.cell.workload.application == "banking":
+        if application_of(self.cell.workload.application).has_accounts:
             self._audit(launch, may_be_late=may_end or overloaded, within_s=_QUIET_IN_BOX_S if may_end else None)
 
     def _warm(self, bench: Bench, connection: Connection, server: ServerProcess, remote: RemoteProcess | None) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from jdkmatrix.domain.loads import Load
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.fork.affinity import astray
+from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.http import Connection, NoAnswerError
@@ -29,9 +30,10 @@ from jdkmatrix.probes.process import (
 from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import rises, throttling, usage
+from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import Pressure
-from jdkmatrix.records.readings import WindowReading
+from jdkmatrix.records.readings import DATABASE_CPU_US, WindowReading
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, SutUsage
@@ -51,6 +53,7 @@ class Observed:
     remote: RemoteStats | None
     served: Served | None
     readings: tuple[WindowReading, ...] = ()
+    database: DatabaseUse | None = None
 
 
 class _Before:
@@ -62,6 +65,7 @@ class _Before:
     own_cpu_s: float
     driver_cpu_ns: int | None
     quota: QuotaCounters | None
+    database_cpu_s: float | None
     host: HostReading
     glance: Glance
 
@@ -78,6 +82,7 @@ class _Before:
         bench = self._bench
         if bench.remote:
             bench.remote.stats(reset=True)
+        self.database_cpu_s = bench.database.cpu_s() if bench.database else None
         self.quota = bench.quota()
         self.own_cpu_s, self.driver_cpu_ns = time.process_time(), bench.driver_cpu_ns()
         self.host, self.glance = read_host(), glance(bench.server.pid)
@@ -106,6 +111,7 @@ class Bench:
     service_s: float
     irq_time_accounting: bool | None
     remote: RemoteProcess | None = None
+    database: DatabaseProcess | None = None
     may_end: bool = False
     quota: Callable[[], QuotaCounters | None] = lambda: None
     left_over: LeftOver = field(default_factory=LeftOver)
@@ -128,6 +134,7 @@ class Bench:
         own_cpu_s, driver_after_ns = time.process_time() - before.own_cpu_s, self.driver_cpu_ns()
         threads_after = read_threads(pid)
         remote = self.remote.stats() if self.remote else None
+        database = self._database_since(before)
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
         samples = self.sampler.since(t_s)
         self._work_off(result)
@@ -153,13 +160,26 @@ class Bench:
         ]
         if remote:
             used.append(Used("remote", self.cpu_sets.remote, remote.cpu_s))
+        if database:
+            used.append(Used("remote", self.cpu_sets.remote, database.cpu_s))
         host = pressure(before.host, host_after, used=used, irq_time_accounting=self.irq_time_accounting)
         early_s = (before.glance.monotonic_ns - before.gauges_ns) / 1e9 if result.latency_from_s else None
         served = served_between(before.gauges, gauges_after, result, left_over=self.left_over.requests, early_s=early_s)
         self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
         readings = () if result.latency_from_s else rises(before.gauges, gauges_after)
         readings += throttling(before.quota, quota_after)
-        return Observed(t_s, load=result, sut=sut, host=host, remote=remote, served=served, readings=readings)
+        if database:
+            readings += (WindowReading(metric=DATABASE_CPU_US, value=database.cpu_s * 1e6),)
+        return Observed(
+            t_s,
+            load=result,
+            sut=sut,
+            host=host,
+            remote=remote,
+            database=database,
+            served=served,
+            readings=readings,
+        )
 
     def ask(self, path: str) -> None:
         """A question outside the load. It waits behind the requests that the server still has, as long as these get on.
@@ -207,6 +227,14 @@ class Bench:
     def _calls_answered(self) -> int:
         """The answers that the server has had from the remote system in this phase; 0 where it calls none."""
         return self.remote.stats().answered if self.remote else 0
+
+    def _database_since(self, before: _Before) -> DatabaseUse | None:
+        """Raises: DatabaseError: it has not gone through this phase in order."""
+        if self.database is None or before.database_cpu_s is None:
+            return None
+        self.database.check()
+        span_s = (time.monotonic_ns() - before.glance.monotonic_ns) / 1e9
+        return DatabaseUse(cpu_s=self.database.cpu_s() - before.database_cpu_s, span_s=span_s)
 
     def driver_cpu_ns(self) -> int | None:
         """The CPU time of a driver that is one process; None where it is not, or has ended, in which case it reports it

@@ -51,6 +51,7 @@ class Windows:
             sut=seen.sut,
             host=seen.host,
             remote=seen.remote,
+            database=seen.database,
             served=seen.served,
             reasons=window_reasons(
                 seen.load,
@@ -58,6 +59,7 @@ class Windows:
                 seen.host,
                 self.thresholds,
                 remote=seen.remote,
+                database=seen.database,
                 served=seen.served,
                 means=self.means,
             ),

@@ -326,6 +326,7 @@ let
     maven = ofHost "maven" [ "mvn" ];
     autoPatchelfHook = onlyNamed "auto-patchelf-hook";
     freetype = onlyNamed "freetype";
+    postgresql = onlyNamed "postgresql";
     zlib = librariesOfHost "zlib" [ "libz.so.1" ];
     wrk2 = withMeta {
       mainProgram = "wrk2";

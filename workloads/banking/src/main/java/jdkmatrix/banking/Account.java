@@ -17,8 +17,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Memory is bounded: of a statement the last {@value #ENTRIES_KEPT} entries are kept, of idempotency keys as many as
  * the ledger says. Nothing is allocated for an account that has had no transfer.
  */
-final class Account {
-    static final int ENTRIES_KEPT = 32;
+public final class Account {
+    public static final int ENTRIES_KEPT = 32;
 
     private record Remembered(Transfer transfer, Outcome outcome) {}
 

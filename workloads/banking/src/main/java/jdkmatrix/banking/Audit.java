@@ -8,7 +8,9 @@ import java.util.List;
  * @param expectedSumMinor what all accounts together were opened with
  * @param contradictions accounts whose balance is not what their credits and debits make it
  * @param contradicting the ids of the first of them
- * @param conserved the sum is the expected one and there is no contradiction
+ * @param conserved the sum is the expected one, there is no contradiction, and no transfer is lost or made
+ * @param transfersAnswered of those done, how many a request was told of; null: the books are in memory
+ * @param openTransactions in a database, of connections that no request has any more; null: likewise
  */
 public record Audit(
         int accounts,
@@ -17,4 +19,6 @@ public record Audit(
         long expectedSumMinor,
         int contradictions,
         List<String> contradicting,
-        boolean conserved) {}
+        boolean conserved,
+        Long transfersAnswered,
+        Integer openTransactions) {}

@@ -1,5 +1,6 @@
 package jdkmatrix.banking;
 
+import java.util.List;
 import jdkmatrix.serverprobes.Parameters;
 import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.Text;
@@ -31,25 +32,27 @@ public final class Endpoints {
     private Endpoints() {}
 
     public static Terms terms() {
-        Ledger ledger = Bank.configured().ledger();
-        return new Terms(
-                ledger.size(), Ledger.OPENING_MINOR, Ledger.CURRENCY, Account.ENTRIES_KEPT, ledger.keysKept());
+        Books books = Bank.configured().books();
+        return new Terms(books.size(), Ledger.OPENING_MINOR, Ledger.CURRENCY, Account.ENTRIES_KEPT, books.keysKept());
     }
 
     public static Audit audit() {
-        return Bank.configured().ledger().audit();
+        return Bank.configured().books().audit();
     }
 
     public static Answer balance(String id, String burnUs, String order) {
         return Business.serve(burnUs, order, (bank, reply) ->
-                Answer.json(200, new Balance(id, existing(bank, id).balanceMinor(), Ledger.CURRENCY), reply));
+                Answer.json(200, new Balance(id, existing(id, bank.books().balanceMinor(id)), Ledger.CURRENCY), reply));
     }
 
     public static Answer statement(String id, String pageText, String sizeText, String burnUs, String order) {
         int page = number("page", pageText, "0", 0);
         int size = number("size", sizeText, DEFAULT_SIZE, 1);
         return Business.serve(burnUs, order, (bank, reply) ->
-                Answer.json(200, Statement.of(id, page, size, existing(bank, id).entries(page * size, size)), reply));
+                {
+            List<Entry> entries = existing(id, bank.books().entries(id, page * size, size));
+            return Answer.json(200, Statement.of(id, page, size, entries), reply);
+        });
     }
 
     public static Answer forward(String burnUs, String order) {
@@ -63,7 +66,7 @@ public final class Endpoints {
         }
         Transfer transfer = body.checked();
         return Business.serve(burnUs, order, (bank, reply) -> Answer.json(
-                201, receipt(transfer, bank.ledger().transfer(body.idempotencyKey(), transfer)), reply));
+                201, receipt(transfer, bank.books().transfer(body.idempotencyKey(), transfer)), reply));
     }
 
     private static Receipt receipt(Transfer transfer, Outcome outcome) {
@@ -83,11 +86,10 @@ public final class Endpoints {
         return (int) Parameters.wholeNumber(name, text == null ? missing : text, min, Account.ENTRIES_KEPT);
     }
 
-    private static Account existing(Bank bank, String id) {
-        Account account = bank.ledger().find(id);
-        if (account == null) {
+    private static <T> T existing(String id, T ofAccount) {
+        if (ofAccount == null) {
             throw new Problem(404, "there is no account " + Text.quoted(id));
         }
-        return account;
+        return ofAccount;
     }
 }

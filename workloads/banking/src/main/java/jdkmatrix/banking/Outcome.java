@@ -1,7 +1,7 @@
 package jdkmatrix.banking;
 
 /** What came of a transfer. */
-sealed interface Outcome {
+public sealed interface Outcome {
     /** The money was moved; the balances are those right after it. */
     record Booked(long transferId, long fromBalanceMinor, long toBalanceMinor) implements Outcome {}
 

@@ -6,6 +6,9 @@ import jdkmatrix.serverprobes.Text;
 
 /** What the remote system said, with status 200. */
 record Reply(String contentType, byte[] body) {
+    /** Of a bank that calls nothing. */
+    static final Reply NONE = new Reply("application/octet-stream", new byte[0]);
+
     /**
      * @param contentType null: the answer names none
      * @throws Problem 502 another status than 200

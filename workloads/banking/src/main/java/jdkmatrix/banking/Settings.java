@@ -20,6 +20,8 @@ record Settings(URI remote, int accounts, Duration timeout, RemoteSystem.Client 
     static final String REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms";
     static final String REMOTE_CLIENT = "jdkmatrix.remote.client";
     static final String ACCOUNTS = "jdkmatrix.banking.accounts";
+    /** Where it is said, the accounts are there, and no remote system is called. */
+    static final String DATABASE_URL = "jdkmatrix.database.url";
 
     private static final long MAX_TIMEOUT_MS = 3_600_000;
     private static final String DEFAULT_TIMEOUT_MS = "30000";
@@ -34,10 +36,15 @@ record Settings(URI remote, int accounts, Duration timeout, RemoteSystem.Client 
         String client = property.apply(REMOTE_CLIENT);
         return new Settings(
                 remote(property.apply(REMOTE_URL)),
-                (int) Parameters.wholeProperty(ACCOUNTS, property.apply(ACCOUNTS), Ledger.MIN_ACCOUNTS, Ledger.MAX_ACCOUNTS),
+                accounts(property),
                 Duration.ofMillis(Parameters.wholeProperty(
                         REMOTE_TIMEOUT_MS, timeoutMs == null ? DEFAULT_TIMEOUT_MS : timeoutMs, 1, MAX_TIMEOUT_MS)),
                 RemoteSystem.Client.named(REMOTE_CLIENT, client == null ? DEFAULT_CLIENT : client));
+    }
+
+    /** @throws Problem 500 names the property where it is missing or wrong */
+    static int accounts(UnaryOperator<String> property) {
+        return (int) Parameters.wholeProperty(ACCOUNTS, property.apply(ACCOUNTS), Ledger.MIN_ACCOUNTS, Ledger.MAX_ACCOUNTS);
     }
 
     private static URI remote(String text) {

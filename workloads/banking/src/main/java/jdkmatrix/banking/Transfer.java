@@ -5,4 +5,4 @@ package jdkmatrix.banking;
  *
  * @param amountMinor in cents, at least 1
  */
-record Transfer(String from, String to, long amountMinor) {}
+public record Transfer(String from, String to, long amountMinor) {}

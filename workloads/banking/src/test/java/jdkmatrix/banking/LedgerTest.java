@@ -32,7 +32,7 @@ class LedgerTest {
                 new Outcome.Booked(2, Ledger.OPENING_MINOR + 150, Ledger.OPENING_MINOR + 100),
                 ledger.transfer("a", transfer(1, 2, 100)), "a key is the payer's own");
         long sum = 3 * Ledger.OPENING_MINOR;
-        assertEquals(new Audit(3, 2, sum, sum, 0, List.of(), true), ledger.audit());
+        assertEquals(new Audit(3, 2, sum, sum, 0, List.of(), true, null, null), ledger.audit());
     }
 
     @Test

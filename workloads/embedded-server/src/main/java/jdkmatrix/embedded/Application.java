@@ -18,15 +18,20 @@ import jdkmatrix.serverprobes.ServletProbes;
  */
 public enum Application implements ServletContainerInitializer {
     MP_PING(Map.of("/ping", PingServlet::new)),
-    BANKING(Map.of("/servlet/*", BankServlet::new, "/accounts", BankStateServlet::new, "/audit", BankStateServlet::new)),
+    BANKING(bank()),
+    BANK_SQL(bank()),
     PINNING(Map.of("/servlet/*", PinningServlet::new));
 
-    static final String ALLOWED = "mp-ping, banking, pinning";
+    static final String ALLOWED = "mp-ping, banking, bank-sql, pinning";
 
     private final Map<String, Supplier<Servlet>> servlets;
 
     Application(Map<String, Supplier<Servlet>> servlets) {
         this.servlets = servlets;
+    }
+
+    private static Map<String, Supplier<Servlet>> bank() {
+        return Map.of("/servlet/*", BankServlet::new, "/accounts", BankStateServlet::new, "/audit", BankStateServlet::new);
     }
 
     /** @throws IllegalArgumentException says what was found and what is allowed */

@@ -34,6 +34,7 @@ final class GaugesProbe implements Probe {
         answer.put("carriers", Carriers.count());
         JvmGauges.putInto(answer);
         answer.put("total_hook_calls", Jmx.whole(HOOKS, "Calls"));
+        ApplicationGauges.ADDED.forEach(gauges -> gauges.putInto(answer, reset != null));
         return Json.object(answer);
     }
 }

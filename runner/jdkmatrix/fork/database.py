@@ -1,0 +1,255 @@
+"""The database of an application: a PostgreSQL with a fresh folder of data for each fork, beside the server.
+
+It listens on loopback and nowhere else, and trusts whoever connects. It refuses to run as root; then it runs as nobody,
+with its data and, where that user cannot reach them, a copy of its programs in a folder of its own. Every wait here has
+an upper bound and ends in DatabaseError.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Self
+
+import psutil
+
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.host import launch
+from jdkmatrix.host.ports import server_port
+from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
+from jdkmatrix.provision.postgres import Postgres
+from jdkmatrix.records.database import DatabaseFacts
+
+LOG = "database.log"
+_INITDB_LOG = "database.initdb.log"
+# A database on a disk of its own would wait for it; here all data of a fork are thrown away.
+_SETTINGS = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "dynamic_shared_memory_type": "mmap",
+    "log_timezone": "UTC",
+}
+_OTHERS_CONNECTIONS = 10  # of the audit, and those that PostgreSQL keeps for superusers
+_START_TIMEOUT_S = 60.0
+_POLL_S = 0.02
+_GRACE_S = 10.0
+_READY = "database system is ready to accept connections"
+# Connections refused, backends killed, a full disk; what a statement did wrong is an ERROR, and none of these.
+_TROUBLE = re.compile(
+    r"^.*(?:\b(?:PANIC|FATAL): |No space left on device|was terminated by signal|could not fork).*$", re.MULTILINE
+)
+
+
+class DatabaseError(MatrixError):
+    """The database did not start, died, refused connections or could not write."""
+
+
+class DatabaseProcess:
+    """Starts on enter, with an empty database and room for `connections` of the application; is ended on exit, and its
+    data are gone.
+
+    `cgroup`: the folder of the cgroup that it starts in (None: the runner's own); `slice_us`: the time slice that its
+    processes ask for; `log_dir` exists and gets its log. `folder`: in which its own is made; None: the host's for
+    temporary files. Enter it in a thread that lives as long as the database should: see `launch`.
+    """
+
+    def __init__(
+        self,
+        postgres: Postgres,
+        *,
+        connections: int,
+        cpus: Sequence[int],
+        log_dir: Path,
+        cgroup: Path | None = None,
+        slice_us: int | None = None,
+        folder: Path | None = None,
+    ) -> None:
+        self._postgres = postgres
+        self._connections = connections
+        self._cpus = cpus
+        self._cgroup = cgroup
+        self._slice_us = slice_us
+        self._log = log_dir / LOG
+        self._initdb_log = log_dir / _INITDB_LOG
+        self._place = folder
+        self._user = _unprivileged() if os.geteuid() == 0 else None
+        self._port = server_port()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._data, programs = stack.enter_context(self._folder())
+            self._initialise(programs)
+            self._process = stack.enter_context(self._started(programs))
+            self._wait_ready()
+            self._facts = DatabaseFacts(
+                version=self._postgres.version,
+                command=self.command,
+                data_bytes=_size_bytes(self._data),
+                user=pwd.getpwuid(self._user.uid if self._user else os.geteuid()).pw_name,
+            )
+            self._until_exit = stack.pop_all()
+        return self
+
+    def __exit__(self, *stopped: object) -> None:
+        self._until_exit.close()
+
+    @property
+    def pid(self) -> int:
+        return self._running.pid
+
+    @property
+    def facts(self) -> DatabaseFacts:
+        return self._facts
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        return self._command
+
+    @property
+    def url(self) -> str:
+        """For JDBC."""
+        return f"jdbc:postgresql://127.0.0.1:{self._port}/postgres?user=postgres"
+
+    def check(self) -> None:
+        """Raises: DatabaseError: it has ended, or its log tells of trouble that no statement brings about."""
+        status = self._running.poll()
+        trouble = _TROUBLE.search(self._log.read_text(errors="replace"))
+        if status is not None:
+            raise DatabaseError(f"the database {launch.how_ended(status)}{launch.stderr_tail(self._log)}")
+        if trouble:
+            raise DatabaseError(f"the database is in trouble; its log says: {trouble[0].strip()}")
+
+    def cpu_s(self) -> float:
+        """CPU time of all its processes, also of those that have ended (to 10 ms).
+
+        Raises:
+            DatabaseError: it has ended.
+        """
+        if self._running.poll() is not None:
+            self.check()
+        try:
+            postmaster = psutil.Process(self.pid)
+            ended = postmaster.cpu_times()
+            total_s = cpu_time_ns(self.pid) / 1e9 + ended.children_user + ended.children_system
+            for child in postmaster.children():
+                try:
+                    total_s += cpu_time_ns(child.pid) / 1e9
+                except SutGoneError:
+                    continue  # it ended while we read
+        except (SutGoneError, psutil.Error):
+            self.check()
+            raise DatabaseError("the database has ended") from None
+        return total_s
+
+    @property
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            raise RuntimeError("the database has not been started")
+        return self._process
+
+    @contextmanager
+    def _folder(self) -> Iterator[tuple[Path, Path]]:
+        """A folder for its data, and where its programs are for the user that runs them."""
+        where = self._place or Path(tempfile.gettempdir())
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="jdk-matrix-postgres-", dir=where))
+        except OSError as error:
+            raise DatabaseError(f"no folder for the database in {where}: {error.strerror}") from None
+        try:
+            programs = self._postgres.home
+            if self._user:
+                os.chown(folder, *self._user)
+                if not _everyone_reaches(programs):
+                    programs = shutil.copytree(programs, folder / "programs", symlinks=True)
+            yield folder / "data", programs
+        except OSError as error:
+            raise DatabaseError(f"the database’s folder {folder}: {error.strerror}") from None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _initialise(self, programs: Path) -> None:
+        command = [
+            *(str(programs / "bin" / "initdb"), "-D", str(self._data), "-U", "postgres", "-A", "trust"),
+            *("--no-sync", "--no-instructions", "--encoding=UTF8", "--locale=C"),
+        ]
+        with self._initdb_log.open("wb") as sink:
+            process = self._spawn(command, sink)
+            try:
+                status = process.wait(_START_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                status = launch.terminate(process, grace_s=0)
+        if status != 0:
+            raise DatabaseError(f"initdb {launch.how_ended(status)}{launch.stderr_tail(self._initdb_log)}")
+
+    @contextmanager
+    def _started(self, programs: Path) -> Iterator[subprocess.Popen[bytes]]:
+        settings = {
+            **_SETTINGS,
+            "port": str(self._port),
+            "max_connections": str(self._connections + _OTHERS_CONNECTIONS),
+        }
+        options = (option for name, value in settings.items() for option in ("-c", f"{name}={value}"))
+        self._command = (str(programs / "bin" / "postgres"), "-D", str(self._data), *options)
+        with self._log.open("wb") as sink:
+            process = self._spawn(self._command, sink)
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGQUIT)  # at once, with all its processes and its shared memory
+                try:
+                    process.wait(_GRACE_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()  # its processes see that, and end
+            process.wait()
+
+    def _spawn(self, command: Sequence[str], sink: IO[bytes]) -> subprocess.Popen[bytes]:
+        return launch.spawn(
+            command,
+            cpus=self._cpus,
+            cgroups=[self._cgroup] if self._cgroup else [],
+            slice_us=self._slice_us,
+            user=self._user,
+            dies_by=signal.SIGQUIT,
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"},
+            cwd=self._data.parent,
+            stdout=sink,
+            stderr=sink,
+        )
+
+    def _wait_ready(self) -> None:
+        until = time.monotonic() + _START_TIMEOUT_S
+        while _READY not in self._log.read_text(errors="replace"):
+            self.check()
+            if time.monotonic() > until:
+                tail = launch.stderr_tail(self._log)
+                raise DatabaseError(f"the database was not ready within {_START_TIMEOUT_S:.0f} s{tail}")
+            time.sleep(_POLL_S)
+
+
+def _unprivileged() -> launch.User:
+    try:
+        nobody = pwd.getpwnam("nobody")
+    except KeyError:
+        raise DatabaseError("PostgreSQL refuses to run as root, and this host has no user `nobody`") from None
+    return launch.User(nobody.pw_uid, nobody.pw_gid)
+
+
+def _everyone_reaches(folder: Path) -> bool:
+    return all(one.stat().st_mode & 0o001 for one in (folder, *folder.resolve().parents))
+
+
+def _size_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,149 @@
+"""The database of a fork as a process: as whom it runs, who reaches it, how it ends, what is told of its troubles."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jdkmatrix.fork.database import DatabaseError, DatabaseProcess
+from jdkmatrix.provision.postgres import Postgres, provision_postgres
+from jdkmatrix.provision.project import find_project
+from tests.support.databases import DatabaseClient
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.real
+
+CPUS = tuple(sorted(os.sched_getaffinity(0)))[:1]
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Postgres:
+    return provision_postgres(find_project().root, say=print)
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    before = set(Path(tempfile.gettempdir()).glob("jdk-matrix-postgres-*"))
+    yield
+    wait_until(lambda: not any(one.name() == "postgres" for one in psutil.Process().children(recursive=True)))
+    assert set(Path(tempfile.gettempdir()).glob("jdk-matrix-postgres-*")) <= before
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes)
+
+
+def test_it_runs_unprivileged_on_its_cpus_and_answers_on_loopback_alone(postgres: Postgres, tmp_path: Path) -> None:
+    with DatabaseProcess(postgres, connections=3, cpus=CPUS, log_dir=tmp_path) as database:
+        postmaster = psutil.Process(database.pid)
+        every = [postmaster, *postmaster.children()]
+        assert len(every) > 3
+        assert all(one.uids().effective not in (0, -1) and one.cpu_affinity() == list(CPUS) for one in every)
+        assert database.facts.user == (pwd.getpwuid(os.geteuid()).pw_name if os.geteuid() else "nobody")
+        assert {one.laddr.ip for one in postmaster.net_connections() if one.status == "LISTEN"} == {"127.0.0.1"}
+        assert database.facts.version == postgres.version and database.facts.data_bytes > 10_000_000
+        assert "fsync=off" in database.facts.command
+        before_s = database.cpu_s()
+        with DatabaseClient(database.url) as client:
+            assert client.ask("select sum(n) from generate_series(1, 1000000) as n") is None
+            during_s = database.cpu_s()
+        wait_until(lambda: len(postmaster.children()) < len(every) + 1)
+        assert 0 < during_s - before_s <= database.cpu_s() - before_s + 0.02, "also of a process that has ended"
+        database.check()
+    assert gone(every)
+    assert "database system is shut down" in (tmp_path / "database.log").read_text()
+
+
+def test_who_refuses_connections_or_loses_a_process_is_told_by_its_log(postgres: Postgres, tmp_path: Path) -> None:
+    with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:
+        with ExitStack() as clients:
+            refused = [clients.enter_context(DatabaseClient(database.url)).refused for _ in range(12)]
+        assert refused == [None] * 11 + ["sorry, too many clients already"]
+        with pytest.raises(DatabaseError, match=r"its log says: .* FATAL:  sorry, too many clients already$"):
+            database.check()
+    with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:
+        with DatabaseClient(database.url) as client:
+            children = psutil.Process(database.pid).children()
+            next(one for one in children if "postgres 127" in one.cmdline()[0]).kill()
+            client.ask("select 1")
+        wait_until(lambda: "terminated by signal 9" in (tmp_path / "database.log").read_text())
+        with pytest.raises(DatabaseError, match=r"its log says: .* was terminated by signal 9: Killed"):
+            database.check()
+
+
+def test_a_killed_postmaster_is_told_and_leaves_no_process(postgres: Postgres, tmp_path: Path) -> None:
+    with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:
+        children = psutil.Process(database.pid).children()
+        os.kill(database.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, database.pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(DatabaseError, match=r"^the database was killed by signal 9; the end of "):
+            database.cpu_s()
+        wait_until(lambda: gone(children))
+
+
+def test_it_ends_with_whoever_started_it(postgres: Postgres, tmp_path: Path) -> None:
+    parent = tmp_path / "parent.py"
+    parent.write_text(
+        textwrap.dedent(f"""\
+        import time
+        from pathlib import Path
+        from jdkmatrix.fork.database import DatabaseProcess
+        from jdkmatrix.provision.postgres import postgres_at
+        release = postgres_at(Path({str(postgres.home)!r}))
+        with DatabaseProcess(release, connections=1, cpus={CPUS}, log_dir=Path({str(tmp_path)!r})) as one:
+            print(one.pid, one.facts.command[2], flush=True)
+            time.sleep(600)
+        """)
+    )
+    process = subprocess.Popen([sys.executable, str(parent)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    pid, data = process.stdout.readline().split()
+    every = [psutil.Process(int(pid)), *psutil.Process(int(pid)).children()]
+    process.kill()
+    process.communicate()
+    wait_until(lambda: gone(every))
+    subprocess.run(["rm", "-r", str(Path(data).parent)], check=True)
+
+
+def test_a_full_disk_is_told_by_its_log(postgres: Postgres, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=160m", "none", disk], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this user may not mount a small file system")
+    for folder in (disk, *disk.parents[:3]):
+        folder.chmod(0o755)
+    try:
+        with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path, folder=disk) as database:
+            with DatabaseClient(database.url) as client:
+                said = client.ask("create table t as select repeat(n::text, 20) from generate_series(1, 9000000) as n")
+            assert said is not None
+            with pytest.raises(DatabaseError, match=r"its log says: .*No space left on device"):
+                database.check()
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_what_cannot_start_says_why(postgres: Postgres, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "initdb").write_text("#!/bin/sh\necho no locale >&2\nexit 1\n")
+    (home / "bin" / "initdb").chmod(0o755)
+    broken = Postgres(home, postgres.version, "")
+    with pytest.raises(DatabaseError, match=r"(?s)^initdb ended with exit status 1; the end of .*no locale"):
+        DatabaseProcess(broken, connections=1, cpus=CPUS, log_dir=tmp_path).__enter__()
+    with pytest.raises(DatabaseError, match=r"^no folder for the database in .*: No such file"):
+        DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path, folder=tmp_path / "no").__enter__()

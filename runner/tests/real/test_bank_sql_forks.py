@@ -1,0 +1,112 @@
+"""A fork of the bank on a database: its books, its connections, and a database that dies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import psutil
+import pytest
+
+from jdkmatrix.domain.applications import BANKING_ACCOUNTS, DATABASE_CONNECTIONS, DATABASE_WAIT_MS_MAX
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.tables import Database
+from jdkmatrix.figures.metrics import IN_USE, IN_USE_PEAK, OF_DATABASES, TIMEOUTS, WAIT_P99
+from jdkmatrix.fork.faults import faults_of
+from jdkmatrix.fork.fork_record import DatabaseParts, ForkDraft
+from jdkmatrix.fork.measure_fork import measure_fork
+from jdkmatrix.provision.postgres import provision_postgres
+from jdkmatrix.provision.project import find_project
+from jdkmatrix.records.reasons import Status
+from tests.support.real_parts import Silent, subject_of, with_subject
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.real
+
+BANK: dict[str, Any] = {
+    "workload": "bank-sql-10",
+    "server": "tomcat",
+    "load": "saturate-50",
+    "feature_set": "restfulWS-3.1-jsonb-3.0-servlet-6.0",
+}
+
+
+def on_a_database(setup: ForkDraft, asked: Database, *, in_flight: int) -> ForkDraft:
+    subject = subject_of(setup)
+    properties = {
+        BANKING_ACCOUNTS: "1000",
+        DATABASE_CONNECTIONS: str(asked.connections),
+        DATABASE_WAIT_MS_MAX: str(asked.wait_ms_max),
+    }
+    return with_subject(
+        setup,
+        load=SaturateLoad(connections=in_flight),
+        instance=replace(subject.instance, application="bank-sql", properties=properties),
+        workload=subject.matrix.workloads["bank-sql-10"].model_copy(update={"database": asked}),
+        mix=subject.matrix.mixes["bank-day"].below("/bank-sql/servlet", ""),
+        cpu_sets=replace(subject.cpu_sets, remote=subject.cpu_sets.driver),
+        database=DatabaseParts(provision_postgres(find_project().root, say=print), asked),
+    )
+
+
+def databases() -> list[psutil.Process]:
+    return [one for one in psutil.Process().children(recursive=True) if one.name() == "postgres"]
+
+
+@pytest.mark.parametrize("executor", ["tomcat", "tomcat-virtual"])
+def test_its_books_are_kept_and_its_connections_are_watched(fork_of: Callable[..., ForkDraft], executor: str) -> None:
+    setup = on_a_database(fork_of("temurin-25", executor, **BANK), Database(connections=10), in_flight=50)
+    fork = measure_fork(setup, Silent())
+    assert fork.status is not Status.FAILED, fork.reasons
+    assert fork.audit is not None
+    assert fork.audit.conserved and fork.audit.accounts == 1000
+    assert fork.audit.transfers_answered == fork.audit.transfers_done > 0
+    assert fork.audit.open_transactions == 0
+    assert fork.database is not None and "max_connections=20" in fork.database.command
+    (window,) = fork.windows
+    assert window.load.errors.total == window.load.non_2xx == 0
+    assert window.database is not None and 0 < window.database.cpu_s < window.database.span_s * 2
+    valid = fork.model_copy(update={"windows": (window.model_copy(update={"reasons": ()}),)})
+    figures = {one: figure.value for one in OF_DATABASES if (figure := one.of(valid, setup.cell.load))}
+    assert figures.keys() == set(OF_DATABASES)
+    assert 1 < figures[IN_USE] <= figures[IN_USE_PEAK] <= 10
+    assert figures[WAIT_P99] > 0 and figures[TIMEOUTS] == 0
+    assert not databases()
+
+
+def test_requests_that_get_no_connection_in_time_are_counted(fork_of: Callable[..., ForkDraft]) -> None:
+    asked = Database(connections=1, wait_ms_max=250)
+    setup = on_a_database(fork_of("temurin-21.0.8", "tomcat-virtual", **BANK), asked, in_flight=900)
+    fork = measure_fork(setup, Silent())
+    assert fork.status is not Status.FAILED, fork.reasons
+    (window,) = fork.windows
+    refused = next(one.value for one in window.readings if one.metric == "connection_timeouts")
+    assert refused > 0 and window.load.non_2xx > 0
+    assert any(reason.code == "errors" for reason in window.shortfalls)
+    assert next(one.value for one in window.readings if one.metric == "connections_in_use_peak") == 1
+    assert fork.audit is not None and fork.audit.conserved and fork.audit.open_transactions == 0
+
+
+@dataclass
+class Killer:
+    """Kills the database when the measurement begins to warm the server up."""
+
+    done: bool = False
+
+    def step(self, text: str) -> None:
+        if text.startswith("warming up") and not self.done:
+            self.done = True
+            next(one for one in databases() if "-D" in one.cmdline()).kill()
+
+
+def test_a_database_that_dies_is_the_reason(fork_of: Callable[..., ForkDraft]) -> None:
+    setup = on_a_database(fork_of("temurin-25", "tomcat", **BANK), Database(connections=10), in_flight=50)
+    fork = measure_fork(setup, Killer())
+    assert fork.status is Status.FAILED
+    (reason,) = fork.reasons
+    assert reason.code == "database" and reason.message.startswith("the database was killed by signal 9; the end of ")
+    assert "database system is ready to accept connections" in reason.message
+    assert faults_of(fork) == ("database",)
+    assert "database.log" in fork.logs
+    wait_until(lambda: not databases())

@@ -1,0 +1,135 @@
+package jdkmatrix.banksql;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import javax.sql.DataSource;
+import jdkmatrix.serverprobes.ApplicationGauges;
+import jdkmatrix.serverprobes.Problem;
+import jdkmatrix.serverprobes.Text;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.Recorder;
+
+/** A bounded pool of connections, and how long requests wait for one. For any thread. */
+final class Connections implements ApplicationGauges {
+    private static final int DIGITS = 3;
+    private static final long LONGEST_US = Duration.ofMinutes(15).toNanos() / 1_000;
+
+    @FunctionalInterface
+    interface Work<T> {
+        T on(Connection connection) throws SQLException;
+    }
+
+    @FunctionalInterface
+    interface Query<T> {
+        T ask() throws SQLException;
+    }
+
+    private final DataSource pool;
+    private final Duration patience;
+    private final long openedNs = System.nanoTime();
+    private final LongAdder timeouts = new LongAdder();
+    private final LongAdder busyNs = new LongAdder();
+    private final AtomicInteger inUse = new AtomicInteger();
+    private final AtomicInteger inUsePeak = new AtomicInteger();
+    private final Recorder waitsUs = new Recorder(LONGEST_US, DIGITS);
+    /** Since the last reset; with its own monitor. */
+    private final Histogram since = new Histogram(LONGEST_US, DIGITS);
+
+    private Histogram interval;
+
+    Connections(DataSource pool, Duration patience) {
+        this.pool = pool;
+        this.patience = patience;
+    }
+
+    /** HikariCP as it comes, with a pool of a fixed size; every connection is open when this returns the first one. */
+    static Connections of(DatabaseSettings settings) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(settings.url());
+        config.setMaximumPoolSize(settings.connections());
+        config.setConnectionTimeout(settings.waitMsMax());
+        Connections connections =
+                asked(() -> new Connections(new HikariDataSource(config), Duration.ofMillis(settings.waitMsMax())));
+        ApplicationGauges.ADDED.add(connections);
+        return connections;
+    }
+
+    /** @throws Problem 500 the database refuses, in its own words */
+    static <T> T asked(Query<T> query) {
+        try {
+            return query.ask();
+        } catch (SQLException refused) {
+            throw new Problem(500, "the database: " + Text.quoted(refused.getMessage()));
+        }
+    }
+
+    /** @throws Problem 503 there was no connection in time, 500 as {@link #asked} */
+    <T> T with(Work<T> work) {
+        Connection connection = taken();
+        long takenNs = System.nanoTime();
+        inUsePeak.accumulateAndGet(inUse.incrementAndGet(), Math::max);
+        return asked(() -> {
+            try (connection) {
+                return counted(takenNs, work, connection);
+            }
+        });
+    }
+
+    @Override
+    public void putInto(Map<String, Object> answer, boolean reset) {
+        answer.put("total_connection_timeouts", timeouts.sum());
+        answer.put("total_connections_busy_us", busyNs.sum() / 1_000);
+        answer.put("total_connections_clock_us", (System.nanoTime() - openedNs) / 1_000);
+        synchronized (since) {
+            interval = waitsUs.getIntervalHistogram(interval);
+            since.add(interval);
+            if (since.getTotalCount() > 0) {
+                answer.put("window_connection_wait_p50_us", since.getValueAtPercentile(50));
+                answer.put("window_connection_wait_p99_us", since.getValueAtPercentile(99));
+                answer.put("window_connection_wait_most_us", since.getMaxValue());
+            }
+            if (reset) {
+                since.reset();
+            }
+        }
+        answer.put("window_connections_in_use_peak", reset ? inUsePeak.getAndSet(inUse.get()) : inUsePeak.get());
+    }
+
+    /** It is free for others once it is closed, and must not count then. */
+    private <T> T counted(long takenNs, Work<T> work, Connection connection) throws SQLException {
+        try {
+            return work.on(connection);
+        } finally {
+            inUse.decrementAndGet();
+            busyNs.add(System.nanoTime() - takenNs);
+        }
+    }
+
+    private Connection taken() {
+        long askedNs = System.nanoTime();
+        try {
+            Connection connection = pool.getConnection();
+            record(askedNs);
+            return connection;
+        } catch (SQLException none) {
+            if (record(askedNs) < patience.toNanos()) {
+                throw new Problem(503, "no connection to the database: " + Text.quoted(none.getMessage()));
+            }
+            timeouts.increment();
+            throw new Problem(503, "no connection to the database within " + patience.toMillis() + " ms");
+        }
+    }
+
+    /** @return nanoseconds since then */
+    private long record(long askedNs) {
+        long waitedNs = System.nanoTime() - askedNs;
+        waitsUs.recordValue(Math.min(waitedNs / 1_000, LONGEST_US));
+        return waitedNs;
+    }
+}
