@@ -8,6 +8,7 @@ from typing import Literal
 from jdkmatrix.domain.record import Record
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.memory import MemoryReading
+from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.records.readings import ProgramResult, WindowReading
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, ObservedWindow, ProgramWindow, Sample, Warmup, Window
@@ -84,6 +85,7 @@ class Fork(Record):
     driver_command: tuple[str, ...] = ()
     first_response_s: float | None = None
     proof: Proof | None = None
+    outside: OutsideProof | None = None  # in its place, of an application that says nothing of itself
     burn_check: BurnCheck | None = None
     warmup: Warmup | None = None
     windows: tuple[Window, ...] = ()

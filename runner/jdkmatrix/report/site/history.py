@@ -46,11 +46,12 @@ class RatioSeries:
 
     @property
     def new(self) -> Iterator[tuple[str, ...]]:
-        """For each point, what differs from the run before: load, JDK build, kernel."""
+        """For each point, what differs from the run before: load, JDK build, kernel, the user's application."""
         before: dict[str, str] = {}
         for run, condition, _ in self.points:
             jdk = dict(run.jdks).get(condition.jdk, "not known")
-            now = {"load": condition.load_words, "JDK": jdk, "kernel": run.kernel}
+            own = dict(run.own).get(condition.workload, "")
+            now = {"load": condition.load_words, "JDK": jdk, "kernel": run.kernel, "application": own}
             yield tuple(f"{name} {value}" for name, value in now.items() if before and before[name] != value)
             before = now
 

@@ -23,9 +23,9 @@ class Answering:
 
 
 def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering:
-    """Choose, of those that measured what the newest did, on the same JDK build and version of the kernel and by the
-    same driver, the one that knows the leading ratio best: a run with many faults must not hide one with few. `found`:
-    newest first, at least one."""
+    """Choose, of those that measured what the newest did, on the same JDK build and version of the kernel, by the same
+    driver and with the same files of the user's application, the one that knows the leading ratio best: a run with many
+    faults must not hide one with few. `found`: newest first, at least one."""
     newest, condition = found[0]
     lead = condition.advice[0]
     same = [
@@ -38,8 +38,9 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
     return Answering(run, best, _together(lead, [estimate for _, estimate in estimates]))
 
 
-def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, str, str | None]:
-    return dict(run.jdks).get(condition.jdk), run.kernel_version, condition.driver
+def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:
+    own = dict(run.own).get(condition.workload)
+    return dict(run.jdks).get(condition.jdk), run.kernel_version, condition.driver, own
 
 
 def _estimate(advice: Advice, blocks: int) -> Estimate | None:
