@@ -10,6 +10,7 @@ from typing import Any, Literal
 from jdkmatrix.config.assemble import Tables, is_made
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.executors import aa_arm, check_executor, first_arm, is_aa_arm, tuning_of
+from jdkmatrix.domain.servers import COMMAND
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
@@ -58,13 +59,14 @@ class Options:
         workloads = self.values.get("workload") or (selected if isinstance(selected, tuple) else matrix.axes.workload)
         variants = {}
         for name in map(str, workloads):
-            if name not in matrix.workloads:
+            if name not in {**matrix.workloads, **self.tables.get("workloads", {})}:
                 raise MatrixError(f"--cpu-quota: {name} has no server that could have one")
             for cpus in self.quotas_cpus:
                 limits = {"limits": {"cpu_quota_cpus": cpus}}
                 variants[f"{name}-quota-{round(cpus * 1000)}m"] = {"extends": name, **limits}
         values = {**self.values, "workload": tuple(variants)}
-        return replace(self, values=values, tables={**self.tables, "workloads": variants}, quotas_cpus=())
+        tables = {**self.tables, "workloads": {**self.tables.get("workloads", {}), **variants}}
+        return replace(self, values=values, tables=tables, quotas_cpus=())
 
     @property
     def asked(self) -> Mapping[str, tuple[str | int, ...]]:
@@ -142,7 +144,7 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
             *matrix.experiments,
             *options.tables.get("workloads", ()),
         ],
-        "server": matrix.servers.keys(),
+        "server": [*matrix.servers, COMMAND],
         "jdk": jdks,
         "load": tables["loads"],
     }

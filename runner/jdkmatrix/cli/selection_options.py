@@ -85,8 +85,37 @@ def _selected(
     arm: Annotated[
         list[str] | None,
         typer.Option(
-            "--arm", metavar="ARM", help="An executor with JVM options of its own: 'virtual:-XX:+UseParallelGC'."
+            "--arm",
+            metavar="ARM",
+            help="An executor with JVM options of its own: 'virtual:-XX:+UseParallelGC'. With --command: pool= or "
+            "virtual=OPTIONS.",
         ),
+    ] = None,
+    command: Annotated[
+        str | None,
+        typer.Option(
+            "--command",
+            metavar="COMMAND",
+            help="An application of your own: 'java -jar my.jar --server.port={port}'.",
+        ),
+    ] = None,
+    war: Annotated[
+        Path | None,
+        typer.Option(
+            "--war",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            resolve_path=True,
+            help="An application of your own that a server deploys.",
+        ),
+    ] = None,
+    path: Annotated[
+        str | None,
+        typer.Option("--path", metavar="PATH", help="What is asked of it: '/api/orders?id={random:1:1000}'."),
+    ] = None,
+    ready: Annotated[
+        str | None, typer.Option("--ready", metavar="PATH", help="What answers when it is ready; by default the path.")
     ] = None,
     cpus: Annotated[
         list[int] | None, typer.Option("--cpus", metavar="N", min=1, max=1024, help="So many CPUs for the server.")
@@ -142,6 +171,7 @@ def _selected(
     aa: Annotated[str | None, typer.Option("--aa", help="Measure only this executor, against itself.")] = None,
 ) -> Options:
     from jdkmatrix.cli.arms import arms
+    from jdkmatrix.cli.own import own_table
     from jdkmatrix.cli.selecting import Options
     from jdkmatrix.cli.written_values import load_names, microseconds, quotas
     from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX
@@ -152,10 +182,14 @@ def _selected(
     if scenario is None and scale != "auto":
         raise MatrixError("--scale needs a --scenario")
     homes = own_ids(jdk_home or ())
-    armed, tunings = arms(arm or ())
+    own, other_arms = own_table(command, war, path, ready, arm or ())
+    if own and workload:
+        raise MatrixError("--workload: --command and --war are a workload of their own")
+    armed, tunings = arms(other_arms)
     named: dict[str, Sequence[str | int] | None] = {
-        "workload": workload, "server": server, "jdk": [*(jdk or ()), *homes], "executor": [*(executor or ()), *armed],
-        "cpus": cpus, "burn_us": microseconds("--burn", burn or (), BURN_US_MAX),
+        "workload": [*own] or workload, "server": server, "jdk": [*(jdk or ()), *homes],
+        "executor": [*(executor or ()), *armed], "cpus": cpus,
+        "burn_us": microseconds("--burn", burn or (), BURN_US_MAX),
         "wait_us": microseconds("--wait", wait or (), WAIT_US_MAX), "load": load_names(load or ()),
     }  # fmt: skip
     return Options(
@@ -173,6 +207,6 @@ def _selected(
         aa=aa,
         scenario=scenario,
         scale=scale,
-        tables={"jdk_homes": homes, "tunings": tunings},
+        tables={"jdk_homes": homes, "tunings": tunings, "workloads": own},
         quotas_cpus=quotas(cpu_quota or ()),
     )

@@ -8,7 +8,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from jdkmatrix.config.own import is_command
 from jdkmatrix.domain.executors import tuning_of
+from jdkmatrix.domain.servers import COMMAND
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.validation import told, unknown
 
@@ -86,6 +88,9 @@ def assembled(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int
     for table in NAMED:
         if isinstance(entries := tables.get(table), dict):
             tables[table] = {name: _extended(found, table, name) for name in entries}
+    workloads = tables.get("workloads")
+    if isinstance(workloads, dict) and any(map(is_command, workloads.values())):
+        tables.setdefault("servers", {}).setdefault(COMMAND, {})
     executors = (*_under("executor", tables), *map(str, also.get("executor", ())))
     tunings = {tuning for name in executors if (tuning := tuning_of(name))}
     asked = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from jdkmatrix.config.model import Axes, Matrix, Profile, Protocol, Selection, ServerTable, Workload
-from jdkmatrix.domain.applications import application_of
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.cell_key import AXES, NO_SERVER
 from jdkmatrix.domain.executors import tuning_of
@@ -90,8 +89,27 @@ def _relative_loads(matrix: Matrix) -> Iterator[str]:
             yield f"loads.{name}.of.wait_us: {unknown(load.of.wait_us, matrix.axes.wait_us)}"
 
 
+_NOT_OF_OWN = ("front", "remote", "accounts", "client", "memory_every_s")
+
+
+def _own(workload: Workload) -> Iterator[str]:
+    """Those of an application of the user, about which nothing else is known."""
+    for key in _NOT_OF_OWN:
+        if key in workload.model_fields_set and getattr(workload, key) != type(workload).model_fields[key].default:
+            yield f"{key}: an application of your own has none"
+    if (workload.features is None) != workload.is_command:
+        needed = f"a WAR needs one (allowed: {', '.join(feature_sets())})"
+        yield f"features: {'a command has none' if workload.is_command else needed}"
+
+
 def _served(workload: Workload) -> Iterator[str]:
-    application = application_of(workload.application)
+    if (workload.application is None) == (workload.own is None):
+        yield "application: either it or a table own is needed"
+        return
+    if workload.own:
+        yield from _own(workload)
+        return
+    application = workload.served
     name = application.name
     fit = [name for name, features in feature_sets().items() if application.needs in (None, *features.has)]
     if workload.features not in fit:

@@ -11,8 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from jdkmatrix.config.own import OwnApplication
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.domain.applications import application_of, applications
+from jdkmatrix.domain.applications import Application, application_of, applications
+from jdkmatrix.domain.catalogue import FeatureSet, ServerKind
 from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX, CellKey
 from jdkmatrix.domain.executors import check_executor, unsized
 from jdkmatrix.domain.loads import TaskLoad
@@ -75,15 +77,17 @@ class ServerTable(Table):
 
 
 class Workload(Table):
-    """An application with its parameters. `mix`: what the driver sends, a name of [mixes]; without it GET /ping.
+    """An application with its parameters, or one of the user's `own`. `mix`: what the driver sends, a name of [mixes];
+    without it GET /ping, or the path of `own`.
     `front`: what of the server takes the requests. `accounts`: how many the bank has. `client`: what calls the remote
     system, the JDK's HTTP client or a plain socket on which the request's thread blocks; None: the first. `database`:
     where it keeps its accounts.
     `timeout_s` replaces that of [driver], `jvm` the options of [jvm]. With `memory_every_s` it is looked up that often
     where the server's memory is; `limits` is the box that the server runs in."""
 
-    application: ApplicationName
-    features: Features
+    application: ApplicationName | None = None
+    own: OwnApplication | None = None
+    features: Features | None = None
     mix: Name | None = None
     front: Literal["rest", "servlet"] = "rest"
     remote: RemoteAnswers | None = None
@@ -94,6 +98,20 @@ class Workload(Table):
     jvm: Jvm | None = None
     memory_every_s: Seconds | None = None
     limits: Limits | None = None
+
+    @property
+    def served(self) -> Application:
+        """What of it a server serves."""
+        return self.own.application if self.own else application_of(self.application or "")
+
+    @property
+    def is_command(self) -> bool:
+        """Is it served by a command of its own?"""
+        return self.own is not None and self.own.command is not None
+
+    @property
+    def feature_set(self) -> FeatureSet:
+        return feature_sets()[self.features] if self.features else FeatureSet()
 
 
 KernelFile = Annotated[str, Field(pattern=r"^/(proc/sys|sys)/[A-Za-z0-9_./-]+$")]
@@ -289,6 +307,8 @@ class Matrix(Table):
         if cell.wait_us and self.workloads[cell.workload].remote is None:
             calling = [name for name, workload in self.workloads.items() if workload.remote]
             return f"{cell.workload} calls no remote system that could answer late ({' and '.join(calling[:2])} do)"
+        if cell.burn_us and self.workloads[cell.workload].own:
+            return f"{cell.workload} is an application of your own, to whose requests no work can be added"
         return self._why_not_served(cell)
 
     def task_load(self, cell: CellKey) -> TaskLoad:
@@ -302,9 +322,18 @@ class Matrix(Table):
         kind, workload = server_kind(cell.server), self.workloads[cell.workload]
         if kind is None:
             return f"{cell.server} is of no known kind"
-        if not kind.has(unsized(cell.executor)):
+        if not kind.has(unsized(cell.executor)) and kind.is_command == workload.is_command:
             return f"{kind.title} has no executor {cell.executor} (it has {', '.join(kind.every_executor())})"
-        features = feature_sets()[workload.features]
-        if not application_of(workload.application).runs_on(kind, workload.front, features):
+        if not workload.served.runs_on(kind, workload.front, workload.feature_set):
+            if workload.own or kind.is_command:
+                return _why_not_own(kind, cell.workload, workload)
             return f"{kind.title} has plain Servlets only, and {cell.workload} needs more"
         return None
+
+
+def _why_not_own(kind: ServerKind, name: str, workload: Workload) -> str:
+    if workload.is_command:
+        return f"{name} is served by a command of its own, and by no other server"
+    if kind.is_command:
+        return f"{kind.title} serves what its own command starts, and {name} has none"
+    return f"{kind.title} is embedded here without a container, and cannot deploy the WAR of {name} (Open Liberty can)"

@@ -150,6 +150,16 @@ def _field(inside: str) -> Unique | Random:
     )
 
 
+def example(text: str) -> str:
+    """With the lowest number in each field."""
+
+    def lowest(match: re.Match[str]) -> str:
+        field = _field(match[1])
+        return f"{1 if isinstance(field, Unique) else field.lowest:0{field.width}}"
+
+    return _FIELD.sub(lowest, text)
+
+
 def _without_fields(text: str) -> str:
     return _FIELD.sub(lambda match: "9" * _field(match[1]).width, text)
 

@@ -35,7 +35,8 @@ class Application(Record):
     `ready_path`, below the context root, answers 200 when the application is in order, and calls nothing.
     `required` are the system properties without which it is not. `needs`: what it needs of a feature set beyond Jakarta
     REST. `limit_path`: where an application that blocks its threads on purpose is told for how long at most. `has_mix`:
-    does it serve requests of several kinds? `mixes` of them, as matrix.toml may have them."""
+    does it serve requests of several kinds? `mixes` of them, as matrix.toml may have them. `has_probes`: are our
+    probes in it? Without them it says nothing of itself. `at_root`: it is a server of its own, with no root below."""
 
     name: str
     fronts: Annotated[tuple[Front, ...], Field(min_length=1)]
@@ -47,6 +48,8 @@ class Application(Record):
     limit_path: Below | None = None
     has_mix: bool = False
     mixes: Mapping[str, Any] = Field({}, exclude=True)
+    has_probes: bool = True
+    at_root: bool = False
 
     @property
     def calls_remote(self) -> bool:
@@ -63,7 +66,7 @@ class Application(Record):
 
     @property
     def context_root(self) -> str:
-        return f"/{self.name}"
+        return "" if self.at_root else f"/{self.name}"
 
     def root_of(self, front: str) -> str:
         """Below which the driver's requests go: Jakarta REST, or the same endpoints without it."""
@@ -71,6 +74,8 @@ class Application(Record):
 
     def runs_on(self, kind: ServerKind, front: str, features: FeatureSet) -> bool:
         """Can this kind of server serve it by this front, as a server with these features would?"""
+        if self.at_root or kind.is_command:
+            return self.at_root and kind.is_command
         return kind.has_features or ((front == "servlet" or self.same_either_way) and not features.only_here)
 
     def check(self, properties: Mapping[str, str]) -> None:

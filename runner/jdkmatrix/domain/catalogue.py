@@ -19,7 +19,7 @@ from jdkmatrix.reading import read_toml
 from jdkmatrix.validation import validated
 
 BUILT = "built:"  # begins the name of a file that the build makes
-_LISTS = ("jvm_options", "properties", "server_options")  # such an argument becomes several
+_LISTS = ("jvm_options", "properties", "server_options", "command")  # such an argument becomes several
 _OF_FILES = ("application", "executor", "feature_set")
 _OF_ENV = (*_OF_FILES, "java", "home", "jar", "folder", "log_dir", "port")
 
@@ -92,7 +92,8 @@ class ServerKind(Record):
     that stands for virtual threads where a sentence compares these with the pool; `plugged`: how it is given those of
     the catalogue. `files`: by place in the fork's folder, a file beside server.toml or one that the build makes.
     `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml embeds it, and
-    its jar says the `version`, in a file of properties or a manifest by a key. `ready_words`: what it writes to
+    its jar says the `version`, in a file of properties or a manifest by a key; one that is started by a {command} of
+    the user has neither. `ready_words`: what it writes to
     `messages_log` when it says that it is ready. `gauges`: the MBean of its own pool, where it is no OwnPoolMXBean. One
     without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no folder may have in its name in
     which it runs."""
@@ -106,7 +107,7 @@ class ServerKind(Record):
     env: Mapping[str, EnvValue]
     files: Mapping[File, File] = {}
     executors: Mapping[Name, OwnExecutor]
-    plugged: Switch
+    plugged: Switch | None = None
     release: Literal["liberty"] | None = None
     version: tuple[str, str] | None = None
     ready_words: str | None = None
@@ -122,7 +123,7 @@ class ServerKind(Record):
             raise ValueError(f"own_pool: there is no [executors.{self.own_pool}]")
         if not self.has(self.virtual):
             raise ValueError(f"virtual: it has no executor {self.virtual}")
-        if (self.release is None) == (self.version is None):
+        if (self.release is not None) + (self.version is not None) + self.is_command != 1:
             raise ValueError("version: belongs to a server with a module, and release to one without")
         return self
 
@@ -131,20 +132,30 @@ class ServerKind(Record):
         return bool(self.feature_sets)
 
     @property
+    def is_command(self) -> bool:
+        """Is it whatever a command of the user starts?"""
+        return "{command}" in self.command
+
+    @property
     def jar(self) -> str | None:
         """The name of the jar that its module builds; None where it has no module."""
-        return f"{self.name}-server.jar" if self.release is None else None
+        return f"{self.name}-server.jar" if self.version is not None else None
 
     def switch_of(self, executor: str) -> Switch:
-        return self.executors.get(executor, self.plugged)
+        found = self.executors.get(executor) or self.plugged
+        if found is None:
+            raise TypeError(f"{self.title} has no {executor}, which somebody should have seen before")
+        return found
 
     def every_executor(self) -> tuple[str, ...]:
         """Its own and those that it can be given, with N for any number."""
-        return (*self.executors, *(name for name, row in catalogue().items() if row.plugged and row.same_as is None))
+        rows = catalogue().items() if self.plugged else ()
+        return (*self.executors, *(name for name, row in rows if row.plugged and row.same_as is None))
 
     def has(self, unsized_executor: str) -> bool:
         row = catalogue().get(unsized_executor)
-        return unsized_executor in self.executors or (row is not None and row.plugged)
+        pluggable = self.plugged is not None and row is not None and row.plugged
+        return unsized_executor in self.executors or pluggable
 
 
 @cache
@@ -162,7 +173,8 @@ def server_kinds() -> Mapping[str, ServerKind]:
 def read_server(path: Path) -> ServerKind:
     """Read and check one server.toml; raises as `server_kinds`."""
     kind = validated(ServerKind, {**_whole(path), "name": path.parent.name}, path)
-    for files in (kind.files, kind.plugged.files, *(own.files for own in kind.executors.values())):
+    switches = (*kind.executors.values(), *((kind.plugged,) if kind.plugged else ()))
+    for files in (kind.files, *(switch.files for switch in switches)):
         for source in files.values():
             if not (source.startswith(BUILT) or "{" in source or (path.parent / source).is_file()):
                 raise MatrixError(f"{path}: files: there is no {source} beside it")

@@ -7,6 +7,8 @@ from functools import cache
 from jdkmatrix.domain.catalogue import FeatureSet, ServerKind, server_kinds
 from jdkmatrix.domain.cell_key import DEFAULT_SERVER
 
+COMMAND = "command"  # the kind of server that is whatever a workload's own command starts
+
 
 @cache
 def server_kind(server: str) -> ServerKind | None:

@@ -108,7 +108,8 @@ SWITCHES = Metric(
 )
 ALLOCATED = Metric(
     *("allocated", "Allocated per request", False, per_answer("allocated_bytes"), "KiB", 3, 1 / 1024),
-    missing="not recorded: by wrk2, on a JVM that does not count it, or before this tool asked for it",
+    missing="not recorded: by wrk2, on a JVM that does not count it, of an application without our probes, or before "
+    "this tool asked for it",
     on_cell_page=True,
 )
 
@@ -160,9 +161,9 @@ OF_DATABASES = (WAIT_P50, WAIT_P99, WAIT_MOST, IN_USE, IN_USE_PEAK, TIMEOUTS, OP
 CPU_SHARE = Metric("cpu-share", "CPU use", True, cpu_share, "%", 3, 100)
 DIRECT_BUFFERS = Metric(
     *("direct-buffers", "Share of direct buffers", False, direct_buffers_share, "%", 2, 100),
-    missing="/gauges did not answer",
+    missing="/gauges did not answer, or there is none",
 )
-GC_TIME = Metric(*("gc-time", "Time in collections", False, gc_ms_per_s, "ms/s", 3), missing="/gauges did not answer")
+GC_TIME = Metric(*("gc-time", "Time in collections", False, gc_ms_per_s, "ms/s", 3), missing=DIRECT_BUFFERS.missing)
 STEADY = Metric("steady", "Steady forks", True, was_steady, "%", 3, 100)
 
 METRICS = (

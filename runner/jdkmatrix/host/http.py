@@ -65,6 +65,7 @@ class Connection:
             response = self._client.getresponse()
             return response.status, response.read()
         except ConnectionRefusedError:
+            self._client.close()
             raise RefusedError(f"{method} {self._prefix}{path}: connection refused") from None
         except TimeoutError:
             self._client.close()

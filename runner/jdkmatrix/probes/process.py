@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -151,6 +151,12 @@ def jit_cpu_ns(before: Reading, after: Reading) -> int:
 def attach_cpu_ns(before: Reading, after: Reading) -> int:
     """CPU time that answering jcmd took between two readings."""
     return _cpu_ns_of(ATTACH_THREADS, before, after)
+
+
+def cpu_share_of(names: Collection[str], before: Reading, after: Reading) -> float:
+    """CPU time of the threads that the kernel calls so, as a share of what the process took less its JIT compiler."""
+    total_ns = after.at.cpu_ns - before.at.cpu_ns - jit_cpu_ns(before, after)
+    return _cpu_ns_of(tuple(names), before, after) / total_ns if names and total_ns > 0 else 0.0
 
 
 def _cpu_ns_of(names: tuple[str, ...], before: Reading, after: Reading) -> int:

@@ -34,13 +34,21 @@ def read_gauges(connection: Connection) -> Gauges | None:
 
 
 class GaugedPace(Pace):
-    """A pace whose looks ask the SUT for its gauges, over one connection that is closed at exit."""
+    """A pace whose looks ask the SUT for its gauges, if it has any, over one connection that is closed at exit."""
 
     def __init__(
-        self, name: str, look: Callable[[], None], base_url: str, *, every_s: float, look_at_most_s: float
+        self,
+        name: str,
+        look: Callable[[], None],
+        base_url: str,
+        *,
+        every_s: float,
+        look_at_most_s: float,
+        has_gauges: bool = True,
     ) -> None:
         super().__init__(name, look, every_s=every_s, look_at_most_s=look_at_most_s)
         self._connection = Connection(base_url, timeout_s=GAUGES_TIMEOUT_S)
+        self._has_gauges = has_gauges
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -49,14 +57,21 @@ class GaugedPace(Pace):
             super().__exit__(kind, error, trace)
 
     def gauges(self) -> Gauges | None:
-        return read_gauges(self._connection)
+        return read_gauges(self._connection) if self._has_gauges else None
 
 
 class Sampler(GaugedPace):
     """Between enter and exit, `samples` grows by one every `every_s`; stops by itself when the SUT ends."""
 
-    def __init__(self, pid: int, base_url: str, *, started_ns: int, every_s: float) -> None:
-        super().__init__("sampler", self._sample, base_url, every_s=every_s, look_at_most_s=GAUGES_TIMEOUT_S)
+    def __init__(self, pid: int, base_url: str, *, started_ns: int, every_s: float, has_gauges: bool = True) -> None:
+        super().__init__(
+            "sampler",
+            self._sample,
+            base_url,
+            every_s=every_s,
+            look_at_most_s=GAUGES_TIMEOUT_S,
+            has_gauges=has_gauges,
+        )
         self._pid = pid
         self._started_ns = started_ns
         self._samples: list[Sample] = []

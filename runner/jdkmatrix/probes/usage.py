@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from jdkmatrix.domain.quantities import rise
 from jdkmatrix.host.limit_groups import QuotaCounters
-from jdkmatrix.probes.process import Reading, attach_cpu_ns, difference, jit_cpu_ns
+from jdkmatrix.probes.process import Reading, attach_cpu_ns, cpu_share_of, difference, jit_cpu_ns
 from jdkmatrix.records.readings import QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US, WindowReading
 from jdkmatrix.records.windows import Gauges, Sample, SutUsage
 
@@ -21,8 +21,10 @@ def usage(
     answers: int,
     cpus: int,
     astray_threads: int,
+    carriers: Collection[str] | None = None,
 ) -> SutUsage:
     """`answers`: all that the server gave between the two readings, which also span connecting and draining.
+    `carriers`: what the kernel calls the carriers of virtual threads, where their share is looked for.
     `samples` are those taken inside the window: they only raise the peaks.
 
     CPU per request is 0 where nothing was answered; such a window is invalid by its gates. It leaves out what answering
@@ -59,6 +61,7 @@ def usage(
         heap_growth_bytes=_rise(gauges_before, gauges_after, "heap_committed_bytes"),
         direct_buffer_bytes=gauges_after.direct_buffer_bytes if gauges_after else None,
         in_flight_peak=gauges_after.in_flight_peak if gauges_after else None,
+        carriers_cpu_share=None if carriers is None else cpu_share_of(carriers, before, after),
         astray_threads=astray_threads,
     )
 

@@ -9,6 +9,7 @@ from jdkmatrix.domain.record import Record
 from jdkmatrix.records.database import DatabaseFacts
 from jdkmatrix.records.limits import Enforcement, LimitHit
 from jdkmatrix.records.memory import MemoryReading
+from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.records.readings import ProgramResult, WindowReading
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, ObservedWindow, ProgramWindow, Sample, Warmup, Window
@@ -89,6 +90,7 @@ class Fork(Record):
     driver_command: tuple[str, ...] = ()
     first_response_s: float | None = None
     proof: Proof | None = None
+    outside: OutsideProof | None = None  # in its place, of an application that says nothing of itself
     burn_check: BurnCheck | None = None
     warmup: Warmup | None = None
     windows: tuple[Window, ...] = ()

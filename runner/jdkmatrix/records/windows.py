@@ -103,6 +103,8 @@ class SutUsage(Record):
     heap_growth_bytes: int | None = None  # of the committed heap, over the window
     direct_buffer_bytes: int | None
     in_flight_peak: int | None
+    # Of the CPU time of all its threads less the JIT's, what carriers of virtual threads took; None: not looked for.
+    carriers_cpu_share: float | None = None
     astray_threads: int | None = None  # which may run on other CPUs than those of the SUT, at the end of the window
 
 

@@ -86,6 +86,7 @@ _NAMES = {
     "measure": "the rules of measuring",
     "measuring_code": "the code that measures",
     "mix": "the mix of requests",
+    "own_files": "the files of your application",
     "precision": "the precision that is promised",
     "protocol": "the protocol",
     "remote": "the rules of the remote system",

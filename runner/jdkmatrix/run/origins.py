@@ -44,11 +44,13 @@ def _parts(parts: Parts, handed: NixParts | None) -> Iterator[PartOrigin]:
         )
     for name, server in parts.servers.items():
         if server.home is None:
-            continue  # it is one of the workloads
+            continue  # it is one of the workloads, or comes with one
         if handed and any(given.home == server.home for given in handed.servers.values()):
             yield PartOrigin(part=name, origin="nix", detail="built by the flake")
         else:
             yield PartOrigin(part=name, origin="hash", detail="cut down here from a release that was got by its sha256")
+    for workload, files in parts.own.items():
+        yield PartOrigin(part=workload, origin="host", detail=f"an application of the user: {files.words}")
     for jdk_id, jdk in parts.jdks.items():
         if isinstance(jdk, Available):
             yield _of_jdk(jdk_id, jdk)

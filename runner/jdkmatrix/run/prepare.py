@@ -35,6 +35,7 @@ from jdkmatrix.jdks.properties import unknown_properties
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.loads.kinds import kind_of as kind_of_load
 from jdkmatrix.provision.nix_parts import EVERYTHING, NixParts, handed_over
+from jdkmatrix.provision.own import find_own
 from jdkmatrix.provision.postgres import Postgres, postgres_at, provision_postgres
 from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
@@ -43,6 +44,7 @@ from jdkmatrix.run.calibrate import calibrate, count_rounds
 from jdkmatrix.run.origins import origins
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared, distinct
+from jdkmatrix.run.try_own import try_own
 from jdkmatrix.servers.kinds import install
 from jdkmatrix.subjects.kinds import assemble, jvm_options, kind_of
 from jdkmatrix.subjects.parts import Flags, Parts, tuning_for
@@ -89,6 +91,8 @@ def set_up_parts(
         for name, served in matrix.servers.items()
         if any(cell.server == name for cell in cells)
     }
+    workloads_asked = {cell.workload: matrix.workloads.get(cell.workload) for cell in cells}
+    own = {name: find_own(asked.own, project.root) for name, asked in workloads_asked.items() if asked and asked.own}
     jdks = {jdk: _get_jdk(catalogue, jdk, say) for jdk in wanted}
     driver_jdk = jdks[matrix.driver.jdk]
     if isinstance(driver_jdk, Unavailable):
@@ -114,6 +118,7 @@ def set_up_parts(
         jdks=jdks,
         loads=loads,
         drivers={cell: drivers[_made_alike(cell)] for cell in loads},
+        own=own,
         postgres=_postgres(project, handed, say)
         if any(kind_of(matrix, one).database(matrix, one) for one in cells)
         else None,
@@ -208,6 +213,7 @@ def prepare(
     calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
     cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
     setups = dict(assemble(matrix, profile, parts, cpu_sets, calibration, host, confiner, flags))
+    try_own(setups, say)
     return Prepared(
         plan=plan,
         setups=setups,

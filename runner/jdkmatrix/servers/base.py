@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os.path import normpath
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from jdkmatrix.provision.workloads import Workloads
 @dataclass(frozen=True)
 class Launch:
     """A server process to start. `ready_words`: what the server writes to `messages_log` when it says that it is ready;
-    None: it says nothing before it answers."""
+    None: it says nothing before it answers. `cwd`: the folder in which it runs; None: that of its logs."""
 
     command: Sequence[str]
     env: Mapping[str, str]
@@ -24,6 +24,18 @@ class Launch:
     messages_log: Path
     console_log: Path
     ready_words: str | None = None
+    cwd: Path | None = None
+
+
+@dataclass(frozen=True)
+class OwnParts:
+    """An application of the user, as one executor serves it. `war`: what is deployed; `command`: words with
+    placeholders; `settings`: variables of its environment."""
+
+    application: Application
+    war: Path | None = None
+    command: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -39,24 +51,42 @@ class InstalledServer:
     files_sha256: str | None = None
 
     def files(
-        self, workloads: Workloads, *, application: Application, feature_set: str, executor: str
+        self,
+        workloads: Workloads,
+        *,
+        application: Application,
+        feature_set: str,
+        executor: str,
+        own_war: Path | None = None,
     ) -> dict[str, Path]:
-        """The files to copy, by place in the fork's folder."""
+        """The files to copy, by place in the fork's folder. `own_war`: of an application that is not ours."""
         switch, folder = self.kind.switch_of(executor), workloads.servers / self.kind.name
         values = {"application": application.name, "feature_set": feature_set, "executor": switch.option or executor}
         found: dict[str, Path] = {}
         for place, source in {**self.kind.files, **switch.files}.items():
             name = source.format_map(values)
+            if own_war and name == f"{BUILT}{application.name}.war":
+                found[place.format_map(values)] = own_war
+                continue
             ours = name.startswith(BUILT)
             beside = Path(normpath(folder / name))  # or in the folder of the server that it extends
             found[place.format_map(values)] = workloads.file(name.removeprefix(BUILT)) if ours else beside
         return found
 
     def sources(
-        self, workloads: Workloads, *, application: Application, feature_set: str, executor: str
+        self,
+        workloads: Workloads,
+        *,
+        application: Application,
+        feature_set: str,
+        executor: str,
+        own_war: Path | None = None,
     ) -> tuple[Path, ...]:
         """The files of ours that it is made of when it serves `application` like this."""
-        files = self.files(workloads, application=application, feature_set=feature_set, executor=executor)
+        every = self.files(
+            workloads, application=application, feature_set=feature_set, executor=executor, own_war=own_war
+        )
+        files = {place: file for place, file in every.items() if file != own_war}
         jars = [workloads.file(self.kind.jar)] if self.kind.jar else []
         tables = [workloads.servers / name / "server.toml" for name in (self.kind.name, self.kind.extends) if name]
         return (*tables, *files.values(), *jars)

@@ -12,13 +12,16 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import InstalledServer, Launch
+from jdkmatrix.servers.base import InstalledServer, Launch, OwnParts
+
+_ADDRESS = "127.0.0.1"
 
 
 @dataclass(frozen=True)
 class Instance:
     """`application` is a name of domain/applications, `properties` are the system properties that it needs, `executor`
-    a checked name that the server has. `rounds_per_us`: rounds of burn in a microsecond; 0 where nothing burns."""
+    a checked name that the server has. `rounds_per_us`: rounds of burn in a microsecond; 0 where nothing burns.
+    `own`: an application of the user, in the place of ours."""
 
     server: InstalledServer
     workloads: Workloads
@@ -30,6 +33,7 @@ class Instance:
     jvm_options: Sequence[str]
     rounds_per_us: float
     properties: Mapping[str, str]
+    own: OwnParts | None = None
 
     def lay_out(self, folder: Path, log_dir: Path) -> Launch:
         """Write the files of a server that serves on a free port of 127.0.0.1 below `folder`, which must be its own;
@@ -39,13 +43,18 @@ class Instance:
             MatrixError: unknown feature set or application, a property that it needs is missing, or a file of the
                 server.
         """
-        kind, application = self.server.kind, application_of(self.application)
+        kind, own = self.server.kind, self.own
+        application = own.application if own else application_of(self.application)
         if kind.feature_sets and self.feature_set not in kind.feature_sets:
             allowed = ", ".join(kind.feature_sets)
             raise MatrixError(f'"{self.feature_set}" is not a feature set of {kind.title} (allowed: {allowed})')
         application.check(self.properties)
         files = self.server.files(
-            self.workloads, application=application, feature_set=self.feature_set, executor=self.executor
+            self.workloads,
+            application=application,
+            feature_set=self.feature_set,
+            executor=self.executor,
+            own_war=own.war if own else None,
         )
         for made in (folder, log_dir, *((folder / place).parent for place in files)):
             made.mkdir(parents=True, exist_ok=True)
@@ -62,15 +71,18 @@ class Instance:
             "folder": str(folder),
             "log_dir": str(log_dir),
             "port": str(port),
+            "address": _ADDRESS,
         }
+        settings = own.settings if own else {}
         return Launch(
             command=tuple(self._command(values)),
-            env={name: value.format_map(values) for name, value in kind.env.items()},
-            base_url=f"http://127.0.0.1:{port}{application.context_root}",
+            env={name: value.format_map(values) for name, value in {**kind.env, **settings}.items()},
+            base_url=f"http://{_ADDRESS}:{port}{application.context_root}",
             ready_path=application.ready_path,
             messages_log=log_dir / kind.messages_log,
             console_log=log_dir / "console.log",
             ready_words=kind.ready_words,
+            cwd=folder if kind.is_command else None,
         )
 
     def _command(self, values: Mapping[str, str]) -> Iterator[str]:
@@ -79,7 +91,8 @@ class Instance:
             "properties": [f"-D{name}={value}" for name, value in self._properties(values)],
             "server_options": self.server.java_options,
         }
-        for argument in self.server.kind.command:
+        kind = self.server.kind
+        for argument in self.own.command if self.own and kind.is_command else kind.command:
             name = argument.strip("{}")
             yield from lists[name] if name in lists else [argument.format_map(values)]
 

@@ -34,6 +34,8 @@ def install(
     kind = server_kind(name)
     if kind is None:
         raise MatrixError(f"servers.{name}: of no known kind")
+    if kind.is_command:
+        return InstalledServer(kind, version="", sha256="")
     if kind.release is None:
         return _embedded(kind, workloads)
     if served.artefact is None:

@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -26,11 +27,14 @@ _POLL_S = 0.05
 _TRY_TIMEOUT_S = 5.0
 _TAIL_LINES = 12
 _CAUSE_SHOWN = 200
+_GOOD = re.compile(r"2[0-9]{2}")
 # The likeliest first: a JVM that has no memory, HotSpot that does not start, an error of Open Liberty.
 _CAUSES = (
     re.compile(r"(?P<said>\S*OutOfMemoryError\b.*)"),
     re.compile(r"Error occurred during initialization of VM\s*\n(?P<said>.+)"),
     re.compile(r"(?P<said>\b[A-Z]{4,5}[0-9]{4}E: .+)"),
+    re.compile(r"(?P<said>Web server failed to start\. .+)"),
+    re.compile(r"^(?P<said>(?:Error: |Exception in thread |Caused by: ).+)", re.MULTILINE),
 )
 
 
@@ -81,7 +85,7 @@ class ServerProcess:
                 cgroups=self._cgroups,
                 open_files_max=self._open_files_max,
                 env=self._what.env,
-                cwd=self._what.console_log.parent,  # where a JVM that crashes leaves its report
+                cwd=self._what.cwd or self._what.console_log.parent,  # where a JVM that crashes leaves its report
                 stdout=console,
                 stderr=subprocess.STDOUT,
             )
@@ -94,7 +98,8 @@ class ServerProcess:
         launch.terminate(self._running, grace_s=self._rules.stop_timeout_s)
 
     def wait_ready(self, while_starting: Callable[[int], None] = lambda _: None) -> float:
-        """Seconds from the start to the first 200; `while_starting` is called with the pid again and again.
+        """Seconds from the start to the first answer with status 2xx; `while_starting` is called with the pid again and
+        again.
 
         Raises:
             ServerError: it ended; or says it is ready and opens no port, which is what Liberty does when a required
@@ -109,14 +114,14 @@ class ServerProcess:
                 while_starting(self.pid)
                 answer = self._try(connection)
                 now_ns = time.monotonic_ns()
-                if answer == "200":
+                if answer is not None and _GOOD.fullmatch(answer):
                     self._check_is_ours()
                     return (now_ns - self.started_ns) / 1e9
                 if ready_ns is None and ready_words and ready_words in self._messages():
                     ready_ns = now_ns
                 refused_s = (now_ns - ready_ns) / 1e9 if ready_ns else 0.0
                 if answer is None and refused_s > self._rules.ready_without_port_s:
-                    raise self._error(
+                    raise self.error(
                         f"the server says that it is ready ({ready_words}) but has opened no port for "
                         f"{refused_s:.0f} s",
                         perhaps="a service that its HTTP channel needs may be missing, such as the plugged executor",
@@ -124,7 +129,7 @@ class ServerProcess:
                 if now_ns > limit_ns:
                     last = f"the last answer was {answer}" if answer else "the port is closed"
                     message = f"no 200 within {self._rules.first_response_timeout_s:g} s; {last}"
-                    raise HungError(self._with_cause(message))
+                    raise HungError(self._told(message))
                 time.sleep(_POLL_S)
 
     def _check_is_ours(self) -> None:
@@ -136,7 +141,46 @@ class ServerProcess:
             self.check_alive()
             raise
         if not any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in opened):
-            raise self._error(f"port {port} is another process's, which answers in the place of the server")
+            raise self.error(
+                f"port {port} is another process's, which answers in the place of the server",
+                perhaps=f"it has started {self._children()}; a command must become the server (exec)"
+                if self._children()
+                else "",
+            )
+
+    def check_only_on_loopback(self) -> None:
+        """Raises: ServerError: other hosts can reach it."""
+        try:
+            opened = psutil.Process(self.pid).net_connections("tcp")
+        except psutil.Error:
+            self.check_alive()
+            raise
+        wide = {
+            f"{one.laddr.ip}:{one.laddr.port}"
+            for one in opened
+            if one.status == psutil.CONN_LISTEN and _is_wide(one.laddr.ip)
+        }
+        if wide:
+            raise self.error(
+                f"it listens on {', '.join(sorted(wide))}, where other hosts can reach it, and is not measured so: "
+                "tell it to listen on {address}, which is 127.0.0.1"
+            )
+
+    def check_runs(self, java: Path) -> None:
+        """Raises: ServerError: the process is another program than this JVM."""
+        try:
+            found = Path(f"/proc/{self.pid}/exe").readlink()
+        except OSError:
+            self.check_alive()
+            raise
+        if found != java.resolve():
+            raise self.error(f"its process runs {found}, and not the cell's JVM {java.resolve()}")
+
+    def _children(self) -> str:
+        try:
+            return ", ".join(child.name() for child in psutil.Process(self.pid).children(recursive=True))
+        except psutil.Error:
+            return ""
 
     def kill(self) -> None:
         """Kill the process at once; from any thread."""
@@ -152,7 +196,7 @@ class ServerProcess:
         status = self._running.poll()
         if status is not None:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-            raise self._error(f"the server {how}")
+            raise self.error(f"the server {how}")
 
     def check_not_killed(self, within_s: float = 0.0) -> None:
         """Raises: KilledError when it has ended, or ends `within_s` from now, by a signal that we did not send."""
@@ -183,15 +227,25 @@ class ServerProcess:
     def _console(self) -> str:
         return text_if_readable(self._what.console_log) or ""
 
-    def _error(self, message: str, perhaps: str = "") -> ServerError:
+    def error(self, message: str, perhaps: str = "") -> ServerError:
+        """One that ends with the end of its log."""
+        return ServerError(self._told(message, perhaps))
+
+    def _told(self, message: str, perhaps: str = "") -> str:
         log = self._messages() or self._console()
         tail = "\n".join(log.splitlines()[-_TAIL_LINES:])
-        return ServerError(f"{self._with_cause(message, perhaps)}\n{tail}".rstrip())
+        return f"{self._with_cause(message, perhaps)}\n{tail}".rstrip()
 
     def _with_cause(self, message: str, perhaps: str = "") -> str:
         """Append the line of its log that says why; `perhaps`: what to say where none does."""
         found = cause(f"{self._messages()}\n{self._console()}")
         return "; ".join(filter(None, (message, f"its log says: {found}" if found else perhaps)))
+
+
+def _is_wide(ip: str) -> bool:
+    address = ip_address(ip)
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return not (mapped or address).is_loopback
 
 
 def cause(log: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from jdkmatrix.fork.fork_record import DatabaseParts, RemoteParts
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.jvm import read_flags
 from jdkmatrix.jdks.resolve import Available, Unavailable
+from jdkmatrix.provision.own import OwnFiles
 from jdkmatrix.provision.postgres import Postgres
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer
@@ -27,7 +28,7 @@ from jdkmatrix.servers.base import InstalledServer
 class Parts:
     """`servers`: by name on axis `server`; `jdks`: of the selected cells and of driver and remote system; `loads`: of
     the selected cells with a server, as far as they are known; `drivers`: of those cells, a text says why there is
-    none. `postgres`: likewise; None where nothing needs it."""
+    none. `postgres`: likewise; None where nothing needs it. `own`: files of the user's applications, by workload."""
 
     workloads: Workloads
     servers: Mapping[str, InstalledServer]
@@ -35,6 +36,7 @@ class Parts:
     loads: Mapping[CellKey, CellLoad]
     drivers: Mapping[CellKey, Driver | str]
     postgres: Postgres | str | None = None
+    own: Mapping[str, OwnFiles] = field(default_factory=dict)
 
     def jdk(self, name: str) -> Available:
         """Raises: TypeError: it cannot be had, which somebody should have seen before."""

@@ -37,7 +37,7 @@ from jdkmatrix.report.cell_page.every_cell import (
 )
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import window_blocks
-from jdkmatrix.report.cell_page.under_load import under_load_words
+from jdkmatrix.report.cell_page.under_load import outside_words, under_load_words
 from jdkmatrix.report.cells.cell_figures import failed_words
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
@@ -245,6 +245,8 @@ def protocol_words(fork: Fork) -> str:
 
 
 def _proof(fork: Fork) -> str:
+    if fork.outside:
+        return outside_words(fork.outside)
     proof = fork.proof
     if proof is None:
         return "none: the fork ended before it, or was overloaded"

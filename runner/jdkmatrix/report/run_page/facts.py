@@ -18,6 +18,7 @@ from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.aa_check import aa_notices
 from jdkmatrix.report.run_page.clock import calibration_notices, clock_notices
+from jdkmatrix.report.run_page.own import own_facts, own_notices
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -123,11 +124,12 @@ def run_facts(run: RunRecord) -> tuple[Fact, ...]:
         *(
             Fact(
                 f"Server {server.id}" if len(run.servers) > 1 else "Server",
-                f"{server.name} {server.version}",
-                f"archive sha256 {server.sha256}",
+                f"{server.name} {server.version}".rstrip(),
+                f"archive sha256 {server.sha256}" if server.sha256 else None,
             )
             for server in run.servers
         ),
+        *own_facts(run),
         Fact("JDKs", ", ".join(jdks) or "none"),
         *([Fact("Driver", drivers or "none")] if drivers or served else []),
         Fact("Tool", f"jdk-matrix {latest.tool_version}{commit}"),
@@ -230,6 +232,7 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
     loose = run.provenance.not_pinned(source_dirty=_dirty(run)) if run.provenance else ()
     if loose:
         yield Notice("info", "Not fully pinned", f"What the flake would have given, and did not: {'; '.join(loose)}.")
+    yield from own_notices(run)
     missing = [jdk for jdk in run.jdks if jdk.selected and not jdk.available]
     if missing:
         names = ", ".join(jdk.id for jdk in missing)

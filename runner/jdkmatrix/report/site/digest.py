@@ -26,6 +26,7 @@ from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import pair_warnings
 from jdkmatrix.report.run_page.fork_counts import ForkCount, count_forks
+from jdkmatrix.report.run_page.own import own_applications
 from jdkmatrix.report.run_page.page import run_title, warned
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.stats.verdicts import Verdict
@@ -84,7 +85,7 @@ class RunDigest:
     """`host_id` tells hosts apart; `jdks`, `servers`: id and version; `about`: scenario or profile;
     `repeats_published`: is it a scenario, whose conditions somebody else has chosen? `aa`: what the A/A checks came to,
     None where there was none; `claims`: what it says of published ones, before anybody judges it; `damaged`: files that
-    could not be read."""
+    could not be read; `own`: applications of the user, by workload, and the files that they were made of."""
 
     run_id: str
     folder: str
@@ -104,6 +105,7 @@ class RunDigest:
     conditions: tuple[MeasuredCondition, ...]
     cells: tuple[MeasuredCell, ...]
     claims: tuple[ClaimEvidence, ...]
+    own: tuple[tuple[str, str], ...] = ()
 
     @property
     def kernel_version(self) -> str:
@@ -135,6 +137,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         conditions=tuple(_conditions(judged, warned(notices))),
         cells=tuple(_cells(cells, judgements)),
         claims=judged.evidence,
+        own=tuple((one.workload, one.files) for one in own_applications(run)),
     )
 
 

@@ -46,12 +46,17 @@ class RatioSeries:
 
     @property
     def new(self) -> Iterator[tuple[str, ...]]:
-        """For each point, what differs from the run before: load, JDK build, release of the server, kernel."""
+        """For each point, what differs from the run before: load, JDK build, release of the server, kernel, the user's
+        application."""
         before: dict[str, str] = {}
         for run, condition, _ in self.points:
-            jdk = dict(run.jdks).get(condition.jdk, "not known")
-            server = dict(run.servers).get(condition.server, "not known")
-            now = {"load": condition.load_words, "JDK": jdk, "server": server, "kernel": run.kernel}
+            now = {
+                "load": condition.load_words,
+                "JDK": dict(run.jdks).get(condition.jdk, "not known"),
+                "server": dict(run.servers).get(condition.server, "not known"),
+                "kernel": run.kernel,
+                "application": dict(run.own).get(condition.workload, ""),
+            }
             yield tuple(f"{name} {value}" for name, value in now.items() if before and before[name] != value)
             before = now
 

@@ -24,8 +24,8 @@ class Answering:
 
 def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering:
     """Choose, of those that measured what the newest did, on the same JDK build, release of the server and version of
-    the kernel and by the same driver, the one that knows the leading ratio best: a run with many faults must not hide
-    one with few. `found`: newest first, at least one."""
+    the kernel, by the same driver and with the same files of the user's application, the one that knows the leading
+    ratio best: a run with many faults must not hide one with few. `found`: newest first, at least one."""
     newest, condition = found[0]
     lead = condition.advice[0]
     same = [
@@ -40,7 +40,7 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
 
 def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:
     jdk, server = dict(run.jdks).get(condition.jdk), dict(run.servers).get(condition.server)
-    return jdk, server, run.kernel_version, condition.driver
+    return jdk, server, run.kernel_version, condition.driver, dict(run.own).get(condition.workload)
 
 
 def _estimate(advice: Advice, blocks: int) -> Estimate | None:

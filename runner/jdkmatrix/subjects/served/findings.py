@@ -12,6 +12,7 @@ from jdkmatrix.method.warmup import is_calm
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.records.forks import Audit, BurnCheck, Proof
+from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity, Warmup, Window
 from jdkmatrix.stats.capacity import is_known
@@ -22,6 +23,7 @@ class Findings:
     driver_command: tuple[str, ...] = ()
     first_response_s: float | None = None
     proof: Proof | None = None
+    outside: OutsideProof | None = None
     burn_check: BurnCheck | None = None
     warmup: Warmup | None = None
     windows: list[Window] = field(default_factory=list)
@@ -54,6 +56,7 @@ class Findings:
             "driver_command": self.driver_command,
             "first_response_s": self.first_response_s,
             "proof": self.proof,
+            "outside": self.outside,
             "burn_check": self.burn_check,
             "warmup": self.warmup,
             "windows": tuple(self.windows),

@@ -14,7 +14,6 @@ from jdkmatrix.domain.applications import (
     DATABASE_CONNECTIONS,
     DATABASE_WAIT_MS_MAX,
     REMOTE_CLIENT,
-    application_of,
 )
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
@@ -27,9 +26,11 @@ from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.servers.base import OwnParts
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.measurement import ServedCell, why_no_turns
+from jdkmatrix.subjects.served.outside import COUNT_S, LOOK_S
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
 _START_AND_STOP_S = 10.0
@@ -55,7 +56,8 @@ class ServedApplications:
         rules = matrix.warmup
         share = 1 / 3 if kind_of(matrix.loads[cell.load]).load.in_windows.is_closed_loop else 1 / 2
         warmup_s = rules.max_s * share + rules.tail_s_max / 2 + rules.settle_s
-        return _START_AND_STOP_S + warmup_s + _measured_s(matrix, profile, cell)
+        proof_s = LOOK_S + COUNT_S if matrix.workloads[cell.workload].own else 0.0
+        return _START_AND_STOP_S + proof_s + warmup_s + _measured_s(matrix, profile, cell)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
         if not _in_turns(matrix, profile, cell):
@@ -92,25 +94,28 @@ class ServedApplications:
             instance=Instance(
                 server=parts.servers[cell.server],
                 workloads=parts.workloads,
-                application=workload.application,
+                application=workload.served.name,
                 java=parts.java(cell.jdk),
                 vm=parts.jdk(cell.jdk).entry.vm,
-                feature_set=workload.features,
+                feature_set=workload.features or "",
                 executor=base_of(cell.executor),
                 jvm_options=options,
                 rounds_per_us=calibration.rounds_per_us if calibration else 0.0,
                 properties=_properties(workload),
+                own=_own_parts(parts, cell, workload),
             ),
             mix=_mix(shared["matrix"], workload, cell),
         )
 
     def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
         workload = matrix.workloads[cell.workload]
+        own = _own_parts(parts, cell, workload)
         yield from parts.servers[cell.server].sources(
             parts.workloads,
-            application=application_of(workload.application),
-            feature_set=workload.features,
+            application=workload.served,
+            feature_set=workload.features or "",
             executor=base_of(cell.executor),
+            own_war=own.war if own else None,
         )
         yield parts.workloads.file("loadgen.jar")
 
@@ -121,7 +126,8 @@ class ServedApplications:
             # How often a fork may be repeated decides none of them.
             "measure": matrix.measure.model_dump(exclude={"repeats_max"}),
             "drivers": [program.model_dump() for program in parts.driver(cell).programs],
-            "application": application_of(workload.application).model_dump(),
+            "application": workload.served.model_dump(),
+            **({"own_files": dict(parts.own[cell.workload].sha256)} if workload.own else {}),
             "workload": workload.model_dump(),
             "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
             "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
@@ -150,6 +156,17 @@ def _lengths(profile: Profile) -> Lengths:
     return Lengths(profile.windows, profile.window_s)
 
 
+def _own_parts(parts: Parts, cell: CellKey, workload: Workload) -> OwnParts | None:
+    own = workload.own
+    if own is None:
+        return None
+    places = parts.own[cell.workload].places
+    if own.war:
+        return OwnParts(own.application, war=places[own.war])
+    command = [str(places.get(word, word)) for word in own.words(base_of(cell.executor))]
+    return OwnParts(own.application, command=command, settings=own.settings())
+
+
 def _properties(workload: Workload) -> dict[str, str]:
     """System properties of the application, beside the address of the remote system or the database."""
     accounts = {BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {}
@@ -164,7 +181,7 @@ def _of_database(asked: Database | None) -> dict[str, str]:
 
 
 def _mix(matrix: Matrix, workload: Workload, cell: CellKey) -> RequestMix | None:
+    root = workload.served.root_of(workload.front)
     if workload.mix is None:
-        return None
-    root = application_of(workload.application).root_of(workload.front)
+        return workload.own.requests.below(root, "") if workload.own else None
     return matrix.mixes[workload.mix].below(root, f"burn_us={cell.burn_us}" if cell.burn_us else "")

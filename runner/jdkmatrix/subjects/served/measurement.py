@@ -10,10 +10,10 @@ from typing import Any
 
 from jdkmatrix.config.model import Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.domain.applications import DATABASE_URL, REMOTE_URL, application_of
+from jdkmatrix.domain.applications import DATABASE_URL, REMOTE_URL
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
-from jdkmatrix.domain.loads import CellLoad
+from jdkmatrix.domain.loads import CellLoad, SaturateLoad
 from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
@@ -41,6 +41,8 @@ from jdkmatrix.servers.proof import prove_executor
 from jdkmatrix.subjects.served.checks import BURN_REPEATS, audit_books, check_burn
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
+from jdkmatrix.subjects.served.outside import prove_from_outside
+from jdkmatrix.subjects.served.own import check_own
 from jdkmatrix.subjects.served.phases import WarmServer
 from jdkmatrix.subjects.served.warming import settle, warm
 from jdkmatrix.subjects.served.windows import Windows
@@ -196,11 +198,21 @@ class ServedMeasurement:
             # The slowest question is that for the fastest of some burns.
             timeout_s = rules.server.answer_timeout_s + BURN_REPEATS * key.burn_us / 1e6
             connection = stack.enter_context(Connection(launch.base_url, timeout_s=timeout_s))
+            own = cell.workload.own
             sampler = stack.enter_context(
-                Sampler(server.pid, launch.base_url, started_ns=server.started_ns, every_s=rules.measure.sample_s)
+                Sampler(
+                    server.pid,
+                    launch.base_url,
+                    started_ns=server.started_ns,
+                    every_s=rules.measure.sample_s,
+                    has_gauges=own is None,
+                )
             )
             found.sampler = sampler
-            found.proof = prove_executor(connection, base_of(key.executor), requests=rules.measure.proof_requests)
+            if own:
+                check_own(server, connection, cell.instance, own.example)
+            else:
+                found.proof = prove_executor(connection, base_of(key.executor), requests=rules.measure.proof_requests)
             may_end = self.cell.workload.limits is not None
             bench = Bench(
                 server,
@@ -215,8 +227,20 @@ class ServedMeasurement:
                 database,
                 may_end,
                 box.quota,
+                own.example if own else None,
             )
             try:
+                if own:
+                    self.listener.step("looking from outside on which threads it serves")
+                    closed = SaturateLoad(connections=cell.load.connections)
+                    found.outside, bench.carriers.names = prove_from_outside(
+                        server.pid,
+                        base_of(key.executor),
+                        own.example,
+                        lambda label, duration_s: session.warm(closed, duration_s, label=label).answers,
+                        java=cell.instance.java,
+                        scratch=self.fork.scratch,
+                    )
                 self._warm(bench, connection, server, remote)
                 windows, confine = self._windows(bench), partial(self._confine, server)
                 warm_server = WarmServer(key.executor, windows, self._kind, self._lengths, found, confine)
@@ -229,16 +253,16 @@ class ServedMeasurement:
                 overloaded = self._kind.ended_overloaded(found.windows)
                 if not overloaded:
                     # Each window begins with a question; a server that hangs in the last one is found by this one.
-                    bench.ask("/gauges")
+                    bench.ask(bench.question)
                     self._check_burn(connection)
             finally:
                 found.driver_command = tuple(session.command)
-        if application_of(self.cell.workload.application).has_accounts:
+        if self.cell.workload.served.has_accounts:
             self._audit(launch, may_be_late=may_end or overloaded, within_s=_QUIET_IN_BOX_S if may_end else None)
 
     def _warm(self, bench: Bench, connection: Connection, server: ServerProcess, remote: RemoteProcess | None) -> None:
         cell = self.cell
-        limit_path = application_of(cell.workload.application).limit_path
+        limit_path = cell.workload.served.limit_path
         if limit_path:
             block_at_most(connection, limit_path, cell.matrix.warmup.block_ms_max)
         self.found.warmup = warm(

@@ -74,8 +74,8 @@ class _Before:
 
     def ahead(self) -> None:
         bench = self._bench
-        bench.ask("/gauges?reset=peak")
-        self.gauges_ns, self.gauges = time.monotonic_ns(), read_gauges(bench.connection)
+        bench.ask("/gauges?reset=peak" if bench.own_path is None else bench.own_path)
+        self.gauges_ns, self.gauges = time.monotonic_ns(), bench.gauges()
         self.threads = read_threads(bench.server.pid)
 
     def at(self) -> None:
@@ -95,12 +95,20 @@ class LeftOver:
     requests: int = 0
 
 
+@dataclass
+class Carriers:
+    """What the kernel calls the threads that carry virtual ones, once that is known."""
+
+    names: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True)
 class Bench:
     """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
     something to record, since it runs in a box that it may burst; `quota`: the counters of its quota of CPU time.
     `answer_timeout_s`: in which a server without load answers; `service_s`: what each request of the load takes at
-    least. `irq_time_accounting`: as host/irq_time.py found it."""
+    least. `irq_time_accounting`: as host/irq_time.py found it. `own_path`: of an application that is not ours,
+    which has no gauges and can be asked nothing but what its load asks, too."""
 
     server: ServerProcess
     session: DriverSession
@@ -114,7 +122,17 @@ class Bench:
     database: DatabaseProcess | None = None
     may_end: bool = False
     quota: Callable[[], QuotaCounters | None] = lambda: None
+    own_path: str | None = None
     left_over: LeftOver = field(default_factory=LeftOver)
+    carriers: Carriers = field(default_factory=Carriers)
+
+    @property
+    def question(self) -> str:
+        """Any server that is well answers it."""
+        return "/gauges" if self.own_path is None else self.own_path
+
+    def gauges(self) -> Gauges | None:
+        return read_gauges(self.connection) if self.own_path is None else None
 
     def observe(self, load: Load, duration_s: float, *, label: str, counts: bool = True) -> Observed:
         """Run one phase, with readings around the part of it that its result is of. `counts`: is a figure of it? Else
@@ -138,7 +156,7 @@ class Bench:
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
         samples = self.sampler.since(t_s)
         self._work_off(result)
-        gauges_after = read_gauges(self.connection)
+        gauges_after = self.gauges()
         sut = usage(
             Reading(before.glance, before.threads),
             Reading(after, threads_after),
@@ -148,6 +166,7 @@ class Bench:
             answers=result.answers,
             cpus=len(self.cpu_sets.sut),
             astray_threads=len(astray(pid, self.cpu_sets.sut)),
+            carriers=None if self.own_path is None else self.carriers.names,
         )
         driver_cpu_s = result.driver_cpu_s
         if before.driver_cpu_ns is not None and driver_after_ns is not None:
@@ -189,6 +208,8 @@ class Bench:
         """
         while True:
             called = self._calls_answered()
+            if self.own_path is not None:  # it may close connections that are idle for a while
+                self.connection.close()
             try:
                 self.connection.get(path)
                 return
@@ -206,6 +227,9 @@ class Bench:
         """
         needed_s = backlog_s(result)
         if needed_s is None:
+            return
+        if self.own_path is not None:  # which does not say how many it still has
+            self.ask(self.own_path)
             return
         quiet_s = self.answer_timeout_s + self.service_s + (needed_s if math.isfinite(needed_s) else 0.0)
         called, least = self._calls_answered(), math.inf

@@ -14,6 +14,7 @@ from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.probes.clock_speed import read_clock_speed
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.windows import Window
+from jdkmatrix.servers.outside import check_carriers
 from jdkmatrix.servers.proof import check_served
 from jdkmatrix.subjects.served.observe import Bench
 
@@ -44,6 +45,8 @@ class Windows:
         seen = self.bench.observe(ask.load, ask.duration_s, label=ask.label)
         if seen.served:
             check_served(seen.served, self.executor)
+        if seen.sut.carriers_cpu_share is not None:
+            check_carriers(seen.sut.carriers_cpu_share, self.executor, f"in {ask.title}")
         window = Window(
             index=index,
             t_s=seen.t_s,

@@ -1,0 +1,127 @@
+"""An application of the user on the command line: the table [workloads.NAME] that it stands for, and what follows from
+such a table for the cells."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.own import OwnApplication
+from jdkmatrix.domain.executors import aa_arm
+from jdkmatrix.domain.servers import COMMAND, feature_sets
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.own import find_own
+from jdkmatrix.validation import validated
+
+_ARM = re.compile(r"(pool|virtual)=(.*)", re.DOTALL)
+_SERVLETS = {"JSON binding", "servlets"}
+
+
+def own_table(
+    command: str | None, war: Path | None, path: str | None, ready: str | None, arms: Iterable[str]
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The table of such a workload by its name, empty where no option asks for one, and the arms that are not its own.
+
+    Its name tells what is measured: two files of one name, or two paths, are two workloads.
+
+    Raises:
+        MatrixError: an option lacks another, or there is no such file.
+    """
+    own_arms = {match[1]: match[2] for text in arms if (match := _ARM.fullmatch(text))}
+    others = [text for text in arms if not _ARM.fullmatch(text)]
+    if command is None and war is None:
+        for option, given in (
+            ("--path", path),
+            ("--ready", ready),
+            ("--arm pool= and --arm virtual=OPTIONS", own_arms),
+        ):
+            if given:
+                raise MatrixError(f"{option}: of an application of your own, which --command or --war names")
+        return {}, others
+    if command is not None and war is not None:
+        raise MatrixError("--command and --war exclude each other: give one of them")
+    if path is None:
+        raise MatrixError(
+            "--path: say what is asked of your application, such as --path '/api/orders?id={random:1:1000}'"
+        )
+    if war is not None and own_arms:
+        raise MatrixError(
+            "--arm pool= and virtual=: belong to --command; a WAR is served by the --executor of its server"
+        )
+    table: dict[str, Any] = {"path": path}
+    if ready is not None:
+        table["ready"] = ready
+    if war is not None:
+        table["war"] = str(war)
+    else:
+        table |= {"command": _placed(command or "", Path.cwd()), "arms": own_arms or {"pool": ""}}
+    validated(OwnApplication, table, "--command" if war is None else "--war")
+    return {_name(table): {"own": table, **({"features": _features()} if war else {})}}, others
+
+
+def with_own(options: Options, matrix: Matrix) -> Options:
+    """With what the cells of such workloads have, where nothing else is asked for: no added work, and for a command its
+    arms, with an A/A check of the first.
+
+    Raises:
+        MatrixError: they are asked for beside workloads of another kind.
+    """
+    names = [str(name) for name in options.values.get("workload", ())]
+    owns = [own for name in names if (own := _own(name, options.tables.get("workloads", {}), matrix))]
+    if not owns:
+        return options
+    if len(owns) < len(names) or len({own.command is None for own in owns}) > 1:
+        raise MatrixError(f"--workload {', '.join(names)}: each of them is a question of its own; ask one at a time")
+    values: dict[str, tuple[str | int, ...]] = {"burn_us": (0,), "wait_us": (0,)}
+    if owns[0].command is not None:
+        arms = tuple(dict.fromkeys(arm for own in owns for arm in own.arms))
+        values |= {"server": (COMMAND,)}
+        if options.aa is None:
+            values |= {"executor": (*arms, aa_arm(arms[0]))}
+    return replace(options, values={**values, **_with_arms(options, values)})
+
+
+def _with_arms(options: Options, values: Mapping[str, tuple[str | int, ...]]) -> Mapping[str, tuple[str | int, ...]]:
+    """Arms with options of their own, such as virtual:-XX:+UseParallelGC, come behind those of the command."""
+    asked = dict(options.values)
+    if "executor" in asked and "executor" in values and all("+" in str(one) for one in asked["executor"]):
+        asked["executor"] = (*values["executor"], *asked["executor"])
+    return asked
+
+
+def _own(name: str, tables: Mapping[str, Any], matrix: Matrix) -> OwnApplication | None:
+    if name in tables:
+        own = tables[name].get("own")
+        return OwnApplication.model_construct(**own) if own else None
+    workload = matrix.workloads.get(name)
+    return workload.own if workload else None
+
+
+def _placed(command: str, folder: Path) -> str:
+    """With the whole path of every word that is the name of a file."""
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise MatrixError(f"--command: {error}") from None
+    return shlex.join(str(folder / word) if (folder / word).is_file() else word for word in words)
+
+
+def _features() -> str:
+    """The smallest set with which a plain WAR can be served."""
+    return next(name for name, one in feature_sets().items() if set(one.has) >= _SERVLETS)
+
+
+def _name(table: Mapping[str, Any]) -> str:
+    files = find_own(OwnApplication.model_construct(**table), Path("/"))
+    stem = next((path.stem for path in files.places.values()), "own")
+    text = json.dumps([table, sorted(files.sha256.items())], sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:8]
+    return f"{re.sub(r'[^a-z0-9]+', '-', stem.lower()).strip('-') or 'own'}-{digest}"

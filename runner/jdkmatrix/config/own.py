@@ -1,0 +1,146 @@
+"""An application of the user, which nobody here wrote, as it comes: a WAR that a server deploys, or a command that
+starts something that serves HTTP. Pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import PurePath
+from string import Formatter
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from jdkmatrix.config.request_mix import RequestMix, RequestTemplate, example
+from jdkmatrix.domain.applications import Application
+from jdkmatrix.domain.tables import Table
+
+LISTS = ("jvm_options", "arm")  # such a word becomes several
+_PLACEHOLDERS = ("java", "port", "address", "folder", *LISTS)
+_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*")
+_OF_CELL = re.compile(r"-Xm[sx]|-XX:[+-]Use\w+GC\b|-Xgcpolicy:")
+_SEED = 20241115
+
+
+def _words(text: str) -> list[str]:
+    """Raises: ValueError: no shell could read it."""
+    words = shlex.split(text)
+    if of_cell := next(filter(_OF_CELL.match, words), None):
+        raise ValueError(
+            f"{of_cell} is the cell's affair: jvm.hotspot.options of the workload say it for all arms, and "
+            "--arm 'virtual:OPTIONS' for another arm"
+        )
+    return words
+
+
+def _options(text: str) -> str:
+    _words(text)
+    return text
+
+
+def _command(text: str) -> str:
+    words = _words(text)
+    program = next((word for word in words if not _SETTING.fullmatch(word)), None)
+    if program is None:
+        raise ValueError("there is no program in it")
+    found = {name for word in words for _, name, _, _ in Formatter().parse(word) if name is not None}
+    if wrong := sorted(found - {*_PLACEHOLDERS}):
+        raise ValueError(f"{{{wrong[0]}}} is no placeholder here (allowed: {', '.join(_PLACEHOLDERS)})")
+    if within := [word for word in words for name in LISTS if f"{{{name}}}" in word and word != f"{{{name}}}"]:
+        raise ValueError(f'"{within[0]}": {{jvm_options}} and {{arm}} are words of their own')
+    if "port" not in found:
+        raise ValueError("it must listen on {port}, which is another one at every start, and does not say so")
+    if program != "java" and "jvm_options" not in found:
+        raise ValueError(
+            "it has no {jvm_options}, and every arm must have the same; behind `java` they go by themselves"
+        )
+    return text
+
+
+def _path(path: str) -> str:
+    RequestTemplate(method="GET", path=path)
+    return path
+
+
+Path = Annotated[str, AfterValidator(_path)]
+Arm = Literal["pool", "virtual"]
+
+
+class OwnApplication(Table):
+    """`war`: a file that a server deploys; `command`: starts a server, with the options of `arms` for each executor.
+    Files are seen from the folder of matrix.toml. `path`: of the requests, below the context root of a WAR, with fields
+    as in [mixes]; `ready`: answers when it is ready, if `path` does not."""
+
+    war: Annotated[str, Field(pattern=r"\.war$")] | None = None
+    command: Annotated[str, AfterValidator(_command)] | None = None
+    path: Path
+    ready: Annotated[str, Field(pattern=r"^/")] | None = None
+    arms: dict[Arm, Annotated[str, AfterValidator(_options)]] = {}
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Self:
+        if (self.war is None) == (self.command is None):
+            raise ValueError("either war or command is needed")
+        if (self.command is None) != (not self.arms):
+            raise ValueError("arms: those of a command, pool and virtual, with their options; a WAR has none")
+        return self
+
+    @property
+    def ready_path(self) -> str:
+        return self.ready or self.example
+
+    @property
+    def example(self) -> str:
+        """One path of the requests."""
+        return example(self.path)
+
+    @property
+    def requests(self) -> RequestMix:
+        return RequestMix(seed=_SEED, requests=(RequestTemplate(method="GET", path=self.path),))
+
+    @cached_property
+    def application(self) -> Application:
+        """What a server serves of it."""
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", PurePath(self.war).stem) if self.war else ""
+        return Application(
+            name=name, fronts=("rest",), ready_path=self.ready_path, has_probes=False, at_root=self.war is None
+        )
+
+    def settings(self) -> dict[str, str]:
+        """The variables of the environment that stand before its program."""
+        return dict(word.split("=", 1) for word in self._before)
+
+    def words(self, executor: str) -> list[str]:
+        """The command as an arm starts it, with placeholders. Its options are in the place of {arm}, else among those
+        of the JVM."""
+        words = shlex.split(self.command or "")[len(self._before) :]
+        options = [word.replace("{", "{{").replace("}", "}}") for word in shlex.split(self.arms[executor])]  # type: ignore[index]
+        if words[0] == "java":
+            words = ["{java}", *([] if "{jvm_options}" in words else ["{jvm_options}"]), *words[1:]]
+        if "{arm}" not in words:
+            at = words.index("{jvm_options}") + 1
+            words[at:at] = ["{arm}"]
+        at = words.index("{arm}")
+        return [*words[:at], *options, *words[at + 1 :]]
+
+    def files(self) -> list[str]:
+        """Words that may be names of files."""
+        return [self.war] if self.war else shlex.split(self.command or "")
+
+    @property
+    def _before(self) -> list[str]:
+        words = shlex.split(self.command or "")
+        settings: list[str] = []
+        for word in words:
+            if not _SETTING.fullmatch(word):
+                break
+            settings.append(word)
+        return settings
+
+
+def is_command(table: object) -> bool:
+    """Is this table of matrix.toml, not validated, one of a workload that a command serves?"""
+    own = table.get("own") if isinstance(table, Mapping) else None
+    return isinstance(own, Mapping) and own.get("command") is not None

@@ -1,0 +1,67 @@
+"""Judge what was seen from outside of an application that says nothing of itself. Pure.
+
+An executor's name promises a kind of thread: `virtual` that requests run on virtual threads, any other that they do
+not. A server has other work, too, such as accepting connections, and a handler may start threads of another kind; so
+virtual threads must have had a tenth of the CPU time where they are promised, and less than half of it elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.domain.quantities import per_cent
+from jdkmatrix.probes.process import JIT_THREADS, ThreadCounters
+from jdkmatrix.records.outside import ThreadGroup
+from jdkmatrix.servers.proof import ProofError
+
+VIRTUAL_AT_LEAST = 0.1
+PLATFORM_BELOW = 0.5
+_SHOWN_GROUPS = 4
+
+
+def check_carriers(share: float, executor: str, seen: str) -> None:
+    """`share`: of the CPU time, by carriers of virtual threads; `seen`: what requests ran on instead, in words.
+
+    Raises:
+        ProofError: the executor's name promises something else.
+    """
+    figures = {"carriers_cpu_share": share}
+    if is_virtual(executor) and share < VIRTUAL_AT_LEAST:
+        raise ProofError(
+            f'"{executor}" promises virtual threads, and they had {per_cent(share)} of the CPU time under load: its '
+            f"switch has no effect on this application; {seen}",
+            figures,
+        )
+    if not is_virtual(executor) and share >= PLATFORM_BELOW:
+        raise ProofError(
+            f'"{executor}" promises platform threads, and virtual threads had {per_cent(share)} of the CPU time under '
+            f"load: {seen}",
+            figures,
+        )
+
+
+def busiest_groups(
+    before: Mapping[int, ThreadCounters], after: Mapping[int, ThreadCounters], names: Mapping[int, str]
+) -> tuple[ThreadGroup, ...]:
+    """Threads by what they are called, with the most CPU time between two readings first. `names`: as the JVM calls
+    them, which the kernel cuts."""
+    spent: defaultdict[str, list[int]] = defaultdict(list)
+    for tid, now in after.items():
+        if not now.name.startswith(JIT_THREADS):
+            cpu_ns = now.cpu_ns - (before[tid].cpu_ns if tid in before else 0)
+            spent[unnumbered(names.get(tid, now.name))].append(cpu_ns)
+    total = sum(map(sum, spent.values())) or 1
+    order = sorted(spent.items(), key=lambda group: -sum(group[1]))[:_SHOWN_GROUPS]
+    return tuple(ThreadGroup(name=name, threads=len(each), cpu_share=sum(each) / total) for name, each in order)
+
+
+def unnumbered(name: str) -> str:
+    return re.sub(r"[0-9]+", "#", name)
+
+
+def groups_words(groups: tuple[ThreadGroup, ...]) -> str:
+    """ "http-nio-#-exec-# (10) 81 %, …"."""
+    return ", ".join(f"“{one.name or 'no name'}” ({one.threads}) {per_cent(one.cpu_share)}" for one in groups)

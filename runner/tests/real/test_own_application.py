@@ -1,0 +1,192 @@
+"""Applications that are not ours, unchanged: a jar and a WAR, seen from outside; and all that can be wrong with one."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.config.own import OwnApplication
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.servers import server_kind
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.servers.base import InstalledServer, OwnParts
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
+from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.subjects.served.own import Trial
+from tests.support.own_application import build_jar, write_war
+from tests.support.project import C1_ALONE, make_project, matrix
+from tests.support.real_parts import cpu_sets
+from tests.support.records import in_whole
+from tests.support.servers import RULES, on_liberty
+
+pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
+
+PATH = "/items?id={random:1:1000}"
+
+
+@pytest.fixture(scope="module")
+def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_jar(tmp_path_factory.mktemp("own") / "my.jar")
+
+
+def loaded(run: Path) -> LoadedRun:
+    return in_whole(RunStore(run).load())
+
+
+@pytest.mark.usefixtures("one_run_on_this_host")
+def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None:
+    """And a run that goes on measures again what another jar of that name has measured."""
+    home, run = make_project(tmp_path / "project"), tmp_path / "run"
+    mine = tmp_path / "my.jar"
+    mine.write_bytes(jar.read_bytes())
+    command = ("--command", f"java {C1_ALONE} -jar {mine} {{port}} {{address}}", "--path", PATH)
+    arms = ("--arm", "pool=", "--arm", "virtual=-Dvirtual=true")
+    done = matrix(home, "run", "--profile", "short", *command, *arms, "--run", str(run), timeout_s=500)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "virtual: answers GET /items?id=0001" in done.stdout
+    first = loaded(run)
+    forks = {cell.key.executor: cell.forks[0] for cell in first.cells}
+    assert set(forks) == {"pool", "virtual", "pool-aa"}
+    assert {fork.status for fork in forks.values()} <= {Status.OK, Status.NOT_STEADY}
+    for executor, fork in forks.items():
+        assert fork.outside is not None and fork.proof is None
+        (window,) = fork.windows
+        assert window.load.succeeded > 0 and window.load.non_2xx == 0
+        assert window.served is None and window.sut.gc_count is None and window.sut.jit_share >= 0
+        assert window.sut.carriers_cpu_share is not None
+        if executor == "virtual":
+            assert fork.outside.carriers and set(fork.outside.virtual_names) <= {"on-#"}, "whom a dump catches is luck"
+            assert window.sut.carriers_cpu_share >= 0.1
+        else:
+            assert (fork.outside.virtual_threads, fork.outside.carriers, window.sut.carriers_cpu_share) == (0, (), 0)
+            assert fork.outside.busiest[0].name == "pool-#-thread-#"
+    (workload,) = {cell.key.workload for cell in first.cells}
+    assert workload.startswith("my-") and {cell.key.server for cell in first.cells} == {"command"}
+    pages = home / "site" / "runs" / "run"
+    front = (pages / "index.html").read_text("utf-8")
+    assert "Proven from outside" in front and "my.jar (sha256 " in front
+    assert (
+        "from outside, under a closed loop of GET /items?id=0001"
+        in next(pages.glob("cells/*virtual*.html")).read_text()
+    )
+
+    idle = matrix(home, "run", "--resume", "--run", str(run))
+    assert "nothing to do" in idle.stdout, idle.stdout + idle.stderr
+    mine.write_bytes(jar.read_bytes() + b"\0")
+    again = matrix(home, "run", "--resume", "--run", str(run), timeout_s=500)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert "the files of your application" in again.stdout
+    assert {fork.session for cell in loaded(run).cells for fork in cell.forks} == {2}
+
+
+@pytest.mark.usefixtures("one_run_on_this_host")
+def test_a_war_is_deployed_unchanged(tmp_path: Path) -> None:
+    home, run, war = make_project(tmp_path / "project"), tmp_path / "run", write_war(tmp_path / "shop.war")
+    asked = ("--war", str(war), "--path", "/items/1.txt", "--server", "open-liberty")
+    executors = ("--executor", "liberty", "--executor", "virtual")
+    done = matrix(home, "run", "--profile", "short", *asked, *executors, "--run", str(run), timeout_s=500)
+    assert done.returncode == 0, done.stdout + done.stderr
+    proofs = {cell.key.executor: cell.forks[0].outside for cell in loaded(run).cells}
+    liberty, virtual = proofs["liberty"], proofs["virtual"]
+    assert liberty is not None and liberty.busiest[0].name == "Default Executor-thread-#"
+    assert virtual is not None and virtual.carriers_cpu_share >= 0.1
+    assert "shop.war (sha256 " in (home / "site" / "runs" / "run" / "index.html").read_text("utf-8")
+
+
+@pytest.fixture
+def started(parts: Parts, jar: Path) -> Callable[..., Instance]:
+    """An arm of a command that starts the jar with these arguments."""
+
+    def made(arguments: str, *, executor: str = "pool", program: str = "java") -> Instance:
+        command = f"{program} {{jvm_options}} {{arm}} -jar {jar} {arguments}"
+        arms = {"pool": "", "virtual": "-Dvirtual=true"}
+        own = OwnApplication.model_validate({"command": command, "arms": arms, "path": "/items"})
+        kind = server_kind("command")
+        assert kind is not None
+        return Instance(
+            server=InstalledServer(kind, "", ""), workloads=parts.workloads, application="",
+            java=parts.java("temurin-21.0.8"), vm="hotspot", feature_set="", executor=executor,
+            jvm_options=("-Xmx64m", C1_ALONE), rounds_per_us=0, properties={},
+            own=OwnParts(own.application, command=own.words(executor), settings=own.settings()),
+        )  # fmt: skip
+
+    return made
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        yield taken.getsockname()[1]
+
+
+def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s: float = 60) -> str:
+    """What is told of it."""
+    rules = RULES.model_copy(update={"first_response_timeout_s": first_response_timeout_s})
+    driver, cpus = next(iter(parts.drivers.values())), cpu_sets()
+    assert not isinstance(driver, str) and instance.own
+    requests = OwnApplication.model_validate({"war": "x.war", "path": path}).requests
+    requests = requests.below(instance.own.application.context_root, "")
+    load = SaturateLoad(connections=10)
+    with pytest.raises(MatrixError) as told:
+        Trial(instance, path, requests, load, driver, cpus.sut, cpus.driver, rules).run()
+    return str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path", "told"),
+    [
+        ("{port} {address} ends-at-once", "/items", ["ended with status 1", "IllegalStateException: no licence"]),
+        ("{port} {address}", "/broken", ["GET /broken is answered with status 500: no database"]),
+        ("{port} {address}", "/nowhere", ["GET /nowhere is answered with status 404"]),
+        ("{port} 0.0.0.0", "/items", ["where other hosts can reach it", "{address}, which is 127.0.0.1"]),
+    ],
+)
+def test_what_is_wrong_with_an_application_is_told(
+    parts: Parts, started: Callable[..., Instance], arguments: str, path: str, told: list[str]
+) -> None:
+    message = tried(parts, started(arguments), path)
+    assert all(words in message for words in (*told, "it was started as: ")), message
+
+
+def test_a_switch_without_effect_is_told(parts: Parts, started: Callable[..., Instance]) -> None:
+    message = tried(parts, started("{port} {address} ignores-the-switch", executor="virtual"), "/items")
+    assert '"virtual" promises virtual threads, and they had 0.0 % of the CPU time' in message
+    assert "“pool-#-thread-#” (8)" in message
+
+
+def test_a_jar_that_never_listens_is_told(parts: Parts, started: Callable[..., Instance]) -> None:
+    assert "no 200 within 3 s; the port is closed" in tried(parts, started("{port} {address} never-listens"), "/", 3)
+
+
+def test_a_port_that_is_taken_is_told(parts: Parts, started: Callable[..., Instance], taken_port: int) -> None:
+    message = tried(parts, started(f"{taken_port} {{address}} {{port}}"), "/items")
+    assert "ended with status 1" in message and "BindException" in message
+
+
+def test_a_command_that_does_not_exist_is_told(parts: Parts, started: Callable[..., Instance]) -> None:
+    assert "cannot start no-such-java: No such file" in tried(parts, started("{port}", program="no-such-java"), "/")
+
+
+def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., Instance]) -> None:
+    message = tried(parts, started("{port} {address}", program='/bin/sh -c \'"$0" "$@" & wait\' {java}'), "/items")
+    assert "another process's" in message and "a command must become the server (exec)" in message
+
+
+def test_a_war_that_does_not_deploy_is_told(workloads: Workloads, parts: Parts, tmp_path: Path) -> None:
+    war = tmp_path / "broken.war"
+    war.write_bytes(b"no archive")
+    own = OwnApplication.model_validate({"war": str(war), "path": "/"})
+    instance = replace(
+        on_liberty(workloads, parts.java("temurin-25"), feature_set="restfulWS-3.1", executor="liberty"),
+        own=OwnParts(own.application, war=war),
+    )
+    message = tried(parts, instance, "/", 20)
+    assert "the last answer was 404" in message and "CWWKM0101E" in message

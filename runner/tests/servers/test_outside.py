@@ -1,0 +1,77 @@
+"""What is seen from outside of an application: real thread dumps, and what they and the CPU time of threads prove."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.probes.java_threads import carriers_among, parse_threads, parse_virtual
+from jdkmatrix.probes.process import Glance, Reading, ThreadCounters, cpu_share_of
+from jdkmatrix.servers.outside import busiest_groups, check_carriers
+from jdkmatrix.servers.proof import ProofError
+from tests.support.project import RECORDED
+
+SAMPLES = RECORDED / "threads"  # their stacks are cut down
+ON_21 = {861: "on-837", 862: "on-838"}
+ON_25 = {tid: f"on-{tid - 28}" for tid in (1263, 1264, 1265, 1267, 1273, 1280, 1281, 1282)}
+
+
+@pytest.mark.parametrize(("jdk", "virtual"), [("21", ON_21), ("25", ON_25)])
+def test_dumps_show_carriers_and_virtual_threads(jdk: str, virtual: dict[int, str]) -> None:
+    """JDK 21 does not mark virtual threads, and one that has not begun to run looks like any other."""
+    names, carriers = parse_threads((SAMPLES / f"print-{jdk}.txt").read_text())
+    assert {names[tid] for tid in carriers} == {"ForkJoinPool-1-worker-1", "ForkJoinPool-1-worker-2"}
+    assert {"HTTP-Dispatcher", "C2 CompilerThread0", "DestroyJavaVM"} < set(names.values())
+    assert "VM Thread" not in names.values(), "it is no thread of Java"
+    assert parse_virtual((SAMPLES / f"dump-{jdk}.json").read_text()) == virtual
+
+
+@given(st.dictionaries(st.integers(1, 3), st.sets(st.integers(1, 4), min_size=1), max_size=3), st.integers(1, 4))
+def test_carriers_that_were_not_caught_are_those_of_one_pool(pools: dict[int, set[int]], count: int) -> None:
+    names = {10 * pool + n: f"ForkJoinPool-{pool}-worker-{n}" for pool, numbers in pools.items() for n in numbers}
+    found = carriers_among({**names, 99: "ForkJoinPool.commonPool-worker-1", 98: "main"}, count)
+    fit = [pool for pool, numbers in pools.items() if len(pools) == 1 or len(numbers) == count]
+    if len(fit) == 1:
+        assert found == {tid for tid in names if tid // 10 == fit[0]}
+    else:
+        assert isinstance(found, str) and f"it has {count} carriers" in found
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"threadDump": {"threadContainers": [{}]}}', '{"threadDump": 1}'])
+def test_what_is_no_dump_shows_nothing(text: str) -> None:
+    assert parse_virtual(text) is None
+
+
+@given(st.floats(0, 1), st.sampled_from(["pool", "virtual", "liberty", "liberty-virtual", "fixed-8"]))
+def test_an_executor_s_name_is_its_promise(share: float, executor: str) -> None:
+    kept = share >= 0.1 if is_virtual(executor) else share < 0.5
+    try:
+        check_carriers(share, executor, "seen")
+    except ProofError as error:
+        assert not kept
+        assert f'"{executor}" promises {"virtual" if is_virtual(executor) else "platform"} threads' in str(error)
+        assert error.figures == {"carriers_cpu_share": share}
+    else:
+        assert kept
+
+
+def thread(name: str, cpu_ms: int) -> ThreadCounters:
+    return ThreadCounters(name, cpu_ms * 10**6, 0, 0, 0)
+
+
+def reading(cpu_ms: int, threads: dict[int, ThreadCounters]) -> Reading:
+    return Reading(Glance(0, cpu_ms * 10**6, 0, 0, len(threads)), threads)
+
+
+def test_shares_are_of_what_the_jit_leaves_and_count_threads_that_have_ended() -> None:
+    before = reading(500, {1: thread("ForkJoinPool-1-", 100), 2: thread("C2 CompilerThre", 100), 3: thread("x", 5)})
+    after = reading(900, {1: thread("ForkJoinPool-1-", 200), 2: thread("C2 CompilerThre", 300), 4: thread("x", 50)})
+    assert cpu_share_of({"ForkJoinPool-1-"}, before, after) == 0.5, "100 ms of 400, 200 of which the JIT had"
+    assert cpu_share_of((), before, after) == 0.0
+    groups = busiest_groups(before.threads, after.threads, {1: "ForkJoinPool-1-worker-1", 4: "exec-7"})
+    assert [(one.name, one.threads, round(one.cpu_share, 3)) for one in groups] == [
+        ("ForkJoinPool-#-worker-#", 1, 0.667),
+        ("exec-#", 1, 0.333),
+    ]
