@@ -26,7 +26,7 @@ from tests.support.project import C1_ALONE
 ROUNDS_PER_US = 500.0
 # temurin-25.0.3 is there only where a host brings it along; semeru and the archives cannot be had on every network.
 JDKS = ("temurin-21.0.8", "temurin-25", "temurin-25.0.2", "openjdk-28-nightly")
-SERVERS = tuple(server_kinds())
+SERVERS = tuple(name for name, kind in server_kinds().items() if not kind.is_command)
 
 
 class Silent:
