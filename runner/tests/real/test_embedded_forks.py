@@ -18,7 +18,7 @@ from tests.support.real_parts import ROUNDS_PER_US, SERVERS, Silent, subject_of,
 pytestmark = pytest.mark.real
 
 BURN_US = 100
-EMBEDDED = [kind for kind in server_kinds().values() if kind.release is None]
+EMBEDDED = [kind for kind in server_kinds().values() if kind.jar is not None]
 FORKS = [
     *((kind.name, "temurin-25", executor) for kind in EMBEDDED for executor in kind.executors),
     *((kind.name, "temurin-21.0.8", kind.virtual) for kind in EMBEDDED),
