@@ -79,7 +79,7 @@ public class SpringBootServer implements EmbeddedServer {
     private static Class<?> controller(Application application) {
         return switch (application) {
             case MP_PING -> PingController.class;
-            case BANKING -> BankController.class;
+            case BANKING, BANK_SQL -> BankController.class;
             case PINNING -> PinningController.class;
         };
     }
