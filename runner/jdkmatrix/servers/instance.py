@@ -87,7 +87,7 @@ class Instance:
 
     def _command(self, values: Mapping[str, str]) -> Iterator[str]:
         lists = {
-            "jvm_options": self.jvm_options,
+            "jvm_options": [*self.jvm_options, *self._report_of_a_crash(values)],
             "properties": [f"-D{name}={value}" for name, value in self._properties(values)],
             "server_options": self.server.java_options,
         }
@@ -95,6 +95,11 @@ class Instance:
         for argument in self.own.command if self.own and kind.is_command else kind.command:
             name = argument.strip("{}")
             yield from lists[name] if name in lists else [argument.format_map(values)]
+
+    def _report_of_a_crash(self, values: Mapping[str, str]) -> list[str]:
+        """Where a JVM leaves it that does not run in the folder of its logs."""
+        elsewhere = self.server.kind.is_command and self.vm == "hotspot"
+        return [f"-XX:ErrorFile={values['log_dir']}/hs_err_pid%p.log"] if elsewhere else []
 
     def _properties(self, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Those of the probes (by which names of threads they know executors that the server brings along, and where

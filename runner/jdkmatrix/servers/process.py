@@ -95,7 +95,11 @@ class ServerProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        started = self._children()
         launch.terminate(self._running, grace_s=self._rules.stop_timeout_s)
+        for child in started:
+            with suppress(psutil.Error):
+                child.kill()
 
     def wait_ready(self, while_starting: Callable[[int], None] = lambda _: None) -> float:
         """Seconds from the start to the first answer with status 2xx; `while_starting` is called with the pid again and
@@ -141,11 +145,10 @@ class ServerProcess:
             self.check_alive()
             raise
         if not any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in opened):
+            started = ", ".join(child.name() for child in self._children())
             raise self.error(
                 f"port {port} is another process's, which answers in the place of the server",
-                perhaps=f"it has started {self._children()}; a command must become the server (exec)"
-                if self._children()
-                else "",
+                perhaps=f"it has started {started}; a command must become the server (exec)" if started else "",
             )
 
     def check_only_on_loopback(self) -> None:
@@ -176,11 +179,12 @@ class ServerProcess:
         if found != java.resolve():
             raise self.error(f"its process runs {found}, and not the cell's JVM {java.resolve()}")
 
-    def _children(self) -> str:
+    def _children(self) -> list[psutil.Process]:
+        """A server has none, but a command of the user may."""
         try:
-            return ", ".join(child.name() for child in psutil.Process(self.pid).children(recursive=True))
+            return psutil.Process(self.pid).children(recursive=True)
         except psutil.Error:
-            return ""
+            return []
 
     def kill(self) -> None:
         """Kill the process at once; from any thread."""

@@ -70,7 +70,7 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
         "loadgen.jar",
         "remote.jar",
         "standalone.jar",
-        *(f"{server}/server.toml" for server in EMBEDDED),
+        *(f"{server}/server.toml" for server in (*EMBEDDED, "command")),
         *(str(path.relative_to(first.servers)) for path in first.servers.glob("open-liberty*/**/*.*")),
     }
 

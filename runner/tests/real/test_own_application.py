@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import socket
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from jdkmatrix.config.own import OwnApplication
@@ -80,7 +82,8 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
 
     idle = matrix(home, "run", "--resume", "--run", str(run))
     assert "nothing to do" in idle.stdout, idle.stdout + idle.stderr
-    mine.write_bytes(jar.read_bytes() + b"\0")
+    with zipfile.ZipFile(mine, "a") as archive:
+        archive.writestr("another", "file")
     again = matrix(home, "run", "--resume", "--run", str(run), timeout_s=500)
     assert again.returncode == 0, again.stdout + again.stderr
     assert "the files of your application" in again.stdout
@@ -175,9 +178,11 @@ def test_a_command_that_does_not_exist_is_told(parts: Parts, started: Callable[.
     assert "cannot start no-such-java: No such file" in tried(parts, started("{port}", program="no-such-java"), "/")
 
 
-def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., Instance]) -> None:
+def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., Instance], jar: Path) -> None:
     message = tried(parts, started("{port} {address}", program='/bin/sh -c \'"$0" "$@" & wait\' {java}'), "/items")
     assert "another process's" in message and "a command must become the server (exec)" in message
+    left = [one for one in psutil.process_iter(["cmdline"]) if str(jar) in (one.info["cmdline"] or ())]
+    assert not left, "what it has started ends with it"
 
 
 def test_a_war_that_does_not_deploy_is_told(workloads: Workloads, parts: Parts, tmp_path: Path) -> None:
