@@ -4,6 +4,6 @@ package jdkmatrix.requestexecutor;
 public interface ServiceHooksMXBean {
     String NAME = "jdkmatrix:type=ServiceHooks";
 
-    /** Look-ups and events since the start of the process. */
+    /** Look-ups and events since the start of the process, with one that each reading makes. */
     long getCalls();
 }

@@ -56,7 +56,11 @@ class ServiceHooksTest {
         return contexts.computeIfAbsent(bundle, name -> {
             Bundle its = made(Bundle.class, call -> call.equals("getSymbolicName") ? name : (long) BUNDLES.indexOf(name));
             ServiceRegistration<?> registered = made(ServiceRegistration.class, call -> call.equals("unregister") ? ++removed : null);
-            return made(BundleContext.class, call -> call.equals("getBundle") ? its : registered);
+            return made(BundleContext.class, call -> switch (call) {
+                case "getBundle" -> its;
+                case "registerService" -> registered;
+                default -> null;
+            });
         });
     }
 
