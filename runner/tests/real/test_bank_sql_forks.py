@@ -54,9 +54,14 @@ def databases() -> list[psutil.Process]:
     return [one for one in psutil.Process().children(recursive=True) if one.name() == "postgres"]
 
 
-@pytest.mark.parametrize("executor", ["tomcat", "tomcat-virtual"])
-def test_its_books_are_kept_and_its_connections_are_watched(fork_of: Callable[..., ForkDraft], executor: str) -> None:
-    setup = on_a_database(fork_of("temurin-25", executor, **BANK), Database(connections=10), in_flight=50)
+@pytest.mark.parametrize(
+    ("server", "executor"), [("tomcat", "tomcat-virtual"), ("jetty", "jetty"), ("open-liberty", "liberty")]
+)
+def test_its_books_are_kept_and_its_connections_are_watched(
+    fork_of: Callable[..., ForkDraft], server: str, executor: str
+) -> None:
+    cell = {**BANK, "server": server}
+    setup = on_a_database(fork_of("temurin-25", executor, **cell), Database(connections=10), in_flight=50)
     fork = measure_fork(setup, Silent())
     assert fork.status is not Status.FAILED, fork.reasons
     assert fork.audit is not None
