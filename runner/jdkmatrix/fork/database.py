@@ -40,6 +40,7 @@ _SETTINGS = {
     "dynamic_shared_memory_type": "mmap",
     "log_timezone": "UTC",
 }
+_PREFIX = "jdk-matrix-postgres-"  # of folders; then comes the pid of whoever made one
 _OTHERS_CONNECTIONS = 10  # of the audit, and those that PostgreSQL keeps for superusers
 _START_TIMEOUT_S = 60.0
 _POLL_S = 0.02
@@ -163,8 +164,9 @@ class DatabaseProcess:
     def _folder(self) -> Iterator[tuple[Path, Path]]:
         """A folder for its data, and where its programs are for the user that runs them."""
         where = self._place or Path(tempfile.gettempdir())
+        _remove_abandoned(where)
         try:
-            folder = Path(tempfile.mkdtemp(prefix="jdk-matrix-postgres-", dir=where))
+            folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=where))
         except OSError as error:
             raise DatabaseError(f"no folder for the database in {where}: {error.strerror}") from None
         try:
@@ -237,6 +239,14 @@ class DatabaseProcess:
                 tail = launch.stderr_tail(self._log)
                 raise DatabaseError(f"the database was not ready within {_START_TIMEOUT_S:.0f} s{tail}")
             time.sleep(_POLL_S)
+
+
+def _remove_abandoned(where: Path) -> None:
+    """What a process that was killed has left behind."""
+    for folder in where.glob(f"{_PREFIX}*"):
+        pid = folder.name.removeprefix(_PREFIX).split("-")[0]
+        if pid.isdigit() and not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _unprivileged() -> launch.User:

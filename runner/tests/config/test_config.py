@@ -21,7 +21,7 @@ from jdkmatrix.config.schema import file_schema
 from jdkmatrix.domain.catalogue import executor_kinds
 from jdkmatrix.domain.executors import base_of, check_executor, is_virtual, reference, tuning_of, unsized
 from jdkmatrix.domain.loads import SaturateLoad
-from jdkmatrix.domain.tables import RemoteAnswers
+from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.artefacts import load_lock
 from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
@@ -247,6 +247,18 @@ def test_what_a_published_source_needs_it_brings_along() -> None:
     assert matrix.axes.cpus == (1, 2, 3, 4, 8)
     for profile in MATRIX.profiles:
         assert select_cells(matrix, profile) == select_cells(MATRIX, profile)
+
+
+def test_the_bank_on_a_database_may_have_any_number_of_connections() -> None:
+    tables = {"workloads": {"boxed": {"extends": "bank-sql-7", "limits": {"cpu_quota_cpus": 1}}}}
+    matrix = parse_files({"matrix.toml": TOML, NEW: tables}, {"workload": ("bank-sql-12",)})
+    assert matrix.workloads["boxed"].database == Database(connections=7)
+    assert matrix.workloads["bank-sql-12"].database == Database(connections=12)
+    assert not {"bank-sql-N", "bank-sql-7"} & {*matrix.axes.workload}
+    with pytest.raises(ConfigError, match=r"workloads\.boxed\.database: banking has none"):
+        parse_files(
+            {"matrix.toml": TOML, NEW: {"workloads": {"boxed": {"extends": "banking", "database": {"connections": 7}}}}}
+        )
 
 
 def test_a_run_goes_on_with_the_matrix_that_it_recorded() -> None:

@@ -113,7 +113,9 @@ def test_it_ends_with_whoever_started_it(postgres: Postgres, tmp_path: Path) -> 
     process.kill()
     process.communicate()
     wait_until(lambda: gone(every))
-    subprocess.run(["rm", "-r", str(Path(data).parent)], check=True)
+    assert Path(data).exists()
+    with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path):
+        assert not Path(data).parent.exists(), "the next one removes what was left"
 
 
 def test_a_full_disk_is_told_by_its_log(postgres: Postgres, tmp_path: Path) -> None:

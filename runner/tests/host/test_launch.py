@@ -12,6 +12,7 @@ import textwrap
 from pathlib import Path
 
 import psutil
+import pytest
 
 from jdkmatrix.host import launch
 from tests.support.waiting import wait_until
@@ -44,6 +45,25 @@ def test_it_may_open_as_many_files_as_said() -> None:
     process = launch.spawn(["true"], cpus=[], open_files_max=2**62, stderr=subprocess.PIPE)
     _, errors = process.communicate(timeout=20)
     assert errors.startswith(b"launch: cannot limit open files to 4611686018427387904: ")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may run a program as another user")
+def test_it_runs_as_another_user_with_no_other_group_and_the_signal_of_its_end() -> None:
+    script = (
+        "import ctypes, os; signal = ctypes.c_int(); ctypes.CDLL(None).prctl(2, ctypes.byref(signal), 0, 0, 0); "
+        "print(os.getresuid(), os.getresgid(), os.getgroups(), signal.value)"
+    )
+    process = launch.spawn(
+        ["/usr/bin/env", "python3", "-c", script],
+        cpus=[],
+        user=launch.User(65_534, 65_533),
+        dies_by=signal.SIGQUIT,
+        env={"PATH": "/usr/bin:/bin"},
+        cwd=Path("/"),
+        stdout=subprocess.PIPE,
+    )
+    output, _ = process.communicate(timeout=20)
+    assert output.decode() == f"{(65_534,) * 3} {(65_533,) * 3} [] {int(signal.SIGQUIT)}\n"
 
 
 def test_it_asks_for_its_time_slice_and_keeps_its_niceness() -> None:

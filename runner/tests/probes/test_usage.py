@@ -60,3 +60,12 @@ def test_totals_of_gauges_rise_in_a_window() -> None:
     assert Gauges.model_validate_json(before.model_dump_json()) == before
     assert rises(before, after) == (WindowReading(metric="bytes", value=250),)
     assert rises(None, after) == rises(before, None) == ()
+
+
+def test_figures_since_a_reset_are_readings_as_they_are() -> None:
+    plain = gauges().model_dump(exclude={"totals"})
+    after = Gauges.model_validate({**plain, "window_wait_us": 7, "window_unseen": None, "total_bytes": 3})
+    assert rises(Gauges.model_validate({**plain, "total_bytes": 1}), after) == (
+        WindowReading(metric="wait_us", value=7),
+        WindowReading(metric="bytes", value=2),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +20,7 @@ from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.provision.postgres import provision_postgres
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.reasons import Status
+from tests.support.databases import DatabaseClient
 from tests.support.real_parts import Silent, subject_of, with_subject
 from tests.support.waiting import wait_until
 
@@ -54,9 +56,14 @@ def databases() -> list[psutil.Process]:
     return [one for one in psutil.Process().children(recursive=True) if one.name() == "postgres"]
 
 
-@pytest.mark.parametrize("executor", ["tomcat", "tomcat-virtual"])
-def test_its_books_are_kept_and_its_connections_are_watched(fork_of: Callable[..., ForkDraft], executor: str) -> None:
-    setup = on_a_database(fork_of("temurin-25", executor, **BANK), Database(connections=10), in_flight=50)
+@pytest.mark.parametrize(
+    ("server", "executor"), [("tomcat", "tomcat-virtual"), ("jetty", "jetty"), ("open-liberty", "liberty")]
+)
+def test_its_books_are_kept_and_its_connections_are_watched(
+    fork_of: Callable[..., ForkDraft], server: str, executor: str
+) -> None:
+    cell = {**BANK, "server": server}
+    setup = on_a_database(fork_of("temurin-25", executor, **cell), Database(connections=10), in_flight=50)
     fork = measure_fork(setup, Silent())
     assert fork.status is not Status.FAILED, fork.reasons
     assert fork.audit is not None
@@ -86,6 +93,42 @@ def test_requests_that_get_no_connection_in_time_are_counted(fork_of: Callable[.
     assert any(reason.code == "errors" for reason in window.shortfalls)
     assert next(one.value for one in window.readings if one.metric == "connections_in_use_peak") == 1
     assert fork.audit is not None and fork.audit.conserved and fork.audit.open_transactions == 0
+
+
+@dataclass
+class Meddler:
+    """Does this in the database right before its books are checked, and stays connected."""
+
+    sql: str
+    client: DatabaseClient | None = None
+
+    def step(self, text: str) -> None:
+        if text == "checking the books":
+            port = next(word for one in databases() for word in one.cmdline() if word.startswith("port="))
+            self.client = DatabaseClient(f"jdbc:postgresql://127.0.0.1:{port.removeprefix('port=')}/postgres")
+            assert self.client.ask(self.sql) is None
+
+
+def test_a_transfer_that_was_answered_and_is_lost_is_found(fork_of: Callable[..., ForkDraft]) -> None:
+    """Though every balance is what the others make it."""
+    setup = on_a_database(fork_of("temurin-25", "tomcat", **BANK), Database(connections=10), in_flight=50)
+    undone = """
+        with gone as (delete from transfer where transfer_id = 1 returning payer, payee, amount_minor)
+        update account set balance_minor = balance_minor + case when id = payer then amount_minor else -amount_minor end
+        from gone where id in (payer, payee)"""
+    fork = measure_fork(setup, Meddler(undone))
+    (reason,) = fork.reasons
+    assert fork.status is Status.FAILED and reason.code == "lost-update"
+    assert "0 accounts contradict" in reason.message
+    kept, answered = re.findall(r"; ([0-9,]+) transfers are kept, ([0-9,]+) were answered$", reason.message)[0]
+    assert int(kept.replace(",", "")) == int(answered.replace(",", "")) - 1
+
+
+def test_a_transaction_that_nobody_ends_is_counted(fork_of: Callable[..., ForkDraft]) -> None:
+    setup = on_a_database(fork_of("temurin-25", "tomcat", **BANK), Database(connections=10), in_flight=50)
+    fork = measure_fork(setup, Meddler("begin; select * from account where id = '000001' for update"))
+    assert fork.status is not Status.FAILED, fork.reasons
+    assert fork.audit is not None and fork.audit.conserved and fork.audit.open_transactions == 1
 
 
 @dataclass

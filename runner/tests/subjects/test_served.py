@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -19,9 +20,11 @@ from jdkmatrix.records.load_results import Errors, LoadResult
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, Window
 from jdkmatrix.servers.proof import ProofError, check_served
+from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.subjects.served.kind import ServedApplications
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.windows import Windows
-from tests.support.builders import SATURATE, load_result, pressure, sut_usage
+from tests.support.builders import SATURATE, key, load_result, pressure, sut_usage
 from tests.support.real_parts import Silent
 from tests.support.shipped import MATRIX
 
@@ -202,3 +205,9 @@ def served(**counts: Any) -> Served:
         "begun_max": 1000, "left_over": 0, "threads_started": None,
     }  # fmt: skip
     return Served.model_validate({**empty, **counts})
+
+
+def test_without_a_database_the_bank_on_one_is_not_testable() -> None:
+    parts = cast(Parts, SimpleNamespace(postgres="PostgreSQL cannot be had", drivers={}))
+    cell = key(server="tomcat", executor="tomcat", workload="bank-sql-10", load="saturate-50")
+    assert ServedApplications().why_not(MATRIX, parts, cell) == "bank-sql-10 needs a database: PostgreSQL cannot be had"

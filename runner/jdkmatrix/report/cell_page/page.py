@@ -223,15 +223,15 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
     if audit := fork.audit:
         money = "money was conserved" if audit.conserved else "money was made or lost"
         moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
-        yield Fact("Bank audit", f"{moved}: {money}", _left_open(audit))
+        yield Fact("Bank audit", f"{moved}: {money}{_left_open(audit)}")
     yield from limited(fork)
 
 
-def _left_open(audit: Audit) -> str | None:
+def _left_open(audit: Audit) -> str:
     if audit.open_transactions is None:
-        return None
+        return ""
     left = plural(audit.open_transactions, "transaction")
-    return f"{audit.transfers_answered:,} of them answered; {left} left open in the database"
+    return f"; {audit.transfers_answered:,} were answered, {left} left open in the database"
 
 
 def protocol_words(fork: Fork) -> str:

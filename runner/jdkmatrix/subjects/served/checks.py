@@ -36,9 +36,11 @@ def audit_books(base_url: str, *, within_s: float) -> Audit:
     except ValidationError as error:
         raise HttpError(f"/audit: {error.error_count()} wrong fields: {error.errors()[0]['loc']}") from None
     if not audit.conserved:
+        told = audit.transfers_answered
+        answered = "" if told is None else f"; {audit.transfers_done:,} transfers are kept, {told:,} were answered"
         raise LostUpdateError(
             f"money was not conserved: the accounts hold {audit.balance_sum_minor:,}, and {audit.expected_sum_minor:,} "
-            f"were paid in; {audit.contradictions:,} accounts contradict their own credits and debits"
+            f"were paid in; {audit.contradictions:,} accounts contradict their own credits and debits{answered}"
         )
     return audit
 

@@ -48,7 +48,7 @@ final class Connections implements ApplicationGauges {
         this.patience = patience;
     }
 
-    /** HikariCP as it comes, with a pool of a fixed size; every connection is open when this returns the first one. */
+    /** HikariCP as it comes, with a pool of a fixed size: one connection is open when this returns, and it opens the others. */
     static Connections of(DatabaseSettings settings) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(settings.url());

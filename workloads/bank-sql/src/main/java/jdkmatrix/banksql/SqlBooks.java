@@ -90,7 +90,7 @@ final class SqlBooks implements Books {
         }
     }
 
-    /** Lays them out where they are not there yet, and opens all connections. */
+    /** Lays them out where they are not there yet, and opens the pool. */
     public static final class Opening implements Books.Opener {
         @Override
         public Books open(int accounts, UnaryOperator<String> property) {

@@ -70,7 +70,7 @@ class ProcessTest {
     @CsvSource({
         "65536, mp-ping, own, '--port = 65536: 0 to 65535 are allowed'",
         "x, mp-ping, own, 'Invalid value for option ''--port'': ''x'' is not an int'",
-        "0, ping, own, '--application = \"ping\": one of mp-ping, banking, pinning is needed'",
+        "0, ping, own, '--application = \"ping\": one of mp-ping, banking, bank-sql, pinning is needed'",
         "0, mp-ping, liberty, 'unknown request executor: found liberty, allowed are cached, fixed-N, '",
         "0, mp-ping, structured, 'unknown request executor: found structured, allowed are cached, fixed-N, '",
         "0, mp-ping, fixed-0, 'unknown request executor: found fixed-0, allowed are cached, fixed-N, '",
