@@ -145,7 +145,7 @@ def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     told = [str(one.text) for one in section.blocks if isinstance(one, Prose)]
     assert f"No address: {HOSTILE}" in told and f"claim-{HOSTILE}" in {one.id for one in found([section], Container)}
     block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
-    assert block.count("&lt;img src=x") == 44
+    assert block.count("&lt;img src=x") == 45
     assert "<img" not in block and "<script" not in block and "49" not in block and "javascript:" not in block
 
 
