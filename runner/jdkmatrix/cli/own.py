@@ -62,7 +62,7 @@ def own_table(
     if war is not None:
         table["war"] = str(war)
     else:
-        table |= {"command": _placed(command or "", Path.cwd()), "arms": own_arms or {"pool": ""}}
+        table |= {"command": _placed(command or "", Path.cwd()), "arms": {"pool": "", **own_arms}}
     validated(OwnApplication, table, "--command" if war is None else "--war")
     return {_name(table): {"own": table, **({"features": _features()} if war else {})}}, others
 

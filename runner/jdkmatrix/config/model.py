@@ -16,7 +16,7 @@ from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import Application, application_of, applications
 from jdkmatrix.domain.catalogue import FeatureSet, ServerKind
 from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX, CellKey
-from jdkmatrix.domain.executors import check_executor, unsized
+from jdkmatrix.domain.executors import base_of, check_executor, unsized
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import feature_sets, server_kind
 from jdkmatrix.domain.tables import Database, Jvm, Limits, RemoteAnswers, Seconds, Table
@@ -324,11 +324,19 @@ class Matrix(Table):
             return f"{cell.server} is of no known kind"
         if not kind.has(unsized(cell.executor)) and kind.is_command == workload.is_command:
             return f"{kind.title} has no executor {cell.executor} (it has {', '.join(kind.every_executor())})"
+        if workload.own and workload.is_command and kind.is_command:
+            return _why_no_arm(cell, workload.own)
         if not workload.served.runs_on(kind, workload.front, workload.feature_set):
             if workload.own or kind.is_command:
                 return _why_not_own(kind, cell.workload, workload)
             return f"{kind.title} has plain Servlets only, and {cell.workload} needs more"
         return None
+
+
+def _why_no_arm(cell: CellKey, own: OwnApplication) -> str | None:
+    if base_of(cell.executor) in own.arms:
+        return None
+    return f"{cell.workload} has no arm {base_of(cell.executor)} (it has {', '.join(own.arms)})"
 
 
 def _why_not_own(kind: ServerKind, name: str, workload: Workload) -> str:

@@ -83,8 +83,8 @@ class OwnApplication(Table):
     def _is_one(self) -> Self:
         if (self.war is None) == (self.command is None):
             raise ValueError("either war or command is needed")
-        if (self.command is None) != (not self.arms):
-            raise ValueError("arms: those of a command, pool and virtual, with their options; a WAR has none")
+        if self.arms if self.command is None else "pool" not in self.arms:
+            raise ValueError("arms: those of a command, pool and what is compared with it; a WAR has none")
         return self
 
     @property

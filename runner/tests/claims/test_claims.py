@@ -123,7 +123,7 @@ def test_every_file_of_the_project_is_handed_to_the_package() -> None:
         (mistaken("source", "date", value="May 2024"), ["source.date", "found 'May 2024'"]),
         (mistaken("claims", "fast", "figures", 0, "unit", value="msec"), ["figures[0].unit", 'did you mean "ms"']),
         (mistaken("claims", "fast", "figures", 0, "arm", value="virtal"), ["figures[0].arm", 'did you mean "virtual"']),
-        (mistaken("claims", "fast", "figures", 1, "versus", value="pool"), ["figures[1].versus", "fixed-N"]),
+        (mistaken("claims", "fast", "figures", 1, "versus", value="pools"), ["figures[1].versus", "fixed-N"]),
         (mistaken("claims", "fast", "figures", 1, "versus", value="virtual"), ["figures[1]", "another executor"]),
         (mistaken("claims", "fast", "figures", 1, "versus"), ["figures[1]", "versus (an executor) or baseline"]),
         (mistaken("claims", "fast", "figures", 0, "baseline", value="x"), ["figures[0]", "belongs to a ratio"]),

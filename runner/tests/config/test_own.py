@@ -60,6 +60,7 @@ def test_braces_in_the_options_of_an_arm_are_no_placeholders() -> None:
         ({"command": "A=1"}, "there is no program in it"),
         ({"command": "java 'x {port}"}, "No closing quotation"),
         ({"command": SPRING, "arms": {}}, "arms: those of a command"),
+        ({"command": SPRING, "arms": {"virtual": ""}}, "pool and what is compared with it"),
         ({"command": SPRING, "arms": {"tuned": ""}}, "'pool' or 'virtual'"),
         ({"command": SPRING, "path": "items"}, "it must begin with /"),
         ({"command": SPRING, "war": "x.war"}, "either war or command is needed"),
@@ -112,6 +113,7 @@ def test_what_no_such_workload_has(table: dict[str, object], problem: str) -> No
     [
         ({"workload": "mine", "server": "command", "executor": "pool"}, None),
         ({"workload": "mine", "server": "command", "executor": "fixed-8"}, "own command has no executor fixed-8"),
+        ({"workload": "mine", "server": "command", "executor": "virtual"}, "mine has no arm virtual (it has pool)"),
         ({"workload": "mine", "server": "jetty", "executor": "virtual"}, "served by a command of its own"),
         ({"workload": "mp-ping", "server": "command", "executor": "virtual"}, "and mp-ping has none"),
         ({"workload": "shop", "executor": "liberty"}, None),
