@@ -48,7 +48,7 @@ class Options:
         """Each workload as a variant with each quota of CPU time, which is a limit of its server.
 
         Raises:
-            MatrixError: an unknown profile, or a workload without a server.
+            MatrixError: an unknown profile, or an experiment without a server.
         """
         if not self.quotas_cpus:
             return self
@@ -59,7 +59,7 @@ class Options:
         workloads = self.values.get("workload") or (selected if isinstance(selected, tuple) else matrix.axes.workload)
         variants = {}
         for name in map(str, workloads):
-            if name not in {**matrix.workloads, **self.tables.get("workloads", {})}:
+            if name in matrix.experiments:
                 raise MatrixError(f"--cpu-quota: {name} has no server that could have one")
             for cpus in self.quotas_cpus:
                 limits = {"limits": {"cpu_quota_cpus": cpus}}
