@@ -89,12 +89,12 @@ class ServerKind(Record):
 
     `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `virtual`: the one
     that stands for virtual threads where a sentence compares these with the pool; `plugged`: how it is given those of
-    the catalogue. `files`: by place in the fork's folder, a file beside server.toml or one that the build makes.
-    `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml embeds it, and
-    its jar says the `version`, in a file of properties or a manifest by a key. `ready_words`: what it writes to
-    `messages_log` when it says that it is ready. `gauges`: the MBean of its own pool, where it is no OwnPoolMXBean. One
-    without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no folder may have in its name in
-    which it runs."""
+    the catalogue; None: it cannot be. `files`: by place in the fork's folder, a file beside server.toml or one that the
+    build makes. `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml
+    embeds it, and its jar says the `version`, in a file of properties or a manifest by a key. `ready_words`: what it
+    writes to `messages_log` when it says that it is ready. `gauges`: the MBean of its own pool, where it is no
+    OwnPoolMXBean. One without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no folder may have
+    in its name in which it runs."""
 
     name: Name
     title: str
@@ -104,7 +104,7 @@ class ServerKind(Record):
     env: Mapping[str, EnvValue]
     files: Mapping[File, File] = {}
     executors: Mapping[Name, OwnExecutor]
-    plugged: Switch
+    plugged: Switch | None = None
     release: Literal["liberty"] | None = None
     version: tuple[str, str] | None = None
     ready_words: str | None = None
@@ -118,8 +118,8 @@ class ServerKind(Record):
     def _check(self) -> Self:
         if self.own_pool not in self.executors:
             raise ValueError(f"own_pool: there is no [executors.{self.own_pool}]")
-        if not self.has(self.virtual):
-            raise ValueError(f"virtual: it has no executor {self.virtual}")
+        if self.virtual not in (*self.executors, "virtual"):
+            raise ValueError(f"virtual: there is no [executors.{self.virtual}]")
         if (self.release is None) == (self.version is None):
             raise ValueError("version: belongs to a server with a module, and release to one without")
         return self
@@ -134,15 +134,17 @@ class ServerKind(Record):
         return f"{self.name}-server.jar" if self.release is None else None
 
     def switch_of(self, executor: str) -> Switch:
-        return self.executors.get(executor, self.plugged)
+        """Raises: KeyError: it does not have this executor."""
+        return self.executors[executor] if self.plugged is None else self.executors.get(executor, self.plugged)
 
     def every_executor(self) -> tuple[str, ...]:
         """Its own and those that it can be given, with N for any number."""
-        return (*self.executors, *(name for name, row in catalogue().items() if row.plugged and row.same_as is None))
+        given = (name for name, row in catalogue().items() if self.plugged and row.plugged and row.same_as is None)
+        return (*self.executors, *given)
 
     def has(self, unsized_executor: str) -> bool:
         row = catalogue().get(unsized_executor)
-        return unsized_executor in self.executors or (row is not None and row.plugged)
+        return unsized_executor in self.executors or (self.plugged is not None and row is not None and row.plugged)
 
 
 @cache
@@ -160,7 +162,7 @@ def server_kinds() -> Mapping[str, ServerKind]:
 def read_server(path: Path) -> ServerKind:
     """Read and check one server.toml; raises as `server_kinds`."""
     kind = validated(ServerKind, {**read_toml(path), "name": path.parent.name}, path)
-    for files in (kind.files, kind.plugged.files, *(own.files for own in kind.executors.values())):
+    for files in (kind.files, *(switch.files for switch in (kind.plugged, *kind.executors.values()) if switch)):
         for source in files.values():
             if not (source.startswith(BUILT) or "{" in source or (path.parent / source).is_file()):
                 raise MatrixError(f"{path}: files: there is no {source} beside it")
