@@ -17,7 +17,7 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import aa_arm, base_of, tuning_of
 from jdkmatrix.domain.quantities import plural, wait_words, work_words
-from jdkmatrix.domain.servers import own_pool, title_of, virtual_of
+from jdkmatrix.domain.servers import own_pool, server_kind, title_of, virtual_of
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -100,7 +100,8 @@ def answered(
 def steps(matrix: Matrix, values: Values, jdks: Sequence[str], cpus: int) -> Iterator[Step]:
     """One after another, since what may be chosen follows from what is; `values` has what is chosen meanwhile."""
     if "server" not in values:
-        yield Step("server", "Which server?", tuple((title_of(name) + f" ({name})", name) for name in matrix.servers))
+        asked = (name for name in matrix.servers if (kind := server_kind(name)) and kind.has(kind.virtual))
+        yield Step("server", "Which server?", tuple((title_of(name) + f" ({name})", name) for name in asked))
     if "jdk" not in values:
         usual = matrix.profiles[_PROFILE].select.jdk or matrix.axes.jdk
         yield Step("jdk", "Which JDK?", tuple((name, name) for name in dict.fromkeys((*usual, *jdks))))

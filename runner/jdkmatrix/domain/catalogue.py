@@ -90,13 +90,12 @@ class ServerKind(Record):
 
     `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `virtual`: the one
     that stands for virtual threads where a sentence compares these with the pool; `plugged`: how it is given those of
-    the catalogue. `files`: by place in the fork's folder, a file beside server.toml or one that the build makes.
-    `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml embeds it, and
-    its jar says the `version`, in a file of properties or a manifest by a key; one that is started by a {command} of
-    the user has neither. `ready_words`: what it writes to
-    `messages_log` when it says that it is ready. `gauges`: the MBean of its own pool, where it is no OwnPoolMXBean. One
-    without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no folder may have in its name in
-    which it runs."""
+    the catalogue; None: it cannot be. `files`: by place in the fork's folder, a file beside server.toml or one that the
+    build makes. `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml
+    embeds it, and its jar says the `version`, in a file of properties or a manifest by a key; one that is started by a
+    {command} of the user has neither. `ready_words`: what it writes to `messages_log` when it says that it is ready.
+    `gauges`: the MBean of its own pool, where it is no OwnPoolMXBean. One without `feature_sets` has no Jakarta REST.
+    `unfit_in_paths`: characters that no folder may have in its name in which it runs."""
 
     name: Name
     extends: Name | None = None
@@ -121,8 +120,8 @@ class ServerKind(Record):
     def _check(self) -> Self:
         if self.own_pool not in self.executors:
             raise ValueError(f"own_pool: there is no [executors.{self.own_pool}]")
-        if not self.has(self.virtual):
-            raise ValueError(f"virtual: it has no executor {self.virtual}")
+        if self.virtual not in (*self.executors, "virtual"):
+            raise ValueError(f"virtual: there is no [executors.{self.virtual}]")
         if (self.release is not None) + (self.version is not None) + self.is_command != 1:
             raise ValueError("version: belongs to a server with a module, and release to one without")
         return self
@@ -142,20 +141,17 @@ class ServerKind(Record):
         return f"{self.name}-server.jar" if self.version is not None else None
 
     def switch_of(self, executor: str) -> Switch:
-        found = self.executors.get(executor) or self.plugged
-        if found is None:
-            raise TypeError(f"{self.title} has no {executor}, which somebody should have seen before")
-        return found
+        """Raises: KeyError: it does not have this executor."""
+        return self.executors[executor] if self.plugged is None else self.executors.get(executor, self.plugged)
 
     def every_executor(self) -> tuple[str, ...]:
         """Its own and those that it can be given, with N for any number."""
-        rows = catalogue().items() if self.plugged else ()
-        return (*self.executors, *(name for name, row in rows if row.plugged and row.same_as is None))
+        given = (name for name, row in catalogue().items() if self.plugged and row.plugged and row.same_as is None)
+        return (*self.executors, *given)
 
     def has(self, unsized_executor: str) -> bool:
         row = catalogue().get(unsized_executor)
-        pluggable = self.plugged is not None and row is not None and row.plugged
-        return unsized_executor in self.executors or pluggable
+        return unsized_executor in self.executors or (self.plugged is not None and row is not None and row.plugged)
 
 
 @cache

@@ -13,7 +13,7 @@ from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.servers.proof import place_of
-from tests.support.real_parts import ROUNDS_PER_US, SERVERS, Silent, subject_of, with_subject
+from tests.support.real_parts import ROUNDS_PER_US, Silent, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -21,9 +21,9 @@ BURN_US = 100
 EMBEDDED = [kind for kind in server_kinds().values() if kind.jar is not None]
 FORKS = [
     *((kind.name, "temurin-25", executor) for kind in EMBEDDED for executor in kind.executors),
-    *((kind.name, "temurin-21.0.8", kind.virtual) for kind in EMBEDDED),
+    *((kind.name, "temurin-21.0.8", kind.virtual if kind.has(kind.virtual) else kind.own_pool) for kind in EMBEDDED),
     *(("jetty", "temurin-25", executor) for executor in ("virtual", "platform", "cached", "fixed-50")),
-    *((server, "temurin-25", "virtual-bounded-8") for server in SERVERS),
+    *((kind.name, "temurin-25", "virtual-bounded-8") for kind in server_kinds().values() if kind.plugged),
 ]
 
 

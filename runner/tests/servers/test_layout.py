@@ -186,6 +186,7 @@ def test_an_unknown_application_is_refused() -> None:
         ("[plugged]", "[pluged]", r"pluged: .*did you mean \"plugged\""),
         ('"{port}"', '"{prt}"', r"command\[6\]: {prt} is no placeholder here \(allowed: application, executor"),
         ('own_pool = "jetty"', 'own_pool = "pool"', r"own_pool: there is no \[executors.pool\]"),
+        ('own_pool = "jetty"', 'own_pool = "jetty"\nvirtual = "green"', r"virtual: there is no \[executors.green\]"),
         ("version = [", "# version = [", "version: belongs to a server with a module"),
         ('option = "own"', 'files = { "a.xml" = "b.xml" }', "files: there is no b.xml beside it"),
         ('title = "Eclipse Jetty"', 'extends = "pier"', r'extends: "pier" is no server beside this'),

@@ -21,7 +21,7 @@ public final class BankJson {
     }
 
     /** @throws Problem 400 it is not the JSON that was expected */
-    static <T> T read(InputStream body, Class<T> type) {
+    public static <T> T read(InputStream body, Class<T> type) {
         try {
             return JSONB.fromJson(body, type);
         } catch (JsonbException unreadable) {

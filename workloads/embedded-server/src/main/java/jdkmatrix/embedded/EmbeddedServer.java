@@ -23,6 +23,11 @@ public interface EmbeddedServer {
         return Set.of(OWN);
     }
 
+    /** Can it be given an executor of the catalogue? */
+    default boolean takesExecutors() {
+        return true;
+    }
+
     /**
      * Listens on {@link #HOST} and serves the application, from {@code plugged}, or else from what {@code executor}, one of
      * {@link #own}, means.

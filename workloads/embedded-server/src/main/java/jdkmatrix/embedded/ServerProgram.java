@@ -69,7 +69,7 @@ public final class ServerProgram implements Callable<Integer> {
         Application served = Program.checked(command, () -> Application.named("--application", application));
         Optional<RequestExecutor> plugged = server.own().contains(executor)
                 ? Optional.empty()
-                : Optional.of(RequestExecutor.of(Program.checked(command, () -> Kind.named(executor))));
+                : Optional.of(RequestExecutor.of(Program.checked(command, this::catalogued)));
         int listening = start(served, plugged);
         if (plugged.isPresent()) {
             register(RequestExecutorMXBean.NAME, plugged.get());
@@ -87,6 +87,14 @@ public final class ServerProgram implements Callable<Integer> {
         System.out.flush();
         new CountDownLatch(1).await();
         return 0;
+    }
+
+    private Kind catalogued() {
+        if (!server.takesExecutors()) {
+            throw new IllegalArgumentException("--executor = \"%s\": this server has none but %s"
+                    .formatted(executor, String.join(", ", server.own())));
+        }
+        return Kind.named(executor);
     }
 
     private int start(Application served, Optional<RequestExecutor> plugged) throws Exception {

@@ -3,6 +3,8 @@ package jdkmatrix.embedded;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.net.ConnectException;
@@ -34,6 +36,7 @@ class ProcessTest {
     @ParameterizedTest
     @ValueSource(strings = {"own", "virtual", "fixed-2"})
     void aSigtermEndsItWhateverIsInFlight(String executor) throws IOException, InterruptedException {
+        assumeTrue(Running.TAKES_EXECUTORS || executor.equals("own"));
         try (Running server = new Running("pinning", executor);
                 Client blocked = server.connect();
                 Client other = server.connect()) {
@@ -62,7 +65,7 @@ class ProcessTest {
             assertRefused(
                     1,
                     "server: 127.0.0.1:" + port + " cannot be bound: Address already in use",
-                    "--port", port, "--application", "mp-ping", "--executor", "virtual");
+                    "--port", port, "--application", "mp-ping", "--executor", "own");
         }
     }
 
@@ -77,7 +80,15 @@ class ProcessTest {
     })
     void wrongUsageIsSaid(String port, String application, String executor, String message)
             throws IOException, InterruptedException {
+        assumeTrue(Running.TAKES_EXECUTORS || !message.startsWith("unknown request executor"));
         assertRefused(2, message, "--port", port, "--application", application, "--executor", executor);
+    }
+
+    @Test
+    void aServerThatTakesNoExecutorsSaysSo() throws IOException, InterruptedException {
+        assumeFalse(Running.TAKES_EXECUTORS);
+        String message = "--executor = \"virtual\": this server has none but own";
+        assertRefused(2, message, "--port", "0", "--application", "mp-ping", "--executor", "virtual");
     }
 
     @Test

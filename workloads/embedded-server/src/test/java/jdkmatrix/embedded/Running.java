@@ -13,6 +13,11 @@ import java.util.concurrent.TimeUnit;
 
 /** The program of the module that runs these tests, in a process of its own. */
 final class Running implements AutoCloseable {
+    /** Can the server be given an executor? */
+    static final boolean TAKES_EXECUTORS = !"false".equals(System.getProperty("takes.executors"));
+    /** Are its own threads virtual? */
+    static final boolean OWN_VIRTUAL = Boolean.getBoolean("own.virtual");
+
     private static final int WAIT_S = 60;
 
     private final Process process;
@@ -34,7 +39,7 @@ final class Running implements AutoCloseable {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvmOptions);
         command.addAll(List.of(
-                "-Djdkmatrix.own.platform=own=" + System.getProperty("own.threads"),
+                "-Djdkmatrix.own." + (OWN_VIRTUAL ? "virtual" : "platform") + "=own=" + System.getProperty("own.threads"),
                 "-Xmx256m",
                 "-cp",
                 System.getProperty("java.class.path"),

@@ -3,13 +3,9 @@ package jdkmatrix.serverprobes;
 import jakarta.servlet.ServletContext;
 import jakarta.servlet.ServletContextEvent;
 import jakarta.servlet.ServletContextListener;
-import java.util.Map;
 
 /** The probes as Servlets, which any server with Servlets can carry: a listener of the application that wants them. */
 public class ServletProbes implements ServletContextListener {
-    private static final Map<String, Probe> PROBES =
-            Map.of("/whoami", new WhoamiProbe(), "/gauges", new GaugesProbe(), "/burn", new BurnProbe());
-
     @Override
     public void contextInitialized(ServletContextEvent starting) {
         addTo(starting.getServletContext());
@@ -17,7 +13,7 @@ public class ServletProbes implements ServletContextListener {
 
     /** Where the application is made of code, without a listener. */
     public static void addTo(ServletContext application) {
-        PROBES.forEach((path, probe) -> {
+        Probe.BY_PATH.forEach((path, probe) -> {
             if (!application.addServlet("probe " + path, new ProbeServlet(probe)).addMapping(path).isEmpty()) {
                 throw new IllegalStateException("the application has something else at " + path);
             }
