@@ -103,7 +103,7 @@ def test_a_server_that_is_killed_in_turns_leaves_the_other_fork_to_its_end(
 ) -> None:
     class KillsTheFirst:
         def step(self, text: str) -> None:
-            if text.startswith("round 1, virtual"):
+            if text.startswith("round 1/3, virtual"):
                 min(servers(), key=psutil.Process.create_time).kill()
 
     cells = [key("temurin-25", one, server="jetty") for one in ("jetty", "virtual")]
