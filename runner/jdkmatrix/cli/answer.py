@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, per_cent
+from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, plus_minus
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import virtual_of
@@ -61,7 +61,7 @@ def next_step(run: JudgedRun) -> str:
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
     needed = [one.ratio.blocks + more for one in judged if precision and (more := blocks_ahead(one.ratio, precision))]
     if precision and needed and (most := max(needed)) <= BLOCKS_TOLD_MAX:
-        return f"--blocks {most} would tell the ratio to ± {per_cent(precision)}, if blocks scatter as these did"
+        return f"--blocks {most} would tell the ratio to {plus_minus(precision)}, if blocks scatter as these did"
     return ".venv/bin/matrix ask measures your own CPUs, task and remote delay"
 
 

@@ -128,16 +128,9 @@ class Screen(Display):
     """On a terminal: a bar with the time left, below it the fork that is measured and what the blocks say so far;
     results scroll by above."""
 
-    def __init__(
-        self,
-        console: Console,
-        estimate_fork_s: float,
-        precision: float,
-        *,
-        verbose: bool,
-        now: Callable[[], float],
-    ) -> None:
-        super().__init__(console, estimate_fork_s, precision, verbose=verbose, now=now)
+    _measured = _step = _so_far = ""
+
+    def __enter__(self) -> Self:
         self._bar = Progress(
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
@@ -147,10 +140,7 @@ class Screen(Display):
             expand=True,
         )
         self._task = self._bar.add_task("", total=None, left="")
-        self._measured = self._step = self._so_far = ""
-        self._live = Live(console=console, get_renderable=self._shown, refresh_per_second=2)
-
-    def __enter__(self) -> Self:
+        self._live = Live(console=self._console, get_renderable=self._shown, refresh_per_second=2)
         self._live.start()
         return self
 

@@ -45,10 +45,10 @@ def _ahead(ratio: Ratio, precision: float, span_of: Callable[[int], str]) -> str
     if more is None:
         return ""
     if not more:
-        return f"; known to ± {per_cent(math.expm1(ratio.half_width_log or 0))}"
+        return f"; known to {plus_minus(math.expm1(ratio.half_width_log or 0))}"
     if more > BLOCKS_TOLD_MAX:
-        return f"; to ± {per_cent(precision)} more than {BLOCKS_TOLD_MAX} blocks"
-    return f"; to ± {per_cent(precision)} about {plural(more, 'more block')}, {span_of(more)}"
+        return f"; to {plus_minus(precision)} more than {BLOCKS_TOLD_MAX} blocks"
+    return f"; to {plus_minus(precision)} about {plural(more, 'more block')}, {span_of(more)}"
 
 
 def blocks_ahead(ratio: Ratio, precision: float) -> int | None:
@@ -63,5 +63,6 @@ def blocks_ahead(ratio: Ratio, precision: float) -> int | None:
     return blocks_needed(variance, math.log1p(precision), CONFIDENCE, ratio.blocks + 1) - ratio.blocks
 
 
-def per_cent(share: float) -> str:
-    return f"{share * 100:.2g} %"
+def plus_minus(share: float) -> str:
+    """ "± 5 %"."""
+    return f"± {share * 100:.2g} %"
