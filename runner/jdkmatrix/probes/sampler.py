@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from types import TracebackType
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -28,9 +30,20 @@ def read_gauges(connection: Connection) -> Gauges | None:
     if status != 200:
         return None
     try:
-        return Gauges.model_validate_json(body)
+        return gauges_of(json.loads(body))
     except ValidationError as error:
         raise HttpError(f"/gauges: {error.error_count()} wrong fields: {error.errors()[0]['loc']}") from None
+    except ValueError as error:
+        raise HttpError(f"/gauges: no JSON: {error}") from None
+
+
+def gauges_of(answer: Mapping[str, Any]) -> Gauges:
+    """What /gauges answers, with the keys that begin with "total_" or "window_" gathered. Raises: ValidationError."""
+    told = dict(answer)
+    for prefix, field in (("total_", "totals"), ("window_", "since_reset")):
+        named = {name: told.pop(name) for name in answer if name.startswith(prefix)}
+        told[field] = {name.removeprefix(prefix): value for name, value in named.items() if value is not None}
+    return Gauges.model_validate(told)
 
 
 class GaugedPace(Pace):

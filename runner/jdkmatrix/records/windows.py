@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import model_validator
+from pydantic import Field
 
 from jdkmatrix.domain.record import Record
 from jdkmatrix.records.database import DatabaseUse
@@ -42,21 +42,8 @@ class Gauges(Record):
     served_on_plugged_virtual: int | None = None
     served_on_plugged_platform: int | None = None
     served_elsewhere: int | None = None
-    totals: dict[str, int] = {}
-    since_reset: dict[str, int] = {}
-
-    @model_validator(mode="before")
-    @classmethod
-    def _gather(cls, told: Any) -> Any:
-        if not isinstance(told, dict):
-            return told
-        for prefix, field in (("total_", "totals"), ("window_", "since_reset")):
-            named = {name: value for name, value in told.items() if name.startswith(prefix)}
-            if named:
-                rest = {name: value for name, value in told.items() if name not in named}
-                found = {name.removeprefix(prefix): value for name, value in named.items() if value is not None}
-                told = {**rest, field: found}
-        return told
+    totals: dict[str, int] = Field(default_factory=dict)  # a `{}` is copied for each of thousands of samples
+    since_reset: dict[str, int] = Field(default_factory=dict)
 
 
 class Sample(Record):

@@ -7,9 +7,8 @@ fields it was given. Without both a run of thousands of cells fits into memory: 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
-
-from pydantic import BaseModel
 
 from jdkmatrix.domain.loads import LoadOverTime
 from jdkmatrix.records.forks import Fork
@@ -18,6 +17,7 @@ from jdkmatrix.records.windows import Capacity, Warmup, Window
 from jdkmatrix.store.cells import CellRecord
 
 _SETS: dict[frozenset[str], set[str]] = {}
+_PLAIN = (int, float, str, dict, type(None))  # to ask pydantic whether each is a model takes longer
 
 
 def outline(cell: CellRecord) -> CellRecord:
@@ -32,17 +32,18 @@ def outline(cell: CellRecord) -> CellRecord:
     return less
 
 
-def _share_sets(value: Any) -> None:
+def _share_sets(cell: CellRecord) -> None:
     """Let values that were given the same fields have one set of their names. They are frozen: none changes it."""
-    match value:
-        case BaseModel():
-            given = value.model_fields_set
-            object.__setattr__(value, "__pydantic_fields_set__", _SETS.setdefault(frozenset(given), given))
-            for part in value.__dict__.values():
-                _share_sets(part)
-        case tuple():
-            for part in value:
-                _share_sets(part)
+    ahead: list[Any] = [cell]
+    while ahead:
+        one = ahead.pop()
+        if isinstance(one, tuple):
+            parts: Iterable[Any] = one
+        else:
+            given = one.model_fields_set
+            object.__setattr__(one, "__pydantic_fields_set__", _SETS.setdefault(frozenset(given), given))
+            parts = one.__dict__.values()
+        ahead += [part for part in parts if not isinstance(part, _PLAIN)]
 
 
 def _fork(fork: Fork) -> Fork:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters
+from jdkmatrix.probes.sampler import gauges_of
 from jdkmatrix.probes.usage import rises, usage
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.windows import Gauges, SutUsage
@@ -53,8 +54,8 @@ def test_totals_of_gauges_rise_in_a_window() -> None:
     """A JVM that does not count one says so by null."""
 
     def answer(**totals: int | None) -> Gauges:
-        plain = gauges().model_dump(exclude={"totals"})
-        return Gauges.model_validate({**plain, **{f"total_{name}": value for name, value in totals.items()}})
+        plain = gauges().model_dump(exclude={"totals", "since_reset"})
+        return gauges_of({**plain, **{f"total_{name}": value for name, value in totals.items()}})
 
     before, after = answer(bytes=100, other=None), answer(bytes=350, other=7)
     assert Gauges.model_validate_json(before.model_dump_json()) == before
@@ -63,9 +64,9 @@ def test_totals_of_gauges_rise_in_a_window() -> None:
 
 
 def test_figures_since_a_reset_are_readings_as_they_are() -> None:
-    plain = gauges().model_dump(exclude={"totals"})
-    after = Gauges.model_validate({**plain, "window_wait_us": 7, "window_unseen": None, "total_bytes": 3})
-    assert rises(Gauges.model_validate({**plain, "total_bytes": 1}), after) == (
+    plain = gauges().model_dump(exclude={"totals", "since_reset"})
+    after = gauges_of({**plain, "window_wait_us": 7, "window_unseen": None, "total_bytes": 3})
+    assert rises(gauges_of({**plain, "total_bytes": 1}), after) == (
         WindowReading(metric="wait_us", value=7),
         WindowReading(metric="bytes", value=2),
     )

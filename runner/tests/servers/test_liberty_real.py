@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.host.http import Connection
+from jdkmatrix.probes.sampler import gauges_of
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.windows import Gauges
 from jdkmatrix.servers.base import Launch
@@ -100,7 +101,7 @@ def test_an_executor_serves_from_its_own_threads(server: Running) -> None:
     assert proof.requests == 200
     connection.get("/gauges?reset=peak")
     assert connection.get("/ping") == (200, b"pong")
-    gauges = Gauges.model_validate(connection.get_json("/gauges"))
+    gauges = gauges_of(connection.get_json("/gauges"))
     assert gauges.pool_size is not None and gauges.pool_size >= 1
     assert gauges.active is not None and 1 <= gauges.active <= gauges.pool_size
     assert (gauges.in_flight, gauges.in_flight_peak) == (0, 1)
@@ -158,12 +159,12 @@ def test_requests_in_flight_are_counted_while_they_burn(server: Running) -> None
     with ThreadPoolExecutor(requests) as clients:
         answers = [clients.submit(burn) for _ in range(requests)]
         while not all(answer.done() for answer in answers):
-            seen.append(Gauges.model_validate(connection.get_json("/gauges")))
+            seen.append(gauges_of(connection.get_json("/gauges")))
     assert [answer.result() for answer in answers] == [(200, b"pong")] * requests
     assert max(gauges.in_flight for gauges in seen) >= 2
     # The gauges' own request runs on the executor too, and is not in flight.
     assert max(gauges.active or 0 for gauges in seen) >= 3
-    after = Gauges.model_validate(connection.get_json("/gauges?reset=peak"))
+    after = gauges_of(connection.get_json("/gauges?reset=peak"))
     assert (after.in_flight, after.in_flight_peak) == (0, max(gauges.in_flight_peak for gauges in seen))
 
 
