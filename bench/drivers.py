@@ -47,7 +47,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.html.drivers import ComparedRow
+from jdkmatrix.report.html.method import ComparedRow
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.subjects.served.measurement import ServedCell
 

@@ -8,7 +8,6 @@ rec {
   inherit (python3Packages) buildPythonApplication setuptools;
 
   run = with python3Packages; [
-    altair
     hdrhistogram
     jinja2
     numpy
@@ -22,6 +21,7 @@ rec {
   test =
     run
     ++ (with python3Packages; [
+      altair
       hypothesis
       lupa
       playwright

@@ -12,9 +12,9 @@ from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.advice import Advice, Side, advise
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.fork_counts import count_forks
+from jdkmatrix.report.run_page.facts import count_forks
+from jdkmatrix.report.site.conditions import overview
 from jdkmatrix.report.site.digest import aa_words
-from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.words.sentences import condition
 
 _TOLD_ALONE = 3  # conditions; of more than these, who is ahead in how many

@@ -22,7 +22,7 @@ from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import words
 from jdkmatrix.report.compare.sides import Compared, ComparedSide, compare_sides
-from jdkmatrix.report.site.templates import pages_of
+from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.store.readable import UnreadableError, readable
 
 EXIT_WITH_REGRESSIONS = 4
@@ -102,21 +102,21 @@ def _ends(found: Compared) -> tuple[str, ...]:
 
 def _print(found: Compared, console: Console) -> None:
     console.print(f"[bold]{escape(words.title(found))}", soft_wrap=True)
-    for cell in words.cells(found):
+    for cell_id, changes in words.by_cell(found):
         table = Table(box=box.SIMPLE_HEAD)
         for name in words.HEADINGS:
             table.add_column(name)
-        for row, regression in cell.rows:
-            style = "[red]" if regression else ""
-            table.add_row(*(f"{style}{escape(text)}" for text in row))
-        console.print(escape(cell.cell_id), soft_wrap=True)
+        for change in changes:
+            style = "[red]" if change.regression else ""
+            table.add_row(*(f"{style}{escape(text)}" for text in words.row(change)))
+        console.print(escape(cell_id), soft_wrap=True)
         console.print(table)
     for text in _ends(found):
         console.print(escape(text), soft_wrap=True)
 
 
 def _as_markdown(found: Compared) -> str:
-    rows = [tuple(map(markdown.escaped, (cell.cell_id, *row))) for cell in words.cells(found) for row, _ in cell.rows]
+    rows = [tuple(map(markdown.escaped, (one.key.cell_id, *words.row(one)))) for one in found.changes]
     return "\n\n".join(
         [
             f"### {markdown.escaped(words.title(found))}",

@@ -40,7 +40,7 @@ def report(
     `cell_pages`, `records_at` (as FOLDER=URL): see write_site. `verdicts_into`: a Markdown file whose table of verdicts
     is written again; `show`: in a browser, too."""
     from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
-    from jdkmatrix.report.site.host_verdicts import host_verdicts
+    from jdkmatrix.report.site.claims_page import host_verdicts
 
     project = find_project()
     addresses = addresses_of(records_at)

@@ -21,14 +21,13 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cell_figures import failed_words
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.outcomes import counted, sentence, worth_reporting
+from jdkmatrix.report.cells.judgements import counted, sentence, worth_reporting
 from jdkmatrix.report.cells.shown import ShownCell
 from jdkmatrix.report.claims.words import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
-from jdkmatrix.report.run_page.dependence import check_blocks
-from jdkmatrix.report.run_page.facts import reproduce
-from jdkmatrix.report.run_page.fork_counts import count_forks
+from jdkmatrix.report.run_page.facts import count_forks, reproduce
+from jdkmatrix.report.run_page.precision import check_blocks
 from jdkmatrix.report.run_page.steps import remarks
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import condition, driven, marked_interval, not_judged_words
@@ -40,12 +39,7 @@ from jdkmatrix.store.loaded import LoadedRun
 _LISTED_AT_MOST = 50
 
 
-def summary_table(loaded: LoadedRun) -> RenderableType:
-    """The table of `print_summary` alone."""
-    return _table(JudgedRun(loaded))
-
-
-def _table(run: JudgedRun) -> RenderableType:
+def summary_table(run: JudgedRun) -> RenderableType:
     """One row per cell; the last column pairs each executor with the server's own pool, block by block. Fits on a
     terminal of 80 columns, so that the rate that is held stands in the place of p99 where it was searched for."""
     return conditions_table(_headings(run), _conditions(run), _caption(run))
@@ -60,7 +54,7 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
     amber = "[yellow]" if count_forks(loaded).amber else ""
     console.print(f"{amber}{escape(f'{loaded.run.run_id}: {trust_line(run)}')}", soft_wrap=True)
     if loaded.served or not loaded.experiments:
-        console.print(_table(run))
+        console.print(summary_table(run))
     for title, table in _experiment_tables(run.experiments):
         console.print(f"[bold]{escape(title)}", soft_wrap=True)
         console.print(table)
@@ -282,7 +276,7 @@ def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> ConditionRow:
     if not cell.usable:
         return ConditionRow(amber, (key.executor, shown.forks, _why_no_figure(cell), "–", "–", last))
     cost = " ".join(filter(None, (shown.cpu.text, cell.kind.cpu_label)))
-    held = shown.held if searched else shown.percentile("99")
+    held = shown.figure(CAPACITY) if searched else shown.percentile("99")
     return ConditionRow(amber, (key.executor, shown.forks, shown.throughput.text, cost, held.text, last))
 
 

@@ -9,8 +9,8 @@ from jdkmatrix.cli import markdown
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
 from jdkmatrix.report.claims.words import rests_on
-from jdkmatrix.report.site.host_verdicts import HostVerdict
-from jdkmatrix.report.site.runs_table import host_names
+from jdkmatrix.report.site.claims_page import HostVerdict
+from jdkmatrix.report.site.digest import host_names
 
 VERDICTS = "verdicts"
 _HEADINGS = ("Published", "Verdict", "What it rests on", "Runs")

@@ -18,10 +18,10 @@ from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.verdicts import Judged
 
 # `value`: the geometric mean over forks, with its 95 % interval; of readings of experiments the median, which has none.
 # `bound`: "≥" or "<" where forks give a bound only. `ratio`: over the same cell on `versus`, paired in blocks.
@@ -41,28 +41,57 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def results(judged: JudgedRun) -> Iterator[Row]:
-    """One for each figure of each cell, with those of `COLUMNS` that it has. What has two names, as throughput has
-    where it is that at saturation, too, is there once, by the name that executors are compared by."""
-    run_id = judged.run.run_id
+    """One for each figure of each cell, with `COLUMNS`; without the last seven where it has no ratio. What has two
+    names, as throughput has where it is that at saturation, too, is there once, by the name that executors are compared
+    by."""
     for cell in (*judged.cells, *judged.experiments):
-        yield from ({"run_id": run_id, **row} for row in _of_cell(cell, judged.judgements))
+        for metric in _told_once(cell):
+            over = over_forks(metric, cell.figures(metric).values())
+            if over is None:
+                continue
+            row = {**_whose(judged, cell, metric), "forks": over.forks, "value": over.value}
+            if not over.bounded:
+                row |= {"interval_low": over.low, "interval_high": over.high}
+            bound = over.bound.value if over.bounded and over.bound else ""
+            row |= {"least": over.least, "most": over.most, "bound": bound}
+            one, versus = _ratio(judged, cell, metric)
+            if one is not None:
+                row |= {"versus": versus, "ratio": one.ratio.value, "blocks": one.ratio.blocks}
+                row |= {"ratio_low": one.ratio.ci_low, "ratio_high": one.ratio.ci_high}
+                row |= {"p_adjusted": one.p_adjusted, "verdict": one.verdict.value}
+            yield row
 
 
 def blocks(judged: JudgedRun) -> Iterator[Row]:
     """One for each block behind each ratio of `results`, with `BLOCK_COLUMNS`."""
     for cell in judged.cells:
         for metric in cell.metrics:
-            compared = judged.judgements.comparison(metric, cell.key)
-            for block, (above, below) in compared.pairs.items() if compared else ():
-                yield {
-                    "run_id": judged.run.run_id,
-                    **_whose(cell, metric),
-                    "versus": compared.base.key.executor if compared else "",
-                    "block": block,
-                    "value": above,
-                    "versus_value": below,
-                    "ratio": above / below,
-                }
+            if (compared := judged.judgements.comparison(metric, cell.key)) is None:
+                continue
+            whose = {**_whose(judged, cell, metric), "versus": compared.base.key.executor}
+            for block, (above, below) in compared.pairs.items():
+                yield {**whose, "block": block, "value": above, "versus_value": below, "ratio": above / below}
+
+
+def _whose(judged: JudgedRun, cell: CellStats, metric: Metric) -> Row:
+    axes = {axis: getattr(cell.key, axis) for axis in AXES}
+    whose = {"run_id": judged.run.run_id, "cell_id": cell.key.cell_id, **axes, "driver": cell.driver}
+    return {**whose, "figure": metric.id, "unit": metric.unit}
+
+
+def _ratio(judged: JudgedRun, cell: CellStats, metric: Metric) -> tuple[Judged | None, str]:
+    """With the executor that it is over; None where it has none."""
+    compared = judged.judgements.comparison(metric, cell.key)
+    return judged.judgements.of(metric, cell.key), compared.base.key.executor if compared else ""
+
+
+def _told_once(cell: CellStats) -> Iterator[Metric]:
+    compared = metrics_of(cell.load)
+    told = {metric.of for metric in compared}
+    for metric in cell.metrics:
+        if metric in compared or metric.of not in told:
+            told.add(metric.of)
+            yield metric
 
 
 def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
@@ -152,32 +181,27 @@ def openmetrics(judged: JudgedRun) -> str:
     their ratios, with the ends of their 95 % intervals. `time` is not told: a scraper takes its own."""
     families: dict[str, list[str]] = {}
 
-    def add(name: str, words: str, labels: Mapping[str, object], value: float) -> None:
-        lines = families.setdefault(name, [f"# TYPE {name} gauge", f"# HELP {name} {_label(words)}"])
-        told = ",".join(f'{key}="{_label(label)}"' for key, label in labels.items())
-        lines.append(f"{name}{{{told}}} {value!r}")
+    def add(name: str, words: str, labels: Mapping[str, object], *told: float | None) -> None:
+        """`told`: a value, and the ends of its interval."""
+        for (end, said), value in zip(_ENDS, told, strict=True):
+            if value is not None and math.isfinite(value):
+                head = (f"# TYPE {name}{end} gauge", f"# HELP {name}{end} {_label(f'{words}{said}')}")
+                named = ",".join(f'{key}="{_label(label)}"' for key, label in labels.items())
+                families.setdefault(f"{name}{end}", [*head]).append(f"{name}{end}{{{named}}} {value!r}")
 
     for cell, metric, value, ends, _ in _compared_by(judged.cells):
         labels = {axis: getattr(cell.key, axis) for axis in AXES} | {"driver": cell.driver or ""}
         family = f"jdkmatrix_{metric.id.replace('-', '_')}"
-        unit = f" in {metric.unit}" if metric.unit else ""
-        for end, found in zip(("", "_low", "_high"), (value, *ends), strict=True):
-            if found is not None:
-                add(f"{family}{end}", f"{metric.title}{unit}{_END_WORDS[end]}", labels, found)
-        one = judged.judgements.of(metric, cell.key)
-        compared = judged.judgements.comparison(metric, cell.key)
-        if one is None or compared is None:
-            continue
-        over = labels | {"versus": compared.base.key.executor, "verdict": one.verdict.value}
-        for end, found in zip(
-            ("", "_low", "_high"), (one.ratio.value, one.ratio.ci_low, one.ratio.ci_high), strict=True
-        ):
-            if found is not None and math.isfinite(found):
-                add(f"{family}_ratio{end}", f"{metric.title} over that of `versus`{_END_WORDS[end]}", over, found)
+        add(family, f"{metric.title}{f' in {metric.unit}' if metric.unit else ''}", labels, value, *ends)
+        one, versus = _ratio(judged, cell, metric)
+        if one is not None:
+            over = labels | {"versus": versus, "verdict": one.verdict.value}
+            ratio = (one.ratio.value, one.ratio.ci_low, one.ratio.ci_high)
+            add(f"{family}_ratio", f"{metric.title} over that of `versus`", over, *ratio)
     return "\n".join([*(line for lines in families.values() for line in lines), "# EOF", ""])
 
 
-_END_WORDS = {"": "", "_low": ", lower end of the 95 % interval", "_high": ", upper end of the 95 % interval"}
+_ENDS = (("", ""), ("_low", ", lower end of the 95 % interval"), ("_high", ", upper end of the 95 % interval"))
 
 
 def _label(value: object) -> str:
@@ -229,92 +253,30 @@ def _field(value: object) -> object:
     return "" if value is None else value
 
 
-def _told_once(cell: CellStats) -> Iterator[Metric]:
-    compared = metrics_of(cell.load)
-    told = {metric.of for metric in compared}
-    for metric in cell.metrics:
-        if metric in compared or metric.of not in told:
-            told.add(metric.of)
-            yield metric
-
-
-def _of_cell(cell: CellStats, judgements: Judgements) -> Iterator[Row]:
-    for metric in _told_once(cell):
-        over = over_forks(metric, cell.figures(metric).values())
-        if over is None:
-            continue
-        row: Row = {
-            **_whose(cell, metric),
-            "forks": over.forks,
-            "value": over.value,
-            "least": over.least,
-            "most": over.most,
-            "bound": over.bound.value if over.bounded and over.bound else "",
-        }
-        if not over.bounded and over.low is not None and over.high is not None:
-            row |= {"interval_low": over.low, "interval_high": over.high}
-        yield {**row, **_compared(cell, metric, judgements)}
-
-
-def _whose(cell: CellStats, metric: Metric) -> Row:
-    key = cell.key
-    axes = {axis: getattr(key, axis) for axis in AXES}
-    return {"cell_id": key.cell_id, **axes, "driver": cell.driver, "figure": metric.id, "unit": metric.unit}
-
-
-def _compared(cell: CellStats, metric: Metric, judgements: Judgements) -> Row:
-    judged, compared = judgements.of(metric, cell.key), judgements.comparison(metric, cell.key)
-    if judged is None or compared is None:
-        return {}
-    ratio = judged.ratio
-    return {
-        "versus": compared.base.key.executor,
-        "ratio": ratio.value,
-        "ratio_low": ratio.ci_low,
-        "ratio_high": ratio.ci_high,
-        "blocks": ratio.blocks,
-        "p_adjusted": judged.p_adjusted,
-        "verdict": judged.verdict.value,
-    }
-
-
-def verdicts(judged: Sequence[JudgedClaim]) -> list[dict[str, Any]]:
+def verdicts(judged: Sequence[JudgedClaim]) -> list[Row]:
     """For JSON; an estimate without an interval has null in its ends."""
+
+    def estimate(one: Estimate) -> Row:
+        high = None if one.high is None or math.isinf(one.high) else one.high
+        return {"value": one.value, "low": one.low, "high": high, "blocks": one.blocks}
+
+    def cell(one: JudgedCell) -> Row:
+        return {
+            **{"cell_id": one.key.cell_id, "verdict": one.verdict.value, "why": one.why},
+            **{"blocks_to_decide": one.blocks, "estimate": estimate(one.estimate) if one.estimate else None},
+        }
+
+    def check(one: JudgedCheck) -> Row:
+        return {
+            **{"says": one.check.says, "verdict": one.verdict.value, "why": one.why, "unit": one.unit},
+            **{"low": one.band.low, "high": one.band.high, "inference": one.check.inference},
+            "cells": list(map(cell, one.cells)),
+        }
+
     return [
         {
-            "claim": one.claim.id,
-            "source": one.claim.source.title,
-            "verdict": one.verdict.value,
-            "why": one.why,
-            "checks": [_check(check) for check in one.checks],
+            **{"claim": one.claim.id, "source": one.claim.source.title, "verdict": one.verdict.value, "why": one.why},
+            "checks": list(map(check, one.checks)),
         }
         for one in judged
     ]
-
-
-def _check(one: JudgedCheck) -> dict[str, Any]:
-    return {
-        "says": one.check.says,
-        "verdict": one.verdict.value,
-        "why": one.why,
-        "unit": one.unit,
-        "low": one.band.low,
-        "high": one.band.high,
-        "inference": one.check.inference,
-        "cells": [_cell(cell) for cell in one.cells],
-    }
-
-
-def _cell(one: JudgedCell) -> dict[str, Any]:
-    return {
-        "cell_id": one.key.cell_id,
-        "verdict": one.verdict.value,
-        "why": one.why,
-        "blocks_to_decide": one.blocks,
-        "estimate": _estimate(one.estimate) if one.estimate else None,
-    }
-
-
-def _estimate(one: Estimate) -> dict[str, Any]:
-    high = None if one.high is None or math.isinf(one.high) else one.high
-    return {"value": one.value, "low": one.low, "high": high, "blocks": one.blocks}

@@ -12,7 +12,7 @@ import pytest
 from jdkmatrix.cli.reporting import folders_of, write_site
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.provision.project import Project
-from jdkmatrix.report.html.names import cell_page
+from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.project import ROOT, called

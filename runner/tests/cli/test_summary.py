@@ -32,7 +32,7 @@ def measured(number: int, rps: float, windows: int = 1) -> Fork:
 
 def printed(cells: list[CellRecord]) -> list[str]:
     sink = StringIO()
-    Console(file=sink, width=80).print(summary_table(run_of(cells)))
+    Console(file=sink, width=80).print(summary_table(JudgedRun(run_of(cells))))
     return sink.getvalue().splitlines()
 
 

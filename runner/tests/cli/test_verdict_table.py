@@ -12,9 +12,9 @@ from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
-from jdkmatrix.report.run_page.fork_counts import ForkCount
+from jdkmatrix.report.run_page.facts import ForkCount
+from jdkmatrix.report.site.claims_page import host_verdicts
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.host_verdicts import host_verdicts
 from jdkmatrix.stats.bands import Estimate
 from tests.support.builders import key
 from tests.support.project import ROOT

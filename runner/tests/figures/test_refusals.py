@@ -12,7 +12,7 @@ import pytest
 from jdkmatrix.figures.refusals import gated_figures, one_sided, refused_by_arm, refused_of
 from jdkmatrix.records.reasons import BURN_OFF, Reason, Status
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.page import run_notices
+from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.store.cells import CellRecord
 from tests.support.experiment_runs import experiments_run
 from tests.support.outcome_runs import STEAL, windows_of

@@ -17,10 +17,8 @@ from jdkmatrix.domain.executors import aa_arm, base_of, check_executor, is_aa_ar
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Notice
-from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.aa_check import detectable_share
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.notices import detectable_share, run_notices
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.store.cells import CellRecord
@@ -125,8 +123,7 @@ def page_of(tmp_path: Path, factor: float) -> dict[str, Notice]:
 
     run = loaded.run.model_copy(update={"cells": tuple(map(rename, loaded.run.cells))})
     renamed = replace(loaded, run=run, cells=tuple(map(slowed, loaded.cells)))
-    cells = Cells(run, renamed.cells)
-    return {notice.title: notice for notice in facts.notices(renamed, cells, judge_run(cells))}
+    return {notice.title: notice for notice in run_notices(JudgedRun(renamed))}
 
 
 def test_the_page_says_what_this_host_can_tell(tmp_path: Path) -> None:

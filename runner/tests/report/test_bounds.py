@@ -12,7 +12,7 @@ from jdkmatrix.figures.metrics import CAPACITY, KNEE, SATURATED, THROUGHPUT
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity
-from jdkmatrix.report.cells.outcomes import finding_of
+from jdkmatrix.report.cells.judgements import finding_of
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
@@ -140,7 +140,7 @@ def test_searches_without_an_end_inside_their_range_are_bounds(
 ) -> None:
     pair = replace(closed_loop, cells=closed_loop.cells[:2])
     loaded = ended(searched(pair), outcomes)
-    assert row_of(loaded, "virtual").held.text.startswith(sign)
+    assert row_of(loaded, "virtual").figure(CAPACITY).text.startswith(sign)
     _, found = judged(loaded)
     outcomes_of = found.outcomes(key_of(loaded))
     assert outcomes_of is not None and finding_of(outcomes_of) is verdict
@@ -153,6 +153,6 @@ def test_searches_without_an_end_inside_their_range_are_bounds(
 def test_a_capacity_with_bounds_both_ways_says_from_where_to_where(closed_loop: LoadedRun) -> None:
     pair = replace(closed_loop, cells=closed_loop.cells[:2])
     loaded = ended(searched(pair), {1: SearchOutcome.FLOOR_FAILED, 2: SearchOutcome.CEILING_HELD})
-    text = row_of(loaded, "virtual").held.text
+    text = row_of(loaded, "virtual").figure(CAPACITY).text
     low, _, high = text.partition(" – ")
     assert low.startswith("< ") and high.startswith("≥ ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jdkmatrix.report.cells.causes import held_back, more_switches
+from jdkmatrix.report.cells.advice import held_back, more_switches
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore

@@ -13,8 +13,7 @@ from jdkmatrix.records.load_results import Errors, Latency
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.blocks.kinds import Charts, Command, Items, PageBlock, Pre, Prose, Section, Tiles
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.kinds import Charts, Command, Items, PageBlock, Pre, Prose, Section, Tiles, WebPage
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.cell_page.every_cell import reason_words
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_note

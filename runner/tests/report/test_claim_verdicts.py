@@ -15,9 +15,8 @@ from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.claims.asked import asks_for
 from jdkmatrix.report.claims.estimates import Results
-from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence, together
+from jdkmatrix.report.claims.evidence import ClaimEvidence, asks_for, evidence, together
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, factor, judge
 from jdkmatrix.report.claims.words import remark, rests_on
 from jdkmatrix.report.judged_run import JudgedRun

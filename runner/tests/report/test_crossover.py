@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.cells.crossover import Crossover, sentence
+from jdkmatrix.report.run_page.answers import Crossover, crossover_sentence
 from jdkmatrix.report.words.sentences import PairFinding
 
 BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFFERENCE_SEEN
@@ -31,7 +31,7 @@ BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFF
     ],
 )  # fmt: skip
 def test_what_the_page_says(findings: dict[int, PairFinding | None], expected: str) -> None:
-    assert sentence(Crossover(findings), "virtual", "liberty") == expected
+    assert crossover_sentence(Crossover(findings), "virtual", "liberty") == expected
 
 
 @given(st.dictionaries(st.integers(0, 2_000_000), st.sampled_from([*PairFinding, None]), min_size=1))

@@ -14,7 +14,7 @@ from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.run_page.dependence import BlockChecks, check_blocks
+from jdkmatrix.report.run_page.precision import BlockChecks, check_blocks
 from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun

@@ -15,10 +15,9 @@ from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.cells.heat import scorecard
-from jdkmatrix.report.cells.judgements import Judgements, judge_run
-from jdkmatrix.report.cells.outcomes import finding_of, sentence
+from jdkmatrix.report.cells.judgements import Judgements, finding_of, judge_run, sentence
+from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.verdicts import Verdict

@@ -10,8 +10,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.method.gates import GATES, Thresholds
 from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import FactList
-from jdkmatrix.report.html.drivers import COMPARED
-from jdkmatrix.report.html.method import PROVOKED, method_page, read_tried
+from jdkmatrix.report.html.method import COMPARED, PROVOKED, method_page, read_tried
 from tests.support.judged_pages import found, section_of, table_of
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import TEMPLATES

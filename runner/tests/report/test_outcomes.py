@@ -11,19 +11,18 @@ import pytest
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.report.blocks.inline import METHOD_PAGE
 from jdkmatrix.report.blocks.kinds import Charts, Prose
 from jdkmatrix.report.blocks.tables import DataTable
-from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.cells.heat import scorecard
+from jdkmatrix.report.cells.judgements import finding_of
 from jdkmatrix.report.cells.latency import KIND_WORDS
-from jdkmatrix.report.cells.outcomes import finding_of
-from jdkmatrix.report.html.names import METHOD_PAGE
-from jdkmatrix.report.run_page.dependence import check_blocks
-from jdkmatrix.report.run_page.facts import notices
-from jdkmatrix.report.run_page.fork_counts import count_forks
-from jdkmatrix.report.run_page.precision import precision_section
-from jdkmatrix.report.words.sentences import PairFinding
-from jdkmatrix.report.words.states import State
+from jdkmatrix.report.cells.slices import slices
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.facts import count_forks
+from jdkmatrix.report.run_page.notices import run_notices
+from jdkmatrix.report.run_page.precision import check_blocks, precision_section
+from jdkmatrix.report.words.sentences import PairFinding, State
 from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
@@ -215,8 +214,7 @@ def test_arms_that_lost_as_many_are_judged_by_the_blocks_that_are_left(closed_lo
 
 def test_a_check_of_an_executor_against_itself_is_not_judged_either(closed_loop: LoadedRun) -> None:
     loaded = with_outcomes(closed_loop, {"liberty-aa": {1: spoilt}})
-    cells, judgements = judged(loaded)
-    told = {notice.title: notice for notice in notices(loaded, cells, judgements)}
+    told = {notice.title: notice for notice in run_notices(JudgedRun(loaded))}
     assert told["A/A check not judged"].weight == "warn"
     assert told["A/A check not judged"].text.endswith("the arms lost 1 and 0 of 5 forks.")
 
@@ -224,9 +222,9 @@ def test_a_check_of_an_executor_against_itself_is_not_judged_either(closed_loop:
 def test_a_check_that_fails_by_its_outcomes_says_so(tmp_path: Path) -> None:
     shape = replace(UNDER_RATE, executors=("liberty", "liberty-aa"))
     loaded = with_outcomes(synthetic_run(tmp_path, shape), {"liberty-aa": all_of(missed)})
-    cells, judgements = judged(loaded)
+    _, judgements = judged(loaded)
     assert (judgements.comparisons, judgements.checks) == (0, 1)
-    failed = [notice.text for notice in notices(loaded, cells, judgements) if notice.title == "A/A check failed"]
+    failed = [notice.text for notice in run_notices(JudgedRun(loaded)) if notice.title == "A/A check failed"]
     assert len(failed) == 1 and "held the rate in 0 of 5 forks against 5 of 5" in failed[0]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from jdkmatrix.records.outside import OutsideProof, ThreadGroup
 from jdkmatrix.records.provenance import PartOrigin, Provenance
 from jdkmatrix.report.cell_page.under_load import outside_words, under_load_words
-from jdkmatrix.report.run_page.own import own_applications, own_facts, own_notices
+from jdkmatrix.report.run_page.facts import own_applications, own_facts
+from jdkmatrix.report.run_page.notices import own_notices
 from tests.support.builders import fork_with, key, sut_usage, window
 from tests.support.records import run_record
 

@@ -13,9 +13,8 @@ from jdkmatrix.report.blocks.kinds import Prose, Section
 from jdkmatrix.report.blocks.tables import Cell
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.run_page.dependence import check_blocks
 from jdkmatrix.report.run_page.facts import run_facts
-from jdkmatrix.report.run_page.precision import precision_section
+from jdkmatrix.report.run_page.precision import check_blocks, precision_section
 from jdkmatrix.report.words.numbers import missing, span
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import figure_in, found, table_of

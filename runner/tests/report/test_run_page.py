@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from jdkmatrix.figures.metrics import THROUGHPUT
+from jdkmatrix.figures.metrics import CAPACITY, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import Charts, Prose
@@ -107,12 +107,12 @@ def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, p
         assert one.throughput.sort == pytest.approx(statistics.geometric_mean(rates), rel=1e-3)
         cpu_us = [window.sut.cpu_us_per_request for window in windows]
         assert one.cpu.sort == pytest.approx(statistics.geometric_mean(cpu_us), rel=1e-3)
-        assert one.rss.text == f"{max(window.sut.rss_peak_bytes for window in windows) / MIB:.0f}"
-        assert one.threads.text == f"{max(window.sut.threads_peak for window in windows)}"
+        assert one.figure(RSS_PEAK).text == f"{max(window.sut.rss_peak_bytes for window in windows) / MIB:.0f}"
+        assert one.figure(THREADS_PEAK).text == f"{max(window.sut.threads_peak for window in windows)}"
         warm_s = [fork.warmup.time_to_steady_s for fork in forks(executor) if fork.warmup]
-        assert one.steady_after.sort == pytest.approx(statistics.geometric_mean([s for s in warm_s if s]))
+        assert one.figure(TIME_TO_STEADY).sort == pytest.approx(statistics.geometric_mean([s for s in warm_s if s]))
         assert one.outcome.text == f"{usable} of {usable}"
-        assert one.held.text == "–"
+        assert one.figure(CAPACITY).text == "–"
     assert row(page, jdk="temurin-21.0.8", executor="liberty", cpus=1, burn_us=100).outcome.title == (
         "Answered in 2 of 2 forks"
     )

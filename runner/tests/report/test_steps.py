@@ -24,7 +24,8 @@ from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.comparisons import slices
+from jdkmatrix.report.cells.slices import slices
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.sections import cpu_scope
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
@@ -98,7 +99,7 @@ def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
     siblings = table_of(page.blocks, "Executors under the same conditions")
     assert {figure_in(one, "CPU µs/req").under for one in siblings} == {"at 1,000/s"}
     sink = StringIO()
-    Console(file=sink, width=80).print(summary_table(run))
+    Console(file=sink, width=80).print(summary_table(JudgedRun(run)))
     lines = sink.getvalue().splitlines()
     assert sum("101 at 1,000/s" in line for line in lines) == 2
     assert all(len(line) <= 80 for line in lines)

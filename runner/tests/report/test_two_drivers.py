@@ -16,13 +16,13 @@ from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.comparisons import slices
+from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, together
 from jdkmatrix.report.compare.sides import ComparedSide, compare_sides
 from jdkmatrix.report.exports import COLUMNS, results
+from jdkmatrix.report.site.conditions import answering
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import ratio_series
-from jdkmatrix.report.site.same_condition import answering
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key

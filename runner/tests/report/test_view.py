@@ -12,19 +12,18 @@ from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.report.blocks.kinds import Charts, Fact, FactList, Section, Trouble
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.kinds import Charts, Fact, FactList, Section, Trouble, WebPage
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import window_tables
 from jdkmatrix.report.cell_page.under_load import under_load_words
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.comparisons import Pair, slices
+from jdkmatrix.report.cells.slices import Pair, slices
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.jdks import jdk_row
 from jdkmatrix.report.run_page.sections import cpu_scope
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.states import State
+from jdkmatrix.report.words.sentences import State
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
 from tests.support.judged_pages import (

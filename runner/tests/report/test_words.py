@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.heat import EDGES, legend, tone
 from jdkmatrix.report.charts.specs import executor_order, log_domain, log_ticks
-from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import (
     half_width,
@@ -28,7 +28,10 @@ from jdkmatrix.report.words.numbers import (
     with_interval,
 )
 from jdkmatrix.report.words.sentences import (
+    STATUS_CLASS,
+    STATUS_WORDS,
     PairFinding,
+    State,
     because,
     change,
     family_words,
@@ -36,7 +39,6 @@ from jdkmatrix.report.words.sentences import (
     marked_interval,
     ratio_sentence,
 )
-from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS, State
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict, judge, judged

@@ -9,9 +9,10 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.exports import results
+from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.page import run_notices, run_page
-from jdkmatrix.report.site.templates import pages_of
+from jdkmatrix.report.run_page.notices import run_notices
+from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store import runs
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.outline import outline

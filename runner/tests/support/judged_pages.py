@@ -24,20 +24,21 @@ from jdkmatrix.report.blocks.kinds import (
     Tiles,
     Trouble,
     Troubles,
+    WebPage,
     every_block,
 )
-from jdkmatrix.report.blocks.page import WebPage
 from jdkmatrix.report.blocks.tables import Cell, DataTable, TableRow
 from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.cell_page.fork_windows import window_tables
 from jdkmatrix.report.cell_page.page import served_page
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.comparisons import slices
 from jdkmatrix.report.cells.judgements import Judgements, judge_run
 from jdkmatrix.report.cells.shown import ShownCell, shown_cells
+from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import answers
-from jdkmatrix.report.run_page.page import run_notices, run_page
+from jdkmatrix.report.run_page.notices import run_notices
+from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.loaded import LoadedRun
 

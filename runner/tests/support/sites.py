@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.site.build import Background, Built, build_site
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.loaded import LoadedRun

@@ -1,13 +1,16 @@
-"""Links, code and emphasis inside of text: Markup in which all that is given is escaped. Plain text is just a string;
-templates escape it."""
+"""Links, code and emphasis inside of text: Markup in which all that is given is escaped; plain text is just a string,
+which templates escape. And where links of the site lead."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.report.charts.specs import dash_of
 
 
@@ -87,3 +90,25 @@ def fill(colour: str) -> Markup:
         f'<svg class="swatch {escape(colour)}" width="14" height="10" viewBox="0 0 14 10" aria-hidden="true">'
         '<rect width="14" height="10" rx="2"/></svg> '
     )
+
+
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,180}")
+METHOD_PAGE = "method.html"  # of every run, beside its index
+_UNSAFE_RUN = re.compile(r"[^A-Za-z0-9._+-]+")
+
+
+def file_stem(name: str) -> str:
+    """`name` if it is safe as a file name and in a link, else its safe letters and a hash that keeps it unique.
+
+    Result files may come from elsewhere, so that an id may hold anything.
+    """
+    if _SAFE.fullmatch(name) and ".." not in name:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:10]
+    letters = re.sub(r"\.\.+", ".", _UNSAFE_RUN.sub("-", name)).strip("._+-")[:100]
+    return f"{letters or 'x'}-{digest}"
+
+
+def cell_page(key: CellKey) -> str:
+    """The cell's page, seen from the index."""
+    return f"cells/{file_stem(key.cell_id)}.html"

@@ -1,4 +1,5 @@
-"""The kinds of block. Each has a macro of its name in blocks.html.j2.
+"""The kinds of block, of which every page is a list, and the page itself. Each kind has a macro of its name in
+blocks.html.j2.
 
 A text is plain, or Markup of `inline`; what is plain is escaped when it is shown.
 """
@@ -171,6 +172,9 @@ class Troubles(PageBlock):
     troubles: tuple[Trouble, ...]
 
 
+TAIL_LINES = 200  # of a log, so many are shown
+
+
 @dataclass(frozen=True)
 class Log(PageBlock):
     """`tail`: its last lines; None where it is only linked. `problem`: why it is not shown."""
@@ -278,3 +282,44 @@ def every_block(blocks: Iterable[PageBlock]) -> Iterator[PageBlock]:
         yield one
         if isinstance(one, Container | Section | Disclosure):
             yield from every_block(one.blocks)
+
+
+# Of the site, on every page of it but the front page, which has it in its own.
+SITE_MENU = (
+    ("Answer", "index.html"),
+    ("Runs", "index.html#runs"),
+    ("Published and measured", "claims/index.html"),
+    ("History", "history/index.html"),
+    ("Browse", "by/index.html"),
+)
+
+
+@dataclass(frozen=True)
+class WebPage:
+    """`title`: of the browser's tab; `heading`, `summary`, `lede`: at its top. `root` leads to the folder of the site;
+    None: it belongs to none. `up`: where the name at its head leads, and `run_id` stands beside that name. `menu`: of
+    this page, each with its title and where it leads. `short`: its head leaves room for what follows; `plain`: it has
+    no style and no menus, since there may be thousands of its kind."""
+
+    title: str
+    heading: str
+    blocks: Sequence[PageBlock]
+    summary: str | Wording = ""
+    lede: Sequence[PageBlock] = ()
+    root: str | None = None
+    up: str | None = None
+    run_id: str = ""
+    menu: Sequence[tuple[str, str]] = ()
+    foot: str | Wording = ""
+    short: bool = False
+    plain: bool = False
+
+    @property
+    def site_menu(self) -> tuple[tuple[str, str], ...]:
+        shown = SITE_MENU if self.root and not self.plain else ()
+        return tuple((title, f"{self.root}{path}") for title, path in shown)
+
+    @property
+    def charts(self) -> dict[str, Drawing]:
+        found = (one for one in every_block((*self.lede, *self.blocks)) if isinstance(one, Charts))
+        return {chart.id: chart.drawing for group in found for chart in group.charts}

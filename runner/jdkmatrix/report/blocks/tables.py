@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from jdkmatrix.report.blocks.inline import joined, small
 from jdkmatrix.report.blocks.kinds import PageBlock
-from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.report.words.numbers import Figure, escaped
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class DataTable(PageBlock):
         if isinstance(row, TableRow):
             given = {"class": row.css, "id": row.id, **{f"data-{name}": value for name, value in row.data}}
             told = "".join(
-                [f' {name}="{escape(value)}"' for name, value in given.items() if value or name.startswith("data-")]
+                [f' {name}="{escaped(value)}"' for name, value in given.items() if value or name.startswith("data-")]
             )
             cells = row.cells
         shown = [self._cell(cell, *shape) for cell, shape in zip(cells, shapes, strict=True)]  # type: ignore[arg-type]
@@ -109,13 +109,13 @@ class DataTable(PageBlock):
         if isinstance(cell, Figure):
             shown, sort = cell.__html__(), "" if cell.sort is None else str(cell.sort)
             if cell.under:
-                shown = f'{shown}<small class="under">{escape(cell.under)}</small>'
+                shown = f'{shown}<small class="under">{escaped(cell.under)}</small>'
             if cell.amber:
                 css = f"{css} amber".lstrip()
         elif isinstance(cell, Sorted):
-            shown, sort = escape(cell.words), escape(cell.key)
+            shown, sort = escaped(cell.words), escaped(cell.key)
         else:
-            shown = escape(cell)
+            shown = escaped(cell)
         told = f' class="{css}"' if css else ""
         if self.sortable and sort is not None:
             told += f' data-sort="{sort}"'

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import amount
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.inline import badge, element, joined, say
+from jdkmatrix.report.blocks.inline import badge, element, file_stem, joined, say
 from jdkmatrix.report.blocks.kinds import (
     Command,
     Disclosure,
@@ -23,13 +24,13 @@ from jdkmatrix.report.blocks.kinds import (
     Section,
     Tile,
     Tiles,
+    WebPage,
 )
-from jdkmatrix.report.blocks.page import WebPage
-from jdkmatrix.report.blocks.tables import DataTable, columns
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow, columns
+from jdkmatrix.report.cells.shown import named
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.attempts import Logs, attempts_section
 from jdkmatrix.report.run_page.jdks import jdk_details, jdk_facts
-from jdkmatrix.report.words.sentences import capitalised, confined_words
+from jdkmatrix.report.words.sentences import STATUS_CLASS, STATUS_WORDS, capitalised, confined_words
 from jdkmatrix.store.cells import CellRecord
 
 _UNITS = {
@@ -90,6 +91,23 @@ def cell_page(
 
 def lede_of(tiles: Sequence[Tile], note: str | None) -> tuple[PageBlock, ...]:
     return (*([Tiles(tiles)] if tiles else []), *([Prose(note)] if note else []))
+
+
+def peers_section(
+    key: CellKey, heads: tuple[Column, ...], rows: Mapping[CellKey, tuple[bool, Sequence[Cell]]], order: Sequence[str]
+) -> Iterator[Section]:
+    """All cells that differ from this one in the executor only, in `rows` whether each has a page, and its cells behind
+    its name; nothing where there is no other."""
+    if len(rows) < 2:
+        return
+    shown = []
+    for peer, (has_page, cells) in rows.items():
+        current = peer == key
+        href = f"{file_stem(peer.cell_id)}.html" if has_page and not current else None
+        name = named(peer.executor, order.index(peer.executor), href, current=current)
+        shown.append(TableRow((name, *cells), "current" if current else ""))
+    table = DataTable(f"{heads[0].title}s under the same conditions", heads, shown, sortable=True)
+    yield Section("", "Under the same conditions", (table,))
 
 
 def fork_section(
@@ -154,3 +172,33 @@ def _parts(record: CellRecord, run: RunRecord, work: str, links: CellLinks) -> S
         Prose(say("record", links=links)),
     ]
     return Section("parts", "What it ran with", blocks)
+
+
+Logs = Mapping[tuple[int, int], Sequence[Log]]  # by number and attempt of a fork
+
+
+def attempts_section(cell: CellRecord, run: RunRecord, logs: Logs) -> tuple[Section, ...]:
+    """In the order of measurement; none where every fork stands at its first attempt."""
+    if not cell.attempts:
+        return ()
+    blocks = tuple(block for fork in cell.attempts for block in _attempt(fork, run, logs))
+    return (Section("attempts", "Earlier attempts", blocks, say("attempts")),)
+
+
+def _attempt(fork: Fork, run: RunRecord, logs: Logs) -> Iterator[PageBlock]:
+    status = badge(STATUS_WORDS[fork.status], STATUS_CLASS[fork.status])
+    yield Prose(heading=joined(f"Fork {fork.fork}, attempt {fork.attempt} ", status))
+    yield from (Prose(reason, css="reason") for reason in _reasons(fork))
+    yield FactList((Fact("Order", order_words(fork, run)), facts.started(fork)))
+    yield from logs.get((fork.fork, fork.attempt), ())
+
+
+def order_words(fork: Fork, run: RunRecord) -> str:
+    """Where it stood in block and run; which attempt and session it is, where there are several."""
+    attempt = f", attempt {fork.attempt}" if fork.attempt > 1 else ""
+    session = f", session {fork.session}" if len(run.sessions) > 1 else ""
+    return f"{fork.position} in block {fork.fork}, {fork.sequence} in the run{attempt}{session}"
+
+
+def _reasons(fork: Fork) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(reason.message for reason in (*fork.reasons, *fork.window_reasons)))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from jdkmatrix.figures.latency import chosen, distribution_of
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.pressure import CpuRole, CpuUse
 from jdkmatrix.records.readings import DATABASE_CPU_US
 from jdkmatrix.records.reasons import Reason
@@ -36,17 +37,16 @@ def _kind(window: Window) -> Figure:
     return Figure(KIND_SHORT[kind], None, KIND_WORDS[kind])
 
 
-def _percentile(name: str) -> Getter:
+def _latency(of: Callable[[Latency], float | None]) -> Getter:
     def figure(window: Window) -> Figure:
         latency = chosen(window)
-        return milliseconds(latency.percentiles_us.get(name) if latency else None, why=_SILENT)
+        return milliseconds(of(latency) if latency else None, why=_SILENT)
 
     return figure
 
 
-def _maximum(window: Window) -> Figure:
-    latency = chosen(window)
-    return milliseconds(latency.max_us if latency else None, why=_SILENT)
+def _percentile(name: str) -> Getter:
+    return _latency(lambda latency: latency.percentiles_us.get(name))
 
 
 def _lateness(window: Window) -> Figure:
@@ -102,7 +102,7 @@ _GROUPS: dict[str, tuple[_WindowFigure, ...]] = {
         ("p90|ms", _percentile("90")),
         ("p99|ms", _percentile("99")),
         ("p99.9|ms", _percentile("99.9")),
-        ("Maximum|ms", _maximum),
+        ("Maximum|ms", _latency(lambda latency: latency.max_us)),
     ),
     "Server": (
         ("CPU per request|µs", lambda w: quantity(w.cpu_us_per_answer or None, 3, why="no request was answered")),
@@ -134,34 +134,41 @@ _GROUPS: dict[str, tuple[_WindowFigure, ...]] = {
     ),
 }
 
-_READINGS: dict[str, tuple[_WindowFigure, ...]] = {
-    "Reading the server’s memory": (
-        ("Server’s CPU|s", lambda w: quantity(w.sut.probe_cpu_s, 3, why=_NO_GAUGE)),
-        ("Left out of CPU per request|µs", lambda w: quantity(readings_us(w), 3, why=_NO_GAUGE)),
+# Shown where a window has any.
+_WHERE_SEEN: tuple[tuple[Callable[[Window], object], str, tuple[_WindowFigure, ...]], ...] = (
+    (
+        lambda w: w.sut.probe_cpu_s,
+        "Reading the server’s memory",
+        (
+            ("Server’s CPU|s", lambda w: quantity(w.sut.probe_cpu_s, 3, why=_NO_GAUGE)),
+            ("Left out of CPU per request|µs", lambda w: quantity(readings_us(w), 3, why=_NO_GAUGE)),
+        ),
     ),
-}
-
-_REMOTE: dict[str, tuple[_WindowFigure, ...]] = {
-    "Remote system": (
-        ("Answers", lambda w: count(w.remote.answered if w.remote else None)),
-        ("In flight, peak|requests", lambda w: count(w.remote.in_flight_peak if w.remote else None)),
-        ("CPU|s", lambda w: quantity(w.remote.cpu_s if w.remote else None, 3, why=_NO_REMOTE)),
-        ("Late, p50|ms", lambda w: _late(w, "50")),
-        ("Late, p99|ms", lambda w: _late(w, "99")),
+    (
+        lambda w: w.remote,
+        "Remote system",
+        (
+            ("Answers", lambda w: count(w.remote.answered if w.remote else None)),
+            ("In flight, peak|requests", lambda w: count(w.remote.in_flight_peak if w.remote else None)),
+            ("CPU|s", lambda w: quantity(w.remote.cpu_s if w.remote else None, 3, why=_NO_REMOTE)),
+            ("Late, p50|ms", lambda w: _late(w, "50")),
+            ("Late, p99|ms", lambda w: _late(w, "99")),
+        ),
     ),
-}
-
-_DATABASE: dict[str, tuple[_WindowFigure, ...]] = {
-    "Database": (
-        ("CPU|s", lambda w: quantity(w.database.cpu_s if w.database else None, 3, why=_NO_DATABASE)),
-        ("Its CPU per request|µs", lambda w: _reading(w, DATABASE_CPU_US, 1 / max(1, w.load.answers))),
-        ("Wait for a connection, p50|ms", lambda w: _reading(w, "connection_wait_p50_us", 1e-3)),
-        ("Wait for a connection, p99|ms", lambda w: _reading(w, "connection_wait_p99_us", 1e-3)),
-        ("Wait for a connection, most|ms", lambda w: _reading(w, "connection_wait_most_us", 1e-3)),
-        ("In use, peak|connections", lambda w: _reading(w, "connections_in_use_peak")),
-        ("Time-outs|requests", lambda w: _reading(w, "connection_timeouts")),
+    (
+        lambda w: w.database,
+        "Database",
+        (
+            ("CPU|s", lambda w: quantity(w.database.cpu_s if w.database else None, 3, why=_NO_DATABASE)),
+            ("Its CPU per request|µs", lambda w: _reading(w, DATABASE_CPU_US, 1 / max(1, w.load.answers))),
+            ("Wait for a connection, p50|ms", lambda w: _reading(w, "connection_wait_p50_us", 1e-3)),
+            ("Wait for a connection, p99|ms", lambda w: _reading(w, "connection_wait_p99_us", 1e-3)),
+            ("Wait for a connection, most|ms", lambda w: _reading(w, "connection_wait_most_us", 1e-3)),
+            ("In use, peak|connections", lambda w: _reading(w, "connections_in_use_peak")),
+            ("Time-outs|requests", lambda w: _reading(w, "connection_timeouts")),
+        ),
     ),
-}
+)
 
 
 def _reading(window: Window, metric: str, scale: float = 1.0) -> Figure:
@@ -198,12 +205,7 @@ def window_blocks(fork: Fork) -> tuple[PageBlock, ...]:
 
 
 def window_tables(windows: Sequence[Window], fork: int) -> tuple[DataTable, ...]:
-    groups = {
-        **_GROUPS,
-        **(_READINGS if any(window.sut.probe_cpu_s for window in windows) else {}),
-        **(_REMOTE if any(window.remote for window in windows) else {}),
-        **(_DATABASE if any(window.database for window in windows) else {}),
-    }
+    seen = {group: figures for has, group, figures in _WHERE_SEEN if any(map(has, windows))}
     heads = [_head(window) for window in windows]
     return tuple(
         DataTable(
@@ -212,7 +214,7 @@ def window_tables(windows: Sequence[Window], fork: int) -> tuple[DataTable, ...]
             [(head, *(of(window) for _, of in figures)) for head, window in zip(heads, windows, strict=True)],
             "figures",
         )
-        for group, figures in groups.items()
+        for group, figures in (_GROUPS | seen).items()
     )
 
 

@@ -9,13 +9,12 @@ from os.path import realpath
 from pathlib import Path
 
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.blocks.kinds import Log
-from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.blocks.inline import file_stem
+from jdkmatrix.report.blocks.kinds import TAIL_LINES, Log
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import is_of_the_host
 
-TAIL_LINES = 200
 _TAIL_BYTES = 512 * 1024
 _NUMBER = re.compile(r"[0-9]+")
 # What no browser shows well; tabs and line ends stay.

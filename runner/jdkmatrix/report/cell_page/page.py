@@ -23,36 +23,43 @@ from jdkmatrix.report.blocks.kinds import (
     Prose,
     Section,
     Tile,
+    WebPage,
 )
-from jdkmatrix.report.blocks.page import WebPage
-from jdkmatrix.report.blocks.tables import Column, DataTable, TableRow
+from jdkmatrix.report.blocks.tables import Column
 from jdkmatrix.report.cell_page.every_cell import (
     CellLinks,
+    Logs,
     cell_page,
     command_lines,
     confined,
     fork_section,
     lede_of,
     limited,
+    order_words,
+    peers_section,
 )
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import window_blocks
 from jdkmatrix.report.cell_page.under_load import outside_words, under_load_words
-from jdkmatrix.report.cells.cell_figures import failed_words
+from jdkmatrix.report.cells.cell_figures import failed_words, pair_table, paired_words
 from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.judgements import sentence, worth_reporting
 from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
-from jdkmatrix.report.cells.outcomes import sentence, worth_reporting
-from jdkmatrix.report.cells.pairs import pair_table, paired_words
-from jdkmatrix.report.cells.shown import CPU_COST, P99, RATE, ShownCell, named
-from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.cells.shown import CPU_COST, P99, RATE, ShownCell
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.attempts import Logs, order_words
 from jdkmatrix.report.run_page.clock import speed_words
 from jdkmatrix.report.run_page.search import search_blocks
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import condition, driven, losses_words, ratio_sentence
-from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS, State
+from jdkmatrix.report.words.sentences import (
+    STATUS_CLASS,
+    STATUS_WORDS,
+    State,
+    condition,
+    driven,
+    losses_words,
+    ratio_sentence,
+)
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -105,7 +112,7 @@ def tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
     outcome = Figure(f"{arm.yes} of {arm.told}", float(arm.yes), amber=arm.yes < arm.told)
     return (
         *([Tile(cell.question.title, outcome, "forks")] if arm.no and not cell.question.is_sought else []),
-        *([Tile("Rate held", sure(shown.held), "requests/s")] if cell.figures(CAPACITY) else []),
+        *([Tile("Rate held", sure(shown.figure(CAPACITY)), "requests/s")] if cell.figures(CAPACITY) else []),
         Tile("Throughput", _over_forks(shown, cell), "requests/s"),
         Tile(" ".join(filter(None, ("CPU per request", cell.kind.cpu_label))), sure(shown.figure(CPU)), "µs"),
         *(Tile(f"p{name}", percentile(name), "ms") for name in ("50", "99", "99.9")),
@@ -148,21 +155,12 @@ def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
 
 def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
     """Every executor under the same conditions."""
-    cells, key = judged.cells, shown.key
-    peers = [replace(shown, key=other, cell=cells.get(other)) for other in cells.peers(key)]
-    if len(peers) < 2:
-        return
     kind = KIND_SHORT[shown.cell.latency.kind] if shown.cell and shown.cell.latency else ""
-    columns = (RATE, CPU_COST, P99)
-    rows = []
-    for one in peers:
-        current = one.key == key
-        href = f"{file_stem(one.key.cell_id)}.html" if one.cell and not current else None
-        name = named(one.key.executor, judged.order.index(one.key.executor), href, current=current)
-        rows.append(TableRow((name, *(column.of(one) for column in columns)), "current" if current else ""))
+    columns, cells = (RATE, CPU_COST, P99), judged.cells
+    peers = [replace(shown, key=other, cell=cells.get(other)) for other in cells.peers(shown.key)]
     heads = (Column("Executor", head=True), *(one.column(kind if one is P99 else "") for one in columns))
-    table = DataTable("Executors under the same conditions", heads, rows, sortable=True)
-    yield Section("", "Under the same conditions", (table,))
+    rows = {one.key: (one.cell is not None, [column.of(one) for column in columns]) for one in peers}
+    return peers_section(shown.key, heads, rows, judged.order)
 
 
 def fork_block(fork: Fork, record: CellRecord, cell: CellStats, run: RunRecord, logs: Sequence[Log]) -> Section:

@@ -11,6 +11,7 @@ from typing import Any
 from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import references
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.experiments.base import Experiment, Spread
 from jdkmatrix.experiments.kinds import table_of
@@ -27,7 +28,7 @@ from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.latency import Pooled, pool
-from jdkmatrix.report.words.states import State
+from jdkmatrix.report.words.sentences import State
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import RELEVANT, Losses
 from jdkmatrix.store.cells import CellRecord
@@ -71,6 +72,11 @@ class CellStats:
     def kind(self) -> LoadKind[Any]:
         """All that its load decides."""
         return kind_of(self.load)
+
+    @property
+    def is_program(self) -> bool:
+        """Is it of an experiment without a server? Then its state is the best of its forks'."""
+        return isinstance(self.load, TaskLoad)
 
     @property
     def does_nothing(self) -> bool:
@@ -133,12 +139,6 @@ class CellStats:
     def usable_results(self) -> tuple[ProgramResult, ...]:
         return _results(self.usable)
 
-    @property
-    def best_status(self) -> Status | None:
-        """The best of its forks; None when none has run."""
-        statuses = [fork.status for fork in self.record.forks]
-        return next((one for one in (Status.OK, Status.INVALID, Status.FAILED) if one in statuses), None)
-
     def by_block(self, metric: Metric) -> dict[int, float]:
         """The forks' figures that may stand in a ratio."""
         return comparable(self.figures(metric))
@@ -164,14 +164,13 @@ class CellStats:
 
     @property
     def state(self) -> State:
-        forks = self.record.forks
-        statuses = {fork.status for fork in forks}
-        if not forks:
-            return State.NOT_MEASURED
+        statuses = {fork.status for fork in self.record.forks}
+        best = (state for state in (State.OK, State.INVALID, State.FAILED) if state.value in statuses)
+        if self.is_program or not statuses:
+            return next(best, State.NOT_MEASURED)
         if not self.usable:
-            if statuses & {Status.OK, Status.NOT_STEADY}:
-                return State.FELL_SHORT
-            return State.INVALID if Status.INVALID in statuses else State.FAILED
+            measured = statuses & {Status.OK, Status.NOT_STEADY}
+            return State.FELL_SHORT if measured else next(best, State.FAILED)
         if len(self.usable) < self.forks:
             return State.PARTLY
         if self.fell_short:
@@ -261,6 +260,10 @@ class Cells:
     def get(self, key: CellKey) -> CellStats | None:
         return self._by_key.get(key)
 
+    def some(self, keys: Iterable[CellKey]) -> tuple[CellStats, ...]:
+        """Those of them that have a record."""
+        return tuple(cell for key in keys if (cell := self._by_key.get(key)))
+
     def peers(self, key: CellKey) -> Sequence[CellKey]:
         """Those that differ from it in nothing but the executor, and itself."""
         return self._groups[key.group]
@@ -288,7 +291,7 @@ class Cells:
         return " or ".join(dict.fromkeys((*pools, *(base for base, _ in found))))
 
     def __iter__(self) -> Iterator[CellStats]:
-        return iter(cell for key in self.keys if (cell := self._by_key.get(key)))
+        return iter(self.some(self.keys))
 
     def compared(self) -> Iterator[tuple[CellStats, CellStats]]:
         """Every cell beside the one that its executor is compared with."""

@@ -15,13 +15,12 @@ from collections.abc import Sequence
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
+from jdkmatrix.report.cells.cell_figures import pairs_title
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.comparisons import Pair, Slice
-from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
-from jdkmatrix.report.cells.outcomes import finding_of, sentence, worth_reporting
-from jdkmatrix.report.cells.pairs import pairs_title
-from jdkmatrix.report.html.names import cell_page
+from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, finding_of, sentence, worth_reporting
+from jdkmatrix.report.cells.slices import Pair, Slice
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.verdicts import Judged, Verdict

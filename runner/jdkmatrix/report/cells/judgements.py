@@ -17,20 +17,49 @@ of sound hosts with twelve checks each, nearly every second would else fail one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Generic, TypeVar
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm, reference
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.figures.metrics import Metric, metrics_of
-from jdkmatrix.loads.attainment import Contrast, contrast
+from jdkmatrix.figures.refusals import one_sided, refused_by_arm
+from jdkmatrix.loads.attainment import Contrast, OutcomeCounts, contrast
 from jdkmatrix.loads.base import Question
-from jdkmatrix.report.cells.cellstats import Cells, Comparison
-from jdkmatrix.report.cells.refusals import Refusals, page_refusals
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
+from jdkmatrix.report.words.numbers import p_value
+from jdkmatrix.report.words.sentences import PairFinding, refusals_words
 from jdkmatrix.stats.exact_test import fisher_exact
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Judged, adjust, holm, judged
+from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Judged, Losses, adjust, holm, judged
+from jdkmatrix.store.cells import CellRecord
 
+Refusals = Mapping[tuple[CellKey, CellKey], ArmRefusals]  # by the keys of both arms
+
+
+def page_refusals(cells: Cells, experiments: Iterable[CellStats] = ()) -> Refusals:
+    """All pairs are one family: every cell of a server with what it is compared with, A/A checks among them, and every
+    two arms of an experiment under the same condition."""
+    found = {
+        (cell.key, base.key): told for cell, base in _pairs(cells, experiments) if (told := refused_by_arm(cell, base))
+    }
+    return one_sided(found)
+
+
+def _pairs(cells: Cells, experiments: Iterable[CellStats]) -> Iterator[tuple[CellRecord, CellRecord]]:
+    yield from ((cell.record, base.record) for cell, base in cells.compared())
+    groups: dict[CellKey, list[CellRecord]] = {}
+    for one in experiments:
+        groups.setdefault(one.key.group, []).append(one.record)
+    for arms in groups.values():
+        yield from ((later, earlier) for earlier, later in combinations(arms, 2))
+
+
+Name = TypeVar("Name", bound=Hashable)
 _Compared = tuple[str, CellKey]  # the metric's id, the numerator's cell
 
 
@@ -79,32 +108,44 @@ class Judgements:
 
 
 @dataclass
-class _PageFamily:
-    refusals: Mapping[CellKey, ArmRefusals]
-    compared: dict[_Compared, Comparison] = field(default_factory=dict)
-    contrasts: dict[CellKey, tuple[Question, Contrast]] = field(default_factory=dict)
+class Family(Generic[Name]):
+    """All that is judged together: ratios with the forks that their arms lost, and outcomes of forks; each with the
+    refusals of its pair, where they are one-sided. `relevant`: the share from which on a difference matters."""
 
-    def p_values(self) -> dict[_Compared | CellKey, float]:
-        found: dict[_Compared | CellKey, float] = {}
-        for name, one in self.compared.items():
-            told = not one.losses.differ and one.cell.key not in self.refusals
-            if told and one.ratio is not None and one.ratio.p_value is not None:
-                found[name] = one.ratio.p_value
-        for key, (_, contrasted) in self.contrasts.items():
-            if contrasted.p_value is not None and key not in self.refusals:
-                found[key] = contrasted.p_value
-        return found
+    relevant: float
+    ratios: dict[Name, tuple[Ratio, Losses, ArmRefusals | None]] = field(default_factory=dict)
+    outcomes: dict[Name, tuple[Question, Contrast, ArmRefusals | None]] = field(default_factory=dict)
+
+    def judge(self) -> tuple[dict[Name, Judged], dict[Name, JudgedOutcomes], int]:
+        """Of so many p-values."""
+        p_values = {
+            name: ratio.p_value
+            for name, (ratio, losses, refused) in self.ratios.items()
+            if ratio.p_value is not None and not losses.differ and refused is None
+        }
+        for name, (_, told, refused) in self.outcomes.items():
+            if told.p_value is not None and refused is None:
+                p_values[name] = told.p_value
+        adjusted, size = adjust(p_values), len(p_values)
+        ratios = {
+            name: judged(ratio, adjusted.get(name), size, losses, self.relevant, refused)
+            for name, (ratio, losses, refused) in self.ratios.items()
+        }
+        outcomes = {}
+        for name, (question, told, refused) in self.outcomes.items():
+            needed = _forks_needed(told, [p_value for other, p_value in p_values.items() if other != name])
+            outcomes[name] = JudgedOutcomes(question, told, adjusted.get(name), size, needed, refused)
+        return ratios, outcomes, size
 
 
 _FORKS_MAX = 50
 
 
-def _forks_needed(found: Contrast, key: CellKey, p_values: Mapping[_Compared | CellKey, float]) -> int | None:
-    """The least number beside these p-values, less its own."""
+def _forks_needed(found: Contrast, others: Sequence[float]) -> int | None:
+    """The least number beside these p-values."""
     one, other = found.numerator, found.denominator
     if not found.gap:
         return None
-    others = [p_value for name, p_value in p_values.items() if name != key]
     for number in range(max(one.told, other.told), _FORKS_MAX + 1):
         yes, same = (round(arm.yes / arm.told * number) for arm in (one, other))
         p_value = fisher_exact(yes, number - yes, same, number - same)
@@ -117,41 +158,84 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
     """Both families of the run's page. `refusals`: of the page; None where it has no other pairs than these cells."""
     one_sided = page_refusals(cells) if refusals is None else refusals
     of_pairs = {cell: found for (cell, _), found in one_sided.items()}
-    comparisons, checks = _PageFamily(of_pairs), _PageFamily(of_pairs)
-    for key in cells.keys:
-        base_key = key.model_copy(update={"executor": cells.reference(key)})
-        cell, base = cells.get(key), cells.get(base_key)
-        if key == base_key or cell is None or base is None:
-            continue
+    comparisons, checks = Family[_Compared](cells.relevant), Family[_Compared](cells.relevant)
+    compared: dict[_Compared, Comparison] = {}
+    for cell, base in cells.compared():
+        key = cell.key
         family = checks if is_aa_arm(key.executor) else comparisons
         metrics = metrics_of(cell.load)
         leads = key.executor == virtual_of(key.server) or base.key.executor != reference(key.executor, key.server)
         for metric in metrics if leads else metrics[:1]:
-            compared = cells.compare(metric, key, base.key.executor)
-            if compared is not None:
-                family.compared[metric.id, key] = compared
-        family.contrasts[key] = cell.question, contrast(cell.attained, base.attained, error=FAMILY_ERROR)
-    judged_ratios: dict[_Compared, Judged] = {}
-    outcomes: dict[CellKey, JudgedOutcomes] = {}
-    counts = []
-    for family in (comparisons, checks):
-        p_values = family.p_values()
-        adjusted = adjust(p_values)
-        counts.append(len(adjusted))
-        for name, one in family.compared.items():
-            if one.ratio is not None:
-                judged_ratios[name] = judged(
-                    one.ratio, adjusted.get(name), len(adjusted), one.losses, cells.relevant, of_pairs.get(one.cell.key)
-                )
-        for key, (question, contrasted) in family.contrasts.items():
-            needed = _forks_needed(contrasted, key, p_values)
-            outcomes[key] = JudgedOutcomes(
-                question, contrasted, adjusted.get(key), len(adjusted), needed, of_pairs.get(key)
-            )
+            one = cells.compare(metric, key, base.key.executor)
+            if one is not None:
+                compared[metric.id, key] = one
+            if one is not None and one.ratio is not None:
+                family.ratios[metric.id, key] = one.ratio, one.losses, of_pairs.get(key)
+        told = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
+        family.outcomes["", key] = cell.question, told, of_pairs.get(key)
+    (ratios, outcomes, number), (aa_ratios, aa_outcomes, aa_number) = comparisons.judge(), checks.judge()
     return Judgements(
-        comparisons=counts[0],
-        checks=counts[1],
-        judged=judged_ratios,
-        compared={**comparisons.compared, **checks.compared},
-        outcomes_judged=outcomes,
+        comparisons=number,
+        checks=aa_number,
+        judged=ratios | aa_ratios,
+        compared=compared,
+        outcomes_judged={key: one for (_, key), one in (*outcomes.items(), *aa_outcomes.items())},
     )
+
+
+def finding_of(judged: JudgedOutcomes) -> PairFinding:
+    contrast = judged.contrast
+    if judged.refusals is not None:
+        return PairFinding.NOT_JUDGED
+    if judged.differs:
+        return PairFinding.BETTER if contrast.is_better else PairFinding.WORSE
+    if contrast.p_value is None:
+        one, other = contrast.numerator, contrast.denominator
+        even = one.told and other.told and one.yes * other.told == other.yes * one.told
+        return PairFinding.NO_DIFFERENCE_SEEN if even else PairFinding.TOO_FEW_FORKS
+    return PairFinding.NO_EVIDENCE_YET if contrast.p_value < FAMILY_ERROR else PairFinding.TOO_FEW_FORKS
+
+
+def worth_reporting(judged: JudgedOutcomes) -> bool:
+    """Is it worth a sentence? Not that every fork did what it was to do, nor that none did where the load goes on until
+    it does not."""
+    arms = (judged.contrast.numerator, judged.contrast.denominator)
+    if judged.question.is_sought and all(arm.yes == 0 for arm in arms):
+        return False
+    return any(arm.no for arm in arms)
+
+
+def counted(arm: OutcomeCounts) -> str:
+    """ "0 of 5"; without those that were lost."""
+    return f"{arm.yes} of {arm.told}"
+
+
+def sentence(judged: JudgedOutcomes, numerator: str, denominator: str) -> str:
+    """ "virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.008)" """
+    return f"{numerator} {against(judged)} with {denominator}: {verdict(judged)}"
+
+
+def against(judged: JudgedOutcomes) -> str:
+    """ "held the rate in 0 of 5 forks against 5 of 5"."""
+    one, other = judged.contrast.numerator, judged.contrast.denominator
+    did = judged.question.did
+    return f"{did} in {one.yes} of {plural(one.told, 'fork')} against {counted(other)}"
+
+
+def verdict(judged: JudgedOutcomes) -> str:
+    """The finding with its reasons: the p-value, a word on the direction where it is not plain, and forks that were
+    lost."""
+    found, words = finding_of(judged), finding_of(judged).value
+    if found is PairFinding.TOO_FEW_FORKS and judged.forks_needed:
+        words += f", {judged.forks_needed} of each would do"
+    basis = []
+    if judged.refusals is not None:
+        basis.append(refusals_words(judged.refusals))
+    if judged.p_adjusted is not None:
+        basis.append(f"adjusted {p_value(judged.p_adjusted)}")
+    if judged.question.better:
+        basis.append(judged.question.better)
+    one, other = judged.contrast.numerator.lost, judged.contrast.denominator.lost
+    if one or other:
+        basis.append(f"{one} and {other} more forks were lost to faults of the host or of the measurement")
+    return f"{words} ({'; '.join(basis)})" if basis else words

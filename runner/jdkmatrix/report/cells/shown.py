@@ -12,17 +12,13 @@ from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import CAPACITY, CPU, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, Metric
-from jdkmatrix.report.blocks.inline import badge, joined, link, small, swatch
+from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
 from jdkmatrix.report.blocks.tables import Column
-from jdkmatrix.report.cells.cell_figures import failed_words, of_metric, percentile
+from jdkmatrix.report.cells.cell_figures import failed_words, of_metric, paired_words, pairs_title, percentile
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import Judgements
-from jdkmatrix.report.cells.outcomes import counted, finding_of, sentence
-from jdkmatrix.report.cells.pairs import paired_words, pairs_title
-from jdkmatrix.report.html.names import cell_page
+from jdkmatrix.report.cells.judgements import Judgements, counted, finding_of, sentence
 from jdkmatrix.report.words.numbers import Figure, missing, ratio_value
-from jdkmatrix.report.words.sentences import PairFinding, because, finding, losses_words, marked_interval
-from jdkmatrix.report.words.states import State
+from jdkmatrix.report.words.sentences import PairFinding, State, because, finding, losses_words, marked_interval
 
 
 @dataclass(frozen=True)
@@ -33,6 +29,11 @@ class ShownCell:
     cell: CellStats | None
     cells: Cells
     judgements: Judgements
+
+    def axis(self, name: str) -> str | int:
+        """Its value on an axis, of which the driver is one; "" where it is not known what made its load."""
+        value: str | int = ((self.cell and self.cell.driver) or "") if name == "driver" else getattr(self.key, name)
+        return value
 
     @property
     def state(self) -> State:
@@ -81,22 +82,6 @@ class ShownCell:
         figure = self.figure(CPU)
         step = self.cell.kind.cpu_label if self.cell and figure.sort is not None else None
         return replace(figure, under=step) if step else figure
-
-    @property
-    def held(self) -> Figure:
-        return self.figure(CAPACITY)
-
-    @property
-    def steady_after(self) -> Figure:
-        return self.figure(TIME_TO_STEADY)
-
-    @property
-    def rss(self) -> Figure:
-        return self.figure(RSS_PEAK)
-
-    @property
-    def threads(self) -> Figure:
-        return self.figure(THREADS_PEAK)
 
     def percentile(self, name: str) -> Figure:
         return percentile(self.cell, name, why=self.why)
@@ -149,6 +134,10 @@ def shown_cells(cells: Cells, judgements: Judgements) -> Iterator[ShownCell]:
     return (ShownCell(key, cells.get(key), cells, judgements) for key in cells.keys)
 
 
+def _percentile(name: str) -> Callable[[ShownCell], Figure]:
+    return lambda one: one.percentile(name)
+
+
 @dataclass(frozen=True)
 class FigureColumn:
     """One figure of a cell, in every table that has it."""
@@ -163,18 +152,14 @@ class FigureColumn:
         return Column(joined(self.title, *(part for note in notes for part in (" ", note))), "num")
 
 
-HELD = FigureColumn("Held", "req/s", lambda one: one.held)
+HELD = FigureColumn("Held", "req/s", lambda one: one.figure(CAPACITY))
 RATE = FigureColumn("Throughput", "req/s", lambda one: one.throughput)
 CPU_COST = FigureColumn("CPU", "µs/req", lambda one: one.cpu)
-P50, P99, P999 = PERCENTILES = (
-    FigureColumn("p50", "ms", lambda one: one.percentile("50")),
-    FigureColumn("p99", "ms", lambda one: one.percentile("99")),
-    FigureColumn("p99.9", "ms", lambda one: one.percentile("99.9")),
-)
+P50, P99, P999 = PERCENTILES = tuple(FigureColumn(f"p{name}", "ms", _percentile(name)) for name in ("50", "99", "99.9"))
 USE = (
-    FigureColumn("Time to steady", "s", lambda one: one.steady_after),
-    FigureColumn("RSS", "MiB", lambda one: one.rss),
-    FigureColumn("Threads", "", lambda one: one.threads),
+    FigureColumn("Time to steady", "s", lambda one: one.figure(TIME_TO_STEADY)),
+    FigureColumn("RSS", "MiB", lambda one: one.figure(RSS_PEAK)),
+    FigureColumn("Threads", "", lambda one: one.figure(THREADS_PEAK)),
 )
 
 

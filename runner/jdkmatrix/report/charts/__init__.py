@@ -1,1 +1,1 @@
-"""Vega-Lite specifications, whatever they show."""
+"""What charts show; their shapes are Vega-Lite in report-templates/charts.json."""

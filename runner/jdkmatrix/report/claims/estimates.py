@@ -13,7 +13,7 @@ from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.claims import ClaimCheck
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
-from jdkmatrix.report.cells.refusals import Refusals
+from jdkmatrix.report.cells.judgements import Refusals
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import SEQUENTIAL_CONFIDENCE, mean_interval

@@ -5,16 +5,102 @@ It is kept beside the run's pages, so that evidence of several runs can be put t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import range_words, wait_words, work_words
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
-from jdkmatrix.report.claims.asked import asks_for, other_kernel, words_of
 from jdkmatrix.report.claims.estimates import Results, name_of
-from jdkmatrix.report.claims.seen import SeenFigure
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
+
+
+def asks_for(check: ClaimCheck, key: CellKey) -> bool:
+    """Does it look at such a cell?"""
+    if not fnmatchcase(key.executor, check.arm):
+        return False
+    if check.versus is not None and key.executor == check.versus:
+        return False
+    return all(patterns is None or _is_among(getattr(key, axis), patterns) for axis, patterns in check.where)
+
+
+def _is_among(value: str | int, patterns: Iterable[str | int]) -> bool:
+    return any(
+        fnmatchcase(value, pattern) if isinstance(value, str) and isinstance(pattern, str) else value == pattern
+        for pattern in patterns
+    )
+
+
+def words_of(check: ClaimCheck) -> str:
+    """Which cells it looks at."""
+    axes = check.where
+    parts = [
+        f"cell of {_either(axes.workload)}" if axes.workload else "cell",
+        f"on {_either(axes.server)}" if axes.server else "",
+        f"on {_either(axes.jdk)}" if axes.jdk else "",
+        f"with {_either(axes.cpus)} CPUs" if axes.cpus else "",
+        f"with {_either(work_words(int(us)) for us in axes.burn_us)} of work" if axes.burn_us else "",
+        f"with answers after {_either(wait_words(int(us)) for us in axes.wait_us)}" if axes.wait_us else "",
+        f"under {_either(axes.load)}" if axes.load else "",
+        f"with {check.arm}",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _either(values: Iterable[object]) -> str:
+    return " or ".join(map(str, values))
+
+
+def other_kernel(check: ClaimCheck, kernels: Iterable[str]) -> str | None:
+    """Why it cannot be judged on these."""
+    low, below = check.kernel_from, check.kernel_below
+    asked = " and ".join(filter(None, (low and f"from {low}", below and f"below {below}")))
+    other = next((kernel for kernel in kernels if not _is_between(_version(kernel), low, below)), None)
+    if not asked or other is None:
+        return None
+    return f"the kernel is {next(iter(other.split()), 'not known')}; the claim is about {asked}"
+
+
+def _is_between(found: tuple[int, ...], low: str | None, below: str | None) -> bool:
+    return bool(found) and (low is None or found >= _version(low)) and (below is None or found < _version(below))
+
+
+def _version(text: str) -> tuple[int, ...]:
+    found = re.match(r"[0-9]+(\.[0-9]+)*", text)
+    return tuple(map(int, found.group().split("."))) if found else ()
+
+
+@dataclass(frozen=True)
+class SeenFigure:
+    """A precondition, and the figure that was seen in `unit`; None where nothing was recorded."""
+
+    says: str
+    name: str
+    arm: str
+    value: float | None
+    unit: str
+    holds: bool
+
+
+def seen_words(seen: Iterable[SeenFigure]) -> tuple[str, ...]:
+    """Preconditions in words: a part of a sentence for what was not there, and one for what was."""
+    found: dict[tuple[bool, str, str, str], list[SeenFigure]] = {}
+    for one in seen:
+        found.setdefault((one.holds, one.says, one.name, one.arm), []).append(one)
+    there = [_range(same) for (holds, *_), same in found.items() if holds]
+    lacking = [f"needs {same[0].says} ({_range(same)})" for (holds, *_), same in found.items() if not holds]
+    if lacking:
+        return tuple(lacking)
+    return (f"seen: {', '.join(dict.fromkeys(there))}",) if there else ()
+
+
+def _range(same: Sequence[SeenFigure]) -> str:
+    """ "virtual: CPU use 93.1 to 99.2 %"."""
+    one, values = same[0], [seen.value for seen in same if seen.value is not None]
+    return f"{one.arm}: {one.name} {range_words(values, one.unit) if values else 'not recorded'}"
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,12 @@ from jdkmatrix.claims.words import amount, of_whom, without_figures
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
-from jdkmatrix.report.blocks.inline import badge, element, joined, link, small, strong
+from jdkmatrix.report.blocks.inline import badge, cell_page, element, joined, link, small, strong
 from jdkmatrix.report.blocks.kinds import Container, Disclosure, PageBlock, Prose
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.claims.seen import seen_words
+from jdkmatrix.report.claims.evidence import seen_words
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.claims.words import VERDICT_CLASS, band_words, measured_figure, remark
-from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.words.sentences import cell_words
 
 # A claim's verdict, None where no run speaks to it, and what it came to.

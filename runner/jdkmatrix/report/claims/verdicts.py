@@ -17,8 +17,7 @@ from enum import Enum
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.records.claims import BandOrigin, ClaimCheck, ClaimRecord
-from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
-from jdkmatrix.report.claims.seen import SeenFigure
+from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, SeenFigure
 from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, places
 
 # From the unit of a published figure to the one that a figure here is shown in.

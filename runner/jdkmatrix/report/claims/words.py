@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from jdkmatrix.claims.words import between
 from jdkmatrix.domain.quantities import digits, plural, with_unit
-from jdkmatrix.report.claims.seen import seen_words
+from jdkmatrix.report.claims.evidence import seen_words
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.words.numbers import Figure, missing, with_interval
 from jdkmatrix.stats.bands import Estimate

@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import Metric, metrics_of
-from jdkmatrix.loads.attainment import Contrast, contrast
+from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.cells.cell_figures import of_metric
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs, losses_of
-from jdkmatrix.report.cells.judgements import JudgedOutcomes
-from jdkmatrix.report.cells.outcomes import against, finding_of, worth_reporting
+from jdkmatrix.report.cells.judgements import Family, against, counted, finding_of, worth_reporting
 from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, finding, losses_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, adjust, judged
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class ComparedSide:
 
 @dataclass(frozen=True)
 class SideChange:
-    """`after` in units of `before`, of one figure, or of how many forks did what their load asks for.
+    """`after` in units of `before`, of one figure, or of how many forks did what their load asks for. `values`: what it
+    was before, and after.
 
     `over`: the executor that the figure is taken over inside each run; None: the figure itself. `regression`: it got
     significantly worse, by more than was allowed; never of a figure over another one where the figure itself is
@@ -62,6 +63,7 @@ class SideChange:
     figure: str
     title: str
     over: str | None
+    values: str
     ratio: Ratio | None
     shown: str
     interval: str | None
@@ -102,26 +104,24 @@ _OUTCOME = "outcome"
 
 
 @dataclass
-class _SidesFamily:
-    """All that is compared, before it is judged together (Holm)."""
+class _Gathered:
+    """What is judged together; by ratio, of which metric it is, and what that was before and after."""
 
-    ratios: dict[_Named, tuple[Metric, Ratio, Losses]] = field(default_factory=dict)
-    outcomes: dict[_Named, tuple[CellStats, Contrast]] = field(default_factory=dict)
+    family: Family[_Named]
+    told: dict[_Named, tuple[Metric, str]] = field(default_factory=dict)
 
-    def p_values(self) -> dict[_Named, float]:
-        found = {
-            name: ratio.p_value
-            for name, (_, ratio, losses) in self.ratios.items()
-            if ratio.p_value is not None and not losses.differ
-        }
-        return found | {name: one.p_value for name, (_, one) in self.outcomes.items() if one.p_value is not None}
+    def add(self, name: _Named, metric: Metric, ratio: Ratio | None, losses: Losses, values: str) -> None:
+        if ratio is not None:
+            self.family.ratios[name] = ratio, losses, None
+            self.told[name] = metric, values
 
 
 def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float) -> Compared:
     """Every figure by which executors are compared, where both sides have it, and what forks did; one family of
     p-values. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
     hosts = (before.run.latest_session.host.hostname_hash, after.run.latest_session.host.hostname_hash)
-    family, left_out, inputs = _SidesFamily(), [], dict.fromkeys(_run_differences(before, after))
+    gathered, left_out = _Gathered(Family(threshold)), []
+    inputs = dict.fromkeys(_run_differences(before, after))
     for key in after.compared():
         cell, base = after.cells.get(key), before.cells.get(before.in_place_of(key))
         if base is None or cell is None:
@@ -134,7 +134,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         if not (cell.usable and base.usable):
             sides = [side for side, one in (("before", base), ("after", cell)) if not one.usable]
             left_out.append(f"{key.cell_id}: no usable fork {' and '.join(sides)}")
-        _gather(family, cell, base, before, after, absolute=hosts[0] == hosts[1])
+        _gather(gathered, cell, base, before, after, absolute=hosts[0] == hosts[1])
         inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
     places = {key: place for place, key in enumerate(after.cells.keys)}
     there = {before.in_place_of(key) for key in after.compared()}
@@ -146,77 +146,77 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         else_changed=tuple(inputs),
         why_not=None if hosts[0] == hosts[1] else "they were measured on two hosts",
         left_out=tuple(left_out),
-        changes=tuple(sorted(_changes(family, threshold), key=lambda change: places[change.key])),
+        changes=tuple(sorted(_changes(gathered, threshold), key=lambda change: places[change.key])),
     )
 
 
 def _gather(
-    family: _SidesFamily, cell: CellStats, base: CellStats, before: ComparedSide, after: ComparedSide, *, absolute: bool
+    found: _Gathered, cell: CellStats, base: CellStats, before: ComparedSide, after: ComparedSide, *, absolute: bool
 ) -> None:
     same_run = before.cells is after.cells
     sequential = before.run.stopping is not None or after.run.stopping is not None
     key = cell.key
     for metric in metrics_of(cell.load):
+        old, new = (of_metric(metric, one, why="").text for one in (base, cell))
+        values = f"{old} → {new} {metric.unit}"
         if same_run:
-            paired = after.cells.over(metric, key, base.key)
-            if paired is not None and paired.ratio is not None:
-                family.ratios[key, metric.id, None] = metric, paired.ratio, paired.losses
+            if paired := after.cells.over(metric, key, base.key):
+                found.add((key, metric.id, None), metric, paired.ratio, paired.losses, values)
             continue
         if absolute:
             arms = (tuple(one.by_block(metric).values()) for one in (cell, base))
             ratio = unpaired_ratio(*arms, sequential=sequential)
-            if ratio is not None:
-                family.ratios[key, metric.id, None] = metric, ratio, losses_of(metric, cell, base)
+            found.add((key, metric.id, None), metric, ratio, losses_of(metric, cell, base), values)
         over = after.cells.reference(key)
         above = after.cells.compare(metric, key, over)
         below = before.cells.compare(metric, base.key, before.cells.reference(base.key))
-        if above is None or below is None or above.cell is above.base:
-            continue
-        ratio = difference_of_logs(block_logs(above), block_logs(below), sequential=sequential)
-        if ratio is not None:
-            family.ratios[key, metric.id, over] = metric, ratio, above.losses if above.losses.differ else below.losses
+        if above and below and above.cell is not above.base and above.ratio and below.ratio:
+            ratio = difference_of_logs(block_logs(above), block_logs(below), sequential=sequential)
+            values = f"{ratio_value(below.ratio)} → {ratio_value(above.ratio)}"
+            losses = above.losses if above.losses.differ else below.losses
+            found.add((key, metric.id, over), metric, ratio, losses, values)
     told = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
-    family.outcomes[key, _OUTCOME, None] = cell, told
+    found.family.outcomes[key, _OUTCOME, None] = cell.question, told, None
 
 
-def _changes(family: _SidesFamily, threshold: float) -> Iterator[SideChange]:
-    adjusted = adjust(family.p_values())
-    for name, (metric, ratio, losses) in family.ratios.items():
-        key, figure, over = name
-        one = judged(ratio, adjusted.get(name), len(adjusted), losses, threshold)
+def _changes(gathered: _Gathered, threshold: float) -> Iterator[SideChange]:
+    ratios, outcomes, _ = gathered.family.judge()
+    for (key, figure, over), one in ratios.items():
+        metric, values = gathered.told[key, figure, over]
         found = finding(one, metric)
-        worse = found is PairFinding.WORSE and abs(ratio.value - 1) > threshold
-        counts = over is None or (key, figure, None) not in family.ratios
+        worse = found is PairFinding.WORSE and abs(one.ratio.value - 1) > threshold
+        counts = over is None or (key, figure, None) not in ratios
         yield SideChange(
             key=key,
             figure=figure,
             title=metric.title,
             over=over,
-            ratio=ratio,
-            shown=ratio_value(ratio),
-            interval=ratio_interval(ratio),
+            values=values,
+            ratio=one.ratio,
+            shown=ratio_value(one.ratio),
+            interval=ratio_interval(one.ratio),
             p_adjusted=one.p_adjusted,
             word=_word(one, found),
             regression=worse and counts,
             open=counts and not worse and not _excludes_worse(one, metric, threshold),
         )
-    for name, (cell, told) in family.outcomes.items():
-        outcomes = JudgedOutcomes(cell.question, told, adjusted.get(name), len(adjusted))
-        if not worth_reporting(outcomes):
+    for (key, *_), told in outcomes.items():
+        if not worth_reporting(told):
             continue
-        found = finding_of(outcomes)
+        found, (new, old) = finding_of(told), (told.contrast.numerator, told.contrast.denominator)
         yield SideChange(
-            key=name[0],
+            key=key,
             figure=_OUTCOME,
-            title=cell.question.title,
+            title=told.question.title,
             over=None,
+            values=f"{counted(old)} → {counted(new)} forks",
             ratio=None,
-            shown=f"{against(outcomes)} before",
+            shown=f"{against(told)} before",
             interval=None,
-            p_adjusted=outcomes.p_adjusted,
+            p_adjusted=told.p_adjusted,
             word=found.value,
             regression=found is PairFinding.WORSE,
-            open=not (told.is_better or outcomes.differs),
+            open=not (told.contrast.is_better or told.differs),
         )
 
 

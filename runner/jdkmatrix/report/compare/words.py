@@ -2,52 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import groupby
 
 from jdkmatrix.domain.quantities import per_cent, plural
 from jdkmatrix.report.blocks.inline import joined, strong
-from jdkmatrix.report.blocks.kinds import Items, Section
-from jdkmatrix.report.blocks.page import WebPage
-from jdkmatrix.report.blocks.tables import Column, DataTable
+from jdkmatrix.report.blocks.kinds import Items, Section, WebPage
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable
 from jdkmatrix.report.compare.sides import Compared, SideChange
 from jdkmatrix.report.words.numbers import Figure, p_figure
 from jdkmatrix.report.words.sentences import capitalised
 
-HEADINGS = ("Figure", "After / before", "95 % interval", "Adjusted p", "Verdict")
-
-
+HEADINGS = ("Figure", "Before → after", "After / before", "95 % interval", "Adjusted p", "Verdict")
 _NAMED = 3
-
-
-@dataclass(frozen=True)
-class ComparedCell:
-    """`rows`: as `HEADINGS`, and whether it is a regression."""
-
-    cell_id: str
-    rows: tuple[tuple[tuple[str, ...], bool], ...]
 
 
 def title(found: Compared) -> str:
     return f"{found.after} over {found.before}"
 
 
-def cells(found: Compared) -> tuple[ComparedCell, ...]:
-    by_cell = groupby(found.changes, key=lambda change: change.key.cell_id)
-    return tuple(
-        ComparedCell(cell_id, tuple((_row(change), change.regression) for change in changes))
-        for cell_id, changes in by_cell
-    )
+def by_cell(found: Compared) -> tuple[tuple[str, tuple[SideChange, ...]], ...]:
+    by_id = groupby(found.changes, key=lambda change: change.key.cell_id)
+    return tuple((cell_id, tuple(changes)) for cell_id, changes in by_id)
 
 
-def _row(change: SideChange) -> tuple[str, ...]:
-    return (
-        change.what,
-        change.shown,
-        change.interval or "none",
-        p_figure(change.p_adjusted) if change.p_adjusted is not None else "none",
-        change.word,
-    )
+def row(change: SideChange) -> tuple[str, ...]:
+    """As `HEADINGS`."""
+    p_adjusted = "none" if change.p_adjusted is None else p_figure(change.p_adjusted)
+    return change.what, change.values, change.shown, change.interval or "none", p_adjusted, change.word
 
 
 def hosts(found: Compared) -> str:
@@ -83,9 +65,16 @@ def remarks(found: Compared) -> tuple[str, ...]:
 
 
 def compare_page(found: Compared) -> WebPage:
-    """By itself, without a site."""
-    told = remarks(found)
-    columns = (Column(HEADINGS[0], head=True), *(Column(name, "ends") for name in HEADINGS[1:]))
+    """By itself, without a site. Regressions stand in amber."""
+    told, columns = remarks(found), (Column(HEADINGS[0], head=True), *(Column(name, "ends") for name in HEADINGS[1:]))
+
+    def table(cell_id: str, changes: Iterable[SideChange]) -> DataTable:
+        rows: list[tuple[Cell, ...]] = []
+        for change in changes:
+            first, *others = row(change)
+            rows.append((first, *(Figure(text, None, amber=change.regression) for text in others)))
+        return DataTable(f"Table of {cell_id}", columns, rows, "wrap")
+
     return WebPage(
         title=f"{title(found)} · jdk-matrix",
         heading=title(found),
@@ -95,18 +84,9 @@ def compare_page(found: Compared) -> WebPage:
         blocks=(
             *([Section("else", "What else differs", (Items(told),))] if told else []),
             *(
-                Section(
-                    f"cell-{number}",
-                    cell.cell_id,
-                    (DataTable(f"Table of {cell.cell_id}", columns, _shown(cell), "wrap"),),
-                )
-                for number, cell in enumerate(cells(found), start=1)
+                Section(f"cell-{number}", cell_id, (table(cell_id, changes),))
+                for number, (cell_id, changes) in enumerate(by_cell(found), start=1)
             ),
         ),
         short=True,
     )
-
-
-def _shown(cell: ComparedCell) -> list[tuple[Figure | str, ...]]:
-    """Regressions in amber."""
-    return [(row[0], *(Figure(text, None, amber=regression) for text in row[1:])) for row, regression in cell.rows]

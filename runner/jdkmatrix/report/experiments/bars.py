@@ -1,16 +1,20 @@
-"""A bar for each cell, a point for each fork, and a tick where the formula says it should end. Pure."""
+"""Bars of experiments: one for each cell, a point for each fork, and a tick where the formula says it should end; and
+which figures of which cells stand beside each other. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
 
-import altair as alt
-
-from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks
-from jdkmatrix.report.charts.specs import colour
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import CountLoad
+from jdkmatrix.domain.quantities import measure
+from jdkmatrix.experiments.base import ChartFigure, Page, ReadingGroup, Spread
+from jdkmatrix.report.blocks.kinds import Chart, Charts
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.slices import ExperimentSlice
+from jdkmatrix.report.charts.shapes import Drawing, Row
+from jdkmatrix.report.experiments.words import axis_words, outcome_words
 
 # How much longer than the longest bar the axis is, for the labels.
 _LABEL_ROOM = {1: 1.42, 2: 1.85}  # by how many lines the rows have: long ones leave a narrow screen little
@@ -46,78 +50,160 @@ class BarScale:
         return [found[0], *found[1::step]]
 
 
-@lru_cache
-def _shape(linear_to: float | None, row_lines: int) -> Shape:
-    """The shape for a `BarScale` with these two."""
-    y = alt.Y(
-        "row:N",
-        # As the domain of a scale, never as a sort: Vega-Lite makes an expression of a sort's values.
-        scale=alt.Scale(domain=blanks("rows")),
-        sort=None,
-        title=None,
-        axis=alt.Axis(
-            labelExpr="split(datum.label, '\\n')",
-            labelLimit=170,
-            labelLineHeight=_LINE_HEIGHT,
-            labelOverlap=False,
-            labelOffset=-(row_lines - 1) * _LINE_HEIGHT / 2,
-        ),
-    )
-    ends: list[Any] = [0, blank("end")]
-    if linear_to is None:
-        scale, axis = alt.Scale(domain=ends, nice=False), alt.Axis(tickCount=4, format=_NUMBERS)
-    else:
-        scale = alt.Scale(type="symlog", constant=linear_to, domain=ends, nice=False)
-        axis = alt.Axis(values=blanks("ticks"), format=_NUMBERS)
-
-    def x(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=blank("title"), scale=scale, axis=axis)
-
-    tooltip = [
-        alt.Tooltip("executor:N", title="arm"),
-        alt.Tooltip("label:N", title="median"),
-        alt.Tooltip("expected_label:N", title="expected"),
-    ]
-    base = alt.Chart(alt.NamedData(name="medians"))
-    bar = base.mark_bar(opacity=0.82, cornerRadiusEnd=2, height=16).encode(
-        y=y, x=x("shown"), x2="zero:Q", color=colour(), tooltip=tooltip
-    )
-    tick = (
-        base.transform_filter("isValid(datum.expected)")
-        .mark_tick(style="expected", thickness=3, height=26)
-        .encode(y=y, x=x("expected"), tooltip=tooltip)
-    )
-    point = (
-        alt.Chart(alt.NamedData(name="forks"))
-        .mark_point(style="fork", filled=True, size=36)
-        .encode(
-            y=y,
-            x=x("shown"),
-            tooltip=[
-                alt.Tooltip("executor:N", title="arm"),
-                alt.Tooltip("fork:Q"),
-                alt.Tooltip("label:N", title="figure"),
-            ],
-        )
-    )
-    label = base.mark_text(style="value", align="right").encode(y=y, x=x("end"), text="label:N")
-    return Shape(alt.layer(bar, point, tick, label))
-
-
 def expected_bars(
     medians: Sequence[Row], forks: Sequence[Row], *, scale: BarScale, order: Sequence[str], description: str
 ) -> Drawing:
     """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
     expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
     drawn at 0."""
-    rows = [row["row"] for row in medians]
-    return _shape(scale.linear_to, scale.row_lines).filled(
-        data={
+    rows, ends = [row["row"] for row in medians], {"domain": [0, scale.end], "nice": False}
+    linear = scale.linear_to is None
+    return Drawing(
+        "expected-bars",
+        {
+            **{"title": scale.title, "rows": rows, "order": order},
+            "label_offset": -(scale.row_lines - 1) * _LINE_HEIGHT / 2,
+            "scale": ends if linear else {**ends, "type": "symlog", "constant": scale.linear_to},
+            "axis": {"format": _NUMBERS, **({"tickCount": 4} if linear else {"values": scale.ticks()})},
+        },
+        _ROW_HEIGHT * len(rows),
+        description,
+        {
             "medians": [{**row, "shown": max(row["median"], 0), "zero": 0, "end": scale.end} for row in medians],
             "forks": [{**row, "shown": max(row["value"], 0)} for row in forks],
         },
-        height=_ROW_HEIGHT * len(rows),
-        description=description,
-        words={"title": scale.title, "end": scale.end},
-        lists={"rows": rows, "order": order, **({} if scale.linear_to is None else {"ticks": scale.ticks()})},
     )
+
+
+_STAR = " *"
+_CHARTS_MAX = 12  # that stand unfolded
+
+
+def bar_groups(piece: ExperimentSlice, order: Sequence[str]) -> Iterator[Charts]:
+    """Those that have a figure. Charts of one condition stand together, JDK by JDK, on the same scale."""
+    for group in piece.page.groups:
+        charts = tuple(_charts(piece, group, order))
+        if not charts:
+            continue
+        columns = len(group.figures) if len(group.figures) > 1 else min(len(piece.jdks), 3)
+        spreads = (cell.spread(figure.name) for cell in piece.cells for figure in group.figures)
+        ticks = any(spread.expected is not None for spread in spreads if spread)
+        starred = any(_STAR in chart.note for chart in charts)
+        yield Charts(
+            group.title,
+            f"{group.words} Bars are medians over forks, dots the forks"
+            f"{', upright lines what is expected' if ticks else ''}."
+            f"{' A star (*): not every fork was complete.' if starred else ''}",
+            charts,
+            css=f"by-{columns}",
+            repeats=True,
+            unfolded_max=_CHARTS_MAX,
+        )
+
+
+def _charts(piece: ExperimentSlice, group: ReadingGroup, order: Sequence[str]) -> Iterator[Chart]:
+    page, number = piece.page, 0
+    for condition in dict.fromkeys(_values(page, cell.key) for cell in piece.cells):
+        peers = [cell for cell in piece.cells if _values(page, cell.key) == condition]
+        labels = _labels(piece, page, peers)
+        for jdk in piece.jdks:
+            cells = sorted(
+                (cell for cell in peers if cell.key.jdk == jdk), key=lambda cell: order.index(cell.key.executor)
+            )
+            if piece.by_subject:
+                cells.sort(key=lambda cell: [key.workload for key in piece.keys].index(cell.key.workload))
+            for figure in group.figures:
+                if chart := _chart(piece, group, figure, cells, peers, labels, order, number):
+                    yield chart
+                    number += 1
+
+
+def _values(page: Page, key: CellKey) -> tuple[object, ...]:
+    return tuple(getattr(key, axis) for axis in page.apart)
+
+
+def _chart(
+    piece: ExperimentSlice,
+    group: ReadingGroup,
+    figure: ChartFigure,
+    cells: Sequence[CellStats],
+    peers: Sequence[CellStats],
+    labels: Mapping[CellKey, str],
+    order: Sequence[str],
+    number: int,
+) -> Chart | None:
+    """None where no cell has the figure."""
+    medians: list[Row] = []
+    forks: list[Row] = []
+    notes = []
+    for cell in cells:
+        spread = cell.spread(figure.name)
+        if spread is None:
+            continue
+        row = labels[cell.key]
+        if any(other["row"] == row for other in medians):
+            row += f", {cell.key.load}"  # another load of the same size
+        label = measure(spread.median, spread.unit)
+        expected = None if spread.expected is None else measure(spread.expected, spread.unit)
+        ended = [outcome_words(result.outcome) for result in cell.results if result.outcome != "complete"]
+        note = ", ".join(filter(None, (f"expected {expected}" if expected else "", *dict.fromkeys(ended))))
+        label = f"{label}{_STAR}" if ended else label
+        notes.append(f"{row.replace(chr(10), ', ')}: {label}{f' ({note})' if note else ''}")
+        medians.append(
+            {
+                "row": row,
+                "executor": cell.key.executor,
+                "median": spread.median,
+                "expected": spread.expected,
+                "label": label,
+                "expected_label": expected or "no figure",
+            }
+        )
+        forks += _forks(cell, figure.name, row)
+    if not medians:
+        return None
+    names = [one.name for one in group.figures] if group.same_scale else [figure.name]
+    lines = 2 if any("\n" in row["row"] for row in medians) else 1
+    scale = BarScale(figure.title, _highest(peers, names), figure.linear_to, lines)
+    axes = (axis for axis in piece.page.apart if piece.varies(axis))
+    words = axis_words(piece, cells[0].key)
+    title = ", ".join([words["jdk"], *map(words.__getitem__, axes)])
+    if len(group.figures) > 1:
+        title = f"{figure.short}: {title}"
+    description = f"{figure.title} of {title}: a bar for the median, a point per fork, a tick where one is expected"
+    drawing = expected_bars(medians, forks, scale=scale, order=order, description=description)
+    return Chart(f"experiment-{piece.kind}-{group.id}-{number}", title, "; ".join(notes), drawing)
+
+
+def _labels(piece: ExperimentSlice, page: Page, peers: Sequence[CellStats]) -> dict[CellKey, str]:
+    """The label of each cell of charts that are compared: what leads, and on a second line what else tells it from the
+    others."""
+    here = ExperimentSlice(tuple(peer.key for peer in peers), tuple(peers), piece.kind)
+    if piece.by_subject:
+        arms = here.varies("executor")
+        return {key: "\n".join([piece.subject(key), *([key.executor] if arms else [])]) for key in here.keys}
+    inner = (axis for axis in ("workload", "load", "burn_us", "wait_us", "cpus") if axis not in page.apart)
+    axes = [axis for axis in inner if here.tells_apart(axis)]
+    return {cell.key: _label(piece, cell, axes) for cell in peers}
+
+
+def _label(piece: ExperimentSlice, cell: CellStats, axes: Iterable[str]) -> str:
+    words, load = axis_words(piece, cell.key), cell.load
+    if isinstance(load, CountLoad):
+        words["load"] = f"{load.count:,}"
+    second = ", ".join(map(words.__getitem__, axes))
+    return f"{cell.key.executor}\n{second}" if second else cell.key.executor
+
+
+def _forks(cell: CellStats, name: str, row: str) -> Iterator[Row]:
+    metric = cell.metric(name)
+    for fork, figure in cell.figures(metric).items() if metric else ():
+        label = measure(figure.value, metric.unit) if metric else ""
+        yield {"row": row, "executor": cell.key.executor, "fork": fork, "value": figure.value, "label": label}
+
+
+def _highest(cells: Sequence[CellStats], names: Sequence[str]) -> float:
+    spreads: list[Spread] = [spread for cell in cells for name in names if (spread := cell.spread(name))]
+    ends = [end for spread in spreads for end in (spread.most, spread.expected) if end is not None]
+    highest = max(ends, default=0.0)
+    return highest if highest > 0 else 1.0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import amount, digits, plural
 from jdkmatrix.experiments.base import Details, FactRow, Measurand, Seen, Spread
 from jdkmatrix.experiments.kinds import BY_NAME, details_of, measurands
@@ -14,25 +15,32 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import joined, small
-from jdkmatrix.report.blocks.kinds import Disclosure, Fact, FactList, PageBlock, Pre, Prose, Section, Tile
-from jdkmatrix.report.blocks.page import WebPage
-from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow
-from jdkmatrix.report.cell_page.every_cell import CellLinks, cell_page, command_lines, fork_section, lede_of
+from jdkmatrix.report.blocks.kinds import Disclosure, Fact, FactList, PageBlock, Pre, Prose, Section, Tile, WebPage
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable
+from jdkmatrix.report.cell_page.every_cell import (
+    CellLinks,
+    Logs,
+    cell_page,
+    command_lines,
+    fork_section,
+    lede_of,
+    peers_section,
+)
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.experiment_cells import experiment_of
-from jdkmatrix.report.cells.shown import named
-from jdkmatrix.report.experiments.expectations import expectation_of
-from jdkmatrix.report.experiments.fork_facts import how_it_ran, pressure, remote_facts, vm_facts
-from jdkmatrix.report.experiments.stacks import pinned_stacks
-from jdkmatrix.report.experiments.table import status_badge
-from jdkmatrix.report.experiments.words import ended, endings, given, spread_figure, titled
-from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.cells.slices import experiment_of
+from jdkmatrix.report.experiments.fork_facts import (
+    expectation_of,
+    how_it_ran,
+    pinned_stacks,
+    pressure,
+    remote_facts,
+    vm_facts,
+)
+from jdkmatrix.report.experiments.words import ended, endings, given, spread_figure, state_badge, titled
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.attempts import Logs
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing
-from jdkmatrix.report.words.sentences import program_condition
-from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.report.words.sentences import STATUS_CLASS, STATUS_WORDS, program_condition
 
 _PERCENTILES = ("50", "90", "99", "99.9")
 
@@ -48,7 +56,7 @@ def experiment_page(cell: CellStats, judged: JudgedRun, logs: Logs, links: CellL
         logs,
         links,
         title=f"{key.workload}, {key.executor} on {key.jdk}",
-        state=status_badge(cell),
+        state=state_badge(cell),
         condition=f"Without a server, {program_condition(key)}",
         load_words=given(cell).words(),
         cells=("All experiments", "#experiments"),
@@ -101,25 +109,15 @@ def _asked(cell: CellStats) -> FactList:
 
 def _arms(cell: CellStats, experiments: Cells, order: tuple[str, ...]) -> Iterator[Section]:
     """Every arm under the same conditions, beside the leading figure of this one or, where it has none, of another."""
-    keys = experiments.peers(cell.key)
-    if len(keys) < 2:
-        return
-    peers = {key: experiments.get(key) for key in keys}
+    peers = {key: experiments.get(key) for key in experiments.peers(cell.key)}
     first = next((peer.spreads[0] for peer in (cell, *filter(None, peers.values())) if peer.spreads), None)
-    rows = []
+    rows: dict[CellKey, tuple[bool, Sequence[Cell]]] = {}
     for key, peer in peers.items():
-        current, leading = key == cell.key, peer.spreads[:1] if peer else ()
-        href = f"{file_stem(key.cell_id)}.html" if peer and not current else None
-        cells: tuple[Cell, ...] = (
-            named(key.executor, order.index(key.executor), href, current=current),
-            spread_figure(leading[0]) if leading else missing("no fork can be used"),
-            joined(*(ended(peer.record.forks) if peer else ())),
-        )
-        rows.append(TableRow(cells, "current" if current else ""))
+        leading = spread_figure(peer.spreads[0]) if peer and peer.spreads else missing("no fork can be used")
+        rows[key] = peer is not None, (leading, joined(*(ended(peer.record.forks) if peer else ())))
     name = ", ".join(filter(None, (first.name, _unit(first)))) if first else "figure"
     heads = (Column("Arm", head=True), Column(name, "num"), Column("Outcome", "ends"))
-    table = DataTable("Arms under the same conditions", heads, rows, sortable=True)
-    yield Section("", "Under the same conditions", (table,))
+    return peers_section(cell.key, heads, rows, order)
 
 
 def fork_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:

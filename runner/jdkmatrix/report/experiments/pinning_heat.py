@@ -10,11 +10,11 @@ from jdkmatrix.domain.quantities import MISSING, amount, plural
 from jdkmatrix.experiments.base import at
 from jdkmatrix.experiments.pinning import cell_held
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, held_words
+from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.report.blocks.kinds import ColourScale, HeatCell, HeatMap, PageBlock, Prose
-from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
+from jdkmatrix.report.cells.slices import ExperimentSlice
 from jdkmatrix.report.experiments.words import endings, given, load_of, outcome_words, seen_in
-from jdkmatrix.report.html.names import cell_page
-from jdkmatrix.report.words.states import STATUS_WORDS
+from jdkmatrix.report.words.sentences import State
 
 RULE = (
     f"D is how long a thread blocks each time. “free”: at least {1 - TOLERANCE:.0%} of threads / D, so that all of "
@@ -73,11 +73,11 @@ def _cell(piece: ExperimentSlice, key: CellKey | None) -> HeatCell:
         return HeatCell("", "", "", "none", True, "not a condition of this run", None)
     cell = next((cell for cell in piece.cells if cell.key == key), None)
     if cell is None:
-        return HeatCell(MISSING, STATUS_WORDS[None], "", "none", True, "no fork of it has run", None)
+        return HeatCell(MISSING, State.NOT_MEASURED.value, "", "none", True, "no fork of it has run", None)
     found = cell_held(cell.table, seen_in(cell), given(cell))
     throughput = cell.spread("throughput")
     if not found or throughput is None:
-        word, title = STATUS_WORDS[cell.best_status], "its page says why"
+        word, title = cell.state.value, "its page says why"
         for one in endings(cell.record.forks)[:1]:
             word, title = one.word, "; ".join(filter(None, (one.message, one.advice)))
         return HeatCell(MISSING, word, "", "none", True, title, cell_page(key))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from markupsafe import Markup
-
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import digits, measure
 from jdkmatrix.experiments.base import Spread
-from jdkmatrix.report.blocks.inline import badge, element, joined, small
+from jdkmatrix.report.blocks.inline import cell_page, element, joined, small
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.experiment_cells import ExperimentSlice
 from jdkmatrix.report.cells.shown import named
-from jdkmatrix.report.experiments.words import STATUS_MEANING, ended, load_of, spread_figure, titled
-from jdkmatrix.report.html.names import cell_page
+from jdkmatrix.report.cells.slices import ExperimentSlice
+from jdkmatrix.report.experiments.words import ended, load_of, spread_figure, state_badge, titled
 from jdkmatrix.report.words.numbers import Figure, missing
-from jdkmatrix.report.words.states import STATUS_CLASS, STATUS_WORDS
+from jdkmatrix.report.words.sentences import STATUS_WORDS, State
 
 # Title, and whether it is a number.
 _AXES = {
@@ -77,9 +74,9 @@ def _row(
     figures: Mapping[str, Spread],
     slot: int,
 ) -> tuple[Cell, ...]:
-    status = cell.best_status if cell else None
+    state = cell.state if cell else State.NOT_MEASURED
     forks, usable = (cell.record.forks, cell.usable) if cell else ((), ())
-    why = "this experiment has no such figure" if usable else f"{STATUS_WORDS[status]}: no fork can be used"
+    why = "this experiment has no such figure" if usable else f"{state.value}: no fork can be used"
     spreads = {spread.name: spread for spread in cell.spreads} if cell else {}
     lost = ((fork.status, reason.message) for fork in forks if not fork.usable for reason in fork.reasons)
     reasons = dict.fromkeys(f"{STATUS_WORDS[of]}: {message}" for of, message in lost)
@@ -90,13 +87,8 @@ def _row(
         joined(*ended(forks), *(element("p", text, css="reason") for text in reasons)),
         *_against(cell.against if cell else None),
         *(spread_figure(spreads[name]) if name in spreads else missing(why) for name in figures),
-        Sorted(joined(status_badge(cell), " ", small(counts)), f"{STATUS_WORDS[status]} {counts}"),
+        Sorted(joined(state_badge(cell), " ", small(counts)), f"{state.value} {counts}"),
     )
-
-
-def status_badge(cell: CellStats | None) -> Markup:
-    status = cell.best_status if cell else None
-    return badge(STATUS_WORDS[status], STATUS_CLASS[status], STATUS_MEANING[status])
 
 
 def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Figure:

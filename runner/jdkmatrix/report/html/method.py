@@ -1,28 +1,144 @@
-"""The page of the method: every gate with what it catches and what it cannot, and what came of trying it. Pure.
+"""The page of the method: every gate with what it catches and what it cannot, what came of trying it, and the load
+drivers compared. Pure.
 
-Gates and their words stand in `jdkmatrix.method`; the limits are those of the run that the page belongs to, and what
-gates caught when they were provoked is read from what `bench/provoke.py` recorded. `drivers` compares load drivers.
+Gates and their words stand in `jdkmatrix.method`; the limits are those of the run that the page belongs to. What gates
+caught when they were provoked is read from what `bench/provoke.py` recorded, how drivers differ from what
+`bench/drivers.py` did.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from jdkmatrix.domain.quantities import digits
+from jdkmatrix.domain.quantities import digits, per_cent, plural, rate_words, wait_words
 from jdkmatrix.domain.record import Record
 from jdkmatrix.method.gate import Gate
 from jdkmatrix.method.gates import GATES
 from jdkmatrix.reading import parse_json, read_text
-from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.inline import joined, link, say, small
-from jdkmatrix.report.blocks.kinds import Fact, FactList, Section
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.records.run import DriverFacts, RunRecord
+from jdkmatrix.report.blocks.inline import Wording, joined, link, say, small
+from jdkmatrix.report.blocks.kinds import Fact, FactList, PageBlock, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.html.drivers import COMPARED, ComparedDrivers, TriedOn, compared_blocks, compared_words
-from jdkmatrix.report.words.numbers import Figure, share
+from jdkmatrix.report.words.numbers import Figure, missing, share
 from jdkmatrix.validation import validated
+
+COMPARED = "drivers.json"
+
+
+class ComparedRow(Record):
+    """Windows of both drivers on one fork at one rate, of the pairs in which both counted. `share`: the rate, of what
+    virtual threads do flat out; `cpu_ratio`: of CPU time per request, wrk2 over loadgen, with its 95 % interval; by
+    driver: median CPU time and latencies, in µs, and the share of what was due that was answered."""
+
+    workload: str
+    executor: str
+    wait_us: int
+    share: float
+    rate_rps: float
+    pairs: int
+    refused: int
+    cpu_ratio: tuple[float, float, float] | None
+    cpu_us: dict[str, float]
+    p50_us: dict[str, float]
+    p99_us: dict[str, float]
+    delivered: dict[str, float]
+
+
+class TriedOn(Record):
+    """When and where something was tried, as bench/one_fork.py tells it."""
+
+    measured_at: str
+    commit: str | None
+    cpu: str
+    kernel: str
+    virtualisation: str | None
+    irq_time_accounting: bool | None
+
+    def words(self, *middle: str) -> str:
+        virtualisation = f", {self.virtualisation}" if self.virtualisation else ""
+        first = f"{self.measured_at}, {self.cpu}, Linux {self.kernel}{virtualisation}"
+        return "; ".join((first, *middle, f"commit {(self.commit or 'not known')[:12]}"))
+
+
+class ComparedDrivers(TriedOn):
+    """The record that bench/drivers.py writes."""
+
+    wrk2: DriverFacts
+    loadgen: DriverFacts
+    window_s: float
+    connections: int
+    rows: tuple[ComparedRow, ...]
+
+
+def compared_blocks(compared: ComparedDrivers) -> tuple[PageBlock, ...]:
+    """Both drivers on the same forks, and what virtual threads spend over the pool by each."""
+    rows = compared.rows
+    return (
+        DataTable("Drivers compared", columns(*_FIGURES), tuple(map(_row, rows)), "stack"),
+        Prose(say("drivers_differ")),
+        DataTable("Virtual threads over the pool, by driver", columns(*_RATIOS), tuple(_over_the_pool(rows)), "stack"),
+        Prose("So one driver makes all of a curve, every row names its driver, and no ratio is of two."),
+    )
+
+
+def compared_words(compared: ComparedDrivers) -> Wording:
+    versions = f"wrk2 {compared.wrk2.version}, loadgen {compared.loadgen.version}"
+    windows = f"windows of {compared.window_s:g} s over {compared.connections} connections"
+    return say("drivers", on=compared.words(versions, windows))
+
+
+_FIGURES = ("Fork", "Rate#", "Pairs#", "CPU/request, µs#", "Ratio#", "p50, ms#", "p99, ms#", "Delivered#")
+_RATIOS = ("CPU/request, virtual / liberty", "Rate#", "By wrk2#", "By loadgen#")
+
+
+def _over_the_pool(rows: Sequence[ComparedRow]) -> Iterator[tuple[Cell, ...]]:
+    pools = {(row.workload, row.rate_rps): row for row in rows if row.executor == "liberty"}
+    for row in rows:
+        pool = pools.get((row.workload, row.rate_rps))
+        if row.executor == "virtual" and pool:
+            ratios = (row.cpu_us[one] / pool.cpu_us[one] for one in _DRIVERS)
+            yield (_workload(row), _rate(row), *(Figure(f"{ratio:.2f}", ratio) for ratio in ratios))
+
+
+def _row(row: ComparedRow) -> tuple[Cell, ...]:
+    return (
+        f"{_workload(row)}, {row.executor}",
+        _rate(row),
+        Figure(str(row.pairs), row.pairs, under=f"{plural(row.refused, 'window')} refused" if row.refused else None),
+        _both(row.cpu_us, 1, 3),
+        _ratio(row.cpu_ratio),
+        _both(row.p50_us, 1000, 2),
+        _both(row.p99_us, 1000, 2),
+        Figure(" and ".join(per_cent(row.delivered[one]) for one in _DRIVERS), row.delivered["wrk2"]),
+    )
+
+
+_DRIVERS = ("wrk2", "loadgen")
+
+
+def _workload(row: ComparedRow) -> str:
+    return f"{row.workload}, delay {wait_words(row.wait_us)}" if row.wait_us else row.workload
+
+
+def _rate(row: ComparedRow) -> Figure:
+    return Figure(f"{rate_words(row.rate_rps)}/s", row.rate_rps, under=per_cent(row.share))
+
+
+def _both(by_driver: dict[str, float], unit: float, places: int) -> Figure:
+    values = [by_driver[one] / unit for one in _DRIVERS]
+    words = " and ".join("–" if math.isnan(value) else digits(value, places) for value in values)
+    return Figure(words, values[0])
+
+
+def _ratio(ratio: tuple[float, float, float] | None) -> Figure:
+    if ratio is None:
+        return missing("fewer than two pairs of windows counted")
+    mean, low, high = ratio
+    return Figure(f"{mean:.3f}", mean, under=f"{low:.3f}–{high:.3f}")
+
 
 PROVOKED = "provoked.json"
 Recorded = TypeVar("Recorded", bound=Record)

@@ -12,19 +12,22 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, select_autoescape
 from markupsafe import Markup
 
+from jdkmatrix.domain.applications import applications
+from jdkmatrix.domain.catalogue import catalogue, server_kinds
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.blocks.inline import Wording
-from jdkmatrix.report.blocks.kinds import PageBlock
-from jdkmatrix.report.blocks.page import WebPage
-from jdkmatrix.report.charts.shapes import on_a_page
-from jdkmatrix.report.html.drivers import COMPARED
-from jdkmatrix.report.html.method import PROVOKED, read_tried
+from jdkmatrix.report.blocks.inline import METHOD_PAGE, Wording
+from jdkmatrix.report.blocks.kinds import TAIL_LINES, PageBlock, WebPage
+from jdkmatrix.report.charts.shapes import SHAPES, on_a_page, read_shapes
+from jdkmatrix.report.html.method import COMPARED, PROVOKED, read_tried
+from jdkmatrix.report.words.sentences import State
+from jdkmatrix.run.code_version import digest_of_files
 
 DRAWS = "vega.js"  # Vega, Vega-Lite and Vega-Embed, which give the page `vegaEmbed` and no other name
 LIBRARY = f"assets/{DRAWS}"  # seen from the site's root
@@ -39,6 +42,7 @@ _PARTS = (
     "report.js",
     "home.js",
     DRAWS,
+    SHAPES,
 )
 
 
@@ -77,14 +81,35 @@ def policy(scripts: list[str], style: str, *, library_beside: bool) -> str:
     )
 
 
+def pages_of(templates: Path) -> Pages:
+    """Compiled once, and again where a file of the folder has changed.
+
+    Raises:
+        MatrixError: a template is missing, or does not parse.
+    """
+    return _pages(templates.resolve(), digest_of_templates(templates))
+
+
+def digest_of_templates(templates: Path) -> str:
+    """Changes with all that pages are made of beside results and code; with what is told of servers, executors and
+    applications, too."""
+    files = digest_of_files(templates, sorted(path for path in templates.glob("*") if path.is_file()))
+    return hashlib.sha256(f"{files}{catalogue()}{server_kinds()}{applications()}".encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _pages(templates: Path, digest: str) -> Pages:
+    return Pages(templates)
+
+
 class Pages:
-    """The templates of one folder. `shared`: what they call and name.
+    """The templates of one folder.
 
     Raises:
         MatrixError: a file of it is missing or does not parse.
     """
 
-    def __init__(self, templates: Path, **shared: Any) -> None:
+    def __init__(self, templates: Path) -> None:
         missing = [name for name in _PARTS if not (templates / name).is_file()]
         if missing:
             raise MatrixError(f"{templates}: no {', '.join(missing)} there; the folder holds the report's templates")
@@ -95,14 +120,22 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.globals.update(shared, show=self._show, say=self._say)
+        environment.globals.update(
+            show=self._show,
+            say=self._say,
+            statuses=tuple((state.value, state.meaning) for state in State),
+            tail_lines=TAIL_LINES,
+            method_page=METHOD_PAGE,
+            catalogue=catalogue(),
+            servers=tuple(server_kinds().values()),
+        )
         try:
             self._macros = environment.get_template("blocks.html.j2").module
             self._words = environment.get_template("words.html.j2").module
             self._page = environment.get_template("page.html.j2")
         except TemplateError as error:
             raise MatrixError(f"{templates}: {error}") from None
-        self.tried = read_tried(templates)
+        self.tried, self._shapes = read_tried(templates), read_shapes(templates)
         self._css = (templates / "report.css").read_text("utf-8").replace("\r\n", "\n")
         self._scripts = {name: _script(templates / name) for name in ("report.js", "home.js")}
 
@@ -116,7 +149,7 @@ class Pages:
         """`data`: for its `scripts`."""
         sources = [self._scripts[name] for name in scripts]
         css = "" if page.plain else self._css
-        charts = on_a_page(page.charts)
+        charts = on_a_page(page.charts, self._shapes)
         try:
             return self._page.render(
                 page=page,

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import reference, tuning_of
+from jdkmatrix.domain.quantities import wait_words
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.blocks.kinds import AnswerBox
-from jdkmatrix.report.cells import crossover
-from jdkmatrix.report.cells.causes import more_switches
-from jdkmatrix.report.cells.comparisons import Pair, Slice
-from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
-from jdkmatrix.report.cells.outcomes import against, counted, finding_of, sentence, worth_reporting
-from jdkmatrix.report.cells.pairs import paired_words
+from jdkmatrix.report.cells.advice import more_switches
+from jdkmatrix.report.cells.cell_figures import paired_words
+from jdkmatrix.report.cells.judgements import (
+    JudgedOutcomes,
+    Judgements,
+    against,
+    counted,
+    finding_of,
+    sentence,
+    worth_reporting,
+)
+from jdkmatrix.report.cells.slices import Pair, Slice
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import (
     PairFinding,
@@ -35,22 +42,7 @@ def answers(
 ) -> tuple[AnswerBox, ...]:
     """One per JDK, on these figures of its load, the leading one first; `seen`: sentences about its executors that are
     no ratios."""
-    found = []
-    for jdk in piece.jdks:
-        keys = [key for key in piece.keys if (key.jdk, key.executor) == (jdk, piece.pair.numerator)]
-        judged = [(metric, {key: one for key in keys if (one := judgements.of(metric, key))}) for metric in metrics]
-        outcomes = {key: told for key in keys if (told := judgements.outcomes(key))}
-        paired = {
-            (metric, key): words
-            for metric in metrics
-            for key in keys
-            if (compared := judgements.comparison(metric, key)) and (words := paired_words(compared))
-        }
-        tuned = _tuned(judgements, piece, metrics[0], jdk) if metrics and len(keys) == 1 else ()
-        answer = _answer(jdk, piece.pair, keys, judged, outcomes, paired, tuple(seen.get(jdk, ())))
-        cause = _cause(judgements, metrics[0], keys[0]) if metrics and len(keys) == 1 else ()
-        found.append(replace(answer, sentences=(*answer.sentences, *cause, *tuned)))
-    return tuple(found)
+    return tuple(_answer(judgements, piece, metrics, jdk, tuple(seen.get(jdk, ()))) for jdk in piece.jdks)
 
 
 def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> tuple[tuple[str, str], ...]:
@@ -80,32 +72,33 @@ def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> tu
 
 
 def _answer(
-    jdk: str,
-    pair: Pair,
-    keys: Sequence[CellKey],
-    judged: Sequence[tuple[Metric, dict[CellKey, Judged]]],
-    outcomes: Mapping[CellKey, JudgedOutcomes],
-    paired: Mapping[tuple[Metric, CellKey], str],
-    seen: tuple[tuple[str, str], ...],
+    judgements: Judgements, piece: Slice, metrics: Sequence[Metric], jdk: str, seen: tuple[tuple[str, str], ...]
 ) -> AnswerBox:
-    """`paired`: which blocks a ratio is of, where that must be said."""
+    pair = piece.pair
+    keys = [key for key in piece.keys if (key.jdk, key.executor) == (jdk, pair.numerator)]
+    judged = [(metric, {key: one for key in keys if (one := judgements.of(metric, key))}) for metric in metrics]
+    outcomes = {key: outcome for key in keys if (outcome := judgements.outcomes(key))}
     told = [(metric, by_key) for metric, by_key in judged if by_key]
-    news = {key: one for key, one in outcomes.items() if worth_reporting(one)}
+    news = {key: outcome for key, outcome in outcomes.items() if worth_reporting(outcome)}
+    single = len(keys) == 1 and bool(metrics)
+    behind = (*_cause(judgements, metrics[0], keys[0]), *_tuned(judgements, piece, metrics[0], jdk)) if single else ()
     if not told and not news:
-        return AnswerBox(jdk, seen) if seen else _no_answer(jdk, pair)
+        nothing = f"No block has both {pair.numerator} and {pair.base} usable."
+        lead = jdk if seen else f"{jdk}: no answer"
+        return AnswerBox(lead, (*(seen or (("", nothing),)), *behind))
     amber = any(finding(one, metric) is PairFinding.NOT_JUDGED for metric, by_key in told for one in by_key.values())
     if len(keys) > 1:
         first = [*_crossovers(pair, keys, judged, outcomes), *([_outcomes_tally(pair, outcomes)] if news else [])]
         tallies = [(metric.title, _tally(pair, by_key, metric, len(keys))) for metric, by_key in told]
         return AnswerBox(jdk, (*seen, *first, *tallies), amber)
-    sentences = [(one.question.title, f"{sentence(one, *pair)}.") for one in news.values()]
-    single = [(metric, *next(iter(by_key.items()))) for metric, by_key in told]
-    sentences += [
-        (metric.title, ratio_sentence(metric, one, *pair, paired=paired.get((metric, key))))
-        for metric, key, one in single
-    ]
-    lead = _lead(pair, [(metric, one) for metric, _, one in single], next(iter(news.values()), None))
-    return AnswerBox(f"{jdk}: {lead}", (*seen, *sentences), amber)
+    (key,) = keys
+    sentences = [(outcome.question.title, f"{sentence(outcome, *pair)}.") for outcome in news.values()]
+    for metric, by_key in told:
+        compared = judgements.comparison(metric, key)
+        paired = paired_words(compared) if compared else None
+        sentences.append((metric.title, ratio_sentence(metric, by_key[key], *pair, paired=paired)))
+    lead = _lead(pair, [(metric, by_key[key]) for metric, by_key in told], next(iter(news.values()), None))
+    return AnswerBox(f"{jdk}: {lead}", (*seen, *sentences, *behind), amber)
 
 
 def _crossovers(
@@ -130,15 +123,11 @@ def _crossovers(
     return [
         (
             f"From which delay? {condition(cpus, TaskSize(burn_us, 0))}",
-            crossover.sentence(crossover.Crossover(findings), *pair),
+            crossover_sentence(Crossover(findings), *pair),
         )
         for (cpus, burn_us), findings in sorted(by_place.items())
         if len(findings) > 1
     ]
-
-
-def _no_answer(jdk: str, pair: Pair) -> AnswerBox:
-    return AnswerBox(f"{jdk}: no answer", (("", f"No block has both {pair.numerator} and {pair.base} usable."),))
 
 
 def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None) -> str:
@@ -198,3 +187,62 @@ def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tup
     one, other = widest.contrast.numerator, widest.contrast.denominator
     largest = f"{counted(one)} forks with {pair.numerator}, {counted(other)} with {pair.base}"
     return widest.question.title, f"{counts}. The largest difference: {largest}, with {condition(key.cpus, key.task)}."
+
+
+_OPEN = (
+    *(PairFinding.NO_EVIDENCE_YET, PairFinding.NO_DIFFERENCE_SEEN, PairFinding.CANNOT_TELL),
+    *(PairFinding.ONE_BLOCK, PairFinding.TOO_FEW_FORKS),
+)
+
+
+@dataclass(frozen=True)
+class Crossover:
+    """The findings about one executor against another, by delay in µs; None where there is no pair."""
+
+    findings: Mapping[int, PairFinding | None]
+
+    @property
+    def waits_us(self) -> tuple[int, ...]:
+        return tuple(sorted(self.findings))
+
+    @property
+    def ahead_from_us(self) -> int | None:
+        """The shortest measured delay from which on it is ahead at every longer one, too; None: there is no such."""
+        found = None
+        for wait_us in reversed(self.waits_us):
+            if self.findings[wait_us] is not PairFinding.BETTER:
+                break
+            found = wait_us
+        return found
+
+    def at(self, *wanted: PairFinding | None) -> tuple[int, ...]:
+        return tuple(wait_us for wait_us in self.waits_us if self.findings[wait_us] in wanted)
+
+
+def crossover_sentence(found: Crossover, numerator: str, denominator: str) -> str:
+    """Speaks of the delays that were measured, and of none between them."""
+    waits = found.waits_us
+    since = found.ahead_from_us
+    ahead, behind = found.at(PairFinding.BETTER), found.at(PairFinding.WORSE)
+    if since == waits[0]:
+        words = f"{numerator} is ahead at every delay that was measured"
+    elif since is not None:
+        before = _delays([wait_us for wait_us in waits if wait_us < since])
+        words = f"{numerator} is ahead from a delay of {wait_words(since)} on; it is not at {before}"
+    elif ahead:
+        words = f"{numerator} is ahead at {_delays(ahead)}, but not at every longer delay"
+    else:
+        words = f"{numerator} is not ahead at any delay that was measured"
+    parts = [words]
+    if behind:
+        parts.append(f"{denominator} is ahead at {_delays(behind)}")
+    if open_ := found.at(*_OPEN):
+        parts.append(f"nothing is shown at {_delays(open_)}")
+    if unjudged := found.at(PairFinding.NOT_JUDGED, None):
+        parts.append(f"no verdict at {_delays(unjudged)}")
+    return f"{'; '.join(parts)}. Measured: {_delays(waits)}."
+
+
+def _delays(waits_us: Sequence[int]) -> str:
+    words = [wait_words(wait_us) if wait_us else "0 ms" for wait_us in waits_us]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

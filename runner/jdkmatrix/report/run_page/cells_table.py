@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from markupsafe import Markup
 
-from jdkmatrix.domain.cell_key import AXES, CellKey
+from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.figures.metrics import CAPACITY
 from jdkmatrix.report.blocks.inline import badge, joined, say, small
 from jdkmatrix.report.blocks.kinds import Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Filter, Sorted, TableRow
-from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.judgements import worth_reporting
 from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
-from jdkmatrix.report.cells.outcomes import worth_reporting
 from jdkmatrix.report.cells.shown import (
     CPU_COST,
     HELD,
@@ -28,8 +28,7 @@ from jdkmatrix.report.cells.shown import (
 )
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import delay_of, tasks_of
-from jdkmatrix.report.words.states import State
+from jdkmatrix.report.words.sentences import State, delay_of, tasks_of
 
 # In the order of their filters: title, unit, and whether it stands behind the executor.
 _AXES: dict[str, tuple[str, str, bool]] = {
@@ -50,10 +49,10 @@ _FILTER_TITLES = {"burn_us": "Task duration, µs", "wait_us": "Remote delay, µs
 def cells_section(judged: JudgedRun) -> Section:
     cells = judged.cells
     shown = tuple(shown_cells(cells, judged.judgements))
-    varying = varying_axes(cells)
-    counts = [(state, sum(one.state is state for one in shown)) for state in State]
-    badges = [badge(f"{number} {state.value}", state.css) for state, number in counts if number]
-    constant = constant_words(cells, varying)
+    varying = [axis for axis in _AXES if len({one.axis(axis) for one in shown} - {""}) > 1]
+    counts = {state: number for state in State if (number := sum(one.state is state for one in shown))}
+    badges = [badge(f"{number} {state.value}", state.css) for state, number in counts.items()]
+    constant = _constant_words(shown, varying)
     kinds = {cell.latency.kind for cell in cells if cell.latency}
     kind = KIND_SHORT[next(iter(kinds))] if len(kinds) == 1 else ""
     service = ""
@@ -62,6 +61,8 @@ def cells_section(judged: JudgedRun) -> Section:
     figures = _figures(judged, shown)
     before = [axis for axis in varying if not _AXES[axis][2] and axis != "executor"]
     behind = [axis for axis in varying if _AXES[axis][2]]
+    axes = [(axis, _FILTER_TITLES.get(axis, _AXES[axis][0]), _values(axis, shown)) for axis in varying]
+    states = [("status", "Status", tuple(state.value for state in counts))] if len(counts) > 1 else []
     table = DataTable(
         label="Table of cells",
         columns=(
@@ -75,7 +76,7 @@ def cells_section(judged: JudgedRun) -> Section:
         id="cells-table",
         sortable=True,
         tall=True,
-        filter=_filter(shown, varying, [state.value for state, number in counts if number]),
+        filter=Filter((*axes, *states)),
     )
     return Section(
         "cells",
@@ -85,41 +86,31 @@ def cells_section(judged: JudgedRun) -> Section:
     )
 
 
-def varying_axes(cells: Cells) -> tuple[str, ...]:
-    """The axes with more than one value, the driver among them."""
-    found = {axis for axis in AXES if len({getattr(key, axis) for key in cells.keys}) > 1}
-    if len(_drivers(cells)) > 1:
-        found.add("driver")
-    return tuple(axis for axis in _AXES if axis in found)
+def _values(axis: str, shown: Iterable[ShownCell]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(str(one.axis(axis)) for one in shown))
 
 
-def _drivers(cells: Cells) -> set[str]:
-    return {cell.driver for cell in cells if cell.driver}
-
-
-def constant_words(cells: Cells, varying: Collection[str]) -> str:
+def _constant_words(shown: Sequence[ShownCell], varying: Collection[str]) -> str:
     """All that cells share, so that the table need not repeat it."""
-    if not cells.keys:
+    if not shown:
         return ""
-    key, drivers = cells.keys[0], _drivers(cells)
-    words = {
-        "workload": key.workload,
-        "server": key.server,
-        "jdk": key.jdk,
-        "executor": key.executor,
+    key, driver = shown[0].key, next(filter(None, _values("driver", shown)), "")
+    words = {axis: str(shown[0].axis(axis)) for axis in _AXES} | {
         "cpus": plural(key.cpus, "CPU"),
         "burn_us": tasks_of(key.burn_us),
         "wait_us": delay_of(key.wait_us) if key.wait_us else "",
-        "load": key.load,
-        "driver": f"driven by {next(iter(drivers))}" if drivers else "",
+        "driver": f"driven by {driver}" if driver else "",
     }
     return ", ".join(text for axis, text in words.items() if text and axis not in varying)
 
 
 def _figures(judged: JudgedRun, shown: Sequence[ShownCell]) -> tuple[FigureColumn, ...]:
-    asked = _outcomes_head(shown)
+    """Where one load asks forks a question it stands in the head, else each figure's tooltip says it; there is none
+    where every fork did what it was to do."""
+    titles = {one.cell.question.title for one in shown if one.cell and _is_news(one, one.cell)}
+    asked = next(iter(titles)) if len(titles) == 1 else "Did as asked"
     return (
-        *((FigureColumn(asked, "forks", lambda one: one.outcome),) if asked else ()),
+        *((FigureColumn(asked, "forks", lambda one: one.outcome),) if titles else ()),
         *((HELD,) if any(cell.figures(CAPACITY) for cell in judged.cells) else ()),
         RATE,
         FigureColumn(f"vs {judged.cells.references}", "ratio", lambda one: one.versus),
@@ -129,18 +120,10 @@ def _figures(judged: JudgedRun, shown: Sequence[ShownCell]) -> tuple[FigureColum
     )
 
 
-def _outcomes_head(shown: Sequence[ShownCell]) -> str | None:
-    """Where one load asks the question it stands in the head, else each figure's tooltip says it; None where every fork
-    did what it was to do."""
-    titles = {one.cell.question.title for one in shown if one.cell and _is_news(one)}
-    return next(iter(titles)) if len(titles) == 1 else "Did as asked" if titles else None
-
-
-def _is_news(one: ShownCell) -> bool:
-    cell, judged = one.cell, one.judgements.outcomes(one.key)
-    if cell is None or not cell.question.in_tables:
-        return False
-    return (judged is not None and worth_reporting(judged)) or (cell.attained.no > 0 and not cell.question.is_sought)
+def _is_news(one: ShownCell, cell: CellStats) -> bool:
+    judged = one.judgements.outcomes(one.key)
+    told = (judged is not None and worth_reporting(judged)) or (cell.attained.no > 0 and not cell.question.is_sought)
+    return told and cell.question.in_tables
 
 
 def _axis_column(axis: str) -> Column:
@@ -148,40 +131,23 @@ def _axis_column(axis: str) -> Column:
     return Column(joined(title, " ", small(unit)) if unit else title, "num" if axis in _NUMBERS else "")
 
 
-def _axis(key: CellKey, axis: str, driver: str | None) -> Cell:
-    if axis == "driver":
-        return driver or MISSING
-    value = getattr(key, axis)
-    return Figure(str(value), value) if axis in _NUMBERS else str(value)
+def _axis(one: ShownCell, axis: str) -> Cell:
+    value = one.axis(axis)
+    return Figure(str(value), value) if isinstance(value, int) else value or MISSING
 
 
 def _row(
     one: ShownCell, before: Sequence[str], behind: Sequence[str], figures: Sequence[FigureColumn], order: Sequence[str]
 ) -> TableRow:
-    key, driver = one.key, one.cell.driver if one.cell else None
     number = f'<small title="usable forks of those that were planned">{one.forks}</small>'
     number = number if one.state_text == one.state.value else ""
     return TableRow(
         (
-            *(_axis(key, axis, driver) for axis in before),
-            named(key.executor, order.index(key.executor), one.href),
+            *(_axis(one, axis) for axis in before),
+            named(one.key.executor, order.index(one.key.executor), one.href),
             Sorted(one.state_badge + Markup(f" {number}"), f"{one.state.value} {one.forks}"),
-            *(_axis(key, axis, driver) for axis in behind),
+            *(_axis(one, axis) for axis in behind),
             *(column.of(one) for column in figures),
         ),
-        data=(
-            *((axis, str(getattr(key, axis))) for axis in AXES),
-            ("driver", driver or ""),
-            ("status", one.state.value),
-        ),
+        data=(*((axis, str(one.axis(axis))) for axis in (*AXES, "driver")), ("status", one.state.value)),
     )
-
-
-def _filter(shown: Sequence[ShownCell], varying: Sequence[str], states: Sequence[str]) -> Filter:
-    def values(axis: str) -> tuple[str, ...]:
-        if axis == "driver":
-            return tuple(dict.fromkeys((one.cell and one.cell.driver) or "" for one in shown))
-        return tuple(dict.fromkeys(str(getattr(one.key, axis)) for one in shown))
-
-    axes = [(axis, _FILTER_TITLES.get(axis, _AXES[axis][0]), values(axis)) for axis in varying]
-    return Filter((*axes, *([("status", "Status", tuple(states))] if len(states) > 1 else [])))

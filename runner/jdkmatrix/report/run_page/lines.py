@@ -9,7 +9,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.comparisons import Slice
+from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.curves import Axis, lines
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.charts.specs import log_domain

@@ -13,7 +13,7 @@ from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
 from jdkmatrix.report.blocks.inline import fill, joined
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.comparisons import Slice
+from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.curves import Axis, stacked
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group

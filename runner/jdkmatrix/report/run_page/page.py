@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.inline import joined, say, strong
+from jdkmatrix.report.blocks.inline import METHOD_PAGE, joined, say, strong
 from jdkmatrix.report.blocks.kinds import (
     Command,
     Container,
@@ -19,29 +19,23 @@ from jdkmatrix.report.blocks.kinds import (
     PageBlock,
     Prose,
     Section,
-    Trouble,
-    Troubles,
+    WebPage,
 )
-from jdkmatrix.report.blocks.page import WebPage
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.comparisons import slices
-from jdkmatrix.report.cells.shown import ShownCell, shown_cells
+from jdkmatrix.report.cells.slices import of_kinds, slices
 from jdkmatrix.report.claims.published import claim_in_run, published_blocks
-from jdkmatrix.report.html.names import METHOD_PAGE
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page import attempts, experiment_words, facts, refusals, sessions
+from jdkmatrix.report.run_page import facts, sessions
 from jdkmatrix.report.run_page.cells_table import cells_section
-from jdkmatrix.report.run_page.dependence import check_blocks, dependence_notices
-from jdkmatrix.report.run_page.fork_counts import count_forks
+from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.run_page.jdks import jdks_section
-from jdkmatrix.report.run_page.modes import modes_notices
-from jdkmatrix.report.run_page.precision import precision_section
+from jdkmatrix.report.run_page.notices import warned
+from jdkmatrix.report.run_page.precision import check_blocks, precision_section
 from jdkmatrix.report.run_page.sections import sections
-from jdkmatrix.report.run_page.troubles import fork_lines
+from jdkmatrix.report.run_page.troubles import troubles_section
 from jdkmatrix.report.words.numbers import quantity
-from jdkmatrix.report.words.sentences import cell_words, family_words
-from jdkmatrix.report.words.states import State
+from jdkmatrix.report.words.sentences import State, capitalised, cell_words, family_words
 
 
 def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequence[Notice], root: str) -> WebPage:
@@ -60,7 +54,7 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
         *_published(judged, root),
         *([cells_section(judged)] if served else []),
         *precision_section(run, cells, check_blocks(cells), judgements),
-        *_troubles(judged),
+        *troubles_section(judged),
         jdks_section(run.jdks),
         _host(run),
         HowToRead(served, bool(experiments), " or ".join(pairs), cells.references),
@@ -98,56 +92,43 @@ def _menu(served: bool, experiments: Sequence[Section], later: Sequence[PageBloc
     yield from (("How to read", "#reading"), ("How windows are judged", METHOD_PAGE), ("Reproduce", "#reproduce"))
 
 
-def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
-    """All that must or should be known of a run; those that change how its figures must be read come first."""
-    loaded, cells = judged.loaded, judged.cells
-    found = [
-        *facts.notices(loaded, cells, judged.judgements),
-        *refusals.notices(judged.refusals, loaded.cells),
-        *dependence_notices(check_blocks(cells)),
-        *modes_notices(cells),
-        *experiment_words.notices(judged.experiments),
-        *sessions.notices(loaded),
-        *attempts.notices(loaded),
-    ]
-    return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
-
-
-def warned(notices: Sequence[Notice]) -> tuple[str, ...]:
-    """Titles of those that change how figures must be read."""
-    return tuple(dict.fromkeys(notice.title for notice in notices if notice.weight == "warn"))
-
-
 def run_title(judged: JudgedRun) -> str:
     run, keys, experiments = judged.run, judged.cells.keys, judged.experiments
-    alone = experiment_words.title(run, experiments)
+    alone = f"without a server: {run.scenario.name if run.scenario else _kinds(experiments) or 'experiments'}"
     if experiments.keys and not keys:
-        return alone
-    about = [run.scenario.name] if run.scenario else list(dict.fromkeys(key.served for key in keys))
-    if experiments.keys and not run.scenario:
-        about.append(f"{alone[0].lower()}{alone[1:]}")
-    return f"Thread pool or virtual threads: {', '.join(about)}" if about else "Thread pool or virtual threads"
+        return capitalised(alone)
+    served = dict.fromkeys(key.served for key in keys)
+    about = [run.scenario.name] if run.scenario else [*served, *([alone] if experiments.keys else [])]
+    return ": ".join(filter(None, ("Thread pool or virtual threads", ", ".join(about))))
+
+
+def _kinds(experiments: Cells) -> str:
+    return ", ".join(piece.page.title.lower() for piece in of_kinds(experiments))
 
 
 def _summary(judged: JudgedRun) -> str:
-    forks, experiments = count_forks(judged.loaded), judged.experiments
-    words = filter(None, (_of_served(judged.cells, experiments), experiment_words.summary(experiments)))
-    return joined(strong(f"{forks.text}.", "forks amber" if forks.amber else "forks"), " ", " ".join(words))
+    """How many forks can be used, and how much there is of servers and of experiments without one."""
+    count, cells, experiments = count_forks(judged.loaded), judged.cells, judged.experiments
+    told = []
+    if cells.keys or not experiments.keys:
+        usable = sum(bool(cell.usable) for cell in cells)
+        told.append(
+            f"{_number(cells, 'executor', 'executor')} on {_number(cells, 'jdk', 'JDK')}: {usable} of "
+            f"{plural(len(cells.keys), 'cell')} with a fork that can be used, each fork a fresh server process."
+        )
+    if experiments.keys:
+        kinds, ended = _kinds(experiments), sum(cell.state is State.OK for cell in experiments)
+        forks = plural(sum(len(cell.record.forks) for cell in experiments), "fork")
+        told.append(
+            f"Without a server{f' ({kinds})' if kinds else ''}: {_number(experiments, 'executor', 'arm')} on "
+            f"{_number(experiments, 'jdk', 'JDK')}, {ended} of {plural(len(experiments.keys), 'cell')} ran to an "
+            f"outcome, from {forks}, each a fresh process."
+        )
+    return joined(strong(f"{count.text}.", "forks amber" if count.amber else "forks"), " ", " ".join(told))
 
 
-def _of_served(cells: Cells, experiments: Cells) -> str:
-    """Empty where the run has experiments without a server only."""
-    if experiments.keys and not cells.keys:
-        return ""
-
-    def number(axis: str, noun: str) -> str:
-        return plural(len({getattr(key, axis) for key in cells.keys}), noun)
-
-    measured = sum(1 for cell in cells if cell.usable)
-    return (
-        f"{number('executor', 'executor')} on {number('jdk', 'JDK')}: {measured} of {plural(len(cells.keys), 'cell')} "
-        "with a fork that can be used, each fork a fresh server process."
-    )
+def _number(cells: Cells, axis: str, noun: str) -> str:
+    return plural(len({getattr(key, axis) for key in cells.keys}), noun)
 
 
 def _about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
@@ -181,62 +162,14 @@ def _published(judged: JudgedRun, root: str) -> Iterator[Section]:
     )
 
 
-def _troubles(judged: JudgedRun) -> Iterator[Section]:
-    run, loaded = judged.run, judged.loaded
-    shown = shown_cells(judged.cells, judged.judgements)
-    of_cells = (
-        *(trouble for one in shown if (trouble := _trouble(one, run))),
-        *experiment_words.troubles(judged.experiments, _why_not_measured(run)),
-    )
-    not_testable = (Trouble(cell_words(n.key), None, "not testable", "none", (n.reason,)) for n in run.not_testable)
-    files = (Trouble(problem, None, "file", "failed") for problem in loaded.problems)
-    blocks: list[PageBlock] = [
-        block
-        for heading, troubles in (("", of_cells), ("Not testable here", (*not_testable,)), ("Result files", (*files,)))
-        if troubles
-        for block in (*((Prose(heading=heading),) if heading else ()), Troubles(troubles))
-    ]
-    if blocks:
-        yield Section("troubles", "What is not ok, and why", blocks)
-
-
-def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
-    if one.cell is None or one.state is State.NOT_MEASURED:
-        reasons: tuple[str, ...] = (_why_not_measured(run),)
-    else:
-        reasons = fork_lines(one.cell.record.forks, shortfalls=one.cell.fell_short)
-        if one.state is State.OK and not reasons:
-            return None
-    is_ok = one.state is State.OK
-    return Trouble(
-        label=cell_words(one.key),
-        href=one.href,
-        status="some forks" if is_ok else one.state_text,
-        status_class="not-steady" if is_ok else one.state.css,
-        reasons=reasons or ("no reason was recorded",),
-    )
-
-
-def _why_not_measured(run: RunRecord) -> str:
-    if run.status == "complete":
-        return "the run is complete and has no readable record of this cell: see the files that could not be read"
-    return "the run ended before this cell had its turn"
-
-
 def _host(run: RunRecord) -> Section:
     blocks: list[PageBlock] = [FactList(facts.host_facts(run.latest_session.host))]
     if run.calibrations:
         words = say("calibration", single=len(run.calibrations) == 1)
-        rows: list[tuple[Cell, ...]] = [
-            (
-                one.jdk,
-                quantity(one.rounds_per_us, 3, why=""),
-                quantity(one.spread * 100, 2, why=""),
-                str(one.repeats),
-                str(one.cpu),
-            )
-            for one in run.calibrations
-        ]
+        rows: list[tuple[Cell, ...]] = []
+        for one in run.calibrations:
+            figures = quantity(one.rounds_per_us, 3, why=""), quantity(one.spread * 100, 2, why="")
+            rows.append((one.jdk, *figures, str(one.repeats), str(one.cpu)))
         heads = columns("JDK", "Rounds|per µs#", "Spread|% of median#", "Repeats#", "CPU#")
         blocks += [Prose(words, "Calibration of the work"), DataTable("Calibration", heads, rows)]
     if run.capacities:

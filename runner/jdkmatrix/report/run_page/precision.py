@@ -1,23 +1,33 @@
-"""How precisely each ratio is known after so many blocks, and what more precision costs. Pure."""
+"""How precisely each ratio is known after so many blocks, what more precision costs, and whether the blocks are
+correlated or drift. Pure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import say
-from jdkmatrix.report.blocks.kinds import Prose, Section
+from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs
 from jdkmatrix.report.cells.judgements import Judgements
-from jdkmatrix.report.run_page.dependence import BlockChecks, lag1_figure, trend_figure
-from jdkmatrix.report.words.numbers import Figure, missing, share, span
+from jdkmatrix.report.words.numbers import Figure, missing, p_value, share, span
 from jdkmatrix.report.words.sentences import ratio_name
+from jdkmatrix.stats.dependence import (
+    FEWEST_BLOCKS,
+    Dependence,
+    JudgedDependence,
+    blocks_needed,
+    dependence,
+    judge_dependence,
+)
 from jdkmatrix.stats.protocols import (
     AsMeasured,
     Cost,
@@ -31,6 +41,108 @@ from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.stats.verdicts import Verdict
+
+_NAMED_AT_MOST = 3
+
+
+@dataclass(frozen=True)
+class BlockChecks:
+    """The test of every leading ratio that has enough blocks, by its numerator's cell; A/A checks among them, which
+    suffer from the same host. All tests of a page are one family."""
+
+    judged: Mapping[CellKey, JudgedDependence]
+    names: Mapping[CellKey, str]
+
+    @property
+    def tests(self) -> int:
+        return 2 * len(self.judged)
+
+    @property
+    def words(self) -> str:
+        """Says what was tested, for the head of a table."""
+        if not self.tests:
+            return f"Fewer than {FEWEST_BLOCKS} blocks cannot show whether they are correlated or drift."
+        return (
+            "Each ratio is tested for correlated blocks (lag 1: the correlation between the log ratios of "
+            "neighbouring blocks; von Neumann’s ratio of ranks, after Bartels) and for a drift (trend: how the ratio "
+            f"changed from the first block to the last; Mann’s test): {plural(self.tests, 'test')} on this page, "
+            f"p-values adjusted for all of them (Holm). Among so many, fewer than {blocks_needed(self.tests)} blocks "
+            "cannot show a correlation, and in few blocks only a strong one is seen."
+        )
+
+    @property
+    def finding(self) -> str | None:
+        """Which ratios have blocks that are not independent, in a sentence; None where none was seen."""
+        found = {key: one for key, one in self.judged.items() if one.correlated or one.drifting}
+        if not found:
+            return None
+        named = [f"{self.names[key]}: {_said(one)}" for key, one in found.items()][:_NAMED_AT_MOST]
+        more = [f"{len(found) - len(named)} more"] if len(found) > len(named) else []
+        return f"in {len(found)} of {plural(len(self.judged), 'ratio')} ({'; '.join([*named, *more])})"
+
+
+def check_blocks(cells: Cells) -> BlockChecks:
+    found: dict[CellKey, Dependence] = {}
+    names: dict[CellKey, str] = {}
+    for cell, base in cells.compared():
+        compared = cells.compare(cells.leading(cell.key), cell.key, base.key.executor)
+        one = dependence(block_logs(compared)) if compared else None
+        if one is not None:
+            found[cell.key] = one
+            names[cell.key] = ratio_name(cell.key, base.key.executor)
+    return BlockChecks(judge_dependence(found), names)
+
+
+def dependence_notices(checks: BlockChecks) -> Iterable[Notice]:
+    if checks.finding is None:
+        return
+    judged = checks.judged.values()
+    text = f"Blocks are not independent of each other {checks.finding}. Intervals and p-values take them to be."
+    if any(one.correlated and one.found.lag1 > 0 for one in judged):
+        text += (
+            " Where neighbours are alike, intervals are too narrow: with a lag-1 correlation of 0.3 chance alone is "
+            "called a difference twice as often as it should be."
+        )
+    if any(one.correlated and one.found.lag1 <= 0 for one in judged):
+        text += (
+            " Where blocks alternate up and down, intervals are too wide: perhaps an executor’s place inside its "
+            "block matters, which changing places evens out."
+        )
+    if any(one.drifting for one in judged):
+        text += " Where a ratio drifts, it averages over a change, and more blocks would give another value."
+    yield Notice("warn", "Correlated blocks", text)
+
+
+def _dependence_figures(judged: JudgedDependence | None, blocks: int) -> tuple[Figure, Figure]:
+    """Lag 1 and trend."""
+    if judged is None:
+        return (missing(f"{plural(blocks, 'block')}: nothing can be said of fewer than {FEWEST_BLOCKS}"),) * 2
+    found = judged.found
+    told = (
+        (digits(found.lag1, 2), found.lag1, found.lag1_p, judged.lag1_p_adjusted),
+        (_change(found), found.change, found.trend_p, judged.trend_p_adjusted),
+    )
+    lag1, trend = (
+        Figure(text, sort, f"{p_value(own)} on its own", f"adjusted {p_value(adjusted)}")
+        for text, sort, own, adjusted in told
+    )
+    return lag1, trend
+
+
+def _said(judged: JudgedDependence) -> str:
+    found = judged.found
+    parts = []
+    if judged.correlated:
+        parts.append(f"lag-1 correlation {digits(found.lag1, 2)}, adjusted {p_value(judged.lag1_p_adjusted)}")
+    if judged.drifting:
+        parts.append(f"{_change(found)} over {found.blocks} blocks, adjusted {p_value(judged.trend_p_adjusted)}")
+    return ", ".join(parts)
+
+
+def _change(found: Dependence) -> str:
+    sign = "+" if found.change > 0 else ""
+    return f"{sign}{digits(found.change * 100, 2)} %"
+
 
 _FIXED = FixedLength()
 _OTHER_FIGURE = "worked out for throughput only"
@@ -84,7 +196,6 @@ def _rows(
             continue
         ratio, known = judged.ratio, math.expm1(half_width_log)
         ended_by = _decision(ratio, rules) if adaptive else "fixed number"
-        found = checks.of(key)
         cost = _cost_of(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
         whole = cost if isinstance(cost, Protocols) else None
         yield (
@@ -92,8 +203,7 @@ def _rows(
             metric.title,
             Figure(str(ratio.blocks), ratio.blocks),
             Figure(f"± {known * 100:.{1 if known < 0.1 else 0}f} %", known),
-            lag1_figure(found, ratio.blocks),
-            trend_figure(found, ratio.blocks),
+            *_dependence_figures(checks.judged.get(key), ratio.blocks),
             judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
             _adaptive(cost),
             _cost(whole.fixed) if whole else _no_fixed(cost),

@@ -16,7 +16,7 @@ from jdkmatrix.records.windows import Sample
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cell_figures import amount
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.comparisons import Slice
+from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.curves import Axis, lines
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group

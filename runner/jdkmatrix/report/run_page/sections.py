@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.kinds import kind_of, loads_words
-from jdkmatrix.report.blocks.inline import Wording, element, fill, joined, say, swatch
+from jdkmatrix.report.blocks.inline import Wording, element, file_stem, fill, joined, say, swatch
 from jdkmatrix.report.blocks.kinds import (
     AnswerBoxes,
     Charts,
@@ -18,11 +18,10 @@ from jdkmatrix.report.blocks.kinds import (
     Section,
 )
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.comparisons import Slice, slices
 from jdkmatrix.report.cells.heat import heat_map, legend, outcomes_asked, scorecard
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.latency import KIND_WORDS
-from jdkmatrix.report.html.names import file_stem
+from jdkmatrix.report.cells.slices import Slice, slices
 from jdkmatrix.report.run_page import ramps, steps
 from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.run_page.lines import ChartPlace

@@ -38,10 +38,8 @@ def measuring(loaded: LoadedRun) -> tuple[Session, ...]:
 
 def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
     """All that was not the same in all of them. What one of them did not record is not compared."""
-    found: list[str] = []
-    boots = len({session.boot_id for session in sessions if session.boot_id})
-    if boots > 1:
-        found.append("the host was restarted in between")
+    boots = {session.boot_id for session in sessions if session.boot_id}
+    found = ["the host was restarted in between"] if len(boots) > 1 else []
     by_key: dict[str, list[Any]] = {}
     for session in sessions:
         for key, value in _compared(session):
@@ -66,21 +64,13 @@ def line(loaded: LoadedRun) -> str | None:
 def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
     """None where the run is from before sessions were recorded."""
     sessions, forks = loaded.run.sessions, _forks(loaded)
-    told = [
-        ", ".join(
-            filter(
-                None,
-                (
-                    moment(session.started_at),
-                    duration(session) if session.ended_at else "killed",
-                    plural(forks[session.number], "fork"),
-                ),
-            )
-        )
-        for session in sessions
-    ]
     if len(sessions) < 2:
         return tuple(Fact("Sessions", "1") for _ in sessions)
+    told = []
+    for session in sessions:
+        lasted = duration(session) if session.ended_at else "killed"
+        parts = (moment(session.started_at), lasted, plural(forks[session.number], "fork"))
+        told.append(", ".join(filter(None, parts)))
     return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "and how many forks of each are used"),)
 
 
@@ -88,13 +78,8 @@ def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
     """How much of the time gave figures; nothing where it is not known how long a session took, or no window counts."""
     spans = [lasted_s(session) for session in loaded.run.sessions]
     took_s = sum(filter(None, spans))
-    counted_s = sum(
-        window.load.duration_s
-        for cell in loaded.cells
-        for fork in cell.forks
-        if fork.usable
-        for window in fork.valid_windows
-    )
+    usable = [fork for cell in loaded.cells for fork in cell.forks if fork.usable]
+    counted_s = sum(window.load.duration_s for fork in usable for window in fork.valid_windows)
     if None in spans or not took_s > 0 or not counted_s:
         return ()
     return (Fact("In windows", f"{counted_s / took_s:.0%} of that time".replace("%", " %"), _WINDOWS_TITLE),)

@@ -11,10 +11,10 @@ from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Charts
-from jdkmatrix.report.cells.causes import best, held_back
+from jdkmatrix.report.cells.advice import best, held_back
 from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.comparisons import Slice
+from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.curves import Axis
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group

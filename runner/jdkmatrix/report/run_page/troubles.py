@@ -1,17 +1,28 @@
-"""The troubles of a cell, a line for each fork. Pure."""
+"""What is not ok in a run, and why: its cells, a line for each fork, and files. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from jdkmatrix.figures.unsteady import COMPILING, why_not_steady
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.kinds import (
+    PageBlock,
+    Prose,
+    Section,
+    Trouble,
+    Troubles,
+)
+from jdkmatrix.report.cells.shown import ShownCell, shown_cells
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import ranges
-from jdkmatrix.report.words.sentences import without_log_prefix
+from jdkmatrix.report.words.sentences import State, cell_words, without_log_prefix
 
+_NO_REASON = "no reason was recorded"
 _NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 
 
@@ -22,7 +33,18 @@ def fork_lines(forks: Iterable[Fork], *, shortfalls: bool) -> tuple[str, ...]:
     for fork in forks:
         if line := "; ".join(_parts(fork, shortfalls=shortfalls or not fork.usable)):
             told.setdefault(line, []).append(fork.fork)
-    return tuple(f"{'fork' if len(some) == 1 else 'forks'} {ranges(some)}: {line}" for line, some in told.items())
+    return tuple(_of_forks(some, line) for line, some in told.items())
+
+
+def _program_lines(every: Iterable[Fork]) -> tuple[str, ...]:
+    """How an experiment ended is a finding, and limits that it hit belong to that: here is what spoilt its forks."""
+    forks = [fork for fork in every if fork.status is not Status.OK]
+    told = ((reason, fork.fork) for fork in forks for reason in ([one.message for one in fork.reasons] or [_NO_REASON]))
+    return tuple(_of_forks(some, words) for words, some in alike(told))
+
+
+def _of_forks(numbers: Sequence[int], words: str) -> str:
+    return f"{'fork' if len(numbers) == 1 else 'forks'} {ranges(numbers)}: {words}"
 
 
 def _parts(fork: Fork, *, shortfalls: bool) -> Iterable[str]:
@@ -78,3 +100,43 @@ def _filled(words: str, columns: Sequence[Sequence[str]]) -> str:
 
 def _span(numbers: Sequence[str]) -> str:
     return numbers[0] if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+
+
+def troubles_section(judged: JudgedRun) -> Iterator[Section]:
+    run, loaded = judged.run, judged.loaded
+    shown = (one for cells in (judged.cells, judged.experiments) for one in shown_cells(cells, judged.judgements))
+    of_cells = (*(trouble for one in shown if (trouble := _trouble(one, run))),)
+    not_testable = (Trouble(cell_words(n.key), None, "not testable", "none", (n.reason,)) for n in run.not_testable)
+    files = (Trouble(problem, None, "file", "failed") for problem in loaded.problems)
+    blocks: list[PageBlock] = [
+        block
+        for heading, troubles in (("", of_cells), ("Not testable here", (*not_testable,)), ("Result files", (*files,)))
+        if troubles
+        for block in (*((Prose(heading=heading),) if heading else ()), Troubles(troubles))
+    ]
+    if blocks:
+        yield Section("troubles", "What is not ok, and why", blocks)
+
+
+def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
+    if one.cell is None or one.state is State.NOT_MEASURED:
+        reasons: tuple[str, ...] = (_why_not_measured(run),)
+    else:
+        forks = one.cell.record.forks
+        reasons = _program_lines(forks) if one.cell.is_program else fork_lines(forks, shortfalls=one.cell.fell_short)
+        if one.state is State.OK and not reasons:
+            return None
+    is_ok = one.state is State.OK
+    return Trouble(
+        label=cell_words(one.key),
+        href=one.href,
+        status="some forks" if is_ok else one.state_text,
+        status_class="not-steady" if is_ok else one.state.css,
+        reasons=reasons or (_NO_REASON,),
+    )
+
+
+def _why_not_measured(run: RunRecord) -> str:
+    if run.status == "complete":
+        return "the run is complete and has no readable record of this cell: see the files that could not be read"
+    return "the run ended before this cell had its turn"

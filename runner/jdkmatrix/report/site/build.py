@@ -24,23 +24,21 @@ from jdkmatrix.claims.model import Registry
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.html.page import DRAWS, LIBRARY, Pages
+from jdkmatrix.report.html.page import DRAWS, LIBRARY, Pages, digest_of_templates, pages_of
 from jdkmatrix.report.site.by_axis import axis_pages
-from jdkmatrix.report.site.claims_page import claims_page
+from jdkmatrix.report.site.claims_page import claims_page, host_verdicts, verdicts
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import history_page
 from jdkmatrix.report.site.home import home_page
-from jdkmatrix.report.site.host_verdicts import host_verdicts, verdicts
 from jdkmatrix.report.site.offered import offered
 from jdkmatrix.report.site.render_runs import RenderedRun, SiteRun, make_all
 from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
-from jdkmatrix.report.site.templates import digest_of_templates, pages_of
 from jdkmatrix.run.code_version import PACKAGE, digest_of_files
 from jdkmatrix.store.readable import UnreadableError, readable
 
 _DIGEST = "digest.json"
 _MADE_WITH = ".made-with"
-_BUILT_ON = ("altair", "hdrhistogram", "jinja2", "markupsafe", "numpy", "pydantic", "scipy")
+_BUILT_ON = ("hdrhistogram", "jinja2", "markupsafe", "numpy", "pydantic", "scipy")
 _DIGESTS = TypeAdapter(RunDigest)
 _RUNS = TypeAdapter(tuple[RunDigest, ...])
 

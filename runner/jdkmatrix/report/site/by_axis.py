@@ -8,15 +8,12 @@ from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.quantities import MISSING, plural
-from jdkmatrix.report.blocks.inline import joined, link, say, small, strong
-from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.inline import file_stem, joined, link, say, small, strong
+from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import Column, DataTable
 from jdkmatrix.report.charts.specs import executor_order
-from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page.facts import moment
-from jdkmatrix.report.site.digest import MeasuredCell, RunDigest
-from jdkmatrix.report.site.runs_table import host_names, runs_section
+from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, host_names, runs_section
 from jdkmatrix.report.words.sentences import condition as condition_words
 from jdkmatrix.report.words.sentences import driven
 

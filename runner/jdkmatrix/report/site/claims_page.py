@@ -1,24 +1,65 @@
-"""Published and measured: every claim of the registry, beside what was measured of it. Pure."""
+"""Published and measured: every claim of the registry, beside the verdict of all runs of each host. Hosts are not
+averaged. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.blocks.inline import code, element, joined, link, paragraphs, say, small
-from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.inline import cell_page, code, element, joined, link, paragraphs, say, small
+from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import DataTable, columns
+from jdkmatrix.report.claims.evidence import ClaimEvidence, together
 from jdkmatrix.report.claims.published import CameTo, check_blocks, not_checked, published_blocks, verdict_badge
-from jdkmatrix.report.claims.verdicts import ClaimVerdict
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge
 from jdkmatrix.report.claims.words import rests_on
-from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.run_page.facts import moment
-from jdkmatrix.report.site.host_verdicts import HostVerdict
-from jdkmatrix.report.site.runs_table import host_names
+from jdkmatrix.report.site.digest import RunDigest, host_names
+
+
+@dataclass(frozen=True)
+class HostVerdict:
+    """`runs`: those that have cells of the claim, or tried to have some; newest first."""
+
+    runs: tuple[RunDigest, ...]
+    judged: JudgedClaim
+
+
+def host_verdicts(claims: Iterable[ClaimRecord], runs: Sequence[RunDigest]) -> dict[str, tuple[HostVerdict, ...]]:
+    """By claim, a verdict for each host with a run that says something of it. `runs`: newest first, as the hosts then
+    are, those that could judge it before the others."""
+    return {claim.id: _of_hosts(claim, runs) for claim in claims}
+
+
+def _of_hosts(claim: ClaimRecord, runs: Sequence[RunDigest]) -> tuple[HostVerdict, ...]:
+    found: dict[tuple[str, ...], list[tuple[RunDigest, ClaimEvidence]]] = {}
+    for run in runs:
+        for said in run.claims:
+            if said.id == claim.id:
+                found.setdefault((run.host_id, run.host, run.kernel_version), []).append((run, said))
+    hosts = [_together(claim, of_host) for of_host in found.values()]
+    return tuple(sorted(hosts, key=lambda one: not one.judged.decided))
+
+
+def _together(claim: ClaimRecord, found: Sequence[tuple[RunDigest, ClaimEvidence]]) -> HostVerdict:
+    telling = [(run, said) for run, said in found if said.has_cells] or found
+    return HostVerdict(tuple(run for run, _ in telling), judge(claim, together([said for _, said in telling])))
+
+
+def verdicts(claims: Iterable[ClaimRecord], hosts: Mapping[str, Sequence[HostVerdict]]) -> dict[str, ClaimVerdict]:
+    """For each claim the verdict of the first host. Where no run says anything: not measured if it has checks."""
+    return {
+        claim.id: next(
+            (one.judged.verdict for one in hosts[claim.id]),
+            ClaimVerdict.NOT_MEASURED if claim.checks else ClaimVerdict.NOT_TESTABLE,
+        )
+        for claim in claims
+    }
+
 
 DECIDED = (ClaimVerdict.REPRODUCED, ClaimVerdict.CONTRADICTED, ClaimVerdict.NOT_SEEN)
 OPEN = (ClaimVerdict.INCONCLUSIVE, ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -16,19 +16,18 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts
-from jdkmatrix.report.blocks.kinds import Notice
-from jdkmatrix.report.cells.advice import Advice, Side, advise, ratio_words
-from jdkmatrix.report.cells.causes import more_switches
+from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
+from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.report.cells.advice import Advice, Side, advise, more_switches, ratio_words
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
-from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.facts import pair_warnings
-from jdkmatrix.report.run_page.fork_counts import ForkCount, count_forks
-from jdkmatrix.report.run_page.own import own_applications
-from jdkmatrix.report.run_page.page import run_title, warned
-from jdkmatrix.report.words.numbers import ratio_value
+from jdkmatrix.report.run_page.facts import ForkCount, count_forks, moment, own_applications
+from jdkmatrix.report.run_page.notices import pair_warnings, warned
+from jdkmatrix.report.run_page.page import run_title
+from jdkmatrix.report.words.numbers import Figure, ratio_value
 from jdkmatrix.stats.verdicts import Verdict
 
 # In the order in which a reader chooses.
@@ -180,6 +179,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
         if not advice:
             continue
         pool = key.model_copy(update={"executor": own_pool(key.server)})
+        here = titles(key, pool)
         yield MeasuredCondition(
             **{axis: getattr(key, axis) for axis in PICKED},
             load_words=loads_words([cell.load]),
@@ -189,7 +189,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
             pool_page=cell_page(pool),
             advice=advice,
             cause=_cause(advice[0], cell, cells.get(pool)),
-            warnings=tuple(one for one in care if one not in of_cells or one in titles(key, pool)),
+            warnings=tuple(one for one in care if one not in of_cells or one in here),
         )
 
 
@@ -229,3 +229,40 @@ def _blocks(judgements: Judgements, key: CellKey, cells: Cells) -> int:
     if judged is not None:
         return judged.ratio.blocks
     return min(outcomes.contrast.numerator.told, outcomes.contrast.denominator.told) if outcomes else 0
+
+
+_UNFOLDED_MAX = 20
+_COLUMNS = columns("Run", "Measured", "What~", "Host~", "JDKs~", "Forks~", "A/A checks~")
+
+
+def host_names(runs: Iterable[RunDigest]) -> dict[str, str]:
+    """By host: its words, and a part of its hash where two hosts have the same."""
+    words = {run.host_id: run.host for run in reversed(list(runs))}
+    twice = {text for text, number in Counter(words.values()).items() if number > 1}
+    return {host: f"{text} ({host[:6]})" if text in twice else text for host, text in words.items()}
+
+
+def runs_section(runs: Sequence[RunDigest], hosts: Mapping[str, str], root: str) -> Section:
+    """`runs`: newest first, of which the oldest are folded where there are many; `root` leads to the site's folder."""
+    rows = [_row(run, hosts[run.host_id], root) for run in runs]
+    blocks: list[PageBlock] = [DataTable("Table of runs", _COLUMNS, rows[:_UNFOLDED_MAX], "wrap", sortable=True)]
+    if older := rows[_UNFOLDED_MAX:]:
+        table = DataTable("Table of older runs", _COLUMNS, older, "wrap", sortable=True)
+        blocks.append(Disclosure(f"{plural(len(older), 'older run')}", (table,)))
+    return Section("runs", "Runs", blocks)
+
+
+def _row(run: RunDigest, host: str, root: str) -> tuple[Cell, ...]:
+    remarks = [] if run.status == "complete" else [f"{run.status}: cells may lack forks, or be missing"]
+    if run.damaged:
+        remarks.append(f"{plural(len(run.damaged), 'result file')} damaged or missing")
+    forks = joined(run.forks.text, *([" ", small("; ".join(remarks), css="warned")] if remarks else []))
+    return (
+        link(run.run_id, f"{root}{run.folder}index.html"),
+        moment(run.started_at),
+        run.about,
+        host,
+        ", ".join(name for name, _ in run.jdks),
+        Figure(forks, None, amber=run.forks.amber),
+        run.aa or "none",
+    )

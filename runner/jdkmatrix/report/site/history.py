@@ -10,16 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.report.blocks.inline import joined, link, say, small, strong
-from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.inline import file_stem, joined, link, say, small, strong
+from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.advice import Advice
-from jdkmatrix.report.html.names import file_stem
 from jdkmatrix.report.run_page.facts import moment
-from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest
+from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names
 from jdkmatrix.report.site.home import axis_values, where_words
-from jdkmatrix.report.site.runs_table import host_names
 from jdkmatrix.report.words.numbers import apart, higher
 from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.stats.change_points import change_points

@@ -11,8 +11,9 @@ from markupsafe import Markup
 from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.quantities import MISSING, plural, wait_words
 from jdkmatrix.figures.metrics import METRICS
-from jdkmatrix.report.blocks.inline import badge, element, joined, link, paragraphs, say, small, strong
+from jdkmatrix.report.blocks.inline import METHOD_PAGE, badge, element, joined, link, paragraphs, say, small, strong
 from jdkmatrix.report.blocks.kinds import (
+    SITE_MENU,
     Container,
     Disclosure,
     Notice,
@@ -24,20 +25,16 @@ from jdkmatrix.report.blocks.kinds import (
     Section,
     Tile,
     Tiles,
+    WebPage,
 )
-from jdkmatrix.report.blocks.page import SITE_MENU, WebPage
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow
 from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
 from jdkmatrix.report.claims.words import VERDICT_CLASS
-from jdkmatrix.report.html.names import METHOD_PAGE
 from jdkmatrix.report.run_page.facts import moment
-from jdkmatrix.report.site.conditions_map import conditions_maps
-from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest
+from jdkmatrix.report.site.conditions import Answering, answering, conditions_maps, overview
+from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest, host_names, runs_section
 from jdkmatrix.report.site.offered import Offered
-from jdkmatrix.report.site.overview import overview
-from jdkmatrix.report.site.runs_table import host_names, runs_section
-from jdkmatrix.report.site.same_condition import Answering, answering
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.report.words.sentences import condition as condition_words

@@ -20,9 +20,9 @@ import psutil
 from jdkmatrix.domain.gc_pause import frozen
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
+from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, RunWriter
-from jdkmatrix.report.site.templates import pages_of
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError, readable
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.blocks.inline import say
-from jdkmatrix.report.blocks.kinds import Prose
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.inline import METHOD_PAGE, cell_page, file_stem, say
+from jdkmatrix.report.blocks.kinds import Prose, WebPage
 from jdkmatrix.report.cell_page import logs
 from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.cell_page.page import served_page
@@ -19,10 +18,10 @@ from jdkmatrix.report.experiments.cell_page import experiment_page
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.exports import BLOCK_COLUMNS, as_csv, blocks, results, verdicts
 from jdkmatrix.report.html.method import method_page
-from jdkmatrix.report.html.names import METHOD_PAGE, cell_page, file_stem
 from jdkmatrix.report.html.page import Pages
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.page import run_notices, run_page
+from jdkmatrix.report.run_page.notices import run_notices
+from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.report.site.digest import RunDigest, digest
 from jdkmatrix.report.site.replace_folder import link_or_copy
 from jdkmatrix.stats.histograms import percentile_distribution

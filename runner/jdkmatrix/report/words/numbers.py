@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from markupsafe import escape
 
@@ -34,8 +35,14 @@ class Figure:
     def __html__(self) -> str:
         """The text with its tooltip, as templates show it."""
         css = ' class="missing"' if self.sort is None else ""
-        text = escape(self.text)
-        return f'<span title="{escape(self.title)}"{css}>{text}</span>' if self.title else text
+        text = escaped(self.text)
+        return f'<span title="{escaped(self.title)}"{css}>{text}</span>' if self.title else text
+
+
+@lru_cache(maxsize=10_000, typed=True)
+def escaped(text: str) -> str:
+    """For HTML; Markup stays as it is. A page has thousands of figures, of which most are missing for few reasons."""
+    return str(escape(text))
 
 
 def missing(why: str) -> Figure:

@@ -4,14 +4,57 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from typing import Self
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.words.numbers import apart, much, p_value, ratio_interval, ratio_value, than
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import ArmRefusals, Judged, Losses, Refused, Verdict
+
+# Of a fork.
+STATUS_WORDS: dict[Status | None, str] = {
+    Status.OK: "ok",
+    Status.NOT_STEADY: "not steady",
+    Status.INVALID: "invalid",
+    Status.FAILED: "failed",
+    None: "not measured",
+}
+
+# Of the style sheet.
+STATUS_CLASS = {status: words.replace(" ", "-") if status else "none" for status, words in STATUS_WORDS.items()}
+
+
+class State(Enum):
+    """The word for a whole cell, its class in the style sheet, and its meaning."""
+
+    OK = "ok", "ok", "measured in the steady state"
+    NOT_STEADY = (
+        "not steady",
+        "not-steady",
+        "measured, but the warm-up reached its cap before the steady state: read with care",
+    )
+    FELL_SHORT = (
+        "fell short",
+        "fell-short",
+        "measured; the server did not do everything that the load asked for, which is a result",
+    )
+    PARTLY = "partly usable", "partly", "some forks are unusable: figures are of the others, read with care"
+    INVALID = "invalid", "invalid", "measured, but not to be trusted: excluded from all figures and ratios"
+    FAILED = "failed", "failed", "nothing was measured"
+    NOT_MEASURED = "not measured", "none", "planned, but no fork of it has run"
+
+    css: str
+    meaning: str
+
+    def __new__(cls, word: str, css: str, meaning: str) -> Self:
+        state = object.__new__(cls)
+        state._value_, state.css, state.meaning = word, css, meaning
+        return state
+
 
 _MINUS = "\u2212"
 

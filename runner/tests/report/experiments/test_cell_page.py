@@ -14,8 +14,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.readings import MeasuredSpan
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.report.blocks.kinds import Command, Disclosure, PageBlock, Pre, Prose, Section
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.kinds import Command, Disclosure, PageBlock, Pre, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.cells.cellstats import CellStats

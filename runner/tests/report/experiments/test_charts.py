@@ -19,11 +19,10 @@ from jdkmatrix.report.blocks.kinds import (
     Section,
 )
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.experiment_cells import ExperimentSlice, of_kinds
+from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
 from jdkmatrix.report.charts.shapes import Drawing
 from jdkmatrix.report.charts.specs import executor_order
-from jdkmatrix.report.experiments.bar_groups import bar_groups
-from jdkmatrix.report.experiments.bars import BarScale
+from jdkmatrix.report.experiments.bars import BarScale, bar_groups
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of, vega_lite
 from tests.support.experiment_runs import experiments_run
@@ -153,7 +152,7 @@ def test_whatever_was_measured_every_figure_is_drawn_once(data: st.DataObject) -
 
 
 def _medians(drawing: Drawing) -> list[dict[str, Any]]:
-    return rows_of(drawing.datasets[drawing.shape.spec["layer"][0]["data"]["name"]])
+    return rows_of(drawing.datasets["medians"])
 
 
 def test_rows_say_what_their_experiments_name_does_not(loaded: LoadedRun) -> None:
@@ -161,10 +160,10 @@ def test_rows_say_what_their_experiments_name_does_not(loaded: LoadedRun) -> Non
     asleep = first.model_copy(update={"workload": "spawn-sleep-1m", "load": "count-1000"})
     at_work = second.model_copy(update={"workload": "spawn-work", "load": "count-1000", "burn_us": 1000})
     more = asleep.model_copy(update={"load": "count-10000"})
-    told = ExperimentSlice("spawn", (asleep, at_work, more), ())
+    told = ExperimentSlice((asleep, at_work, more), (), "spawn")
     assert {axis for axis in ("workload", "load", "burn_us", "cpus") if told.tells_apart(axis)} == {"workload", "load"}
     harder = at_work.model_copy(update={"burn_us": 2000})
-    assert ExperimentSlice("spawn", (asleep, at_work, harder), ()).tells_apart("burn_us")
+    assert ExperimentSlice((asleep, at_work, harder), (), "spawn").tells_apart("burn_us")
 
 
 @given(st.floats(min_value=1e-3, max_value=1e9), st.sampled_from([None, 0.01, 0.1, 1.0]), st.sampled_from([1, 2]))

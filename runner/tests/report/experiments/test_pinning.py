@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, CarrierCount, Held, Holding, held, held_words
 from jdkmatrix.report.blocks.kinds import HeatMap, Pre, Prose
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.experiment_cells import ExperimentSlice, of_kinds
+from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
+from jdkmatrix.report.experiments.fork_facts import MOST_STACKS, pinned_stacks, plain_frame
 from jdkmatrix.report.experiments.pinning_heat import LEGEND, RULE, pinning_blocks, tone
-from jdkmatrix.report.experiments.stacks import MOST_STACKS, pinned_stacks, plain_frame
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jdkmatrix.cli.comparing import compare
-from jdkmatrix.report.blocks.kinds import Section
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.kinds import Section, WebPage
 from jdkmatrix.report.site.by_axis import INDEX, KINDS, axis_pages
 from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_run

@@ -10,9 +10,8 @@ import pytest
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
-from jdkmatrix.report.site.claims_page import claims_page
+from jdkmatrix.report.site.claims_page import claims_page, host_verdicts, verdicts
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.host_verdicts import host_verdicts, verdicts
 from jdkmatrix.stats.bands import Estimate
 from tests.support.builders import key
 from tests.support.judged_pages import found, table_of

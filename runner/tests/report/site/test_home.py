@@ -21,15 +21,13 @@ from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.page import run_notices
+from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.site.build import Built, build_site
-from jdkmatrix.report.site.conditions_map import conditions_maps
+from jdkmatrix.report.site.conditions import answering, conditions_maps, overview
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, digest
 from jdkmatrix.report.site.offered import offered
-from jdkmatrix.report.site.overview import overview
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.report.site.run_pages import RunWriter
-from jdkmatrix.report.site.same_condition import answering
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.builders import key

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.page import WebPage
+from jdkmatrix.report.blocks.inline import cell_page
+from jdkmatrix.report.blocks.kinds import TAIL_LINES, WebPage
 from jdkmatrix.report.cell_page import logs
-from jdkmatrix.report.html.names import cell_page
 from jdkmatrix.report.html.page import as_json, as_script
 from jdkmatrix.report.site import build, replace_folder
 from jdkmatrix.report.site.build import build_site
@@ -146,7 +146,7 @@ def test_a_tail_is_cut_at_lines_and_cleaned(tmp_path: Path) -> None:
     log.write_text("".join(f"{i:06d} {'x' * 90}\n" for i in range(20_000)))
     text, left_out = logs.tail(log)
     lines = text.splitlines()
-    assert len(lines) == logs.TAIL_LINES and lines[-1].startswith("019999")
+    assert len(lines) == TAIL_LINES and lines[-1].startswith("019999")
     assert all(re.match(r"\d{6} x+$", line) for line in lines)
     assert left_out > 0
 

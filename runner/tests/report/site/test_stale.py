@@ -13,7 +13,8 @@ import pytest
 
 from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.catalogue import catalogue
-from jdkmatrix.report.site import build, templates
+from jdkmatrix.report.html import page
+from jdkmatrix.report.site import build
 from jdkmatrix.report.site.build import Background, build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.render_runs import SiteRun
@@ -61,11 +62,11 @@ class Site:
 
     def other_catalogue(self) -> None:
         others = {**catalogue(), "virtual": catalogue()["virtual"].model_copy(update={"words": "other words"})}
-        self.patch.setattr(templates, "catalogue", lambda: others)
+        self.patch.setattr(page, "catalogue", lambda: others)
 
     def other_application(self) -> None:
         others = {**applications(), "banking": applications()["banking"].model_copy(update={"ready_path": "/other"})}
-        self.patch.setattr(templates, "applications", lambda: others)
+        self.patch.setattr(page, "applications", lambda: others)
 
     def other_claims(self) -> None:
         first, *others = REGISTRY.sources

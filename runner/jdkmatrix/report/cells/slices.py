@@ -1,17 +1,19 @@
-"""The cells of a run, workload by workload, server by server and load by load. Pure."""
+"""The cells of a run in the parts that its page shows: by workload, server and load, or by kind of experiment. Pure."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.cell_key import AXES, CellKey, TaskSize
 from jdkmatrix.domain.executors import is_virtual, references
 from jdkmatrix.domain.quantities import delay_words
 from jdkmatrix.domain.servers import own_pool, virtual_of
+from jdkmatrix.experiments.base import Page
+from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.words.sentences import added_work, condition
 
@@ -28,14 +30,28 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Slice:
-    """The cells of one workload, server, load and driver, and their values on other axes, in the order of the run."""
+class CellGroup:
+    """Cells of a run that stand together on its page, and those that were planned, in its order."""
 
-    workload: str
-    server: str
-    load: str
     keys: tuple[CellKey, ...]
     cells: tuple[CellStats, ...]
+
+    @cached_property
+    def jdks(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(key.jdk for key in self.keys))
+
+
+@dataclass(frozen=True)
+class Slice(CellGroup):
+    """The cells of one workload, server, load and driver, and their values on other axes."""
+
+    @property
+    def server(self) -> str:
+        return self.keys[0].server
+
+    @property
+    def load(self) -> str:
+        return self.keys[0].load
 
     @cached_property
     def pair(self) -> Pair:
@@ -48,10 +64,6 @@ class Slice:
     @property
     def driver(self) -> str | None:
         return next((name for cell in self.cells if (name := cell.driver)), None)
-
-    @cached_property
-    def jdks(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(key.jdk for key in self.keys))
 
     @cached_property
     def cpus(self) -> tuple[int, ...]:
@@ -90,11 +102,7 @@ def slices(cells: Cells) -> tuple[Slice, ...]:
     found: dict[tuple[str, str, str], list[CellKey]] = {}
     for key in cells.keys:
         found.setdefault((key.workload, key.server, key.load), []).append(key)
-    return tuple(
-        Slice(*place, tuple(some), tuple(cell for key in some if (cell := cells.get(key))))
-        for place, keys in found.items()
-        for some in _by_driver(cells, keys)
-    )
+    return tuple(Slice(tuple(some), cells.some(some)) for keys in found.values() for some in _by_driver(cells, keys))
 
 
 def _by_driver(cells: Cells, keys: Sequence[CellKey]) -> Iterable[list[CellKey]]:
@@ -110,3 +118,63 @@ def _by_driver(cells: Cells, keys: Sequence[CellKey]) -> Iterable[list[CellKey]]
     for key, name in zip(keys, told, strict=True):
         found.setdefault(name or first, []).append(key)
     return found.values()
+
+
+def of_kinds(cells: Cells) -> tuple[ExperimentSlice, ...]:
+    """Those that this run has, in the order of the page. Neither the record nor the run may say what a cell is of: then
+    it is in none."""
+    planned = cells.run.matrix.get("experiments")
+    tables = planned if isinstance(planned, Mapping) else {}
+    by_kind: dict[str | None, list[CellKey]] = {}
+    for key in cells.keys:
+        cell = cells.get(key)
+        kind = (experiment_of(cell.record.parameters) if cell else None) or experiment_of(tables.get(key.workload))
+        by_kind.setdefault(kind, []).append(key)
+    return tuple(
+        ExperimentSlice(tuple(keys), cells.some(keys), kind) for kind in BY_NAME if (keys := by_kind.get(kind))
+    )
+
+
+def experiment_of(table: object) -> str | None:
+    """The experiment that a table of matrix.toml names; a file from elsewhere may say anything."""
+    named: Any = table.get("experiment") if isinstance(table, Mapping) else None
+    return next((kind for kind in BY_NAME if kind == named), None)
+
+
+@dataclass(frozen=True)
+class ExperimentSlice(CellGroup):
+    """All cells of one kind of experiment."""
+
+    kind: str
+
+    @property
+    def page(self) -> Page:
+        return BY_NAME[self.kind].PAGE
+
+    def subject(self, key: CellKey) -> str:
+        """The name of its cells’ rows: words of the experiment where it has some, with the name of its table where two
+        have the same; else that name."""
+        mine = self._rows.get(key.workload, key.workload)
+        return mine if list(self._rows.values()).count(mine) <= 1 else f"{mine}: {key.workload}"
+
+    @cached_property
+    def _rows(self) -> Mapping[str, str]:
+        return {cell.key.workload: row for cell in self.cells if cell.table and (row := cell.table.row)}
+
+    @property
+    def by_subject(self) -> bool:
+        """Do subjects lead on its rows, and not arms?"""
+        return any(cell.table is not None and cell.table.row is not None for cell in self.cells)
+
+    def varies(self, axis: str) -> bool:
+        return axis in self._varying
+
+    @cached_property
+    def _varying(self) -> frozenset[str]:
+        return frozenset(axis for axis in AXES if len({getattr(key, axis) for key in self.keys}) > 1)
+
+    def tells_apart(self, axis: str) -> bool:
+        """Does it tell cells apart that their experiment's name does not?"""
+        if axis == "workload":
+            return self.varies(axis)
+        return len({(key.workload, getattr(key, axis)) for key in self.keys}) > len({key.workload for key in self.keys})

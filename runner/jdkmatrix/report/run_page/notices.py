@@ -1,0 +1,330 @@
+"""All that must or should be known before the figures of a run are read. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from statistics import median
+
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import first_arm, is_aa_arm
+from jdkmatrix.domain.quantities import digits, per_cent, plural
+from jdkmatrix.figures.refusals import gated_figures
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.blocks.kinds import (
+    Notice,
+)
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.judgements import Judgements, Refusals, against, verdict
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page import sessions
+from jdkmatrix.report.run_page.clock import calibration_notices, clock_notices
+from jdkmatrix.report.run_page.facts import is_dirty, own_applications
+from jdkmatrix.report.run_page.precision import check_blocks, dependence_notices
+from jdkmatrix.report.words.numbers import apart, p_value, ratio_interval, ratio_value
+from jdkmatrix.report.words.sentences import (
+    because,
+    cell_words,
+    condition,
+    not_judged_words,
+    refusals_words,
+)
+from jdkmatrix.servers.outside import PLATFORM_BELOW, VIRTUAL_AT_LEAST
+from jdkmatrix.stats.modes import FEWEST, P_MAX, Modes, two_modes
+from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.verdicts import Verdict, adjust
+from jdkmatrix.store.cells import CellRecord
+from jdkmatrix.store.loaded import LoadedRun
+
+_SHOW_MODES = (
+    10  # forks whose interval covers the truth nearly as often as it says, whatever the starts (stats/intervals)
+)
+_FEW_FORKS = (
+    ("warn", "One block only", 1, 1, "one usable fork: there is no interval, and a difference may be chance."),
+    (
+        *("info", "Two blocks", 2, 2),
+        "two usable forks: intervals over two are very wide, so that most differences cannot be told from chance.",
+    ),
+    (
+        *("info", f"Fewer than {_SHOW_MODES} forks", 3, _SHOW_MODES - 1),
+        f"3 to {_SHOW_MODES - 1} usable forks. So few may not show that some starts of one executor are slower for "
+        "good: where one in four is so by 8 %, an interval of 95 % over 3 or 5 covers the truth in 78 or 79 % of "
+        "cases.",
+    ),
+)
+
+
+def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
+    """Those that change how the figures of the run must be read come first."""
+    run, loaded, cells = judged.run, judged.loaded, judged.cells
+    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells, judged.judgements)]
+    if loaded.damaged:
+        files = plural(len(loaded.damaged), "file")
+        text = f"{files}: nothing here counts what stood there. The files are named below."
+        found.append(Notice("warn", "Result files damaged or missing", text))
+    found += [
+        *calibration_notices(run.calibrations),
+        *clock_notices(loaded.cells, run.promised_precision),
+        *(Notice("info", "Note of the run", note) for note in run.notes),
+        *refusal_notices(judged.refusals, loaded.cells),
+        *dependence_notices(check_blocks(cells)),
+        *modes_notices(cells),
+        *experiment_notices(judged.experiments),
+        *sessions.notices(loaded),
+        *attempt_notices(loaded),
+    ]
+    return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
+
+
+def pair_warnings(judged: JudgedRun, *keys: CellKey) -> Iterable[Notice]:
+    """Those `run_notices` that change how the comparison of these cells must be read."""
+    run, cells = judged.run, [cell for key in keys if (cell := judged.cells.get(key))]
+    found = [
+        *_cell_notices(cells),
+        *clock_notices([cell.record for cell in cells], run.promised_precision),
+        *aa_notices(judged.cells, judged.judgements, keys),
+    ]
+    return (notice for notice in found if notice.weight == "warn")
+
+
+def _run_notices(run: RunRecord) -> Iterable[Notice]:
+    if run.scenario:
+        size = "The published size" if run.scenario.scale == "article" else "Not the published size"
+        text = f"{run.scenario.description} {size}: {run.scenario.scale_words}."
+        yield Notice("info", f"Scenario {run.scenario.name}", text)
+    if run.status != "complete":
+        how = "was interrupted" if run.status == "interrupted" else "has not ended, or was killed"
+        yield Notice("warn", "Not complete", f"This run {how}: cells may lack forks or be missing.")
+    virtualisation = run.latest_session.host.virtualisation
+    if virtualisation:
+        yield Notice(
+            "info",
+            "Not bare metal",
+            f"This ran in a {virtualisation}. What else runs on the same hardware can slow it down without "
+            "being seen; ratios inside a block suffer less than absolute figures.",
+        )
+    if is_dirty(run):
+        yield Notice(
+            "info", "Uncommitted changes", "The tool had changes that are in no commit: not exactly repeatable."
+        )
+    loose = run.provenance.not_pinned(source_dirty=is_dirty(run)) if run.provenance else ()
+    if loose:
+        yield Notice("info", "Not fully pinned", f"What the flake would have given, and did not: {'; '.join(loose)}.")
+    yield from own_notices(run)
+    missing = [jdk for jdk in run.jdks if jdk.selected and not jdk.available]
+    if missing:
+        names = ", ".join(jdk.id for jdk in missing)
+        yield Notice("info", "JDKs not available here", f"{names}: reasons are in the table of JDKs.")
+    if run.not_testable:
+        yield Notice("info", "Not testable here", f"{plural(len(run.not_testable), 'cell')}: reasons are listed below.")
+
+
+def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
+    every = list(cells)
+    shared = [cell for cell in every if any(fork.confinement.overlapped for fork in cell.record.forks)]
+    if shared:
+        yield Notice(
+            "warn",
+            "Server and driver share CPUs",
+            f"In {len(shared)} of {plural(len(every), 'cell')} the host had too few CPUs to keep them apart: the "
+            "driver took time from the server. Compare executors with each other, take no figure as absolute.",
+        )
+    if loose := by_affinity([fork for cell in every for fork in cell.record.forks]):
+        where, why = loose
+        yield Notice(
+            "info",
+            "Kept on their CPUs by affinity alone",
+            f"In {where} server and driver were kept on their CPUs by sched_setaffinity, which a thread can undo for "
+            "itself; the server's threads were looked at after every window. Cgroup cpusets, which no thread can "
+            f"leave, were not used: {why}.",
+        )
+    for weight, title, least, most, words in _FEW_FORKS:
+        few = [cell for cell in every if least <= len(cell.usable) <= most]
+        if few:
+            told = f"{plural(len(few), 'cell')} of {len(every)} {'has' if len(few) == 1 else 'have'}"
+            yield Notice(weight, title, f"{told} {words}")
+    unsteady = [cell for cell in every if any(f.status is Status.NOT_STEADY for f in cell.record.forks)]
+    if unsteady:
+        yield Notice(
+            "warn",
+            "Not steady",
+            f"In {plural(len(unsteady), 'cell')} the warm-up reached its cap before the steady state: JIT compilation "
+            "may have run on into the measurement.",
+        )
+
+
+def by_affinity(forks: Sequence[Fork]) -> tuple[str, str] | None:
+    """How many forks were kept on their CPUs by affinity alone, and why; None where none was."""
+    loose = [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]
+    reasons = sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose})
+    return (share_of(loose, forks), "; ".join(reasons)) if loose else None
+
+
+def share_of(some: Sequence[Fork], forks: Sequence[Fork]) -> str:
+    return "every fork" if len(some) == len(forks) else f"{len(some)} of {plural(len(forks), 'fork')}"
+
+
+def warned(notices: Sequence[Notice]) -> tuple[str, ...]:
+    """Titles of those that change how figures must be read."""
+    return tuple(dict.fromkeys(notice.title for notice in notices if notice.weight == "warn"))
+
+
+def aa_notices(cells: Cells, judgements: Judgements, beside: Collection[CellKey] = ()) -> Iterable[Notice]:
+    """One for each cell that was measured again, or of those under the condition of `beside`. The checks of a page are
+    judged among themselves."""
+    keys = dict.fromkeys(peer for key in beside for peer in cells.peers(key)) if beside else cells.keys
+    for key in filter(lambda key: is_aa_arm(key.executor), keys):
+        base = first_arm(key.executor)
+        metric = cells.leading(key)
+        arms = f"{base} against itself on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
+        judged = judgements.of(metric, key)
+        outcomes = judgements.outcomes(key)
+        if outcomes is not None and outcomes.differs:
+            text = f"{arms}: the second arm {against(outcomes)} with the first, {verdict(outcomes)}"
+            yield Notice("warn", "A/A check failed", f"{text}: a difference where there is none.")
+        if judged is None:
+            yield Notice("warn", "No A/A check", f"{arms}: no block has both arms usable.")
+            continue
+        ratio = judged.ratio
+        if judged.verdict is Verdict.NOT_JUDGED:
+            yield Notice("warn", "A/A check not judged", f"{arms}: {not_judged_words(judged)}.")
+            continue
+        found = f"{arms}: {metric.name} ratio {ratio_value(ratio)}"
+        detectable = detectable_share(ratio)
+        if detectable is None:
+            yield Notice("info", "A/A check", f"{found} in one block: no interval.")
+            continue
+        found += f", 95 % interval {ratio_interval(ratio)}"
+        reason = because(judged, "A/A check")
+        if judged.verdict is Verdict.DIFFERENT:
+            yield Notice(
+                "warn",
+                "A/A check failed",
+                f"{found}, {reason}: a difference where there is none. One page in twenty says so by chance; otherwise "
+                "something on this host favours one arm, and no difference here is to be trusted.",
+            )
+        else:
+            able = (
+                f"In {ratio.blocks} blocks a single comparison on this host can tell differences above "
+                f"{detectable * 100:.0f} %, one among many only larger ones."
+            )
+            yield Notice("info", "A/A check", f"{found}; {reason}. {able}")
+
+
+def detectable_share(ratio: Ratio) -> float | None:
+    """By how much a ratio of so many blocks, scattered like this one, must exceed 1 for its interval to leave 1 out:
+    the half-width of the interval on the log scale, as a share. None without an interval."""
+    return None if ratio.half_width_log is None else math.expm1(ratio.half_width_log)
+
+
+_NAMED_AT_MOST = 3
+
+
+def modes_notices(cells: Cells) -> Iterator[Notice]:
+    """For the leading figure of every cell with enough forks; all tests of a page are one family."""
+    tested: dict[CellKey, Modes] = {}
+    for cell in cells:
+        figures = cell.by_block(cells.leading(cell.key)).values()
+        if (found := two_modes([math.log(value) for value in figures if value > 0])) is not None:
+            tested[cell.key] = found
+    adjusted = adjust({key: one.p_value for key, one in tested.items()})
+    seen = {key: one for key, one in tested.items() if adjusted[key] < P_MAX}
+    if not seen:
+        return
+    named = [
+        f"{cell_words(key)}: {one.lower} and {one.upper} forks, {apart(math.exp(one.apart))} apart, adjusted "
+        f"{p_value(adjusted[key])}"
+        for key, one in seen.items()
+    ]
+    more = [f"{len(named) - _NAMED_AT_MOST} more"] if len(named) > _NAMED_AT_MOST else []
+    yield Notice(
+        "warn",
+        "Forks fall into two groups",
+        f"In {len(seen)} of {plural(len(tested), 'cell')} with at least {FEWEST} forks "
+        f"({'; '.join([*named[:_NAMED_AT_MOST], *more])}). Perhaps a start of the server ends up in one of two modes, "
+        "or the host changed meanwhile. The mean lies between the groups, and its interval may be too narrow: see the "
+        "dots in the charts, and measure more blocks.",
+    )
+
+
+def refusal_notices(refusals: Refusals, records: Sequence[CellRecord]) -> Iterator[Notice]:
+    """One for each pair; the figures that were refused stand in it, beside those that count."""
+    by_key = {record.key: record for record in records}
+    for (key, base), told in refusals.items():
+        pair = key.model_copy(update={"executor": f"{key.executor} / {base.executor}"})
+        figures = [words for one in (key, base) if (words := _gated(by_key[one]))]
+        yield Notice(
+            "warn",
+            "Gates refused one arm more often",
+            f"{cell_words(pair)}: {refusals_words(told, key.executor, base.executor)}, earlier attempts "
+            f"included (Fisher’s exact test, adjusted {p_value(told.p_value)}). A gate may answer to what is compared, "
+            f"so what it left is no fair sample, and the two get no verdict. {' '.join(figures)}".rstrip(),
+        )
+
+
+def _gated(record: CellRecord) -> str | None:
+    found = gated_figures(record)
+    if found is None:
+        return None
+    parts = [
+        f"{_spread(values)}{f' {found.unit}' if found.unit else ''} in the {plural(len(values), 'window')} that {did}"
+        for values, did in ((found.refused, "they refused"), (found.passed, "passed"))
+        if values
+    ]
+    return f"{record.key.executor}, {found.name}: {', '.join(parts)} (median, least to most)."
+
+
+def _spread(values: Sequence[float]) -> str:
+    middle, least, most = (digits(value, 3) for value in (median(values), min(values), max(values)))
+    return f"{middle} ({least}–{most})"
+
+
+def attempt_notices(loaded: LoadedRun) -> Iterator[Notice]:
+    cells = loaded.cells
+    attempts = sum(len(cell.attempts) for cell in cells)
+    again = sum(fork.attempt > 1 for cell in cells for fork in cell.forks)
+    if attempts:
+        yield Notice(
+            "info",
+            "Measured more than once",
+            f"{plural(again, 'fork')} of this run {'is' if again == 1 else 'are'} not the first attempt: faults of the "
+            "host or of the measurement had spoilt an earlier one, or its block was cut off. What the server itself "
+            "did is never a reason to measure again, and no figure is looked at. The pages of the cells show "
+            f"{plural(attempts, 'earlier attempt')}.",
+        )
+
+
+def experiment_notices(experiments: Cells) -> Iterable[Notice]:
+    forks = [fork for cell in experiments for fork in cell.record.forks]
+    shared = [fork for fork in forks if set(fork.confinement.sut_cpus) & set(fork.confinement.remote_cpus)]
+    if shared:
+        yield Notice(
+            "warn",
+            "Program and remote system share CPUs",
+            f"In {share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: CPU "
+            "time that the remote system used was not left for the program.",
+        )
+    if loose := by_affinity(forks):
+        where, why = loose
+        yield Notice(
+            "info",
+            "Without a server: kept on its CPUs by affinity alone",
+            f"In {where} the program was kept on its CPUs by sched_setaffinity, which a thread can "
+            f"undo for itself. Cgroup cpusets were not used: {why}.",
+        )
+
+
+def own_notices(run: RunRecord) -> Iterator[Notice]:
+    for one in own_applications(run):
+        yield Notice(
+            "info",
+            "Proven from outside",
+            f"{one.workload}: {one.files}; {one.how}. Nothing of this project is in it. On which threads it serves was "
+            "seen in thread dumps under load before the warm-up, and by the CPU time of its threads then and in every "
+            f"window: carriers of virtual threads must have at least {per_cent(VIRTUAL_AT_LEAST)} of it where virtual "
+            f"threads are promised, and less than {per_cent(PLATFORM_BELOW)} elsewhere. Not known, and missing here: "
+            "requests by thread, time in collections, heap, allocation. So the gates of a growing heap and of requests "
+            "that were not counted could not judge its windows.",
+        )
