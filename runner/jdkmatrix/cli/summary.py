@@ -138,7 +138,7 @@ def _experiment_markdown(cells: Cells) -> str:
 
 def _warnings(run: JudgedRun) -> tuple[str, ...]:
     """Findings that change how the ratios must be read."""
-    finding = check_blocks(run.cells).finding
+    finding = check_blocks(run).finding
     return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Literal
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from typing import Any, Literal, Self
 
 from jdkmatrix.domain.record import Record
 from jdkmatrix.records.database import DatabaseFacts
@@ -127,9 +128,14 @@ class Fork(Record):
         """The program's answer; None where it failed, or there is none."""
         return self.program.result if self.program else None
 
-    @property
+    @cached_property
     def valid_windows(self) -> tuple[Window, ...]:
         return tuple(window for window in self.windows if window.valid)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("valid_windows", None)
+        return copied
 
     @property
     def every_window(self) -> tuple[Window, ...]:

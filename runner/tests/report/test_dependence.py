@@ -13,7 +13,7 @@ from rich.console import Console
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Notice
-from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.precision import BlockChecks, check_blocks
 from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.cells import CellRecord
@@ -59,7 +59,7 @@ def with_ratios(loaded: LoadedRun, **factors: Sequence[float]) -> LoadedRun:
 
 
 def checks_of(loaded: LoadedRun) -> BlockChecks:
-    return check_blocks(Cells(loaded.run, loaded.cells))
+    return check_blocks(JudgedRun(loaded))
 
 
 def notice_of(loaded: LoadedRun) -> Notice | None:

@@ -21,7 +21,7 @@ from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.run_page.notices import run_notices
-from jdkmatrix.report.run_page.precision import check_blocks, precision_section
+from jdkmatrix.report.run_page.precision import precision_section
 from jdkmatrix.report.words.sentences import PairFinding, State
 from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.stats.verdicts import Verdict
@@ -192,7 +192,7 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
     versus = row_of(loaded, "virtual").versus
     assert versus.amber and (versus.under or "").endswith("not judged")
     assert "not judged: the arms lost" in (versus.title or "")
-    rows = table_of(precision_section(loaded.run, cells, check_blocks(cells), judgements), "Precision")
+    rows = table_of(precision_section(JudgedRun(loaded)), "Precision")
     assert rows[0]["Ended by"] == "not judged"
 
 

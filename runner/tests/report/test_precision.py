@@ -12,9 +12,9 @@ from jdkmatrix.records.run import Stopping
 from jdkmatrix.report.blocks.kinds import Prose, Section
 from jdkmatrix.report.blocks.tables import Cell
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import run_facts
-from jdkmatrix.report.run_page.precision import check_blocks, precision_section
+from jdkmatrix.report.run_page.precision import precision_section
 from jdkmatrix.report.words.numbers import missing, span
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import figure_in, found, table_of
@@ -31,8 +31,7 @@ def with_stopping(loaded: LoadedRun, precision: float, max_blocks: int = 20) -> 
 
 
 def precision_of(loaded: LoadedRun) -> tuple[Section, ...]:
-    cells = Cells(loaded.run, loaded.cells)
-    return precision_section(loaded.run, cells, check_blocks(cells), judge_run(cells))
+    return precision_section(JudgedRun(loaded))
 
 
 def rows_of(loaded: LoadedRun) -> list[dict[str, Cell]]:

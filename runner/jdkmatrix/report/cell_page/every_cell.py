@@ -142,8 +142,11 @@ def _reason(reason: Reason) -> str:
     return f"{reason.message} ({figures})" if figures else reason.message
 
 
-def confined(fork: Fork) -> Fact:
-    return Fact("CPU confinement", confined_words(fork.confinement.method, fork.confinement.why_not_cgroup))
+def place_facts(fork: Fork, run: RunRecord, cpus: str) -> tuple[Fact, ...]:
+    """When and where it ran."""
+    confined = confined_words(fork.confinement.method, fork.confinement.why_not_cgroup)
+    when = (Fact("Order", order_words(fork, run)), facts.started(fork))
+    return (*when, Fact("CPUs", cpus), Fact("CPU confinement", confined))
 
 
 def limited(fork: Fork) -> Iterator[Fact]:

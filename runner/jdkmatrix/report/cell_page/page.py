@@ -31,12 +31,11 @@ from jdkmatrix.report.cell_page.every_cell import (
     Logs,
     cell_page,
     command_lines,
-    confined,
     fork_section,
     lede_of,
     limited,
-    order_words,
     peers_section,
+    place_facts,
 )
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import window_blocks
@@ -198,10 +197,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
     confinement, first_s = fork.confinement, fork.first_response_s
     together = "they share CPUs" if confinement.overlapped else "no CPU in common"
     server, driver = facts.ranges(confinement.sut_cpus), facts.ranges(confinement.driver_cpus)
-    yield Fact("Order", order_words(fork, run))
-    yield facts.started(fork)
-    yield Fact("CPUs", f"server {server}, driver {driver}: {together}")
-    yield confined(fork)
+    yield from place_facts(fork, run, f"server {server}, driver {driver}: {together}")
     yield Fact("Protocol", protocol_words(fork))
     yield Fact("First answer", "none came" if first_s is None else f"{first_s:.1f} s after the start")
     yield Fact("Proof of executor", _proof(fork))

@@ -15,7 +15,7 @@ from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.experiments.base import Experiment, Spread
 from jdkmatrix.experiments.kinds import table_of
-from jdkmatrix.figures.fork_figures import FigureOf, comparable, of_forks
+from jdkmatrix.figures.fork_figures import FigureOf, comparable
 from jdkmatrix.figures.latency import distribution_of, fork_latency
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metric_in, metrics_in, metrics_of, spread_of
 from jdkmatrix.figures.paired import paired_figures
@@ -100,7 +100,8 @@ class CellStats:
     def figures(self, metric: Metric) -> Figures:
         """By block, of the usable forks that have it."""
         if metric.of not in self._known:
-            self._known[metric.of] = of_forks(metric.of, self.record.forks, self.load)
+            told = ((fork.fork, metric.of(fork, self.load)) for fork in self.usable)
+            self._known[metric.of] = {block: figure for block, figure in told if figure is not None}
         return self._known[metric.of]
 
     @cached_property

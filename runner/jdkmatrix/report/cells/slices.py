@@ -14,6 +14,7 @@ from jdkmatrix.domain.quantities import delay_words
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.experiments.base import Page
 from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.words.sentences import added_work, condition
 
@@ -52,6 +53,11 @@ class Slice(CellGroup):
     @property
     def load(self) -> str:
         return self.keys[0].load
+
+    @property
+    def first_load(self) -> AnyLoad | None:
+        """That of one of its cells; of others the rates may differ. None where none was measured."""
+        return next((cell.load for cell in self.cells), None)
 
     @cached_property
     def pair(self) -> Pair:

@@ -15,10 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.records.claims import BandOrigin, ClaimCheck, ClaimRecord
-from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, SeenFigure
-from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, places
+from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
+from jdkmatrix.stats.bands import Band, Place, blocks_to_decide, places
 
 # From the unit of a published figure to the one that a figure here is shown in.
 _FACTORS = {
@@ -60,19 +59,13 @@ _FIRST_OF_ONE = (
 DECIDED = frozenset(_FIRST_THAT_IS[:5])
 
 
-@dataclass(frozen=True)
-class JudgedCell:
-    """`blocks`: how many in all would decide it; None where it is decided, or that cannot be said. `release`: of its
-    server, where it has one."""
+@dataclass(frozen=True, kw_only=True)
+class JudgedCell(CellEvidence):
+    """`blocks`: how many in all would decide it; None where it is decided, or that cannot be said. `why`: there is no
+    verdict, or no estimate."""
 
-    key: CellKey
-    estimate: Estimate | None
     verdict: ClaimVerdict
-    why: str | None = None
     blocks: int | None = None
-    seen: tuple[SeenFigure, ...] = ()
-    alone: tuple[Estimate, ...] = ()
-    release: str | None = None
 
 
 @dataclass(frozen=True)
@@ -141,7 +134,7 @@ def _cells(check: ClaimCheck, band: Band, cells: Sequence[CellEvidence]) -> tupl
 
 def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None) -> JudgedCell:
     def judged(verdict: ClaimVerdict, why: str | None = None, blocks: int | None = None) -> JudgedCell:
-        return JudgedCell(cell.key, cell.estimate, verdict, why, blocks, cell.seen, cell.alone, cell.release)
+        return JudgedCell(**{**vars(cell), "verdict": verdict, "why": why, "blocks": blocks})
 
     if cell.estimate is None:
         return judged(ClaimVerdict.NOT_MEASURED, cell.why)

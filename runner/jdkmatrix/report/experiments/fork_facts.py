@@ -15,7 +15,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.windows import ProgramWindow
 from jdkmatrix.report.blocks.inline import code, joined, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Pre, Prose
-from jdkmatrix.report.cell_page.every_cell import confined, limited, order_words
+from jdkmatrix.report.cell_page.every_cell import limited, place_facts
 from jdkmatrix.report.cells.slices import ExperimentSlice
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.clock import speed_words
@@ -31,10 +31,7 @@ def how_it_ran(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
         together = "they share CPUs" if set(confinement.remote_cpus) & set(confinement.sut_cpus) else "no CPU in common"
         cpus += f", remote system {facts.ranges(confinement.remote_cpus)}: {together}"
     return (
-        Fact("Order", order_words(fork, run)),
-        facts.started(fork),
-        Fact("CPUs", cpus),
-        confined(fork),
+        *place_facts(fork, run, cpus),
         Fact("CPU speed", speed_words(fork), "of serial work on one of its CPUs, before and after"),
         *(Fact("Compromise", compromise) for compromise in confinement.compromises),
         *limited(fork),

@@ -69,7 +69,7 @@ def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
         *clock_notices(loaded.cells, run.promised_precision),
         *(Notice("info", "Note of the run", note) for note in run.notes),
         *refusal_notices(judged.refusals, loaded.cells),
-        *dependence_notices(check_blocks(cells)),
+        *dependence_notices(check_blocks(judged)),
         *modes_notices(cells),
         *experiment_notices(judged.experiments),
         *sessions.notices(loaded),

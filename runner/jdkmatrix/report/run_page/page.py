@@ -31,7 +31,7 @@ from jdkmatrix.report.run_page.cells_table import cells_section
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.run_page.jdks import jdks_section
 from jdkmatrix.report.run_page.notices import warned
-from jdkmatrix.report.run_page.precision import check_blocks, precision_section
+from jdkmatrix.report.run_page.precision import precision_section
 from jdkmatrix.report.run_page.sections import sections
 from jdkmatrix.report.run_page.troubles import troubles_section
 from jdkmatrix.report.words.numbers import quantity
@@ -53,7 +53,7 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
     later: tuple[PageBlock, ...] = (
         *_published(judged, root),
         *([cells_section(judged)] if served else []),
-        *precision_section(run, cells, check_blocks(cells), judgements),
+        *precision_section(judged),
         *troubles_section(judged),
         jdks_section(run.jdks),
         _host(run),

@@ -12,12 +12,11 @@ from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import logs_of_rounds
-from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import say
 from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs
-from jdkmatrix.report.cells.judgements import Judgements
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure, missing, p_value, share, span
 from jdkmatrix.report.words.sentences import ratio_name
 from jdkmatrix.stats.dependence import (
@@ -81,11 +80,12 @@ class BlockChecks:
         return f"in {len(found)} of {plural(len(self.judged), 'ratio')} ({'; '.join([*named, *more])})"
 
 
-def check_blocks(cells: Cells) -> BlockChecks:
+def check_blocks(judged: JudgedRun) -> BlockChecks:
+    cells = judged.cells
     found: dict[CellKey, Dependence] = {}
     names: dict[CellKey, str] = {}
     for cell, base in cells.compared():
-        compared = cells.compare(cells.leading(cell.key), cell.key, base.key.executor)
+        compared = judged.judgements.comparison(cells.leading(cell.key), cell.key)
         one = dependence(block_logs(compared)) if compared else None
         if one is not None:
             found[cell.key] = one
@@ -149,16 +149,17 @@ _OTHER_FIGURE = "worked out for throughput only"
 _IN_TURNS = "only forks measured one after another show what forks of a fixed length would cost; these took turns"
 
 
-def precision_section(run: RunRecord, cells: Cells, checks: BlockChecks, judgements: Judgements) -> tuple[Section, ...]:
+def precision_section(judged: JudgedRun) -> tuple[Section, ...]:
     """None where no ratio has an interval."""
+    run, checks = judged.run, check_blocks(judged)
     # Those of the run, or the usual ones where the number of blocks was fixed.
     rules = StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
-    rows = tuple(_rows(cells, checks, judgements, rules, adaptive=run.stopping is not None))
+    rows = tuple(_rows(judged, checks, rules, adaptive=run.stopping is not None))
     if not rows:
         return ()
     asked = f"± {rules.precision:.1%}".replace("%", " %")
     fixed = f"{_FIXED.measure_s:.0f} s after a ramp of {_FIXED.ramp_s:.0f} s"
-    notes = [Prose(text) for text in (checks.words, _turns(cells)) if text]
+    notes = [Prose(text) for text in (checks.words, _turns(judged.cells)) if text]
     table = DataTable("Precision of ratios", columns(*_COLUMNS), rows, sortable=True)
     words = say("precision", asked=asked, fixed=fixed)
     return (Section("precision", "Precision and its cost", (*notes, table), words),)
@@ -184,13 +185,11 @@ def _turns(cells: Cells) -> str | None:
     )
 
 
-def _rows(
-    cells: Cells, checks: BlockChecks, judgements: Judgements, rules: StoppingRules, *, adaptive: bool
-) -> Iterator[tuple[Cell, ...]]:
-    for cell, base in cells.compared():
+def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive: bool) -> Iterator[tuple[Cell, ...]]:
+    for cell, base in run.cells.compared():
         key = cell.key
-        metric = cells.leading(key)
-        judged = judgements.of(metric, key)
+        metric = run.cells.leading(key)
+        judged = run.judgements.of(metric, key)
         half_width_log = judged.ratio.half_width_log if judged else None
         if judged is None or half_width_log is None:
             continue

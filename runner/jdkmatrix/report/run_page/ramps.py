@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -16,7 +16,6 @@ from jdkmatrix.records.windows import Sample
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cell_figures import amount
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.curves import Axis, lines
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
@@ -112,7 +111,7 @@ _MAX = LineFigure("max", "Slowest response", "maximum in ms", _percentile("max_u
 
 def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
     """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
-    load = next((cell.load for cell in place.piece.cells), None)
+    load = place.piece.first_load
     if not isinstance(load, RisingLoad) or not any(cell.usable for cell in place.piece.cells):
         return
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
@@ -140,17 +139,11 @@ def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
             yield group
 
 
-def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-    """By JDK: what became of each executor, in a sentence; empty where the load is no ramp."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for cell in sorted(piece.cells, key=lambda cell: order.index(cell.key.executor)):
-        load = cell.load
-        if isinstance(load, RisingLoad) and cell.usable:
-            found.setdefault(cell.key.jdk, []).append((cell.key.executor, _became(cell, load)))
-    return found
-
-
-def _became(cell: CellStats, load: RisingLoad) -> str:
+def became(cell: CellStats) -> Iterator[str]:
+    """What became of it, in a sentence; nothing where its load is no ramp."""
+    load = cell.load
+    if not isinstance(load, RisingLoad) or not cell.usable:
+        return
     words = []
     if isinstance(load, JoinedLoad):
         found, level = _mean(TIME_TO_PEAK, cell), _mean(THROUGHPUT, cell)
@@ -178,7 +171,7 @@ def _became(cell: CellStats, load: RisingLoad) -> str:
     if failed := sum(failed_by_itself(fork) for fork in cell.record.forks):
         words.append(f"the server failed in {failed} of {cell.attained.told} forks")
     hit = [without_log_prefix(outcome.message) for fork in cell.usable for outcome in fork.outcomes]
-    return "; ".join([*words, *hit[:1]]) + ("" if hit else ".")
+    yield "; ".join([*words, *hit[:1]]) + ("" if hit else ".")
 
 
 def _highest(load: RampedLoad) -> str:

@@ -31,7 +31,7 @@ _LATENCY = LineFigure("latency", "Latency over rate", "p99 in ms", _points, say(
 
 
 def search_charts(place: ChartPlace) -> Iterator[Charts]:
-    load = next((cell.load for cell in place.piece.cells), None)
+    load = place.piece.first_load
     rates = [rate for cell in place.piece.cells for fork in cell.usable for rate, _ in _points(fork)]
     if not isinstance(load, CapacityLoad) or not rates:
         return

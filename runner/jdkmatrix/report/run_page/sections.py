@@ -40,9 +40,12 @@ def sections(cells: Cells, judgements: Judgements, order: Sequence[str]) -> tupl
 
 
 def _section(prefix: str, piece: Slice, cells: Cells, judgements: Judgements, order: Sequence[str]) -> Section:
-    load = piece.cells[0].load if piece.cells else None
+    load = piece.first_load
     metrics = metrics_of(load) if load else ()
-    seen = ramps.observed(piece, order) or steps.observed(piece, order)
+    seen: dict[str, list[tuple[str, str]]] = {}
+    for cell in sorted(piece.cells, key=lambda cell: order.index(cell.key.executor)):
+        for words in (*ramps.became(cell), *(f"{remark}." for remark in steps.remarks(cell))):
+            seen.setdefault(cell.key.jdk, []).append((cell.key.executor, words))
     served = piece.keys[0].served
     figures = tuple(_figures(prefix, piece, order))
     shown = any(group.title in ("Throughput", *_OF_LOADS) for group in figures)
@@ -99,7 +102,7 @@ def _figures(prefix: str, piece: Slice, order: Sequence[str]) -> Iterator[Charts
     lines = tuple(joined(swatch(slot), name) for slot, name in enumerate(order) if name in measured)
     filled = tuple(joined(fill(f"e{slot % 8}"), name) for slot, name in enumerate(order) if name in measured)
     css = f"by-{min(len(piece.jdks), 3)}"
-    load = piece.cells[0].load if piece.cells else None
+    load = piece.first_load
     shares = len(piece.tasks) > 1
 
     def place(name: str) -> ChartPlace:
@@ -128,5 +131,5 @@ def _figures(prefix: str, piece: Slice, order: Sequence[str]) -> Iterator[Charts
 
 def cpu_scope(piece: Slice) -> str | None:
     """Which part of the load CPU per request is of, and what it leaves out."""
-    load = piece.cells[0].load if piece.cells else None
+    load = piece.first_load
     return " ".join(filter(None, (kind_of(load).cpu_scope if load else None, readings_words(piece)))) or None

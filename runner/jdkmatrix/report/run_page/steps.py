@@ -14,7 +14,6 @@ from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.advice import best, held_back
 from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.curves import Axis
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
@@ -86,15 +85,6 @@ def steps_charts(place: ChartPlace) -> Iterator[Charts]:
         *(line_group(figure, place, x) for figure in _OTHERS),
     )
     yield from filter(None, groups)
-
-
-def observed(piece: Slice, order: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
-    """By JDK, a sentence on every executor that was not saturated, or not by its CPUs."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for cell in sorted(piece.cells, key=lambda cell: order.index(cell.key.executor)):
-        for words in remarks(cell):
-            found.setdefault(cell.key.jdk, []).append((cell.key.executor, f"{words}."))
-    return found
 
 
 def remarks(cell: CellStats) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, cell_page, file_stem, say
 from jdkmatrix.report.blocks.kinds import Prose, WebPage
@@ -79,10 +80,10 @@ class RunWriter:
     def write_cells(self, places: range) -> None:
         """Their pages and records."""
         for outline in self._judged.loaded.cells[places.start : places.stop]:
-            page = self._page(outline) if self._files.pages else self._brief(outline)
-            scripts = ("report.js",) if self._files.pages else ()
-            text = self._pages.render(page, scripts=scripts)
-            (self._folder / cell_page(outline.key)).write_text(text, "utf-8")
+            with gc_paused():
+                page = self._page(outline) if self._files.pages else self._brief(outline)
+                text = self._pages.render(page, scripts=("report.js",) if self._files.pages else ())
+                (self._folder / cell_page(outline.key)).write_text(text, "utf-8")
 
     def _page(self, outline: CellRecord) -> WebPage:
         judged, key = self._judged, outline.key

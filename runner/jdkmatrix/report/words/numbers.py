@@ -45,6 +45,7 @@ def escaped(text: str) -> str:
     return str(escape(text))
 
 
+@lru_cache
 def missing(why: str) -> Figure:
     return Figure(MISSING, None, why)
 
