@@ -8,6 +8,7 @@ rec {
   inherit (python3Packages) buildPythonApplication setuptools;
 
   run = with python3Packages; [
+    altair
     hdrhistogram
     jinja2
     numpy
@@ -21,7 +22,6 @@ rec {
   test =
     run
     ++ (with python3Packages; [
-      altair
       hypothesis
       lupa
       playwright

@@ -46,14 +46,16 @@
 
   const { shapes, charts } = JSON.parse(document.getElementById("page-charts")?.textContent ?? "{}");
 
-  // A shape with what stands in its blanks, "{name}", for this chart (report/charts/shapes.py).
-  const filled = (part, blanks) => {
-    if (Array.isArray(part)) return part.map((inside) => filled(inside, blanks));
-    if (part && typeof part === "object") {
-      return Object.fromEntries(Object.entries(part).map(([name, inside]) => [name, filled(inside, blanks)]));
+  // A shape with what a chart gives for its blanks (report/charts/shapes.py).
+  const filled = (part, chart) => {
+    if (Array.isArray(part)) {
+      const given = part.length === 1 && typeof part[0] === "string" && Object.hasOwn(chart.lists, part[0]);
+      return given ? chart.lists[part[0]] : part.map((inside) => filled(inside, chart));
     }
-    const blank = typeof part === "string" && /^\{(\w+)\}$/.exec(part);
-    return blank ? blanks[blank[1]] : part;
+    if (part && typeof part === "object") {
+      return Object.fromEntries(Object.entries(part).map(([name, inside]) => [name, filled(inside, chart)]));
+    }
+    return typeof part === "string" && Object.hasOwn(chart.words, part) ? chart.words[part] : part;
   };
   const rowsOf = (data) => {
     if (Array.isArray(data)) return data;
@@ -63,7 +65,7 @@
     const chart = charts[id];
     const datasets = Object.entries(chart.datasets).map(([name, data]) => [name, rowsOf(data)]);
     return {
-      ...filled(shapes[chart.shape], chart.blanks), height: chart.height, description: chart.description,
+      ...filled(shapes[chart.shape], chart), height: chart.height, description: chart.description,
       datasets: Object.fromEntries(datasets),
     };
   };

@@ -1,1 +1,1 @@
-"""The static site."""
+"""The static site. altair is imported only in here: import this package only to write one."""

@@ -34,7 +34,7 @@ def test_help_imports_nothing_heavy() -> None:
         "from jdkmatrix.cli.main import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print([m for m in ('scipy', 'numpy', 'pydantic', 'jinja2', 'psutil') if m in sys.modules])\n"
+        "print([m for m in ('scipy', 'numpy', 'altair', 'pydantic', 'jinja2', 'psutil') if m in sys.modules])\n"
         "print(sorted({m.split('.')[1] for m in sys.modules if m.startswith('jdkmatrix.')}))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -1,1 +1,1 @@
-"""What charts show; their shapes are Vega-Lite in report-templates/charts.json."""
+"""Vega-Lite specifications, whatever they show."""

@@ -1,13 +1,16 @@
-"""Lines over a rate or over time, one per fork, and stacks. Pure."""
+"""Chart specifications for experiments: lines over a rate or over time, one per fork, and stacks. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
-from jdkmatrix.report.charts.shapes import Drawing, Row
-from jdkmatrix.report.charts.specs import dashes, log_ticks
+import altair as alt
+
+from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks
+from jdkmatrix.report.charts.specs import colour, dash, dashes, hovered, log_ticks
 
 _HEIGHT = 230
 
@@ -15,7 +18,7 @@ _HEIGHT = 230
 @dataclass(frozen=True)
 class Axis:
     """`low` to `high` are given, so that charts compare. `ticks`: of a logarithmic one where the usual do not do, with
-    the expression that labels them."""
+    the expression that labels them. `told`: the field of a point that says in words where it is on this axis."""
 
     title: str
     low: float
@@ -24,15 +27,80 @@ class Axis:
     number_format: str = "~s"
     ticks: tuple[float, ...] = ()
     labels: str | None = None
+    told: str | None = None
 
-    def blanks(self, name: str) -> dict[str, Any]:
-        """Of its place, "x" or "y"."""
-        axis: dict[str, Any] = {"tickCount": 5, "format": self.number_format}
-        if self.log:
-            ticks = [tick for tick in self.ticks if tick <= self.high] or log_ticks(self.low, self.high)
-            axis = {"values": ticks, **({"labelExpr": self.labels} if self.labels else {"format": "~g"})}
-        scale = {"type": "log" if self.log else "linear", "domain": [self.low, self.high], "nice": False}
-        return {f"{name}_title": self.title, f"{name}_scale": scale, f"{name}_axis": axis}
+    def words(self, name: str) -> dict[str, str | float]:
+        """Fill the blanks of its place."""
+        own = {} if self.log else {f"{name}_format": self.number_format}
+        return {f"{name}_title": self.title, f"{name}_low": self.low, f"{name}_high": self.high, **own}
+
+    def lists(self, name: str) -> dict[str, list[Any]]:
+        if not self.log:
+            return {}
+        return {f"{name}_ticks": [tick for tick in self.ticks if tick <= self.high] or log_ticks(self.low, self.high)}
+
+    @property
+    def kind(self) -> AxisKind:
+        return AxisKind(self.log, self.labels, self.told)
+
+
+class AxisKind(NamedTuple):
+    """The part of an axis that its shape has."""
+
+    log: bool
+    labels: str | None
+    told: str | None
+
+    def place(self, name: str) -> dict[str, Any]:
+        """The axis "x" or "y", blank but for its kind."""
+        ends = [blank(f"{name}_low"), blank(f"{name}_high")]
+        labels: dict[str, Any] = {"labelExpr": self.labels} if self.labels else {"format": "~g"}
+        return {
+            "title": blank(f"{name}_title"),
+            "scale": alt.Scale(type="log" if self.log else "linear", domain=ends, nice=False),
+            "axis": alt.Axis(values=blanks(f"{name}_ticks"), **labels)
+            if self.log
+            else alt.Axis(tickCount=5, format=blank(f"{name}_format")),
+        }
+
+    def tooltip(self, name: str) -> alt.Tooltip:
+        title = blank(f"{name}_title")
+        if self.told:
+            return alt.Tooltip(f"{self.told}:N", title=title)
+        return alt.Tooltip(f"{name}:Q", title=title, format=",.4~r")
+
+
+@cache
+def _lines_shape(x_kind: AxisKind, y_kind: AxisKind, by_fork: bool, marked: bool, with_reference: bool) -> Shape:
+    x, y = alt.X("x:Q", **x_kind.place("x")), alt.Y("y:Q", **y_kind.place("y"))
+    base = alt.Chart(alt.NamedData(name="points"))
+    detail = {"detail": "fork:N"} if by_fork else {}
+    fork = [alt.Tooltip("fork:Q")] if by_fork else []
+    layers = [
+        base.mark_line(strokeWidth=1.6 if by_fork else 2.2, opacity=0.85).encode(
+            x=x, y=y, color=colour(), strokeDash=dash(), **detail
+        ),
+        hovered(
+            base.mark_point(filled=True, size=60).encode(
+                x=x,
+                y=y,
+                color=colour(),
+                tooltip=[alt.Tooltip("executor:N"), *fork, x_kind.tooltip("x"), y_kind.tooltip("y")],
+            ),
+            "x",
+            "y",
+        ),
+    ]
+    if with_reference:
+        reference = alt.Chart(alt.NamedData(name="reference"))
+        layers.insert(0, reference.mark_line(style="interval", strokeDash=[4, 3]).encode(x=x, y=y))
+    if marked:
+        marks = alt.Chart(alt.NamedData(name="marks"))
+        tooltip = [alt.Tooltip("executor:N"), alt.Tooltip("text:N")]
+        for filled, which in ((True, "!datum.hollow"), (False, "datum.hollow")):
+            points = marks.transform_filter(which).mark_point(filled=filled, size=64, strokeWidth=1.6)
+            layers.append(points.encode(x=x, y=y, color=colour(), tooltip=tooltip))
+    return Shape(alt.layer(*layers))
 
 
 def lines(
@@ -42,23 +110,48 @@ def lines(
     y: Axis,
     order: Sequence[str],
     description: str,
+    by_fork: bool = True,
     marks: Sequence[Row] = (),
     reference: Sequence[Row] = (),
     height: int = _HEIGHT,
 ) -> Drawing:
     """`points`: executor, fork, x, y (None breaks the line); `marks`: executor, x, y, text, and `hollow` where they are
-    not filled, set off from their lines; `reference`: x, y of a line that is no measurement."""
-    data = {"points": points, "marks": marks, "reference": reference}
-    return Drawing("lines", _places(x, y, order), height, description, data)
+    not filled, set off from their lines; `reference`: x, y of a line that is no measurement. `by_fork`: a line for each
+    fork; else one for each executor."""
+    others = {name: rows for name, rows in (("marks", marks), ("reference", reference)) if rows}
+    return _lines_shape(x.kind, y.kind, by_fork, bool(marks), bool(reference)).filled(
+        data={"points": points, **others},
+        height=height,
+        description=description,
+        words={**x.words("x"), **y.words("y")},
+        lists={**x.lists("x"), **y.lists("y"), "order": order, "dashes": dashes(order)},
+    )
 
 
-def percentile_lines(points: Sequence[Row], *, x: Axis, y: Axis, order: Sequence[str], description: str) -> Drawing:
-    """`points`: executor, x, y, quantile (where it is on the axis, in words); a line for each executor."""
-    return Drawing("percentiles", _places(x, y, order), _HEIGHT, description, {"points": points})
-
-
-def _places(x: Axis, y: Axis, order: Sequence[str]) -> dict[str, Any]:
-    return {**x.blanks("x"), **y.blanks("y"), "order": order, "dashes": dashes(order)}
+@cache
+def _stack_shape(x_kind: AxisKind, y_kind: AxisKind) -> Shape:
+    x = alt.X("x:Q", **x_kind.place("x"))
+    area = (
+        alt.Chart(alt.NamedData(name="points"))
+        .mark_area(opacity=0.85)
+        .encode(
+            x=x,
+            y=alt.Y("y:Q", stack="zero", **y_kind.place("y")),
+            color=alt.Color("origin:N", scale=alt.Scale(domain=blanks("origins"), range="ordinal"), legend=None),
+            order=alt.Order("place:Q"),
+            tooltip=[
+                alt.Tooltip("origin:N"),
+                x_kind.tooltip("x"),
+                y_kind.tooltip("y"),
+            ],
+        )
+    )
+    line = (
+        alt.Chart(alt.NamedData(name="totals"))
+        .mark_line(style="interval", strokeWidth=1.4)
+        .encode(x=x, y=alt.Y("y:Q", **y_kind.place("y")), strokeDash=alt.StrokeDash("name:N", legend=None))
+    )
+    return Shape(alt.layer(area, line))
 
 
 def stacked(
@@ -66,5 +159,10 @@ def stacked(
 ) -> Drawing:
     """`points`: origin, x, y, place (of the origin in the stack, from below); `totals`: name, x, y, drawn as lines on
     top. Origins keep their colours from chart to chart."""
-    blanks = {**x.blanks("x"), **y.blanks("y"), "origins": origins}
-    return Drawing("stack", blanks, _HEIGHT, description, {"points": points, "totals": totals})
+    return _stack_shape(x.kind, y.kind).filled(
+        data={"points": points, "totals": totals},
+        height=_HEIGHT,
+        description=description,
+        words={**x.words("x"), **y.words("y")},
+        lists={**x.lists("x"), **y.lists("y"), "origins": origins},
+    )

@@ -1,10 +1,8 @@
-"""Bars of experiments: one for each cell, a point for each fork, and a tick where the formula says it should end; and
-which figures of which cells stand beside each other. Pure."""
+"""Charts of experiments: which figures of which cells stand beside each other, as bars. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CountLoad
@@ -13,67 +11,9 @@ from jdkmatrix.experiments.base import ChartFigure, Page, ReadingGroup, Spread
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice
-from jdkmatrix.report.charts.shapes import Drawing, Row
+from jdkmatrix.report.charts.expected_bars import BarScale, expected_bars
+from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.experiments.words import axis_words, outcome_words
-
-# How much longer than the longest bar the axis is, for the labels.
-_LABEL_ROOM = {1: 1.42, 2: 1.85}  # by how many lines the rows have: long ones leave a narrow screen little
-_ROW_HEIGHT = 34
-_LINE_HEIGHT = 13
-_NUMBERS = ",.3~r"
-
-
-@dataclass(frozen=True)
-class BarScale:
-    """From 0 to `highest`, the same for charts that are compared. `linear_to`: up to there the scale is linear and
-    beyond it logarithmic, so that 0 has a place on it; None: linear throughout."""
-
-    title: str
-    highest: float
-    linear_to: float | None = None
-    row_lines: int = 1
-
-    @property
-    def end(self) -> float:
-        room = _LABEL_ROOM[self.row_lines]
-        if self.linear_to is None:
-            return self.highest * room
-        return float(self.linear_to * ((1 + self.highest / self.linear_to) ** room - 1))
-
-    def ticks(self) -> list[float]:
-        """0, and powers of ten from the end of the linear part on, five at most."""
-        tick, found = self.linear_to or 1.0, [0.0]
-        while tick <= self.highest * 1.001:
-            found.append(tick)
-            tick *= 10
-        step = max(1, 1 + (len(found) - 2) // 5)
-        return [found[0], *found[1::step]]
-
-
-def expected_bars(
-    medians: Sequence[Row], forks: Sequence[Row], *, scale: BarScale, order: Sequence[str], description: str
-) -> Drawing:
-    """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
-    expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
-    drawn at 0."""
-    rows, ends = [row["row"] for row in medians], {"domain": [0, scale.end], "nice": False}
-    linear = scale.linear_to is None
-    return Drawing(
-        "expected-bars",
-        {
-            **{"title": scale.title, "rows": rows, "order": order},
-            "label_offset": -(scale.row_lines - 1) * _LINE_HEIGHT / 2,
-            "scale": ends if linear else {**ends, "type": "symlog", "constant": scale.linear_to},
-            "axis": {"format": _NUMBERS, **({"tickCount": 4} if linear else {"values": scale.ticks()})},
-        },
-        _ROW_HEIGHT * len(rows),
-        description,
-        {
-            "medians": [{**row, "shown": max(row["median"], 0), "zero": 0, "end": scale.end} for row in medians],
-            "forks": [{**row, "shown": max(row["value"], 0)} for row in forks],
-        },
-    )
-
 
 _STAR = " *"
 _CHARTS_MAX = 12  # that stand unfolded

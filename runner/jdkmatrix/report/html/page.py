@@ -24,7 +24,7 @@ from jdkmatrix.domain.catalogue import catalogue, server_kinds
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, Wording
 from jdkmatrix.report.blocks.kinds import TAIL_LINES, PageBlock, WebPage
-from jdkmatrix.report.charts.shapes import SHAPES, on_a_page, read_shapes
+from jdkmatrix.report.charts.shapes import on_a_page
 from jdkmatrix.report.html.method import COMPARED, PROVOKED, read_tried
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.run.code_version import digest_of_files
@@ -42,7 +42,6 @@ _PARTS = (
     "report.js",
     "home.js",
     DRAWS,
-    SHAPES,
 )
 
 
@@ -136,7 +135,7 @@ class Pages:
             self._page = environment.get_template("page.html.j2")
         except TemplateError as error:
             raise MatrixError(f"{templates}: {error}") from None
-        self.tried, self._shapes = read_tried(templates), read_shapes(templates)
+        self.tried = read_tried(templates)
         self._css = (templates / "report.css").read_text("utf-8").replace("\r\n", "\n")
         self._scripts = {name: _script(templates / name) for name in ("report.js", "home.js")}
 
@@ -150,7 +149,7 @@ class Pages:
         """`data`: for its `scripts`."""
         sources = [self._scripts[name] for name in scripts]
         css = "" if page.plain else self._css
-        charts = on_a_page(page.charts, self._shapes)
+        charts = on_a_page(page.charts)
         try:
             return self._page.render(
                 page=page,

@@ -13,7 +13,7 @@ from jdkmatrix.report.cells.cell_figures import amount, of_metric
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.latency import Pooled
 from jdkmatrix.report.charts import specs as charts
-from jdkmatrix.report.charts.curves import Axis, percentile_lines
+from jdkmatrix.report.charts.curves import Axis, lines
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page.lines import ChartPlace
 
@@ -112,14 +112,16 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
     every = [point for curve in points.values() for point in curve]
     latency = Axis("latency in ms", *charts.log_domain([ms for _, ms, _ in every]), log=True)
     longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
-    percentile = Axis("percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS)
+    percentile = Axis(
+        "percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS, told="quantile"
+    )
     conditions = place.piece.conditions(place.order)
     return tuple(
         Chart(
             id=f"{place.id_prefix}-{number}",
             title=title,
             note=_p99_note(curves),
-            drawing=percentile_lines(
+            drawing=lines(
                 [
                     {"executor": cell.key.executor, "x": x, "y": ms, "quantile": quantile}
                     for cell in curves
@@ -129,6 +131,7 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
                 y=latency,
                 order=place.order,
                 description=f"Latency by percentile of {title}, one line per executor",
+                by_fork=False,
             ),
         )
         for number, (title, cells) in enumerate(conditions)

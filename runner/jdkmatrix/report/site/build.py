@@ -38,7 +38,7 @@ from jdkmatrix.store.readable import UnreadableError, readable
 
 _DIGEST = "digest.json"
 _MADE_WITH = ".made-with"
-_BUILT_ON = ("hdrhistogram", "jinja2", "markupsafe", "numpy", "pydantic", "scipy")
+_BUILT_ON = ("altair", "hdrhistogram", "jinja2", "markupsafe", "numpy", "pydantic", "scipy")
 _DIGESTS = TypeAdapter(RunDigest)
 _RUNS = TypeAdapter(tuple[RunDigest, ...])
 

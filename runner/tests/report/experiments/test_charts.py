@@ -20,9 +20,10 @@ from jdkmatrix.report.blocks.kinds import (
 )
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
+from jdkmatrix.report.charts.expected_bars import BarScale
 from jdkmatrix.report.charts.shapes import Drawing
 from jdkmatrix.report.charts.specs import executor_order
-from jdkmatrix.report.experiments.bars import BarScale, bar_groups
+from jdkmatrix.report.experiments.bars import bar_groups
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of, vega_lite
 from tests.support.experiment_runs import experiments_run
@@ -152,7 +153,7 @@ def test_whatever_was_measured_every_figure_is_drawn_once(data: st.DataObject) -
 
 
 def _medians(drawing: Drawing) -> list[dict[str, Any]]:
-    return rows_of(drawing.datasets["medians"])
+    return rows_of(drawing.datasets[drawing.shape.spec["layer"][0]["data"]["name"]])
 
 
 def test_rows_say_what_their_experiments_name_does_not(loaded: LoadedRun) -> None:

@@ -1,0 +1,123 @@
+"""A bar for each cell, a point for each fork, and a tick where the formula says it should end. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import altair as alt
+
+from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks
+from jdkmatrix.report.charts.specs import colour
+
+# How much longer than the longest bar the axis is, for the labels.
+_LABEL_ROOM = {1: 1.42, 2: 1.85}  # by how many lines the rows have: long ones leave a narrow screen little
+_ROW_HEIGHT = 34
+_LINE_HEIGHT = 13
+_NUMBERS = ",.3~r"
+
+
+@dataclass(frozen=True)
+class BarScale:
+    """From 0 to `highest`, the same for charts that are compared. `linear_to`: up to there the scale is linear and
+    beyond it logarithmic, so that 0 has a place on it; None: linear throughout."""
+
+    title: str
+    highest: float
+    linear_to: float | None = None
+    row_lines: int = 1
+
+    @property
+    def end(self) -> float:
+        room = _LABEL_ROOM[self.row_lines]
+        if self.linear_to is None:
+            return self.highest * room
+        return float(self.linear_to * ((1 + self.highest / self.linear_to) ** room - 1))
+
+    def ticks(self) -> list[float]:
+        """0, and powers of ten from the end of the linear part on, five at most."""
+        tick, found = self.linear_to or 1.0, [0.0]
+        while tick <= self.highest * 1.001:
+            found.append(tick)
+            tick *= 10
+        step = max(1, 1 + (len(found) - 2) // 5)
+        return [found[0], *found[1::step]]
+
+
+@lru_cache
+def _shape(linear_to: float | None, row_lines: int) -> Shape:
+    """The shape for a `BarScale` with these two."""
+    y = alt.Y(
+        "row:N",
+        # As the domain of a scale, never as a sort: Vega-Lite makes an expression of a sort's values.
+        scale=alt.Scale(domain=blanks("rows")),
+        sort=None,
+        title=None,
+        axis=alt.Axis(
+            labelExpr="split(datum.label, '\\n')",
+            labelLimit=170,
+            labelLineHeight=_LINE_HEIGHT,
+            labelOverlap=False,
+            labelOffset=-(row_lines - 1) * _LINE_HEIGHT / 2,
+        ),
+    )
+    ends: list[Any] = [0, blank("end")]
+    if linear_to is None:
+        scale, axis = alt.Scale(domain=ends, nice=False), alt.Axis(tickCount=4, format=_NUMBERS)
+    else:
+        scale = alt.Scale(type="symlog", constant=linear_to, domain=ends, nice=False)
+        axis = alt.Axis(values=blanks("ticks"), format=_NUMBERS)
+
+    def x(field: str) -> alt.X:
+        return alt.X(f"{field}:Q", title=blank("title"), scale=scale, axis=axis)
+
+    tooltip = [
+        alt.Tooltip("executor:N", title="arm"),
+        alt.Tooltip("label:N", title="median"),
+        alt.Tooltip("expected_label:N", title="expected"),
+    ]
+    base = alt.Chart(alt.NamedData(name="medians"))
+    bar = base.mark_bar(opacity=0.82, cornerRadiusEnd=2, height=16).encode(
+        y=y, x=x("shown"), x2="zero:Q", color=colour(), tooltip=tooltip
+    )
+    tick = (
+        base.transform_filter("isValid(datum.expected)")
+        .mark_tick(style="expected", thickness=3, height=26)
+        .encode(y=y, x=x("expected"), tooltip=tooltip)
+    )
+    point = (
+        alt.Chart(alt.NamedData(name="forks"))
+        .mark_point(style="fork", filled=True, size=36)
+        .encode(
+            y=y,
+            x=x("shown"),
+            tooltip=[
+                alt.Tooltip("executor:N", title="arm"),
+                alt.Tooltip("fork:Q"),
+                alt.Tooltip("label:N", title="figure"),
+            ],
+        )
+    )
+    label = base.mark_text(style="value", align="right").encode(y=y, x=x("end"), text="label:N")
+    return Shape(alt.layer(bar, point, tick, label))
+
+
+def expected_bars(
+    medians: Sequence[Row], forks: Sequence[Row], *, scale: BarScale, order: Sequence[str], description: str
+) -> Drawing:
+    """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
+    expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
+    drawn at 0."""
+    rows = [row["row"] for row in medians]
+    return _shape(scale.linear_to, scale.row_lines).filled(
+        data={
+            "medians": [{**row, "shown": max(row["median"], 0), "zero": 0, "end": scale.end} for row in medians],
+            "forks": [{**row, "shown": max(row["value"], 0)} for row in forks],
+        },
+        height=_ROW_HEIGHT * len(rows),
+        description=description,
+        words={"title": scale.title, "end": scale.end},
+        lists={"rows": rows, "order": order, **({} if scale.linear_to is None else {"ticks": scale.ticks()})},
+    )
