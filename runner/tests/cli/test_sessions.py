@@ -213,7 +213,7 @@ def test_a_stage_that_cannot_begin_takes_nothing_from_those_before_it(
 
 
 def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(sessions: Sessions) -> None:
-    sessions.script.endings["mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.saturate-10#1"] = [
+    sessions.script.endings["mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.rate-500#1"] = [
         failed(Reason(code="server-hangs", message="the server hangs"))
     ]
     assert sessions.measure() == EXIT_WITH_FAILURES
@@ -224,7 +224,7 @@ def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(sessions: Sessions)
 
 
 def test_a_finished_run_offers_what_can_be_measured_again(sessions: Sessions) -> None:
-    second = "mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.saturate-10#2"
+    second = "mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.rate-500#2"
     sessions.script.endings[second] = [invalid, failed(DRIVER), invalid]
     assert sessions.measure() == 0, "of two forks one can be used"
     assert "faults of the host have left gaps in 1 block: matrix run --resume" in sessions.told()

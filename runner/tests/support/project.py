@@ -38,13 +38,14 @@ jdk = ["temurin-25"]
 executor = ["jetty", "virtual"]
 cpus = [1]
 burn_us = [0]
-load = ["saturate-10"]
+load = ["rate-500"]
 """
 # A test shares this host with other work; what it proves does not depend on that.
 RULES = """
 [warmup]
 window_s = 0.25
 moderate_s = 0.5
+utilisation = 0.1
 tail_windows = 4
 tail_s_min = 0.5
 tail_s_max = 1
