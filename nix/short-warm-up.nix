@@ -3,5 +3,6 @@
 runCommand "jdk-matrix-short-warm-up" { } ''
   cp -R ${import ./source.nix { inherit lib; }} $out
   chmod -R u+w $out
-  printf '%s\n' '[warmup]' 'tail_s_min = 1' 'tail_s_max = 2' 'max_s = 9' >> $out/matrix.toml
+  printf '%s\n' '[warmup]' 'window_s = 0.25' 'moderate_s = 0.5' 'tail_windows = 4' 'tail_s_min = 0.5' 'tail_s_max = 1' \
+    'max_s = 4' >> $out/matrix.toml
 ''

@@ -1,7 +1,5 @@
 """Settings of all tests."""
 
-import fcntl
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, build_workloads
 from tests.nix.upkeep import tidy
+from tests.support.waiting import one_run_on_this_host
 
 # Examples of each property: for `make test`, the everyday loop, and once a week. How long one takes depends on what
 # else this host does.
@@ -53,11 +52,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: [not item.nodeid.startswith(first) for first in _FIRST])
 
 
-@pytest.fixture
-def one_run_on_this_host() -> Iterator[None]:
-    """`matrix run` is refused while another one measures: tests that start one take turns, in whatever process."""
-    with (Path(tempfile.gettempdir()) / "jdk-matrix-tests.lock").open("a") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+@pytest.fixture(name="one_run_on_this_host")
+def whole_test_is_one_run() -> Iterator[None]:
+    with one_run_on_this_host():
         yield
 
 

@@ -141,7 +141,7 @@ def listener() -> Iterator[tuple[int, list[str]]]:
             self.end_headers()
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server.server_port, asked
     server.shutdown()
     server.server_close()

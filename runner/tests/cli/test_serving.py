@@ -70,7 +70,7 @@ def site(tmp_path: Path) -> Path:
 def served(site: Path, **limits: float) -> Iterator[int]:
     """The port."""
     with LoopbackServer(0, site, **limits) as server:  # type: ignore[arg-type]
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield server.server_address[1]

@@ -1,11 +1,8 @@
-"""A run in several sessions: what each was measured with is kept, shown and summed up; `--resume` from end to end, with
-made-up forks."""
+"""A run in several sessions: `--resume` from end to end, with made-up forks."""
 
 from __future__ import annotations
 
-import io
 import shutil
-import signal
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
@@ -13,39 +10,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from jdkmatrix.cli import recording, running
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.cli.stopping import StoppedError, stoppable
-from jdkmatrix.cli.summary import print_summary, summary_markdown
-from jdkmatrix.config.load import load_matrix
+from jdkmatrix.cli.stopping import StoppedError
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import AffinityConfiner
-from jdkmatrix.host.facts import boot_id
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.run import HostFacts, ServerFacts, Session
-from jdkmatrix.report.run_page.facts import started
-from jdkmatrix.report.run_page.sessions import differences, windows_fact
+from jdkmatrix.records.run import HostFacts, ServerFacts
 from jdkmatrix.report.site.build import Built
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared
-from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from tests.support.judged_pages import PageOfRun, facts_of
-from tests.support.project import ROOT, make_project
+from tests.support.project import make_project
 from tests.support.records import in_whole
 from tests.support.run_facts import host_facts
 from tests.support.scripted_forks import DRIVER, Script, failed, invalid
 from tests.support.served_campaign import campaign as made_up_campaign
-from tests.support.served_runs import QUICK, synthetic_run
-from tests.support.sites import site_of
 
 SHORT = Options("short", {}, blocks=2)
 STAGED = """
@@ -226,7 +213,7 @@ def test_a_stage_that_cannot_begin_takes_nothing_from_those_before_it(
 
 
 def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(sessions: Sessions) -> None:
-    sessions.script.endings["mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.saturate-10#1"] = [
+    sessions.script.endings["mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.rate-500#1"] = [
         failed(Reason(code="server-hangs", message="the server hangs"))
     ]
     assert sessions.measure() == EXIT_WITH_FAILURES
@@ -237,7 +224,7 @@ def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(sessions: Sessions)
 
 
 def test_a_finished_run_offers_what_can_be_measured_again(sessions: Sessions) -> None:
-    second = "mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.saturate-10#2"
+    second = "mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.rate-500#2"
     sessions.script.endings[second] = [invalid, failed(DRIVER), invalid]
     assert sessions.measure() == 0, "of two forks one can be used"
     assert "faults of the host have left gaps in 1 block: matrix run --resume" in sessions.told()
@@ -329,162 +316,3 @@ def test_a_change_of_the_host_is_named_and_its_cells_are_measured_again(sessions
     assert told.count("changed: the CPU's microcode (was 0x1, is 0x2); kept as") == 2
     assert len(sessions.script.labels) == 8
     assert {fork.session for cell in sessions.loaded().cells for fork in cell.forks} == {2}
-
-
-# ---------------------------------------------------------------- what differed, in words
-
-
-def session(number: int = 1, **changes: Any) -> Session:
-    made = Session(
-        number=number, started_at=f"2026-01-0{number}T10:00:00Z", ended_at=f"2026-01-0{number}T10:30:00Z",
-        status="complete", tool_version="0.1.0", git_commit="c" * 40, git_dirty=False, command=("matrix", "run"),
-        host=host_facts(), boot_id="b", confinement="cgroup cpuset",
-    )  # fmt: skip
-    return made.model_copy(update=changes)
-
-
-def facts_with(**changes: Any) -> HostFacts:
-    return host_facts().model_copy(update=changes)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({}, ()),
-        ({"host": facts_with(load_1min=9.0)}, ()),
-        ({"boot_id": "c"}, ("the host was restarted in between",)),
-        ({"boot_id": None, "confinement": None}, ()),
-        ({"git_commit": "d" * 40}, ("the commit differs (cccccccccccc, then dddddddddddd)",)),
-        ({"tool_version": "0.2"}, ("the version of the tool differs (0.1.0, then 0.2)",)),
-        (
-            {"confinement": "sched_setaffinity"},
-            ("the CPU confinement differs (cgroup cpuset, then sched_setaffinity)",),
-        ),
-        ({"host": facts_with(kernel="6.2")}, ("the kernel differs (6.1.0-synthetic, then 6.2)",)),
-        ({"host": facts_with(hostname_hash="1" * 12)}, ("the host differs",)),
-        ({"host": facts_with(transparent_huge_pages="always")}, ()),
-    ],
-)
-def test_what_differed_is_said(change: dict[str, Any], words: tuple[str, ...]) -> None:
-    assert differences((session(), session(2, **change))) == words
-
-
-def in_two_sessions(loaded: LoadedRun, **changes: Any) -> LoadedRun:
-    """The second block of each cell is of another session, and repeats an attempt that was spoilt."""
-    cells = []
-    for cell in loaded.cells:
-        first, second, *others = cell.forks
-        reason = Reason(code="steal", message="the hypervisor took 7 % of the CPU time away")
-        spoilt = second.model_copy(update={"status": Status.INVALID, "reasons": (reason,), "session": 2})
-        again = second.model_copy(update={"attempt": 2, "session": 2})
-        cells.append(cell.model_copy(update={"forks": (first, again, *others), "attempts": (spoilt,)}))
-    run = loaded.run.model_copy(update={"sessions": (session(), session(2, **changes))})
-    return replace(loaded, run=run, cells=tuple(cells))
-
-
-def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
-    loaded = in_two_sessions(synthetic_run(tmp_path / "run", QUICK), boot_id="c")
-    shown = PageOfRun(loaded)
-    facts = facts_of(shown.page.lede)
-    assert facts["Sessions"] == "2: 2026-01-01 10:00 UTC, 30 min, 4 forks; 2026-01-02 10:00 UTC, 30 min, 4 forks"
-    assert facts["Measured"] == "2026-01-01 10:00 UTC", "the time between two sessions is none of measuring"
-    notices = {notice.title: notice for notice in shown.notices}
-    assert notices["Measured in 2 sessions"].weight == "warn"
-    assert notices["Measured in 2 sessions"].text.startswith("The host was restarted in between. No block is split")
-    assert "4 earlier attempts" in notices["Measured more than once"].text
-    sink = io.StringIO()
-    print_summary(loaded, Console(file=sink, width=200))
-    for text in (sink.getvalue(), summary_markdown(loaded).replace("\\", "")):
-        assert "measured in 2 sessions; the host was restarted in between" in text
-        assert "4 earlier attempts at forks do not count" in text
-    site = site_of([loaded], tmp_path / "site")
-    page = next((site / "cells").glob("*virtual*.html")).read_text()
-    assert "in the run, attempt 2, session 2" in page
-    assert "Fork 2, attempt 1" in page
-    assert "the hypervisor took 7 % of the CPU time away" in page
-
-
-def test_a_run_of_one_session_says_nothing_of_differences(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(),)}))
-    shown = PageOfRun(one)
-    assert facts_of(shown.page.lede)["Sessions"] == "1"
-    assert not [notice for notice in shown.notices if "session" in notice.title]
-    assert "session" not in summary_markdown(one)
-
-
-def test_the_share_of_time_in_windows_that_count(tmp_path: Path) -> None:
-    """Both sessions took half an hour."""
-    loaded = synthetic_run(tmp_path, QUICK)
-    forks = [fork for cell in loaded.cells for fork in cell.forks if fork.usable]
-    counted_s = sum(window.load.duration_s for fork in forks for window in fork.valid_windows)
-    two = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(), session(2))}))
-    (told,) = windows_fact(two)
-    assert told.value == f"{100 * counted_s / 3600:.0f} % of that time"
-    running = session(2).model_copy(update={"ended_at": None})
-    assert windows_fact(replace(two, run=two.run.model_copy(update={"sessions": (session(), running)}))) == ()
-    assert windows_fact(replace(two, cells=())) == ()
-
-
-@pytest.mark.parametrize(
-    ("changes", "took_s"),
-    [
-        ({}, 1800),
-        ({"duration_s": 900.0}, 900),
-        ({"duration_s": 900.0, "ended_at": "2026-01-01T08:00:29Z"}, 900),
-        ({"ended_at": "2026-01-01T08:00:29Z"}, None),
-        ({"ended_at": "2026-01-01T10:30:00"}, None),
-    ],
-)
-def test_no_clock_that_is_set_changes_how_long_it_took(
-    tmp_path: Path, changes: dict[str, Any], took_s: int | None
-) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    timed = session(**changes)
-    one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (timed,)}))
-    facts = facts_of(PageOfRun(one).page.lede)
-    assert facts["Measured"] == "2026-01-01 10:00 UTC" + (f", {took_s // 60} min" if took_s else "")
-    assert ("In windows" in facts) == (took_s is not None)
-    times = {name: getattr(timed, name) for name in ("started_at", "ended_at", "duration_s")}
-    assert started(loaded.cells[0].forks[0].model_copy(update=times)).value == facts["Measured"]
-
-
-def test_a_signal_before_the_first_fork_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ending, stoppable():
-        signal.raise_signal(signal.SIGTERM)
-    assert ending.value.code == 143
-    assert capsys.readouterr().err == "matrix: stopped by SIGTERM; what had been finished is kept\n"
-
-
-def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
-    loaded = in_two_sessions(synthetic_run(tmp_path, QUICK))
-    (notice,) = [n for n in PageOfRun(loaded).notices if "sessions" in n.title]
-    assert (notice.weight, notice.text.partition(". ")[0]) == ("info", "Nothing that was recorded differs between them")
-
-
-# ---------------------------------------------------------------- records
-
-
-def test_what_is_complete_stays_as_it_is(tmp_path: Path) -> None:
-    run = synthetic_run(tmp_path, QUICK).run
-    assert complete_idle(run, order=()) == run
-    assert close_killed([session(status="running", ended_at=None)])[0].status == "interrupted"
-
-
-def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_left(tmp_path: Path) -> None:
-    run = synthetic_run(tmp_path, QUICK).run
-    killed = run.model_copy(update={"status": "running", "sessions": (session(status="running", ended_at=None),)})
-    found = complete_idle(killed, order=("a#1",))
-    assert (found.status, found.order, found.sessions[0].status) == ("complete", ("a#1",), "interrupted")
-    assert end_session(killed, "complete", "now", 7.5).sessions[0].ended_at == "now"
-
-
-def test_this_host_says_when_it_was_started() -> None:
-    assert boot_id() == boot_id()
-    assert len(boot_id() or "") == 36
-
-
-def test_the_matrix_says_how_often_and_an_older_one_has_the_default() -> None:
-    assert load_matrix(ROOT / "matrix.toml").measure.repeats_max == 2
-    key = CellKey(workload="w", jdk="j", executor="e", cpus=1, burn_us=0, load="l")
-    assert (key.fork_label(2), key.fork_label(2, 3)) == (f"{key.cell_id}#2", f"{key.cell_id}#2.3")

@@ -1,6 +1,10 @@
-"""One checkout of the flake for all tests: what one of them builds, the others find in the store."""
+"""One checkout of the flake for all tests: what one of them builds, the others find in the store. And one evaluation of
+all that it has, which takes longer than what is asked of it."""
 
 from __future__ import annotations
+
+import json
+from typing import Any
 
 import pytest
 
@@ -17,3 +21,33 @@ def seeds() -> Seeds:
 def flake(tmp_path_factory: pytest.TempPathFactory, seeds: Seeds) -> FlakeCheckout:
     """With the newest Nix."""
     return make(tmp_path_factory.mktemp("flake"), newest_nix(), seeds)
+
+
+@pytest.fixture(scope="session")
+def whole(flake: FlakeCheckout, tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
+    """With the whole catalogue, of which nothing is built."""
+    return flake.copy(tmp_path_factory.mktemp("whole"), everything=True)
+
+
+# Of each output: the derivations behind it, its name and description, and the script that makes it.
+OUTPUTS = """
+outputs: let
+  each = f: builtins.mapAttrs (_: builtins.mapAttrs (_: f));
+  behind = text: builtins.attrNames (builtins.getContext text);
+  of = one: {
+    behind = behind one.outPath;
+    told = one.name + (one.meta.description or "");
+    script = builtins.unsafeDiscardStringContext (toString (one.drvAttrs.args or [ ]));
+  };
+in {
+  apps = each (app: { behind = behind app.program; told = app.meta.description; }) outputs.apps;
+  parts = builtins.mapAttrs (_: all: builtins.mapAttrs (_: of) all.parts) outputs.legacyPackages;
+} // builtins.mapAttrs (_: each of) { inherit (outputs) checks devShells packages; }
+"""
+
+
+@pytest.fixture(scope="session")
+def outputs(whole: FlakeCheckout) -> dict[str, Any]:
+    """By kind, system and name."""
+    found: dict[str, Any] = json.loads(whole.run("eval", "--json", ".#.", "--apply", OUTPUTS).stdout)
+    return found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,11 +30,6 @@ OF_QUICK = {"temurin-25", "open-liberty"}
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-@pytest.fixture(scope="module")
-def whole(flake: FlakeCheckout, tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
-    return flake.copy(tmp_path_factory.mktemp("whole"), everything=True)
-
-
 def select(profiles: Iterable[str]) -> set[str]:
     """What these need: the JDKs and the artefacts of servers."""
     cells = [cell for name in profiles for cell in select_cells(MATRIX, name)]
@@ -41,16 +37,15 @@ def select(profiles: Iterable[str]) -> set[str]:
     return {MATRIX.driver.jdk, *(cell.jdk for cell in cells), *(one for one in artefacts if one)}
 
 
-@cache
-def needs(whole: FlakeCheckout, attribute: str, of: str, below: str = "") -> dict[str, dict[str, frozenset[str]]]:
-    """By system and name, what stands behind everything in `attribute`: ids of JDKs, names of other artefacts. `of`: a
-    function in Nix from one of them to its text."""
-    derivations = f"builtins.mapAttrs (_: one: builtins.attrNames (builtins.getContext ({of} one)))"
-    of_all = f"builtins.mapAttrs (_: all: {derivations} all{below})"
-    found = json.loads(whole.run("eval", "--json", f".#{attribute}", "--apply", of_all).stdout)
+Needs = Mapping[str, frozenset[str]]
+
+
+@pytest.fixture(scope="session", params=SYSTEMS)
+def needs(whole: FlakeCheckout, outputs: dict[str, Any], request: pytest.FixtureRequest) -> dict[str, Needs]:
+    """By kind and name, what stands behind an output for a system: ids of JDKs, names of other artefacts."""
     return {
-        system: {name: frozenset(_parts(whole, tuple(paths))) for name, paths in names.items()}
-        for system, names in found.items()
+        kind: {name: frozenset(_parts(whole, tuple(one["behind"]))) for name, one in of_systems[request.param].items()}
+        for kind, of_systems in outputs.items()
     }
 
 
@@ -65,17 +60,31 @@ def _parts(whole: FlakeCheckout, derivations: tuple[str, ...]) -> set[str]:
     return jdks | archives | ({"workloads"} & built)
 
 
-@pytest.fixture(scope="module", params=SYSTEMS)
-def apps(whole: FlakeCheckout, request: pytest.FixtureRequest) -> dict[str, frozenset[str]]:
-    return needs(whole, "apps", "(app: app.program)")[request.param]
+def test_every_output_evaluates_for_both_systems(whole: FlakeCheckout, outputs: dict[str, Any]) -> None:
+    shown = json.loads(whole.run("flake", "show", "--json", ".").stdout)
+    for kind in ("apps", "checks", "devShells", "packages"):
+        assert {system: set(names) for system, names in shown[kind].items()} == {
+            system: set(names) for system, names in outputs[kind].items()
+        }
+        assert set(shown[kind]) == set(SYSTEMS)
+    apps = {"default", "matrix", "everything", "quick", "report", "doctor", "update-jdks"}
+    assert apps == set(shown["apps"]["x86_64-linux"])
+    assert {"open-liberty", "matrix", "runner", "workloads"} <= set(shown["packages"]["aarch64-linux"])
+    # By its text each package and app is told from the others; the default is one of them.
+    for kind in ("apps", "packages"):
+        said = {name: one["told"] for name, one in outputs[kind][SYSTEMS[0]].items() if name != "default"}
+        assert len(said) > 5
+        assert len({*said.values()}) == len(said)
+        assert all(len(text) > 20 for text in said.values())
 
 
 @pytest.mark.parametrize("app", ["doctor", "report", "update-jdks"])
-def test_what_measures_nothing_needs_no_jdk_and_no_server(apps: dict[str, frozenset[str]], app: str) -> None:
-    assert apps[app] == set()
+def test_what_measures_nothing_needs_no_jdk_and_no_server(needs: dict[str, Needs], app: str) -> None:
+    assert needs["apps"][app] == set()
 
 
-def test_measuring_needs_what_its_profiles_select_or_all_that_lasts(apps: dict[str, frozenset[str]]) -> None:
+def test_measuring_needs_what_its_profiles_select_or_all_that_lasts(needs: dict[str, Needs]) -> None:
+    apps = needs["apps"]
     lasting = ON_AXIS - EARLY_ACCESS
     assert apps["quick"] == OF_QUICK | {"workloads"}
     assert apps["matrix"] == apps["default"] == select({"mission", "quick"} & set(MATRIX.profiles)) | {"workloads"}
@@ -85,22 +94,19 @@ def test_measuring_needs_what_its_profiles_select_or_all_that_lasts(apps: dict[s
     assert lasting == {entry.id for entry in on_axis if has_everything(entry)}, "as the tool says of `everything`"
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_early_access_is_needed_only_where_it_is_asked_for(whole: FlakeCheckout, system: str) -> None:
+def test_early_access_is_needed_only_where_it_is_asked_for(needs: dict[str, Needs]) -> None:
     """And what its vendor takes away, only by its own package."""
     asked_for = {f"jdk-{jdk}" for jdk in EARLY_ACCESS & PINNED} | {"matrix-with-early-access"}
-    packages = needs(whole, "packages", "(one: one.outPath)")[system]
+    packages = needs["packages"]
     assert asked_for < set(packages)
     assert {name for name, parts in packages.items() if parts & EARLY_ACCESS} == asked_for
     assert packages["matrix-with-early-access"] & EARLY_ACCESS == {"sapmachine-22-ea"}
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
-def test_the_checks_need_what_quick_needs_and_parts_the_rest(whole: FlakeCheckout, system: str) -> None:
+def test_the_checks_need_what_quick_needs_and_parts_the_rest(needs: dict[str, Needs]) -> None:
     """What `nix flake check` builds must fit on the disk of a hosted runner; `parts` are built one after the other."""
-    checks = needs(whole, "checks", "(one: one.outPath)")[system]
-    assert set.union(*map(set, checks.values())) == OF_QUICK | {"workloads"}
-    parts = needs(whole, "legacyPackages", "(one: one.outPath)", ".parts")[system]
+    assert set.union(*map(set, needs["checks"].values())) == OF_QUICK | {"workloads"}
+    parts = needs["parts"]
     of_jdks = {name: one for name, one in parts.items() if name.startswith("jdk-")}
     assert set().union(*of_jdks.values()) == PINNED - EARLY_ACCESS
     assert all(len(one) == 1 for one in of_jdks.values())
@@ -109,11 +115,10 @@ def test_the_checks_need_what_quick_needs_and_parts_the_rest(whole: FlakeCheckou
     assert servers == SERVERS | {MATRIX.driver.jdk}
 
 
-def test_only_the_sources_tests_run_on_the_sources(whole: FlakeCheckout) -> None:
+def test_only_the_sources_tests_run_on_the_sources(outputs: dict[str, Any]) -> None:
     """The others try the package, which would import what is on PYTHONPATH instead of itself."""
-    script = "builtins.mapAttrs (_: one: toString (one.drvAttrs.args or [ ]))"
-    scripts = json.loads(whole.run("eval", "--json", f".#checks.{SYSTEMS[0]}", "--apply", script).stdout)
-    assert [name for name, text in scripts.items() if "PYTHONPATH" in text] == ["unit"]
+    checks = outputs["checks"][SYSTEMS[0]]
+    assert [name for name, one in checks.items() if "PYTHONPATH" in one["script"]] == ["unit"]
 
 
 @pytest.mark.parametrize("jdk", sorted({entry.id for entry in ENTRIES} - PINNED))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.project import ROOT
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.real  # it asks for what a host needs to measure
 
@@ -89,6 +90,13 @@ def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -
 
 
 def test_an_environment_that_was_made_at_another_place_is_made_anew(checkout: Path) -> None:
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", checkout / ".venv"], check=True)
-    (checkout / ".venv" / ".ready-run").write_text(f"{' '.join(sys.version.split())} in /another/place\n")
-    _finishes(checkout)
+    """It is emptied; what comes then is tried above."""
+    venv = checkout / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / ".ready-run").write_text(f"{' '.join(sys.version.split())} in /another/place\n")
+    process = _bootstrap(checkout)
+    try:
+        wait_until(lambda: (venv / "bin" / "python").exists() and not (venv / ".ready-run").exists())
+    finally:
+        process.terminate()
+        process.communicate()

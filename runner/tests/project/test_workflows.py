@@ -36,10 +36,6 @@ WHOLE = {
 HOSTED = {"ubuntu-24.04", "ubuntu-24.04-arm"}
 
 
-def test_both_workflows_are_there() -> None:
-    assert [path.name for path in WORKFLOWS] == ["ci.yml", "matrix.yml"]
-
-
 # ---------------------------------------------------------------- what may run where
 
 
@@ -285,10 +281,9 @@ def test_without_a_verdict_nothing_is_measured_even_when_forced(tmp_path: Path, 
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("force", ["false", "true"])
-def test_the_real_doctor_decides(tmp_path: Path, force: str) -> None:
+def test_the_real_doctor_decides(tmp_path: Path) -> None:
     home = make_project(tmp_path / "project")
-    ended = run_step(shell_step("Examine the machine"), tmp_path, inputs={"force": force}, real=True, home=home)
+    ended = run_step(shell_step("Examine the machine"), tmp_path, inputs={"force": "false"}, real=True, home=home)
     verdict = re.match(r"### This host is (ready|noisy|unfit) \(", ended.summary)
     assert verdict, ended.summary + ended.output
-    assert (ended.code == 0) == (verdict[1] != "unfit" or force == "true")
+    assert (ended.code == 0) == (verdict[1] != "unfit")

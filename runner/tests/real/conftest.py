@@ -11,9 +11,15 @@ import pytest
 from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.provision.project import Project
 from jdkmatrix.subjects.parts import Parts
-from tests.support.project import make_project
+from tests.support.project import compiled_once, make_project
 from tests.support.real_parts import key, parts_of, setup_of
 from tests.support.waiting import wait_until
+
+
+@pytest.fixture(scope="session", autouse=True)
+def driver_for_seconds() -> Iterator[None]:
+    with compiled_once():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -159,9 +159,8 @@ def test_synchronized_pins_on_21_and_no_more_on_25(matrix: Matrix, parts: Parts,
     assert after["pinned"]["count"] == 0
 
 
-@pytest.mark.parametrize("jdk", BOTH)
-def test_a_lock_does_not_pin(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str) -> None:
-    found = seen(pinning(matrix, parts, "lock", jdk, tmp_path))
+def test_a_lock_does_not_pin(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    found = seen(pinning(matrix, parts, "lock", PINS, tmp_path))
     assert found["throughput_per_s"] >= 5 * PINNED_PER_S
     assert found["pinned"]["count"] == 0
 
@@ -197,19 +196,17 @@ def test_lines_on_standard_output_do_not_hide_the_result(
     assert sum(line.startswith("thread ") for line in lines) == 20
 
 
-BURNS = ("virtual", "platform", "cached", "fixed-5", "fjp-fifo", "fjp-lifo", "work-stealing")
-
-
+# Every arm burns in BurnTest of the program itself, on one JDK.
 @pytest.mark.parametrize(
     ("jdk", "executor", "load"),
     [
-        *((FREE, arm, "tasks-4") for arm in BURNS),
-        (PINS, "virtual", "tasks-4"),
-        (PINS, "virtual", "tasks-50-per-s"),
+        (FREE, "platform", "tasks-4"),
+        (FREE, "fixed-5", "tasks-4"),
         (FREE, "fjp-fifo", "tasks-50-per-s"),
+        (PINS, "virtual", "tasks-4"),
     ],
 )
-def test_every_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str, executor: str, load: str) -> None:
+def test_an_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str, executor: str, load: str) -> None:
     result = told(run_judged(matrix, parts, cell("burn-small", jdk, executor, load, burn_us=500), tmp_path, BURN_S))
     assert result.outcome == "complete"
     found = seen(result)
@@ -260,8 +257,8 @@ def test_a_host_that_refuses_threads_is_a_result(matrix: Matrix, parts: Parts, t
 
 @pytest.mark.parametrize("jdk", BOTH)
 def test_a_pool_takes_rounds_and_virtual_threads_one(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str) -> None:
-    """On the older one only those that differ in the threads that wait."""
-    for how in ("fixed-5", "virtual", *(("virtual-semaphore-5", "platform") if jdk == FREE else ())):
+    """Two of each on either; all of them on one in FanoutTest of the program itself."""
+    for how in ("fixed-5", "virtual") if jdk == PINS else ("virtual-semaphore-5", "platform"):
         found = told(run_judged(matrix, parts, cell("fan", jdk, how, "count-20"), tmp_path))
         assert (found.outcome, seen(found)["ok"], seen(found)["failed"]) == ("complete", 20, 0)
         if how.endswith("-5"):

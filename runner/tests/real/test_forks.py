@@ -22,11 +22,11 @@ from tests.support.real_parts import ROUNDS_PER_US, Silent, subject_of, with_sub
 
 pytestmark = pytest.mark.real
 
-EXECUTORS = ("virtual", "liberty-virtual", "platform", "fixed-50", "cached")  # the pool searches for its capacity
+# `fixed-N` is in test_liberty_real.py, `virtual-bounded-N` in test_embedded_forks.py; below is `platform`, and the
+# server's own pool. On the other JDKs, what a release could change: virtual threads, the server's own and ours.
 FORKS = [
-    *(("temurin-25", executor) for executor in EXECUTORS),
-    # What another release could change: the server itself, and virtual threads, its own and ours.
-    *product(("temurin-21.0.8", "openjdk-28-nightly"), ("liberty", "liberty-virtual", "virtual")),
+    *(("temurin-25", executor) for executor in ("virtual", "liberty-virtual", "cached")),
+    *product(("temurin-21.0.8", "openjdk-28-nightly"), ("liberty-virtual", "virtual")),
 ]
 
 
@@ -73,7 +73,7 @@ def test_every_executor_and_every_jdk(fork_of: Callable[..., ForkDraft], jdk: st
     assert_measured(measure_fork(setup, Silent()))
 
 
-@pytest.mark.parametrize("executor", ["liberty", "virtual"])
+@pytest.mark.parametrize("executor", ["liberty", "virtual-bounded-8"])
 def test_it_serves_from_either_on_netty(fork_of: Callable[..., ForkDraft], tmp_path: Path, executor: str) -> None:
     setup = fork_of("temurin-25", executor, server="open-liberty-netty")
     assert_measured(measure_fork(with_subject(setup, load=RateLoad(rate_rps=500, connections=10)), Silent()))
@@ -82,7 +82,7 @@ def test_it_serves_from_either_on_netty(fork_of: Callable[..., ForkDraft], tmp_p
 
 
 def test_microprofile_burn_and_a_constant_rate(fork_of: Callable[..., ForkDraft]) -> None:
-    setup = fork_of("temurin-25.0.2", "virtual", workload="mp-ping-mp61", burn_us=100, feature_set="microProfile-6.1")
+    setup = fork_of("temurin-25.0.2", "platform", workload="mp-ping-mp61", burn_us=100, feature_set="microProfile-6.1")
     load = RateLoad(rate_rps=500, connections=5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)

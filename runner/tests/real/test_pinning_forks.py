@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,13 +11,10 @@ from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
-from jdkmatrix.host.http import Connection
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.servers.base import Launch
-from jdkmatrix.servers.process import ServerProcess
 from tests.support.fork_setups import usual
 from tests.support.pinning_results import assert_pinned
-from tests.support.real_parts import Silent, cpu_sets, subject_of, with_subject
+from tests.support.real_parts import Silent, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -28,8 +24,8 @@ CONNECTIONS = 40
 LEAST_US = BLOCK_S * 1e6 * (1 - 1e-3)  # a histogram of three digits tells the lower end of what counts as the same
 WINDOW_S = 3.0  # 12 times the block; the last answers come after its end
 PINNED_RPS = CARRIERS / BLOCK_S  # Little's law, with one request in flight per carrier
-ANSWER_TIMEOUT_S = 2  # pinned carriers need 4 s for the requests that are left when a window is over
 FEATURES = "restfulWS-3.1-jsonb-3.0-servlet-6.0"
+ANSWER_TIMEOUT_S = 2  # pinned carriers need 4 s for the requests that are left when a window is over
 
 
 def blocked(setup: ForkDraft, construct: str, windows: int = 1) -> Fork:
@@ -62,34 +58,20 @@ def throughputs_rps(fork: Fork) -> list[float]:
 
 def test_a_monitor_pins_on_21_in_every_window(fork_of: Callable[..., ForkDraft]) -> None:
     """In the second one, too: what the first has left in the server is neither in its way nor taken for a hang."""
-    fork = blocked(fork_of("temurin-21.0.8", "virtual", feature_set=FEATURES), "synchronized", windows=2)
+    fork = blocked(fork_of("temurin-21.0.8", "virtual", server="jetty"), "synchronized", windows=2)
     both = throughputs_rps(fork)
     assert len(both) == 2
     for rps in both:
         assert_pinned(rps, PINNED_RPS)
 
 
-@pytest.mark.parametrize(("jdk", "construct"), [("temurin-21.0.8", "lock"), ("temurin-25", "synchronized")])
-def test_a_lock_does_not_nor_a_monitor_on_25(fork_of: Callable[..., ForkDraft], jdk: str, construct: str) -> None:
-    (rps,) = throughputs_rps(blocked(fork_of(jdk, "virtual", feature_set=FEATURES), construct))
+@pytest.mark.parametrize(
+    ("jdk", "server", "construct"),
+    [("temurin-21.0.8", "jetty", "lock"), ("temurin-25", "open-liberty", "synchronized")],
+)
+def test_a_lock_does_not_nor_a_monitor_on_25(
+    fork_of: Callable[..., ForkDraft], jdk: str, server: str, construct: str
+) -> None:
+    setup = fork_of(jdk, "virtual", server=server, feature_set=FEATURES)
+    (rps,) = throughputs_rps(blocked(setup, construct))
     assert 5 * PINNED_RPS <= rps <= CONNECTIONS / BLOCK_S
-
-
-def test_what_the_servlet_answers(fork_of: Callable[..., ForkDraft], tmp_path: Path) -> None:
-    setup = fork_of("temurin-25", "virtual", feature_set=FEATURES)
-    instance = replace(subject_of(setup).instance, application="pinning")
-    launch: Launch = instance.lay_out(tmp_path / "server", setup.log_dir)
-    with ServerProcess(launch, cpus=cpu_sets().sut, rules=subject_of(setup).matrix.server) as server:
-        server.wait_ready()
-        with Connection(server.base_url, timeout_s=30) as connection:
-            assert connection.get("/servlet/ready") == (200, b"ready\n")
-            for construct in ("none", "synchronized", "lock", "object-wait"):
-                assert connection.get(f"/servlet/block?construct={construct}&block_ms=1") == (200, b"blocked\n")
-            assert connection.post("/servlet/limit?at_most_ms=1") == (200, b"at most 1 ms\n")
-            assert connection.get("/servlet/block?construct=lock&block_ms=600000") == (200, b"blocked\n")
-            for bad in ("construct=monitor&block_ms=1", "construct=lock", "construct=lock&block_ms=600001"):
-                status, body = connection.get(f"/servlet/block?{bad}")
-                assert status == 400 and b"expected" in body and body.count(b"\n") == 1
-            assert connection.get("/servlet/other")[0] == 404
-            assert connection.get_json("/whoami")["virtual"] is True
-            assert connection.get_json("/gauges")["in_flight"] == 0

@@ -18,7 +18,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support import waiting
-from tests.support.project import make_project, matrix, matrix_command
+from tests.support.project import called, make_project, matrix, matrix_command
 from tests.support.records import in_whole
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900), pytest.mark.usefixtures("one_run_on_this_host")]
@@ -121,7 +121,7 @@ def test_kill_9_and_resume(home: Path) -> None:
     assert "not testable here: mp-ping-on-jetty.no-such-place.virtual" in resumed.stdout
     assert "no-such-place" in (home / "site" / "runs" / run.name / "index.html").read_text()
 
-    idle = matrix(home, "run", "--resume", "--run", str(run))
+    idle = called(home, "run", "--resume", "--run", str(run))
     assert idle.returncode == 0
     assert "nothing to do" in idle.stdout
     assert (loaded(run).cells, loaded(run).run) == (after.cells, after.run), "nothing was left to do"
@@ -133,7 +133,7 @@ def test_a_run_keeps_others_away_and_when_stopped_what_is_finished(home: Path) -
     process = start(home, "--profile", "short", "--blocks", "5", "--run", str(run))
     wait_until(lambda: len(cells_on_disk(run)) == 1, process)
     wait_until(lambda: any(java_below(home)), process)
-    second = matrix(home, "run", "--profile", "short", "--run", str(home / "results" / "second"))
+    second = called(home, "run", "--profile", "short", "--run", str(home / "results" / "second"))
     assert second.returncode == 1
     assert "another run is measuring" in second.stderr
     process.send_signal(signal.SIGINT)
@@ -174,7 +174,7 @@ def test_a_run_of_stages_shows_its_first_answer_while_it_goes_on(home: Path) -> 
     try:
         wait_until(page.exists, process)
         shown = page.read_text("utf-8")
-        assert "mp-ping on jetty, saturate-10" in shown and 'id="conditions"' not in shown
+        assert "mp-ping on jetty, rate-500" in shown and 'id="conditions"' not in shown
         assert loaded(run).run.status == "running"
         wait_until(lambda: len(cells_on_disk(run)) == 4, process)
     finally:
@@ -184,7 +184,7 @@ def test_a_run_of_stages_shows_its_first_answer_while_it_goes_on(home: Path) -> 
     assert first < output.index("first, the capacities that loads are derived from: 1 fork")
     after = loaded(run)
     assert [(one.key.burn_us, one.key.load) for one in after.run.capacities] == [(0, "saturate-50")]
-    assert [cell.key.load for cell in after.cells] == ["saturate-10"] * 2 + ["share-50"] * 2
+    assert [cell.key.load for cell in after.cells] == ["rate-500"] * 2 + ["share-50"] * 2
     drivers = {fork.driver for cell in after.cells for fork in cell.forks if cell.key.load == "share-50"}
     assert len(drivers) == 1, "one driver for both executors"
     assert 'id="conditions"' in page.read_text("utf-8"), "with a second condition it opens on a map"

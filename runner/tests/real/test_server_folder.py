@@ -11,6 +11,7 @@ from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT, SHORT, make_project, matrix
 from tests.support.records import in_whole
+from tests.support.waiting import one_run_on_this_host
 
 pytestmark = pytest.mark.real
 
@@ -24,7 +25,6 @@ def rewrite(path: Path, *changes: tuple[str, str]) -> None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.usefixtures("one_run_on_this_host")
 def test_a_server_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its build in another checkout makes the same bytes of all others, and needs no network."""
     monkeypatch.setenv("MAVEN_ARGS", "--offline")
@@ -49,7 +49,10 @@ def test_a_server_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         (SHORT, SHORT.replace('"jetty"', '"pier"')),
         ("\nexecutor = [", '\nexecutor = ["pier", '),
     )
-    done = matrix(home, "run", "--profile", "short", "--run", str(tmp_path / "run"), timeout_s=500)
+    here, there = (build_workloads(root, say=print).sha256 for root in (ROOT, home))
+    assert {name: there[name] for name in here} == here
+    with one_run_on_this_host():
+        done = matrix(home, "run", "--profile", "short", "--run", str(tmp_path / "run"), timeout_s=500)
     assert done.returncode in (0, 3), done.stdout + done.stderr
     loaded = in_whole(RunStore(tmp_path / "run").load())
     proofs = {cell.key.executor: cell.forks[0].proof for cell in loaded.cells}
@@ -57,8 +60,6 @@ def test_a_server_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "pier": ("pier", False),
         "virtual": ("virtual", True),
     }
-    here, there = (build_workloads(root, say=print).sha256 for root in (ROOT, home))
-    assert {name: there[name] for name in here} == here
     (server,) = loaded.run.servers
     assert (server.id, server.name) == ("pier", "Pier")
     page = (home / "site" / "runs" / "run" / "index.html").read_text()

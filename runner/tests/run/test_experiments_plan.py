@@ -43,7 +43,8 @@ def asked(key: CellKey, url: str | None = None, rounds: int = 700) -> str:
 
 
 def test_a_product_of_all_axes_has_every_cell_that_makes_sense_and_no_other() -> None:
-    found = cells(jdk=["temurin-25"], cpus=[2], burn_us=[0, 100], wait_us=[0, 2000])
+    servers = ["open-liberty", "jetty", "helidon"]  # with each way to have executors
+    found = cells(jdk=["temurin-25"], server=servers, cpus=[2], burn_us=[0, 100], wait_us=[0, 2000])
     assert len(found) == len(set(found))
     for key in found:
         experiment = MATRIX.experiments.get(key.workload)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,7 @@ class Sample:
         return read_sample(f"{self.files.get(jdk, self.file)}-{jdk}")
 
 
+@cache
 def read_sample(name: str) -> ProgramResult:
     return ProgramResult.model_validate_json((SAMPLES / f"{name}.json").read_bytes())
 

@@ -10,6 +10,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -182,6 +183,21 @@ def _with_accidents(cells: list[CellRecord]) -> list[CellRecord]:
 
 def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:
     """Make a run up; its log files are written below `directory`, its records are only returned."""
+    made = _made_up(shape)
+    for key in made.run.cells:
+        for block in range(1, shape.blocks + 1):
+            log = directory / "logs" / key.cell_id / f"fork-{block}" / "console.log"
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text(_LOG)
+    return replace(made, directory=directory)
+
+
+_LOG = "".join(f"[12:00:{i % 60:02d}] CWWKF{i:04d}I: SYNTHETIC line {i}\n" for i in range(260))
+
+
+@cache
+def _made_up(shape: Shape) -> LoadedRun:
+    """In no folder. What it is made of cannot be changed, so that all who ask for this shape have the same."""
     rng = random.Random(shape.seed)
     keys = [
         CellKey(workload=w, jdk=j, executor=e, cpus=c, burn_us=b, load=name)
@@ -199,10 +215,6 @@ def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:
             _fork(key, load, block, (block - 1) * len(keys) + position + 1, rng, shape)
             for block in range(1, shape.blocks + 1)
         )
-        for fork in forks:
-            log = directory / "logs" / key.cell_id / f"fork-{fork.fork}" / "console.log"
-            log.parent.mkdir(parents=True, exist_ok=True)
-            log.write_text("".join(f"[12:00:{i % 60:02d}] CWWKF{i:04d}I: SYNTHETIC line {i}\n" for i in range(260)))
         cells.append(
             CellRecord(
                 key=key,
@@ -240,7 +252,7 @@ def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:
         order=tuple(f"{key.cell_id}#{block}" for block in range(1, shape.blocks + 1) for key in keys),
         notes=("SYNTHETIC: this run was made up for a test and measured by nobody.",),
     )
-    return LoadedRun(run=run, cells=tuple(cells), problems=problems, directory=directory)
+    return LoadedRun(run=run, cells=tuple(cells), problems=problems, directory=Path())
 
 
 def with_scenario(loaded: LoadedRun) -> LoadedRun:

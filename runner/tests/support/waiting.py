@@ -1,9 +1,13 @@
-"""Waiting for what comes true by itself."""
+"""Waiting for what comes true by itself, and for one's turn."""
 
 from __future__ import annotations
 
+import fcntl
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 def wait_until(condition: Callable[[], object], otherwise: str = "it did not come true", timeout_s: float = 60) -> None:
@@ -11,3 +15,11 @@ def wait_until(condition: Callable[[], object], otherwise: str = "it did not com
     while not condition():
         assert time.monotonic() < deadline_s, otherwise
         time.sleep(0.02)
+
+
+@contextmanager
+def one_run_on_this_host() -> Iterator[None]:
+    """`matrix run` is refused while another one measures: tests that start one take turns, in whatever process."""
+    with (Path(tempfile.gettempdir()) / "jdk-matrix-tests.lock").open("a") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        yield

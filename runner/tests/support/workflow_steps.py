@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ WORKFLOWS = tuple(sorted(FOLDER.glob("*.y*ml")))
 # A program that writes down how it was called, and then runs the Python of `does`. Where that does not end it, it
 # either does what the flake's app of that name does or says `says` and ends with `code`, or with 1 where `fails` is
 # among its arguments.
-_STAND_IN = """#!{python}
+_STAND_IN = """#!{python} -IS
 import json, os, shutil, signal, sys
 from pathlib import Path
 program, arguments = os.path.basename(sys.argv[0]), sys.argv[1:]
@@ -65,6 +66,7 @@ class Ended:
     outputs: Mapping[str, str]
 
 
+@cache
 def load(path: Path) -> dict[str, Any]:
     """Every scalar as a string: YAML 1.1 would read the key `on` as true."""
     text = path.read_text(encoding="utf-8")

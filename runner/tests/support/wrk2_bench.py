@@ -25,7 +25,7 @@ COUNTS_S = 49.75
 
 
 PROGRAM = """\
-#!{python}
+#!{python} -IS
 import sys
 
 sys.path.insert(0, {folder!r})

@@ -1,6 +1,8 @@
 import java.io.BufferedInputStream;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -9,20 +11,22 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * An HTTP/1.1 server on loopback that behaves badly on demand: a thread per connection, moods as key=value arguments.
+ * An HTTP/1.1 server on loopback that behaves badly on demand: a thread per connection, moods as key=value arguments;
+ * mood=A,B,… strike in turn.
  *
- * <p>Prints "port N" when it listens. At the end of its standard input it prints one line of JSON with what it saw, in
- * System.nanoTime, and ends: {"connections": N, "answers": [[connection, arrived, answered], ...]}, connections
- * numbered from 0 in the order in which they were accepted, answered = 0 where it gave no answer.
+ * <p>Prints "port N" when it listens. For each line of its standard input, and at the end of it, before it ends, it prints
+ * one line of JSON with what it saw, in System.nanoTime: {"connections": N, "answers": [[connection, arrived, answered], ...]},
+ * connections numbered from 0 in the order in which they were accepted, answered = 0 where it gave no answer. A line with
+ * moods begins anew: it has these, and has seen no request.
  */
 public final class MoodyServer {
-    private static final Map<String, Long> MOODS = new TreeMap<>(Map.of(
+    private static final Map<String, Long> MOODS = new ConcurrentHashMap<>(Map.of(
             "port", 0L,
             "delay_us", 0L, // before every answer
             "freeze_at_ms", -1L, // after the first request: nobody gets an answer ...
@@ -38,25 +42,37 @@ public final class MoodyServer {
     private static final ReentrantLock TURN = new ReentrantLock(true);
     private static final List<List<long[]>> SEEN = new ArrayList<>();
 
-    private static String mood = "none";
+    private static volatile List<String> moods = List.of("none");
 
     public static void main(String[] args) throws IOException {
+        begin(args);
+        ServerSocket server = new ServerSocket(MOODS.get("port").intValue(), 1024, InetAddress.getLoopbackAddress());
+        System.out.println("port " + server.getLocalPort());
+        Thread.ofPlatform().daemon().start(() -> accept(server));
+        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+            if (!order.isEmpty()) {
+                begin(order.split(" "));
+            }
+            report();
+        }
+        report();
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void begin(String[] args) {
+        synchronized (SEEN) {
+            SEEN.forEach(List::clear);
+        }
+        REQUESTS.set(0);
         for (String arg : args) {
             String[] pair = arg.split("=", 2);
             if (pair[0].equals("mood")) {
-                mood = pair[1];
+                moods = List.of(pair[1].split(","));
             } else if (MOODS.replace(pair[0], Long.valueOf(pair[1])) == null) {
                 throw new IllegalArgumentException("no such key: " + arg);
             }
         }
-        ServerSocket server = new ServerSocket(MOODS.get("port").intValue(), 1024, InetAddress.getLoopbackAddress());
-        System.out.println("port " + server.getLocalPort());
-        Thread.ofPlatform().daemon().start(() -> accept(server));
-        while (System.in.read() != -1) {
-            // Only the end counts.
-        }
-        report();
-        Runtime.getRuntime().halt(0);
     }
 
     private static void accept(ServerSocket server) {
@@ -87,9 +103,11 @@ public final class MoodyServer {
                     seen.add(request);
                 }
                 FIRST_NS.compareAndSet(0, request[1]);
-                boolean struck = REQUESTS.incrementAndGet() % MOODS.get("mood_every") == 0;
+                long number = REQUESTS.incrementAndGet();
+                long every = MOODS.get("mood_every");
+                String how = number % every == 0 ? moods.get((int) (number / every % moods.size())) : "none";
                 work();
-                if (!answer(struck ? mood : "none", socket, out, request)) {
+                if (!answer(how, socket, out, request)) {
                     return;
                 }
             }

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import pytest
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
 from jdkmatrix.provision.workloads import Workloads
-from tests.support.project import C1_ALONE
+from tests.support.project import C1_ALONE, compiled_once
 
 SERVER = Path(__file__).with_name("MoodyServer.java")
 
@@ -54,16 +54,34 @@ class MoodyServer:
     def report(self) -> Report:
         """Ends it. Waits until what it has printed is read."""
         printed, _ = self.process.communicate(timeout=60)
-        seen = json.loads(printed)
-        return Report(seen["connections"], tuple(Seen(*row) for row in seen["answers"]))
+        return _report(printed)
+
+    def so_far(self, **moods: int | str) -> Report:
+        """With `moods`, it begins anew."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(" ".join(f"{key}={value}" for key, value in moods.items()).encode() + b"\n")
+        self.process.stdin.flush()
+        return _report(self.process.stdout.readline())
 
     def kill(self) -> None:
         self.process.kill()
         self.process.communicate()
 
 
+def _report(printed: bytes) -> Report:
+    seen = json.loads(printed)
+    return Report(seen["connections"], tuple(Seen(*row) for row in seen["answers"]))
+
+
 Moody = Callable[..., MoodyServer]
 Open = Callable[..., LoadgenSession]
+
+
+@pytest.fixture(autouse=True)
+def driver_for_seconds(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Unless its latencies are judged."""
+    with nullcontext() if request.node.get_closest_marker("alone") else compiled_once():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -73,7 +73,7 @@ class Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serving() -> Iterator[Server]:
     with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         yield server
         server.shutdown()

@@ -18,6 +18,7 @@ import jdkmatrix.requestexecutor.RequestExecutor;
 import jdkmatrix.requestexecutor.RequestExecutorMXBean;
 import jdkmatrix.serverprobes.Json;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -59,8 +60,11 @@ public final class ServerProgram implements Callable<Integer> {
 
     /** Ends the process with the program's exit status. */
     public static void run(EmbeddedServer server, String... arguments) {
-        System.exit(Program.commandLine(new ServerProgram(server), Exception::getMessage, "server " + server.version())
-                .execute(arguments));
+        System.exit(commandLine(server).execute(arguments));
+    }
+
+    static CommandLine commandLine(EmbeddedServer server) {
+        return Program.commandLine(new ServerProgram(server), Exception::getMessage, "server " + server.version());
     }
 
     @Override

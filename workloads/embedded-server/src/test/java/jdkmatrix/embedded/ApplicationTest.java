@@ -10,8 +10,6 @@ import java.io.IOException;
 import java.util.Locale;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class ApplicationTest {
     private static final String BURNS = "-Djdkmatrix.burn.rounds_per_us=10";
@@ -42,24 +40,7 @@ class ApplicationTest {
             assertEquals(404, client.get("/ping").status());
             assertEquals(404, client.get("/mp-ping/accounts").status());
             assertEquals(3, client.get("/mp-ping/gauges").json().getInt("served_on_servers"));
-        }
-    }
-
-    @Test
-    void aMissingPropertyIsTold() throws IOException {
-        try (Running server = new Running("mp-ping", "own");
-                Client client = server.connect()) {
-            assertEquals(200, client.get("/mp-ping/ping").status());
-            assertLine(
-                    500,
-                    "system property jdkmatrix.burn.rounds_per_us: expected a number above 0, found nothing",
-                    client.get("/mp-ping/ping?burn_us=5"));
-        }
-        try (Running server = new Running("banking", "own");
-                Client client = server.connect()) {
-            Client.Answer answer = client.get("/banking/accounts");
-            assertEquals(500, answer.status());
-            assertTrue(answer.body().startsWith("system property jdkmatrix.remote.url: expected a URL"), answer.body());
+            assertProbes(server, client, "mp-ping");
         }
     }
 
@@ -109,6 +90,7 @@ class ApplicationTest {
             assertTrue(audit.getBoolean("conserved"));
             assertEquals(1, audit.getInt("transfers_done"));
             assertEquals(7, client.get("/banking/gauges").json().getInt("served_on_servers"));
+            assertProbes(server, client, "banking");
         }
     }
 
@@ -121,23 +103,19 @@ class ApplicationTest {
             assertLine(200, "blocked", client.get("/pinning/servlet/block?construct=synchronized&block_ms=600000&burn_us=1"));
             assertEquals(400, client.get("/pinning/servlet/block?construct=synchronized").status());
             assertEquals(2, client.get("/pinning/gauges").json().getInt("served_on_servers"));
+            assertProbes(server, client, "pinning");
         }
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"mp-ping", "banking", "pinning"})
-    void theProbesAreBesideEveryApplication(String application) throws IOException {
-        String executor = Running.TAKES_EXECUTORS ? "virtual" : "own";
-        try (Running server = new Running(application, executor);
-                Client client = server.connect()) {
-            assertEquals(application, server.ready().getString("application"));
-            assertEquals(executor, server.ready().getString("executor"));
-            assertEquals(executor, client.get("/" + application + "/whoami").json().getString("executor"));
-            assertEquals(7, client.get("/" + application + "/burn?rounds=7&repeats=2").json().getInt("rounds"));
-            Client.Answer gauges = client.get("/" + application + "/gauges?reset=peak");
-            assertEquals(0, gauges.json().getInt("in_flight"));
-            assertNull(gauges.header("Server"));
-            assertNotEquals("close", gauges.header("Connection"));
-        }
+    /** The probes are beside every application. */
+    private static void assertProbes(Running server, Client client, String application) throws IOException {
+        assertEquals(application, server.ready().getString("application"));
+        assertEquals("own", server.ready().getString("executor"));
+        assertEquals("own", client.get("/" + application + "/whoami").json().getString("executor"));
+        assertEquals(7, client.get("/" + application + "/burn?rounds=7&repeats=2").json().getInt("rounds"));
+        Client.Answer gauges = client.get("/" + application + "/gauges?reset=peak");
+        assertEquals(0, gauges.json().getInt("in_flight"));
+        assertNull(gauges.header("Server"));
+        assertNotEquals("close", gauges.header("Connection"));
     }
 }

@@ -37,6 +37,8 @@ final class Running implements AutoCloseable {
     static Process start(List<String> jvmOptions, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        // It runs for seconds.
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(jvmOptions);
         command.addAll(List.of(
                 "-Djdkmatrix.own." + (OWN_VIRTUAL ? "virtual" : "platform") + "=own=" + System.getProperty("own.threads"),

@@ -26,6 +26,7 @@ class ProcessTest {
                 "-cp",
                 System.getProperty("java.class.path"),
                 "-Xmx512m",
+                "-XX:TieredStopAtLevel=1",
                 // The jar's manifest says so; here, there is no jar.
                 "--enable-native-access=ALL-UNNAMED",
                 Main.class.getName()));

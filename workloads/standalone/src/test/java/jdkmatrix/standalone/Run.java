@@ -35,6 +35,7 @@ record Run(int status, String out, String err) {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),
+                "-XX:TieredStopAtLevel=1",
                 "--enable-native-access=ALL-UNNAMED"));
         command.addAll(jvmOptions);
         command.add(Main.class.getName());

@@ -1,0 +1,106 @@
+"""The code that measures is part of what decides a cell, and no other code."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules, without_words
+
+# What a fork's modules take of packages that do not count, and why its figures do not hang on it.
+ALLOWED = {
+    "doctor.base": "reads and writes the kernel's files that an arm asks for; their values are in the identity",
+    "doctor.tuned": "where such a value is kept to be put back",
+    "doctor.tuning": "writes it, and puts it back",
+    "jdks.identify": "the names of the two families of JVMs",
+    "provision.postgres": "where PostgreSQL is; the hash of its files is in the identity",
+    "provision.workloads": "where our artefacts are; their hashes are in the identity",
+}
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Modules of ours that this one imports anywhere, by their names below the package."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("jdkmatrix"):
+            yield node.module.removeprefix("jdkmatrix").lstrip(".")
+            yield from (f"{node.module}.{alias.name}".removeprefix("jdkmatrix.") for alias in node.names)
+
+
+def test_all_that_is_imported_while_a_fork_is_measured_counts_or_is_known_not_to() -> None:
+    """From the two modules that measure a fork along their imports, those of functions too."""
+    counted = {str(path.relative_to(PACKAGE)) for path in modules(PACKAGE)}
+    outside: set[str] = set()
+    seen: set[str] = set()
+    ahead = ["fork.measure_fork", "subjects.served.measurement", "subjects.experiments.measurement"]
+    while ahead:
+        name = ahead.pop()
+        as_path = name.replace(".", "/")
+        path = next((p for p in (f"{as_path}.py", f"{as_path}/__init__.py") if (PACKAGE / p).is_file()), None)
+        if path is None or path in seen:
+            continue
+        seen.add(path)
+        if name.partition(".")[0] in NOT_MEASURING:
+            if not path.endswith("__init__.py"):
+                outside.add(name)
+            continue
+        assert path in counted
+        ahead += imported(PACKAGE / path)
+    assert {"method/gates.py", "probes/host.py", "drivers/loadgen.py", "servers/process.py", "stats/steady.py"} <= seen
+    assert outside == set(ALLOWED)
+
+
+def test_a_module_that_is_loaded_while_a_fork_is_measured_is_found_by_its_imports() -> None:
+    """The check above reads sources; this asks Python what it has loaded then."""
+    forks = "jdkmatrix.subjects.served.measurement, jdkmatrix.subjects.experiments.measurement"
+    code = f"import sys, {forks}; print(*sys.modules, sep='\\n')"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    ours = [name.removeprefix("jdkmatrix.") for name in loaded if name.startswith("jdkmatrix.")]
+    counted = {str(path.relative_to(PACKAGE).with_suffix("")).replace("/", ".") for path in modules(PACKAGE)}
+    missing = {
+        name for name in ours
+        if name.partition(".")[0] not in NOT_MEASURING and not {name, f"{name}.__init__"} & counted
+    }  # fmt: skip
+    assert missing == set()
+    assert "method.gates" in ours
+
+
+def test_the_code_counts_where_it_measures_and_only_there(tmp_path: Path) -> None:
+    for name in ("fork/faults.py", "report/page.py", "launch.py", "new/thing.py", "fork/note.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("one")
+    first = digest_of(tmp_path)
+    for name, counts in {"fork/faults.py": True, "launch.py": True, "new/thing.py": True, "report/page.py": False,
+                         "fork/note.txt": False}.items():  # fmt: skip
+        (tmp_path / name).write_text("two")
+        assert (digest_of(tmp_path) != first) == counts, name
+        (tmp_path / name).write_text("one")
+    (tmp_path / "launch.py").rename(tmp_path / "launched.py")
+    assert digest_of(tmp_path) != first
+
+
+GATE = """
+GATES = (
+    Gate(("slow",), "{name}", ("p99_max",), _slow, "{catches}", cannot="{cannot}"),
+)
+"""
+
+
+def test_the_words_of_a_gate_do_not_count_and_the_rest_of_it_does() -> None:
+    first = without_words(GATE.encode())
+    longer = GATE.replace('"{catches}"', '"Ü{catches} "\n        "and more"')
+    assert without_words(longer.encode()) == first != without_words(GATE.replace("_slow", "_fast").encode())
+    for word in ("{name}", "{catches}", "{cannot}"):
+        assert word.encode() not in first
+    assert b'("slow",)' in first and b'("p99_max",)' in first
+
+
+def test_nothing_that_measures_reads_the_words_of_gates() -> None:
+    texts = {path: path.read_text("utf-8") for path in modules(PACKAGE)}
+    assert not [path for path, text in texts.items() if re.search(r"\bgate\.(name|catches|cannot)\b|\.catches\b", text)]
+    gates = [path for path in modules(PACKAGE) if without_words(path.read_bytes()) != path.read_bytes()]
+    assert {path.name for path in gates} == {"host_gates.py", "load_gates.py", "server_gates.py"}
