@@ -35,10 +35,10 @@ class UsageTest {
     @CsvSource(delimiter = '|', textBlock = """
             true  | --port 65536 --application mp-ping --executor own     | --port = 65536: 0 to 65535 are allowed
             true  | --port x --application mp-ping --executor own         | Invalid value for option '--port': 'x' is not an int
-            true  | --port 0 --application ping --executor own            | --application = "ping": one of mp-ping, banking, bank-sql, pinning is
-            true  | --port 0 --application mp-ping --executor liberty     | unknown request executor: found liberty, allowed are cached, fixed-N,
-            true  | --port 0 --application mp-ping --executor structured  | unknown request executor: found structured, allowed are cached, fixed-N,
-            true  | --port 0 --application mp-ping --executor fixed-0     | unknown request executor: found fixed-0, allowed are cached, fixed-N,
+            true  | --port 0 --application ping --executor own            | --application = "ping": one of mp-ping,
+            true  | --port 0 --application mp-ping --executor liberty     | unknown request executor: found liberty, allowed are cached,
+            true  | --port 0 --application mp-ping --executor structured  | unknown request executor: found structured, allowed are cached,
+            true  | --port 0 --application mp-ping --executor fixed-0     | unknown request executor: found fixed-0, allowed are cached,
             false | --port 0 --application mp-ping --executor virtual     | --executor = "virtual": this server has none but own
             true  | --port 0 --application mp-ping                        | Missing required option: '--executor=NAME'
             """, quoteCharacter = '`')
