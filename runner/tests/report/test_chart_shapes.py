@@ -1,12 +1,8 @@
-"""Charts fill in a shape: nothing stays blank, nothing given is lost, and what comes out is Vega-Lite. The script that
-draws them is what the lock file names, and nothing else is imported to draw.
-"""
+"""Charts that fill in a shape: nothing stays blank, nothing given is lost, and what comes out is Vega-Lite."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,11 +17,9 @@ from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Rows, on_a_page
 from jdkmatrix.report.experiments.cell_page import experiment_page
 from jdkmatrix.report.experiments.sections import experiment_sections
-from jdkmatrix.report.html.page import as_script
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support import charting
 from tests.support.charts import SHAPES, blanks_of, vega_lite
 from tests.support.experiment_runs import experiments_run
 from tests.support.judged_pages import cell_page_of
@@ -84,23 +78,3 @@ def test_every_chart_is_vega_lite_that_its_own_schema_accepts(kind: str, tmp_pat
     for drawing in kinds.values():
         spec = json.loads(json.dumps({**vega_lite(drawing), "datasets": {}}))  # lists, as the page has them
         alt.LayerChart.from_dict(spec, validate=True)
-
-
-@pytest.mark.real
-def test_it_is_what_the_locked_package_bundles() -> None:
-    _, script = charting.shipped()
-    assert script == charting.bundled(), "to write it anew: python -m tests.support.charting"
-
-
-def test_it_carries_its_licences_and_cannot_end_the_element_it_stands_in() -> None:
-    licences, script = charting.shipped()
-    assert "University of Washington Interactive Data Lab" in licences and "Mike Bostock" in licences
-    assert script.startswith("(() => {\n") and script.endswith("\n})();\n")
-    assert as_script(licences + script) == licences + script
-
-
-def test_to_write_a_site_no_browser_engine_is_imported() -> None:
-    """It weighed 84 MB, and everything needed it, even what draws nothing."""
-    script = "import sys, jdkmatrix.cli.main, jdkmatrix.report.site.build; print('vl_convert' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
