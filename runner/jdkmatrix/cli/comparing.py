@@ -105,7 +105,7 @@ def _print(found: Compared, console: Console) -> None:
     for cell_id, changes in words.by_cell(found):
         table = Table(box=box.SIMPLE_HEAD)
         for name in words.HEADINGS:
-            table.add_column(name)
+            table.add_column(name, min_width=len("Throughput,") if name == "Figure" else None)
         for change in changes:
             style = "[red]" if change.regression else ""
             table.add_row(*(f"{style}{escape(text)}" for text in words.row(change)))

@@ -145,6 +145,8 @@ def test_the_threshold_is_a_share_of_what_was_before_whatever_is_better(loaded: 
     found = compare_sides(side(slower(loaded, 0.7, "virtual")), side(loaded), threshold=0.4)
     throughput = next(c for c in found.changes if (c.key.executor, c.figure, c.over) == ("virtual", "throughput", None))
     assert throughput.word.startswith("better: 43 % more")
+    old, new = (float(text.replace(",", "")) for text in throughput.values.removesuffix(" req/s").split(" → "))
+    assert new / old == pytest.approx(1 / 0.7, rel=0.01)
     for change in found.changes:
         if change.ratio is not None and change.word.startswith("worse") and change.over is None:
             assert change.regression == (abs(change.ratio.value - 1) > 0.4)
@@ -174,6 +176,7 @@ def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded:
     assert words["throughput", "liberty"].startswith("not judged")
     outcome = next(c for c in found.changes if c.figure == "outcome")
     assert outcome.shown.endswith("in 1 of 5 forks against 5 of 5 before")
+    assert outcome.values == "5 of 5 → 1 of 5 forks"
     gone = compare_sides(side(loaded), side(failing(loaded, "virtual", 5)), threshold=0.05)
     assert [text for text in gone.left_out if "virtual" in text and "no usable fork after" in text]
     assert {c.key.executor for c in gone.regressions} == {"virtual"} and {c.figure for c in gone.regressions} == {

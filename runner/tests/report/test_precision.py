@@ -1,23 +1,30 @@
-"""How precisely ratios are known, and what more precision costs."""
+"""How precise each ratio is, what more precision costs, and whether its blocks are correlated or drift."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.run import Stopping
-from jdkmatrix.report.blocks.kinds import Prose, Section
+from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import run_facts
-from jdkmatrix.report.run_page.precision import precision_section
+from jdkmatrix.report.run_page.precision import BlockChecks, check_blocks, precision_section
 from jdkmatrix.report.words.numbers import missing, span
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import figure_in, found, table_of
+from tests.support.judged_pages import PageOfRun, figure_in, found, section_of, table_of
+from tests.support.records import altered
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
 from tests.support.turned_runs import turned_run
@@ -133,3 +140,142 @@ def test_the_page_has_it(tmp_path: Path) -> None:
 )
 def test_spans_in_words(seconds: float, words: str) -> None:
     assert span(seconds) == words
+
+
+TWELVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=12, windows=1)
+# Of one block after the other, as factors of liberty's throughput.
+SCATTERED = (1.01, 0.97, 1.02, 1.03, 0.96, 0.99, 1.04, 0.98, 0.95, 1.06, 1.05, 1.00)
+WAVES = (1.00, 1.01, 1.04, 1.06, 1.05, 1.03, 0.99, 0.96, 0.95, 0.94, 0.97, 0.98)
+TURNS = (1.10, 0.90, 1.11, 0.91, 1.12, 0.92, 1.08, 0.93, 1.09, 0.89, 1.13, 0.88)
+RISING = (0.90, 0.92, 0.91, 0.93, 0.95, 0.94, 0.96, 0.98, 0.97, 0.99, 1.01, 1.00)
+NOTICE = "Correlated blocks"
+LAG, TREND = "Lag 1 correlation", "Trend first to last block"
+
+
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    return synthetic_run(tmp_path_factory.mktemp("twelve"), TWELVE)
+
+
+def with_ratios(loaded: LoadedRun, **factors: Sequence[float]) -> LoadedRun:
+    """Throughput of 1000 requests/s times the factor of each block; of liberty always 1000."""
+
+    def scaled(cell: CellRecord) -> CellRecord:
+        own = factors.get(cell.key.executor, [1.0] * 12)
+
+        def window(one: Window, block: int) -> Window:
+            load = one.load.model_copy(update={"throughput_rps": 1000 * own[block - 1]})
+            return one.model_copy(update={"load": load})
+
+        forks = (
+            altered(f, {"windows": tuple(window(w, f.fork) for w in f.windows)})
+            for f in cell.forks
+            if f.fork <= len(own)
+        )
+        return cell.model_copy(update={"forks": tuple(forks)})
+
+    return replace(loaded, cells=tuple(map(scaled, loaded.cells)))
+
+
+def checks_of(loaded: LoadedRun) -> BlockChecks:
+    return check_blocks(JudgedRun(loaded))
+
+
+def notice_of(loaded: LoadedRun) -> Notice | None:
+    return next((notice for notice in PageOfRun(loaded).notices if notice.title == NOTICE), None)
+
+
+def words_of(page: PageOfRun) -> str:
+    return str(section_of(page.page, "precision").blocks[0])
+
+
+def test_every_ratio_says_lag_1_and_trend_with_their_p_values(twelve: LoadedRun) -> None:
+    page = PageOfRun(with_ratios(twelve, virtual=WAVES, platform=SCATTERED))
+    words = words_of(page)
+    assert "4 tests on this page" in words and "fewer than 6 blocks cannot show a correlation" in words
+    (waves, _), (scattered, trend) = ((figure_in(row, LAG), figure_in(row, TREND)) for row in page.precision)
+    assert isinstance(waves.sort, float) and waves.sort > 0.7
+    assert waves.under == "adjusted p < 0.001"
+    assert (scattered.text, scattered.under) == ("\u22120.11", "adjusted p 1")
+    assert trend.text.endswith(" %") and (trend.title or "").endswith(" on its own")
+
+
+@pytest.mark.parametrize(
+    ("ratios", "said", "consequence"),
+    [
+        (WAVES, "lag-1 correlation 0.8", "Where neighbours are alike, intervals are too narrow"),
+        (TURNS, "lag-1 correlation \u22120.", "alternate up and down, intervals are too wide"),
+        (RISING, "% over 12 blocks", "Where a ratio drifts"),
+    ],
+)
+def test_the_page_warns_where_blocks_are_correlated(
+    twelve: LoadedRun, ratios: Sequence[float], said: str, consequence: str
+) -> None:
+    notice = notice_of(with_ratios(twelve, virtual=ratios, platform=SCATTERED))
+    assert notice is not None and notice.weight == "warn"
+    assert "in 1 of 2 ratios (virtual / liberty on temurin-25, mp-ping" in notice.text
+    assert said in notice.text and consequence in notice.text
+
+
+def test_independent_blocks_and_few_blocks_raise_no_warning(twelve: LoadedRun) -> None:
+    assert notice_of(with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED)) is None
+    few = with_ratios(twelve, virtual=RISING[:4], platform=RISING[:4])
+    assert notice_of(few) is None
+    page = PageOfRun(few)
+    assert "Fewer than 5 blocks cannot show" in words_of(page)
+    assert figure_in(page.precision[0], LAG) == missing("4 blocks: nothing can be said of fewer than 5")
+
+
+def test_a_page_with_more_ratios_needs_more_to_warn(twelve: LoadedRun) -> None:
+    """Six blocks that rise: p 0.003 for the trend alone, too much for a family of forty."""
+    rising = [0.9 + 0.01 * block for block in range(6)]
+    two = with_ratios(twelve, virtual=rising, platform=SCATTERED)
+    assert checks_of(two).finding is not None
+    many = [
+        cell.model_copy(update={"key": cell.key.model_copy(update={"burn_us": 100 * copy})})
+        for copy in range(1, 10)
+        for cell in with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED).cells
+    ]
+    crowd = replace(two, cells=(*two.cells, *many))
+    assert checks_of(crowd).tests == 40
+    assert checks_of(crowd).finding is None
+
+
+def test_only_some_are_named(twelve: LoadedRun) -> None:
+    waves = with_ratios(twelve, virtual=WAVES, platform=WAVES)
+    more = [cell.model_copy(update={"key": cell.key.model_copy(update={"burn_us": 100})}) for cell in waves.cells]
+    finding = checks_of(replace(waves, cells=(*waves.cells, *more))).finding
+    assert finding is not None
+    assert finding.startswith("in 4 of 4 ratios (") and finding.endswith("; 1 more)")
+    assert finding.count("lag-1 correlation") == 3
+
+
+def test_the_summary_has_a_line_of_it(twelve: LoadedRun) -> None:
+    def printed(loaded: LoadedRun) -> str:
+        sink = StringIO()
+        print_summary(loaded, Console(file=sink, width=300))
+        return sink.getvalue()
+
+    waves = with_ratios(twelve, virtual=WAVES, platform=SCATTERED)
+    lines = [line for line in printed(waves).splitlines() if "blocks are not independent" in line]
+    assert len(lines) == 1 and "in 1 of 2 ratios (virtual / liberty on temurin-25" in lines[0]
+    assert "blocks are not independent" in summary_markdown(waves)
+    quiet = with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED)
+    assert "not independent" not in printed(quiet) + summary_markdown(quiet)
+
+
+def test_the_written_page_has_both(twelve: LoadedRun, tmp_path: Path) -> None:
+    loaded = with_ratios(twelve, virtual=WAVES, platform=SCATTERED)
+    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text()
+    assert NOTICE in page and "Lag 1" in page and "4 tests on this page" in page
+
+
+def test_forks_that_fall_into_two_groups_are_named(twelve: LoadedRun) -> None:
+    title = "Forks fall into two groups"
+    even = PageOfRun(with_ratios(twelve, virtual=SCATTERED))
+    assert title not in {notice.title for notice in even.notices}
+    factors = [1.0, 1.01, 0.99, 0.92, 1.005, 0.995, 1.0, 0.91, 1.01, 0.925, 1.0, 0.99]
+    (found,) = (one for one in PageOfRun(with_ratios(twelve, virtual=factors)).notices if one.title == title)
+    assert found.weight == "warn"
+    assert found.text.startswith("In 1 of 1 cell with at least 8 forks (mp-ping · temurin-25 · virtual · ")
+    assert "3 and 9 forks, 8." in found.text and "% apart, adjusted p < 0.001)" in found.text, found.text

@@ -1,19 +1,30 @@
-"""What the page of a run says of the run itself: with what, when, and on which host it was measured."""
+"""The facts of a run: how much of it is usable, its host, JDKs and parts, applications of the user, what is not ok."""
 
 from __future__ import annotations
 
 import pytest
 
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.outside import OutsideProof, ThreadGroup
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
+from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report.blocks.kinds import Command, Fact, FactList, Items
+from jdkmatrix.report.cell_page.under_load import outside_words, under_load_words
 from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.facts import own_applications, own_facts
 from jdkmatrix.report.run_page.jdks import jdk_row
+from jdkmatrix.report.run_page.notices import own_notices
+from jdkmatrix.report.run_page.troubles import fork_lines, merged
+from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
+from tests.support.builders import fork_with, key, sut_usage, window
 from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, section_of, table_of
-from tests.support.records import altered_run
+from tests.support.project import ROOT
+from tests.support.records import altered, altered_run, run_record
 from tests.support.run_facts import host_facts
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.served_runs import QUICK, Shape, synthetic_run
 
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
 
@@ -137,3 +148,113 @@ def test_calibrations_are_in_rounds_per_microsecond_and_per_cent(page: PageOfRun
     (row,) = table_of([section_of(page.page, "host")], "Calibration")
     assert (row["JDK"], row["Repeats"], row["CPU"]) == ("temurin-25", "20", "0")
     assert figure_in(row, "Rounds per µs").text == "41.2" and figure_in(row, "Spread % of median").text == "0.40"
+
+
+PROOF = OutsideProof(
+    path="/items",
+    dumps=4,
+    virtual_threads=13,
+    virtual_names=("tomcat-handler-#", ""),
+    carriers=("ForkJoinPool-1-worker-1",),
+    carriers_cpu_share=0.893,
+    answers=1892,
+    busiest=(ThreadGroup(name="ForkJoinPool-#-worker-#", threads=2, cpu_share=0.893),),
+)
+
+
+def test_the_proof_says_what_was_seen() -> None:
+    assert outside_words(PROOF) == (
+        "from outside, under a closed loop of GET /items: 4 thread dumps showed 13 virtual threads "
+        "(“tomcat-handler-#”, without a name); 1 carrier of virtual threads had 89 % of the CPU time of 1,892 "
+        "answers; by threads: “ForkJoinPool-#-worker-#” (2) 89 %"
+    )
+    pool = PROOF.model_copy(update={"virtual_threads": 0, "carriers": (), "carriers_cpu_share": 0.0})
+    assert "showed no virtual thread; their carriers had 0.0 %" in outside_words(pool)
+
+
+def test_windows_say_what_carriers_took_and_that_nothing_was_counted() -> None:
+    windows = [window(n, sut=sut_usage(carriers_cpu_share=share)) for n, share in enumerate((0.88, 0.91), start=1)]
+    assert under_load_words(fork_with(*windows)) == (
+        "not counted, since nothing of ours is in it; carriers of virtual threads had 88 % to 91 % of the CPU time in "
+        "2 windows"
+    )
+
+
+def test_a_run_says_what_it_was_made_of_and_what_is_missing() -> None:
+    own = {"command": "java -jar my.jar {port}", "arms": {"pool": "", "virtual": "-Dx=y"}, "path": "/items"}
+    part = PartOrigin(part="mine", origin="host", detail="an application of the user: my.jar (sha256 0123456789ab…)")
+    cells = tuple(key(executor, workload="mine", server="command") for executor in ("pool", "virtual"))
+    run = run_record(
+        "own",
+        matrix={"workloads": {"mine": {"own": own}, "mp-ping": {"own": None}, "other": {"own": own}}},
+        cells=(*cells, key()),
+        order=(),
+        provenance=Provenance(inputs=(), parts=(part,)),
+    )
+    (application,) = own_applications(run)
+    assert application.how == "started by java -jar my.jar {port} (pool: as it is; virtual: -Dx=y)"
+    (fact,), (notice,) = own_facts(run), own_notices(run)
+    assert "mine, GET /items; an application of the user: my.jar (sha256 0123456789ab…)" in str(fact)
+    for said in ("my.jar", "at least 10 %", "less than 50 %", "time in collections", "could not judge"):
+        assert said in str(notice)
+    assert not [*own_applications(run_record("ours", cells=(key(),), order=()))]
+
+
+def foreign(share: float, of: str = "server") -> Reason:
+    return Reason(code="foreign-cpu", message=f"other processes used {share:.1%} of the CPUs of the {of}")
+
+
+@pytest.fixture(scope="module")
+def fork(tmp_path_factory: pytest.TempPathFactory) -> Fork:
+    loaded = synthetic_run(tmp_path_factory.mktemp("run"), QUICK)
+    windows = loaded.cells[0].forks[0].windows
+    ten = tuple(windows[0].model_copy(update={"index": index}) for index in range(1, 11))
+    return altered(loaded.cells[0].forks[0], {"windows": ten})
+
+
+def losing(fork: Fork, reasons: dict[int, tuple[Reason, ...]]) -> Fork:
+    windows = (w.model_copy(update={"reasons": reasons.get(w.index, ())}) for w in fork.windows)
+    return altered(fork, {"windows": tuple(windows)})
+
+
+def test_a_fork_is_one_line_with_its_windows_and_the_range_of_its_figures(fork: Fork) -> None:
+    told = fork_lines([losing(fork, {3: (foreign(0.091),), 10: (foreign(0.41),)})], shortfalls=False)
+    assert told == ("fork 1: windows 3, 10 of 10 lost: other processes used 9.1 to 41.0 % of the CPUs of the server",)
+
+
+def test_forks_of_which_the_same_is_told_stand_together_and_windows_are_not_told_twice(fork: Fork) -> None:
+    spoilt = losing(fork, {2: (foreign(0.03), foreign(0.2, "driver"))})
+    invalid = spoilt.model_copy(update={"status": Status.INVALID, "reasons": spoilt.window_reasons})
+    other = invalid.model_copy(update={"fork": 2})
+    assert fork_lines([invalid, other], shortfalls=False) == (
+        "forks 1-2: window 2 of 10 lost: other processes used 3.0 % of the CPUs of the server; "
+        "other processes used 20.0 % of the CPUs of the driver",
+    )
+    assert fork_lines([fork], shortfalls=True) == ()
+
+
+def test_only_figures_make_messages_differ() -> None:
+    assert merged(["a 1 b 2,000", "a 3 b 10", "c 4"]) == ["a 1 to 3 b 10 to 2,000", "c 4"]
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("[88.402s][warning][os,thread] Failed to start", "Failed to start"),
+        ("say so, first: [88.402s][warning][os,thread] Failed to start", "say so, first: Failed to start"),
+        ("[3 of 4] windows", "[3 of 4] windows"),
+    ],
+)
+def test_a_quoted_line_of_a_log_has_no_decoration(line: str, plain: str) -> None:
+    assert without_log_prefix(line) == plain
+
+
+def test_a_reference_run_has_no_sentence_that_contradicts_itself() -> None:
+    """Its records say "the rest still falls (+0.11% a second ...": of the rest, and of its last half minute."""
+    loaded = RunStore(ROOT / "results" / "reference" / "20261124T043223Z-pinning-http.small").load()
+    reasons = [reason for trouble in PageOfRun(loaded).troubles for reason in trouble.reasons]
+    assert reasons[0] == (
+        "fork 2: not steady after 90 s of warm-up: CPU per request fell by 8.75 % on the whole, though no longer in "
+        "the last 30 s"
+    )
+    assert not any("+" in reason for reason in reasons)

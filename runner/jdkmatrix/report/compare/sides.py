@@ -158,7 +158,7 @@ def _gather(
     key = cell.key
     for metric in metrics_of(cell.load):
         old, new = (of_metric(metric, one, why="").text for one in (base, cell))
-        values = f"{old} → {new} {metric.unit}"
+        values = f"{old} → {new} {metric.unit.replace('requests', 'req')}"
         if same_run:
             if paired := after.cells.over(metric, key, base.key):
                 found.add((key, metric.id, None), metric, paired.ratio, paired.losses, values)

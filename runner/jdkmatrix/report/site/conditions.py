@@ -10,22 +10,41 @@ from itertools import groupby
 from typing import Protocol
 
 from jdkmatrix.domain.quantities import MISSING, digits, plural, work_words
+from jdkmatrix.figures.metrics import METRICS
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
-from jdkmatrix.report.cells.advice import Advice, Side
-from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest
+from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side
+from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest
 from jdkmatrix.report.words.numbers import with_interval
 from jdkmatrix.report.words.sentences import delay_of, driven, tasks_of
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
 
+FIGURES = (OUTCOME, *(metric.id for metric in METRICS))  # in the order of pages
+
 
 @dataclass(frozen=True)
 class Answering:
-    """`together`: the leading ratio of each run and of all, in words; None of a single run."""
+    """The answer of a host under one condition. `together`: the leading ratio of each run and of all, in words; None of
+    a single run. `host`: in words; `anchor`: of its row among all answers."""
 
     run: RunDigest
     condition: MeasuredCondition
     together: str | None = None
+    host: str = ""
+    anchor: str = ""
+
+    @property
+    def values(self) -> dict[str, str]:
+        """By every axis that is picked."""
+        return {"host": self.run.host_id, **dict(zip(PICKED, self.condition.values, strict=True))}
+
+    @property
+    def advice(self) -> list[Advice]:
+        return [one for figure in FIGURES for one in self.condition.advice if one.figure == figure]
+
+    @property
+    def decided(self) -> bool:
+        return any(one.side is not Side.OPEN for one in self.advice)
 
 
 def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering:

@@ -56,6 +56,11 @@ class MeasuredCondition:
     cause: str | None
     warnings: tuple[str, ...]
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """On the axes that a reader picks."""
+        return tuple(str(getattr(self, axis)) for axis in PICKED)
+
 
 @dataclass(frozen=True)
 class MeasuredCell:

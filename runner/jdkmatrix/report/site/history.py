@@ -16,7 +16,7 @@ from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.advice import Advice
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names
-from jdkmatrix.report.site.home import axis_values, where_words
+from jdkmatrix.report.site.home import where_words
 from jdkmatrix.report.words.numbers import apart, higher
 from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.stats.change_points import change_points
@@ -81,7 +81,7 @@ def ratio_series(runs: Sequence[RunDigest]) -> tuple[RatioSeries, ...]:
     found: dict[tuple[str | None, ...], list[tuple[RunDigest, MeasuredCondition]]] = {}
     for run in reversed(runs):
         for condition in run.conditions:
-            place = (run.host_id, condition.driver, *axis_values(condition))
+            place = (run.host_id, condition.driver, *condition.values)
             found.setdefault(place, []).append((run, condition))
     hosts = host_names(runs)
     return tuple(one for measured in found.values() if len(measured) > 1 for one in _series(measured, hosts))
@@ -95,7 +95,7 @@ def _series(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Mapp
     for told in newest.advice:
         points = tuple((run, one, ratio) for run, one in measured if (ratio := ratios(one).get(told.figure)))
         if len(points) > 1:
-            name = f"{newest_run.host_id}.{'.'.join(axis_values(newest))}.{newest.driver}.{told.figure}"
+            name = f"{newest_run.host_id}.{'.'.join(newest.values)}.{newest.driver}.{told.figure}"
             yield RatioSeries(
                 anchor=file_stem(name),
                 where=driven(where_words(newest), newest.driver),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.quantities import MISSING, plural, wait_words
-from jdkmatrix.figures.metrics import METRICS
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, badge, element, joined, link, paragraphs, say, small, strong
 from jdkmatrix.report.blocks.kinds import (
     SITE_MENU,
@@ -28,12 +27,12 @@ from jdkmatrix.report.blocks.kinds import (
     WebPage,
 )
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow
-from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side
+from jdkmatrix.report.cells.advice import OUTCOME, Advice
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
 from jdkmatrix.report.claims.words import VERDICT_CLASS
 from jdkmatrix.report.run_page.facts import moment
-from jdkmatrix.report.site.conditions import Answering, answering, conditions_maps, overview
-from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest, host_names, runs_section
+from jdkmatrix.report.site.conditions import FIGURES, Answering, answering, conditions_maps, overview
+from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names, runs_section
 from jdkmatrix.report.site.offered import Offered
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import added_work
@@ -41,7 +40,6 @@ from jdkmatrix.report.words.sentences import condition as condition_words
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
 _SORTED_BY = ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")
-_FIGURES = [OUTCOME, *(metric.id for metric in METRICS)]
 _TITLES = {
     "host": "Host",
     "server": "Server",
@@ -54,30 +52,6 @@ _TITLES = {
 }
 
 
-@dataclass(frozen=True)
-class HostAnswer:
-    """The newest answer of one host under one condition. `anchor`: of its row among all answers."""
-
-    anchor: str
-    host: str
-    found: Answering
-
-    @property
-    def values(self) -> dict[str, str]:
-        """By every axis that is picked."""
-        axes = zip(PICKED, axis_values(self.found.condition), strict=True)
-        return {"host": self.found.run.host_id, **dict(axes)}
-
-    @property
-    def advice(self) -> list[Advice]:
-        """In the order of the page's figures."""
-        return [one for figure in _FIGURES for one in self.found.condition.advice if one.figure == figure]
-
-    @property
-    def decided(self) -> bool:
-        return any(one.side is not Side.OPEN for one in self.advice)
-
-
 def home_page(
     runs: Sequence[RunDigest], claims: Iterable[ClaimVerdict], unreadable: Sequence[str], offered: Offered
 ) -> WebPage:
@@ -87,11 +61,12 @@ def home_page(
     found: dict[tuple[str, ...], list[tuple[RunDigest, MeasuredCondition]]] = {}
     for run in runs:
         for condition in run.conditions:
-            found.setdefault((run.host_id, *axis_values(condition)), []).append((run, condition))
+            found.setdefault((run.host_id, *condition.values), []).append((run, condition))
     newest = map(answering, found.values())
     ordered = sorted(newest, key=lambda one: [getattr(one.condition, axis) for axis in _SORTED_BY])
     answers = tuple(
-        HostAnswer(f"answer-{number}", hosts[one.run.host_id], one) for number, one in enumerate(ordered, start=1)
+        replace(one, anchor=f"answer-{number}", host=hosts[one.run.host_id])
+        for number, one in enumerate(ordered, start=1)
     )
     lost = tuple(Notice("warn", "A run is not shown", text) for text in unreadable)
     everything = [_all_answers(answers, _figures(answers))] if answers else []
@@ -117,19 +92,15 @@ def home_page(
     )
 
 
-def axis_values(condition: MeasuredCondition) -> tuple[str, ...]:
-    return tuple(str(getattr(condition, axis)) for axis in PICKED)
-
-
-def _figures(answers: Iterable[HostAnswer]) -> dict[str, str]:
+def _figures(answers: Iterable[Answering]) -> dict[str, str]:
     """Id and title of all that may matter to a reader."""
-    there = {one.figure: one.title for told in answers for one in told.found.condition.advice}
+    there = {one.figure: one.title for told in answers for one in told.condition.advice}
     there.update({OUTCOME: _OUTCOMES} if OUTCOME in there else {})
-    return {figure: there[figure] for figure in _FIGURES if figure in there}
+    return {figure: there[figure] for figure in FIGURES if figure in there}
 
 
 def _answer(
-    runs: Sequence[RunDigest], answers: Sequence[HostAnswer], hosts: Mapping[str, str], offered: Offered
+    runs: Sequence[RunDigest], answers: Sequence[Answering], hosts: Mapping[str, str], offered: Offered
 ) -> Iterator[PageBlock]:
     first = first_answer(answers, runs)
     if first is None:
@@ -138,7 +109,7 @@ def _answer(
         )
     else:
         maps = tuple(_maps(runs, answers, hosts, first))
-        summed = overview([one.found.condition for one in answers])
+        summed = overview([one.condition for one in answers])
         summed_up = [Prose(summed, css="overview")] if summed else []
         yield from summed_up if maps else ()
         yield from maps
@@ -154,7 +125,7 @@ def _answer(
 
 
 def _maps(
-    runs: Sequence[RunDigest], answers: Sequence[HostAnswer], hosts: Mapping[str, str], first: HostAnswer
+    runs: Sequence[RunDigest], answers: Sequence[Answering], hosts: Mapping[str, str], first: Answering
 ) -> Iterator[PageBlock]:
     """The newest run that has an answer at a glance; a published experiment only where there is no other. Each entry
     leads to its row among all answers, and a script picks its condition instead."""
@@ -162,8 +133,8 @@ def _maps(
     mapped = next((run for run in telling if not run.repeats_published), next(iter(telling), None))
     if mapped is None:
         return
-    rows = {tuple(one.values.values()): (one.anchor, one.found.condition) for one in answers}
-    places = [rows[mapped.host_id, *axis_values(one)] for one in mapped.conditions]
+    rows = {tuple(one.values.values()): (one.anchor, one.condition) for one in answers}
+    places = [rows[mapped.host_id, *one.values] for one in mapped.conditions]
     maps = conditions_maps(places, first.anchor)
     if maps:
         when = f"{moment(mapped.started_at)}, on {hosts[mapped.host_id]}"
@@ -176,10 +147,10 @@ def _maps(
         )
 
 
-def _said(one: HostAnswer) -> Iterator[PageBlock]:
+def _said(one: Answering) -> Iterator[PageBlock]:
     """The sentence of its first figure, the ratios of all, and what it rests on."""
     lead = one.advice[0]
-    where = element("span", f"On {one.host}: {where_words(one.found.condition)}.", css="where")
+    where = element("span", f"On {one.host}: {where_words(one.condition)}.", css="where")
     yield Prose(joined(where, " ", strong(_unbroken(lead.sentence))), css=f"verdict {lead.side.value}")
     over = small("virtual / pool")
     yield Tiles(
@@ -195,13 +166,13 @@ def _unbroken(sentence: str) -> str:
     return sentence.replace(" %", "\u00a0%")
 
 
-def _rests_on(one: HostAnswer) -> Iterator[tuple[str, str]]:
+def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     """Each with its class."""
-    run, condition = one.found.run, one.found.condition
+    run, condition = one.run, one.condition
     if condition.cause:
         yield f"A likely cause: {condition.cause}.", "cause"
-    if one.found.together:
-        yield f"{one.found.together}.", "cause"
+    if one.together:
+        yield f"{one.together}.", "cause"
     by = f", by {condition.driver}" if condition.driver else ""
     on = f", on {server}" if (server := dict(run.servers).get(condition.server)) else ""
     care = ", ".join(map(_inside, condition.warnings))
@@ -231,10 +202,10 @@ def where_words(condition: MeasuredCondition) -> str:
     return f"{condition.jdk}, {size}: {condition.workload} on {condition.server}, {condition.load}"
 
 
-def first_answer(answers: Sequence[HostAnswer], runs: Sequence[RunDigest]) -> HostAnswer | None:
+def first_answer(answers: Sequence[Answering], runs: Sequence[RunDigest]) -> Answering | None:
     """The newest that decides something on the host of the newest one, or the newest one itself; of a published
     experiment only where there is no other, since it answers somebody else's question."""
-    by_run = [(run, one) for run in runs for one in answers if one.found.run.run_id == run.run_id]
+    by_run = [(run, one) for run in runs for one in answers if one.run.run_id == run.run_id]
     if not by_run:
         return None
     here, _ = newest = by_run[0]
@@ -250,7 +221,7 @@ def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:
         yield Section("claims", "Published and measured", blocks)
 
 
-def _all_answers(answers: Sequence[HostAnswer], figures: Mapping[str, str]) -> Section:
+def _all_answers(answers: Sequence[Answering], figures: Mapping[str, str]) -> Section:
     """Scripts read the answers from this table."""
     columns = (Column("Condition", head=True), *map(Column, figures.values()), Column("Rests on"))
     table = DataTable(
@@ -265,15 +236,15 @@ def _all_answers(answers: Sequence[HostAnswer], figures: Mapping[str, str]) -> S
     )
 
 
-def _row(one: HostAnswer, figures: Iterable[str]) -> TableRow:
+def _row(one: Answering, figures: Iterable[str]) -> TableRow:
     advice = {told.figure: told for told in one.advice}
     rests_on = (element("p", text, css=css) for text, css in _rests_on(one))
     cells: tuple[Cell, ...] = (
-        where_words(one.found.condition),
+        where_words(one.condition),
         *(_figure(advice.get(figure)) for figure in figures),
         element("div", *rests_on, css="rests"),
     )
-    driver = one.found.condition.driver or "a driver not recorded"
+    driver = one.condition.driver or "a driver not recorded"
     return TableRow(cells, id=one.anchor, data=(*one.values.items(), ("driver", driver)))
 
 
@@ -293,11 +264,11 @@ def _figure(told: Advice | None) -> str:
     )
 
 
-def _picks(answers: Sequence[HostAnswer], offered: Offered, first: HostAnswer) -> Iterator[Pick]:
+def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> Iterator[Pick]:
     hosts = {one.values["host"]: one.host for one in answers}
     load_words: dict[str, set[str]] = {}
     for one in answers:
-        load_words.setdefault(one.found.condition.load, set()).add(one.found.condition.load_words)
+        load_words.setdefault(one.condition.load, set()).add(one.condition.load_words)
 
     def words(axis: str, value: str) -> str:
         match axis:

@@ -1,0 +1,158 @@
+"""The answer first: from which delay on one executor is ahead, what may be why one is behind, and what tunings gain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from jdkmatrix.cli.summary import print_summary
+from jdkmatrix.report.blocks.kinds import Charts
+from jdkmatrix.report.cells.advice import held_back, more_switches
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.charts.specs import dash_of
+from jdkmatrix.report.run_page.answers import Crossover, crossover_sentence
+from jdkmatrix.report.words.sentences import PairFinding
+from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
+from tests.support.judged_pages import PageOfRun, found, plain
+from tests.support.project import ROOT
+from tests.support.served_runs import Shape, synthetic_run
+
+BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFFERENCE_SEEN
+
+
+@pytest.mark.parametrize(
+    ("findings", "expected"),
+    [
+        ({0: WORSE, 2000: SAME, 20_000: BETTER, 1_000_000: BETTER},
+         "virtual is ahead from a delay of 20 ms on; it is not at 0 ms and 2 ms; liberty is ahead at 0 ms; "
+         "nothing is shown at 2 ms. Measured: 0 ms, 2 ms, 20 ms and 1 s."),
+        ({0: BETTER, 2000: BETTER}, "virtual is ahead at every delay that was measured. Measured: 0 ms and 2 ms."),
+        ({0: WORSE, 2000: WORSE},
+         "virtual is not ahead at any delay that was measured; liberty is ahead at 0 ms and 2 ms. "
+         "Measured: 0 ms and 2 ms."),
+        ({0: SAME, 2000: BETTER, 20_000: WORSE},
+         "virtual is ahead at 2 ms, but not at every longer delay; liberty is ahead at 20 ms; nothing is shown at "
+         "0 ms. Measured: 0 ms, 2 ms and 20 ms."),
+        ({0: SAME, 2000: BETTER, 20_000: None, 200_000: BETTER},
+         "virtual is ahead from a delay of 200 ms on; it is not at 0 ms, 2 ms and 20 ms; nothing is shown at "
+         "0 ms; no verdict at 20 ms. Measured: 0 ms, 2 ms, 20 ms and 200 ms."),
+    ],
+)  # fmt: skip
+def test_what_the_page_says(findings: dict[int, PairFinding | None], expected: str) -> None:
+    assert crossover_sentence(Crossover(findings), "virtual", "liberty") == expected
+
+
+@given(st.dictionaries(st.integers(0, 2_000_000), st.sampled_from([*PairFinding, None]), min_size=1))
+def test_it_is_ahead_from_there_on_and_not_just_before(findings: dict[int, PairFinding | None]) -> None:
+    found = Crossover(findings)
+    since = found.ahead_from_us
+    later = [wait_us for wait_us in findings if since is not None and wait_us >= since]
+    assert all(findings[wait_us] is BETTER for wait_us in later)
+    assert (since is None) == (findings[max(findings)] is not BETTER)
+    before = [wait_us for wait_us in findings if since is not None and wait_us < since]
+    assert not before or findings[max(before)] is not BETTER
+
+
+def reference(run: str) -> LoadedRun:
+    return RunStore(ROOT / "results" / "reference" / run).load()
+
+
+def cells_of(loaded: LoadedRun, workload: str) -> dict[str, CellStats]:
+    return {cell.key.executor: cell for cell in Cells(loaded.run, loaded.cells) if cell.key.workload == workload}
+
+
+def test_context_switches_are_a_likely_cause_where_the_cpu_is_what_one_is_behind_in() -> None:
+    quick = cells_of(reference("20261124T182303Z-quick"), "mp-ping")
+    assert more_switches(quick["virtual"], quick["liberty"]) == ("2.04", "0.172")
+    assert more_switches(quick["liberty"], quick["virtual"]) is None, "fewer are no reason to be behind"
+    bank = cells_of(reference("20261124T194300Z-infoq-cpu.small"), "banking")
+    assert more_switches(bank["virtual"], bank["liberty"]) is None, "twice as many, on CPUs that idle"
+    pinned = cells_of(reference("20261124T043223Z-pinning-http.small"), "pinning-http-synchronized")
+    assert more_switches(pinned["virtual+carriers-max-4"], pinned["fixed-60"]) is None, "they wait for a carrier"
+
+
+def test_a_likely_cause_stands_below_the_ratio() -> None:
+    assert PageOfRun(reference("20261124T182303Z-quick")).answers[0].sentences[-1] == (
+        "A likely cause",
+        "context switches per request: 2.04 with virtual, 0.172 with liberty.",
+    )
+
+
+def test_carriers_are_blamed_only_where_waiting_pins_them() -> None:
+    virtual = cells_of(reference("20261124T194300Z-infoq-cpu.small"), "banking")["virtual"]
+    assert held_back(virtual) == (
+        "saturated with 8 % of its CPUs in use: probably pinned carriers (before JDK 24, waiting inside synchronized "
+        "pins them)"
+    )
+    later = virtual.record.model_copy(update={"key": virtual.key.model_copy(update={"jdk": "temurin-25"})})
+    assert held_back(replace(virtual, record=later)) == (
+        "saturated with 8 % of its CPUs in use, so something else bounds it"
+    )
+
+
+def test_two_figures_for_one_thing_say_why() -> None:
+    """37,500 in the sentence and 37,540 in the table: forks that took turns are compared in the rounds of both."""
+    page = PageOfRun(reference("20261124T182303Z-quick"))
+    said = dict(page.answers[0].sentences)["Throughput"]
+    assert said.endswith("37,500 against 58,840 requests/s in the rounds that count in both).")
+    assert {row.throughput.text for row in page.rows if row.key.executor == "virtual"} != {"37,500"}
+
+
+def test_the_strongest_figure_of_a_ramp_is_told() -> None:
+    said = dict(PageOfRun(reference("20261125T014526Z-infoq-rampup.small")).answers[0].sentences)
+    assert "its median response took up to 18.8 s in the worst second" in said["liberty"]
+    assert "its median response took up to 1.00 s in the worst second" in said["virtual"]
+
+
+TUNED = "virtual+carriers-4"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    shape = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", TUNED), blocks=4)
+    return synthetic_run(tmp_path_factory.mktemp("run"), shape)
+
+
+def test_the_answer_says_what_each_tuning_gains(run: LoadedRun) -> None:
+    (answer,) = PageOfRun(run).answers
+    sentences = dict(answer.sentences)
+    assert f"with {TUNED} than with virtual" in sentences[TUNED] or f"between {TUNED} and virtual" in sentences[TUNED]
+    assert list(sentences)[-1] == TUNED, "after what the run is about"
+
+
+def test_the_cells_and_the_summary_name_what_it_is_compared_with(run: LoadedRun) -> None:
+    page = PageOfRun(run)
+    assert page.judged.cells.references == "liberty or virtual"
+    under = {row.key.executor: row.versus.under for row in page.rows}
+    assert (under[TUNED] or "").endswith("of virtual")
+    assert " of " not in (under["virtual"] or "")
+    sink = StringIO()
+    print_summary(run, Console(file=sink, width=200))
+    assert "× liberty or virtual" in sink.getvalue()
+    assert "a tuned executor over itself without the tuning" in " ".join(sink.getvalue().split())
+
+
+def test_no_two_executors_have_the_same_colour_and_dash() -> None:
+    looks = [(place % 8, *dash_of(place)) for place in range(64)]
+    assert len(set(looks)) == 64
+
+
+def test_the_legend_has_what_was_measured(run: LoadedRun) -> None:
+    absent = next(key for key in run.run.cells if key.executor == TUNED)
+    less = replace(run, cells=tuple(cell for cell in run.cells if cell.key != absent))
+    for loaded, names in ((run, ["liberty", "virtual", TUNED]), (less, ["liberty", "virtual"])):
+        groups = found(PageOfRun(loaded).page.blocks, Charts)
+        assert groups and all([plain(one) for one in group.key] == names for group in groups)
+
+
+def test_of_several_conditions_the_answer_is_a_tally_without_them(tmp_path: Path) -> None:
+    shape = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", TUNED), burn_us=(0, 100), blocks=2)
+    (answer,) = PageOfRun(synthetic_run(tmp_path, shape)).answers
+    assert TUNED not in dict(answer.sentences)
