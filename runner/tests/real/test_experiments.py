@@ -43,6 +43,7 @@ SMALL: dict[str, dict[str, Any]] = {
     "experiments": {
         **{f"pin-{inside}": {"experiment": "pinning", "inside": inside, "block_ms": BLOCK_MS, "warmup_s": 0.5}
            for inside in ("synchronized", "lock", "object-wait", "class-init", "native", "contended-monitor")},
+        "json-small": {"experiment": "json", "buffers": "thread-local", "warmup_s": 0.5},
         "burn-small": {"experiment": "burn", "warmup_s": 0.5, "drain_s": 5, "parks": True},
         "sleep-small": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "stack_kib": 512, "timeout_s": 60},
         "sleep-boxed": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "timeout_s": 60,
@@ -53,7 +54,7 @@ SMALL: dict[str, dict[str, Any]] = {
         "fan-few-files": {**FAN, "timeout_s": 10, "limits": {"open_files_max": 80}},
     },
     "loads": {
-        "count-20": {"kind": "count", "count": 20}, "count-2000": {"kind": "count", "count": 2000},
+        **{f"count-{n}": {"kind": "count", "count": n} for n in (3, 20, 2000)},
         "tasks-4": {"kind": "in-flight", "tasks": 4}, "tasks-50-per-s": {"kind": "task-rate", "rate_per_s": 50},
     },
 }  # fmt: skip
@@ -185,6 +186,32 @@ def test_threads_that_enter_a_contended_monitor_leave_no_carrier_on_21(
     assert (before["operations"], before["threads_served"]) == (0, 0)
     assert result.expected is not None and result.expected.value == 0
     assert after["throughput_per_s"] >= 5 * PINNED_PER_S
+
+
+def test_threads_that_wait_inside_synchronized_hang_on_21_alone(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    def hang(inside: str, jdk: str) -> Fork:
+        return run(matrix, parts, cell(f"hang-{inside}", jdk, "virtual+carriers-2", "count-3"), tmp_path / jdk / inside)
+
+    for inside, jdk in (("synchronized", FREE), ("lock", PINS)):
+        free = told(hang(inside, jdk))
+        assert (free.outcome, seen(free)["went_on"], seen(free)["hung"]) == ("complete", 3, None)
+    fork = hang("synchronized", PINS)
+    assert fork.status is not Status.FAILED, "that it hung is its result"
+    result = told(fork)
+    assert (result.outcome, fork.readings[0].value, fork.readings[0].expected) == ("hung", 0, 0)
+    found = seen(result)["hung"]
+    assert (found["lock_free"], found["waiting"], found["went_on_after_interrupt"]) == (True, 3, 2)
+    log = next((tmp_path / PINS / "synchronized").rglob("standalone.err")).read_text()
+    assert "Contest.turn" in log, "a dump of all threads"
+
+
+def test_a_thread_for_each_task_allocates_what_a_pool_keeps(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    kept, lost = (
+        run(matrix, parts, cell("json-small", FREE, arm, "count-20"), tmp_path / arm, BURN_S).readings
+        for arm in ("work-stealing", "virtual")
+    )
+    assert kept[2].metric == lost[2].metric == "allocated per operation"
+    assert lost[2].value >= 2 * kept[2].value, "Jackson's buffers have several KiB"
 
 
 @pytest.mark.parametrize("executor", ["virtual", "platform"])

@@ -201,6 +201,10 @@ def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
          "spawn --kind virtual --count 100 --task print --sink stdout --cold --timeout-s 120"),
         (("pinning-contended-monitor", "virtual", 0, "count-100"),
          "pinning --construct contended-monitor --threads 100 --block-ms 50 --duration-s 6 --warmup-s 2"),
+        (("hang-lock", "virtual+carriers-2", 0, "count-5"),
+         "hang --kind virtual --count 5 --inside lock --hold-ms 20 --patience 200"),
+        (("json-shared", "work-stealing", 0, "count-100"),
+         "json --buffers shared --executor work-stealing:2 --tasks 100 --duration-s 6 --warmup-s 5"),
         (("fanout-spread", "fixed-100", 0, "count-1000"),
          "fanout --url http://127.0.0.1:1/answer?delay_us=2150000&size_bytes=1024&spread=lognormal&seed=1&sigma=0.177 "
          "--requests 1000 --delay-ms 2150 --how fixed:100 --delay-is-mean --warmup-requests 0 --timeout-s 60"),

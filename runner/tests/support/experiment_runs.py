@@ -42,6 +42,8 @@ FANOUT = {
     "jvm": None,
     "limits": None,
 }
+HANG = {"experiment": "hang", "inside": "synchronized", "hold_ms": 20, "patience": 200, "jvm": None, "limits": None}
+JSON = {"experiment": "json", "buffers": "thread-local", "warmup_s": 1.0, "jvm": None, "limits": None}
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,14 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("spawn-virtual-print", "spawn-print", "virtual", _MANY, _PRINT),
     ),
     "pinning": tuple(map(_confinement, ("synchronized", "lock", "object-wait", "class-init", "native"))),
+    "hang": (
+        Sample("hang-virtual-3", "hang-synchronized", "virtual", CountLoad(count=3), HANG),
+        Sample("hang-virtual-2", "hang-synchronized", "virtual", CountLoad(count=2), HANG),
+    ),
+    "json": (
+        Sample("json-virtual", "json-thread-local", "virtual", CountLoad(count=100), JSON),
+        Sample("json-work-stealing", "json-thread-local", "work-stealing", CountLoad(count=100), JSON),
+    ),
     "fanout": (
         Sample("fanout-platform", "fanout", "platform", CountLoad(count=20), FANOUT),
         Sample("fanout-fixed-5", "fanout", "fixed-5", CountLoad(count=20), FANOUT),
@@ -119,7 +129,10 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("fanout-virtual-nofiles", "fanout-few-files", "virtual", CountLoad(count=200), _FEW_FILES),
     ),
 }  # fmt: skip
-_LEADING = {"burn": "throughput_per_s", "spawn": "started_s", "pinning": "throughput_per_s", "fanout": "wall_s"}
+_LEADING = {
+    "burn": "throughput_per_s", "spawn": "started_s", "pinning": "throughput_per_s", "hang": "went_on_share",
+    "fanout": "wall_s", "json": "throughput_per_s",
+}  # fmt: skip
 
 
 def experiments_run(
