@@ -231,6 +231,11 @@ class Experiment(Table, ABC):
         return None
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """Folders of workloads/libraries that its program has on its class path."""
+        return ()
+
+    @property
     def row(self) -> str | None:
         """The parameter that names its rows instead of its arms."""
         return None

@@ -27,7 +27,7 @@ from jdkmatrix.experiments.base import (
 )
 
 _WENT_ON, _UNTIL_ALL = "went on", "until all had had the lock"
-_FRAMES = 8  # of a stack, from its top
+_OF_THE_JDK = "java.base/"
 
 
 class Hang(Experiment):
@@ -100,11 +100,16 @@ class Hang(Experiment):
     @classmethod
     def sections(cls, seen: Seen) -> Iterator[tuple[str, tuple[FactRow, ...]]]:
         if hung := seen["hung"]:
-            stacks = ((one["threads"], " ← ".join(one["frames"][:_FRAMES])) for one in hung["stacks"])
-            rows = (FactRow(plural(threads, "thread"), frames or "never had a carrier") for threads, frames in stacks)
+            rows = (FactRow(plural(one["threads"], "thread"), _where(one["frames"])) for one in hung["stacks"])
             yield "Where they hung", tuple(rows)
 
     @classmethod
     def sentences(cls, cells: Sequence[CompleteCell]) -> Sentences:
         for cell, spread in with_reading(cells, _UNTIL_ALL):
             yield cell.place, f"all went on, within {measure(spread.most, spread.unit)}."
+
+
+def _where(frames: Sequence[str]) -> str:
+    """A stack's two topmost frames, and those below that are not the JDK's."""
+    below = (frame for frame in frames[2:] if not frame.startswith(_OF_THE_JDK))
+    return " ← ".join((*frames[:2], "…", *below)) if frames else "never had a carrier"

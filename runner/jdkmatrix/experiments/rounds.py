@@ -28,6 +28,7 @@ from jdkmatrix.experiments.base import (
 )
 
 THROUGHPUT, CPU, ALLOCATED = "throughput", "CPU per operation", "allocated per operation"
+P50, P99 = "p50", "p99"  # of what the operation takes the time of
 
 
 class Rounds(Experiment):
@@ -38,8 +39,8 @@ class Rounds(Experiment):
         Measurand(THROUGHPUT, "1/s", "throughput_per_s", more_is_better=True),
         Measurand(CPU, "µs", "cpu_us_per_operation"),
         Measurand(ALLOCATED, "KiB", "allocated_bytes_per_operation", per=1024),
-        Measurand("p50 of a wait", "ms", "waited.percentiles_us.50", per=1000),
-        Measurand("p99 of a wait", "ms", "waited.percentiles_us.99", per=1000),
+        Measurand(P50, "ms", "waited.percentiles_us.50", per=1000),
+        Measurand(P99, "ms", "waited.percentiles_us.99", per=1000),
     )
     TIMED: ClassVar = True
 
@@ -68,6 +69,8 @@ class Rounds(Experiment):
     def facts(cls, seen: Seen) -> Iterator[FactRow]:
         done = f"{seen['operations']:,} in {digits(seen['duration_s'], 3)} s"
         yield FactRow("Operations", f"{done} and {plural(seen['rounds'], 'round')}")
+        if seen["stuck"]:
+            yield FactRow("Never ended", plural(seen["stuck"], "task"))
         yield FactRow("CPU of the process", f"{digits(seen['cpu_s'], 3)} s")
         yield FactRow("Carriers of virtual threads", f"{seen['parallelism']:,}")
         for name, value in sorted(seen["about"].items()):

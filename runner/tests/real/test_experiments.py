@@ -43,6 +43,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "experiments": {
         **{f"pin-{inside}": {"experiment": "pinning", "inside": inside, "block_ms": BLOCK_MS, "warmup_s": 0.5}
            for inside in ("synchronized", "lock", "object-wait", "class-init", "native", "contended-monitor")},
+        **{f"few-{pool}": {"experiment": "borrow", "pool": pool, "connections": 5, "yields": True, "warmup_s": 0.5}
+           for pool in ("hikari-7.0.2", "hikari-7.1.0", "agroal")},
+        "puts-small": {"experiment": "puts", "size_bytes": 4096, "warmup_s": 0.5},
         "json-small": {"experiment": "json", "buffers": "thread-local", "warmup_s": 0.5},
         "burn-small": {"experiment": "burn", "warmup_s": 0.5, "drain_s": 5, "parks": True},
         "sleep-small": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "stack_kib": 512, "timeout_s": 60},
@@ -212,6 +215,33 @@ def test_a_thread_for_each_task_allocates_what_a_pool_keeps(matrix: Matrix, part
     )
     assert kept[2].metric == lost[2].metric == "allocated per operation"
     assert lost[2].value >= 2 * kept[2].value, "Jackson's buffers have several KiB"
+
+
+@pytest.mark.parametrize(("pool", "executor"), [
+    ("hikari-7.0.2", "virtual"), ("hikari-7.1.0", "virtual"), ("agroal", "virtual"), ("agroal", "platform"),
+])  # fmt: skip
+def test_connections_are_borrowed_from_the_pool_that_was_asked_for(
+    matrix: Matrix, parts: Parts, tmp_path: Path, pool: str, executor: str
+) -> None:
+    fork = run(matrix, parts, cell(f"few-{pool}", FREE, executor, "count-20"), tmp_path, BURN_S)
+    assert any(part.endswith(f"/{pool}.jar") for part in fork.command[fork.command.index("-cp") + 1].split(":"))
+    result = told(fork)
+    found = seen(result)
+    assert found["operations"] > 1000 and found["rounds"] == 1
+    # Agroal 3.2.1 may leave a thread waiting though connections are free.
+    assert result.outcome == "complete" or (pool == "agroal" and 0 < found["stuck"] < 20)
+    assert found["waited"]["count"] >= found["operations"] > 0
+
+
+@pytest.mark.parametrize("executor", ["fixed-5", "virtual-bounded-5+carriers-2"])
+def test_rows_are_put_into_files_that_are_gone_afterwards(
+    matrix: Matrix, parts: Parts, tmp_path: Path, executor: str
+) -> None:
+    before = set(Path("/var/tmp").glob("jdkmatrix-puts-*"))
+    found = seen(told(run(matrix, parts, cell("puts-small", FREE, executor, "count-20"), tmp_path, BURN_S)))
+    assert found["operations"] == found["waited"]["count"] > 0
+    assert found["about"]["H2"].startswith("2.2.224") and " on " in found["about"]["File system"]
+    assert set(Path("/var/tmp").glob("jdkmatrix-puts-*")) <= before
 
 
 @pytest.mark.parametrize("executor", ["virtual", "platform"])

@@ -205,6 +205,10 @@ def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
          "hang --kind virtual --count 5 --inside lock --hold-ms 20 --patience 200"),
         (("json-shared", "work-stealing", 0, "count-100"),
          "json --buffers shared --executor work-stealing:2 --tasks 100 --duration-s 6 --warmup-s 5"),
+        (("borrow-agroal", "platform", 0, "count-2000"),
+         "borrow --connections 50 --yield --executor platform --tasks 2000 --duration-s 6 --warmup-s 5"),
+        (("puts-4k", "virtual-bounded-5+carriers-2", 0, "count-3000"),
+         "puts --size-bytes 4096 --executor virtual-bounded:5 --tasks 3000 --duration-s 6 --warmup-s 5"),
         (("fanout-spread", "fixed-100", 0, "count-1000"),
          "fanout --url http://127.0.0.1:1/answer?delay_us=2150000&size_bytes=1024&spread=lognormal&seed=1&sigma=0.177 "
          "--requests 1000 --delay-ms 2150 --how fixed:100 --delay-is-mean --warmup-requests 0 --timeout-s 60"),

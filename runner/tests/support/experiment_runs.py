@@ -44,6 +44,8 @@ FANOUT = {
 }
 HANG = {"experiment": "hang", "inside": "synchronized", "hold_ms": 20, "patience": 200, "jvm": None, "limits": None}
 JSON = {"experiment": "json", "buffers": "thread-local", "warmup_s": 1.0, "jvm": None, "limits": None}
+BORROW = {"experiment": "borrow", "connections": 5, "yields": True, "warmup_s": 1.0, "jvm": None, "limits": None}
+PUTS = {"experiment": "puts", "size_bytes": 4096, "warmup_s": 1.0, "jvm": None, "limits": None}
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,14 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("json-virtual", "json-thread-local", "virtual", CountLoad(count=100), JSON),
         Sample("json-work-stealing", "json-thread-local", "work-stealing", CountLoad(count=100), JSON),
     ),
+    "borrow": tuple(
+        Sample(f"borrow-{pool}", f"borrow-{pool}", "virtual", CountLoad(count=20), {**BORROW, "pool": pool})
+        for pool in ("hikari-7.0.2", "hikari-7.1.0", "agroal")
+    ),
+    "puts": (
+        Sample("puts-fixed-5", "puts-4k", "fixed-5", CountLoad(count=3000), PUTS),
+        Sample("puts-virtual-bounded-5", "puts-4k", "virtual-bounded-5", CountLoad(count=3000), PUTS),
+    ),
     "fanout": (
         Sample("fanout-platform", "fanout", "platform", CountLoad(count=20), FANOUT),
         Sample("fanout-fixed-5", "fanout", "fixed-5", CountLoad(count=20), FANOUT),
@@ -131,7 +141,7 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
 }  # fmt: skip
 _LEADING = {
     "burn": "throughput_per_s", "spawn": "started_s", "pinning": "throughput_per_s", "hang": "went_on_share",
-    "fanout": "wall_s", "json": "throughput_per_s",
+    "fanout": "wall_s", "json": "throughput_per_s", "borrow": "throughput_per_s", "puts": "throughput_per_s",
 }  # fmt: skip
 
 

@@ -5,7 +5,9 @@ import jdkmatrix.standalone.burn.BurnCommand;
 import jdkmatrix.standalone.fanout.FanoutCommand;
 import jdkmatrix.standalone.hang.HangCommand;
 import jdkmatrix.standalone.pinning.PinningCommand;
+import jdkmatrix.standalone.rounds.BorrowCommand;
 import jdkmatrix.standalone.rounds.JsonCommand;
+import jdkmatrix.standalone.rounds.PutsCommand;
 import jdkmatrix.standalone.spawn.SpawnCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -20,7 +22,8 @@ import picocli.CommandLine.Command;
                 + "JSON object, whose keys carry their units.",
         mixinStandardHelpOptions = true,
         subcommands = {
-            BurnCommand.class, SpawnCommand.class, PinningCommand.class, HangCommand.class, FanoutCommand.class, JsonCommand.class
+            BurnCommand.class, SpawnCommand.class, PinningCommand.class, HangCommand.class, FanoutCommand.class, JsonCommand.class,
+            BorrowCommand.class, PutsCommand.class
         })
 public final class Main {
     public static void main(String[] args) {

@@ -56,7 +56,7 @@ final class JsonWrite implements Operation {
         if (written() != length) {
             throw new IllegalStateException("another length than before");
         }
-        tally.done(1);
+        tally.done();
     }
 
     @Override

@@ -17,6 +17,9 @@ import jdkmatrix.standalone.result.Outcome;
 
 /** Hands the tasks of a round to the executor, waits until all have ended, and begins again until the time is over. */
 final class Rounds {
+    /** For tasks that are at work when the time is over. */
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+
     private final RoundsPlan plan;
     private final Operation operation;
 
@@ -26,16 +29,21 @@ final class Rounds {
     }
 
     Findings measure(Expected expected, Consumer<String> say) throws Exception {
-        try (ExecutorService executor = Workers.of(ExecutorKind.parse(plan.executor())).executor()) {
+        ExecutorService executor = Workers.of(ExecutorKind.parse(plan.executor())).executor();
+        try {
             say.accept("warming up for %s s".formatted(plan.warmupS()));
-            repeat(executor, new Tally(), plan.warmupS());
+            Tally warmup = new Tally();
+            repeat(executor, warmup, plan.warmupS());
+            if (warmup.stuck() > 0) {
+                return Findings.none(outcome(warmup), expected);
+            }
             say.accept("measuring for %s s".formatted(plan.durationS()));
             Tally tally = new Tally();
             Long allocatedFrom = Allocation.bytes();
             long cpuFromNs = Cpu.processNs();
             long startNs = System.nanoTime();
             long rounds = repeat(executor, tally, plan.durationS());
-            long endNs = System.nanoTime();
+            long endNs = tally.stuck() == 0 ? System.nanoTime() : startNs + Math.round(plan.durationS() * 1e9);
             double cpuS = (Cpu.processNs() - cpuFromNs) / 1e9;
             Long allocatedTo = Allocation.bytes();
             Long allocated = allocatedFrom == null || allocatedTo == null ? null : allocatedTo - allocatedFrom;
@@ -43,6 +51,7 @@ final class Rounds {
             double durationS = (endNs - startNs) / 1e9;
             RoundsSeen seen = new RoundsSeen(
                     rounds,
+                    tally.stuck(),
                     done,
                     durationS,
                     done / durationS,
@@ -52,8 +61,19 @@ final class Rounds {
                     Distribution.of(tally.waits()),
                     Carriers.parallelism(),
                     operation.about());
-            return new Findings(Outcome.complete(), expected, seen, new MeasuredSpan(startNs, endNs));
+            return new Findings(outcome(tally), expected, seen, new MeasuredSpan(startNs, endNs));
+        } finally {
+            executor.shutdownNow();
         }
+    }
+
+    private Outcome outcome(Tally tally) {
+        if (tally.stuck() == 0) {
+            return Outcome.complete();
+        }
+        String text = "%d of %d tasks had not ended %d s after the time was over";
+        long patienceS = TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NS);
+        return Outcome.hung(text.formatted(tally.stuck(), plan.tasks(), patienceS), tally.operations());
     }
 
     /** @return rounds, the last one included, whose tasks did nothing more once the time was over */
@@ -69,7 +89,7 @@ final class Rounds {
         });
         long rounds = 0;
         while (!tally.isOver()) {
-            round(executor, tally);
+            round(executor, tally, endNs + PATIENCE_NS);
             rounds++;
         }
         clock.interrupt();
@@ -77,7 +97,7 @@ final class Rounds {
         return rounds;
     }
 
-    private void round(ExecutorService executor, Tally tally) throws InterruptedException {
+    private void round(ExecutorService executor, Tally tally, long giveUpNs) throws InterruptedException {
         CountDownLatch left = new CountDownLatch(plan.tasks());
         Runnable task = () -> {
             try {
@@ -93,6 +113,8 @@ final class Rounds {
         for (int i = 0; i < plan.tasks(); i++) {
             executor.execute(task);
         }
-        left.await();
+        if (!left.await(giveUpNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+            tally.stuck(left.getCount());
+        }
     }
 }

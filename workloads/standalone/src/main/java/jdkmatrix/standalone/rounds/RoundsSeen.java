@@ -6,7 +6,8 @@ import jdkmatrix.common.histogram.Distribution;
 /**
  * What the measured time showed.
  *
- * @param durationS until the last round had ended
+ * @param stuck tasks that had not ended long after the time was over
+ * @param durationS until the last round had ended, or what was asked for where it never did
  * @param cpuS of the process
  * @param cpuUsPerOperation null where nothing was done
  * @param allocatedBytesPerOperation by all threads; null where the JVM does not count, or nothing was done
@@ -16,6 +17,7 @@ import jdkmatrix.common.histogram.Distribution;
  */
 public record RoundsSeen(
         long rounds,
+        long stuck,
         long operations,
         double durationS,
         double throughputPerS,

@@ -11,14 +11,24 @@ final class Tally {
     private final Histogram waits = Histograms.createShared();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private volatile boolean over;
+    private long stuck;
 
-    void done(long times) {
-        operations.add(times);
+    void done() {
+        operations.increment();
     }
 
     /** How long one operation took, or waited for what it needs. */
     void waited(long ns) {
         Histograms.record(waits, ns);
+    }
+
+    /** Tasks that never ended. Only who waits for them may say and ask. */
+    void stuck(long tasks) {
+        stuck = tasks;
+    }
+
+    long stuck() {
+        return stuck;
     }
 
     /** The first one counts. */
