@@ -16,6 +16,7 @@ builtins.path {
       "toolchain.lock.json"
       "workloads/applications"
       "workloads/executors"
+      "workloads/libraries"
       "workloads/outputs.json"
       "workloads/servers"
     ]

@@ -10,14 +10,16 @@ let
   servers = lib.filter (name: builtins.pathExists (../workloads/servers + "/${name}/pom.xml")) (
     builtins.attrNames (builtins.readDir ../workloads/servers)
   );
+  libraries = builtins.attrNames (builtins.readDir ../workloads/libraries);
   applications = map (lib.removeSuffix ".toml") (
     builtins.attrNames (builtins.readDir ../workloads/applications)
   );
   ofServer = name: lib.nameValuePair "${name}-server.jar" "servers/${name}/target/${name}-server.jar";
+  ofLibrary = name: lib.nameValuePair "${name}.jar" "libraries/${name}/target/${name}.jar";
   ofApplication = name: lib.nameValuePair "${name}.war" "${name}/target/${name}.war";
   outputs =
     lib.importJSON ../workloads/outputs.json
-    // lib.listToAttrs (map ofServer servers ++ map ofApplication applications);
+    // lib.listToAttrs (map ofServer servers ++ map ofLibrary libraries ++ map ofApplication applications);
   collect = lib.concatStrings (lib.mapAttrsToList (name: path: "cp ${path} $out/${name}\n") outputs);
 in
 stdenv.mkDerivation {

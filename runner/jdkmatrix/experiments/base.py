@@ -15,6 +15,7 @@ from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Table
 from jdkmatrix.records.readings import ProgramResult, WindowReading
 
 Seen = Mapping[str, Any]  # as the program says in its JSON
+PER_CPU = ("fjp-fifo", "fjp-lifo", "work-stealing")  # pools with a thread per CPU
 
 
 def at(seen: object, keys: str) -> Any:
@@ -26,8 +27,8 @@ def at(seen: object, keys: str) -> Any:
 
 @dataclass(frozen=True)
 class Measurand:
-    """A metric of an experiment. `id`: as pages, exports and claims call it; `unit`: "1/s", "s", "ms", "KiB", "%", ""
-    for a count; `alone`: where it stands without those before it.
+    """A metric of an experiment. `id`: as pages, exports and claims call it; `unit`: "1/s", "s", "ms", "µs", "KiB",
+    "%", "" for a count; `alone`: where it stands without those before it.
 
     `at`: its keys below `seen`, where it is `per` times as large, or how it is read of `seen`. Expected is what the
     program's formula says, where that is about these keys; or `expected`, or what stands at those keys."""
@@ -230,6 +231,11 @@ class Experiment(Table, ABC):
         return None
 
     @property
+    def libraries(self) -> tuple[str, ...]:
+        """Folders of workloads/libraries that its program has on its class path."""
+        return ()
+
+    @property
     def row(self) -> str | None:
         """The parameter that names its rows instead of its arms."""
         return None
@@ -272,6 +278,12 @@ def with_size(executor: str) -> str:
     """`fixed-50` as the program writes it."""
     size = size_of(executor)
     return base_of(executor) if size is None else f"{row_of(executor).removesuffix('-N')}:{size}"
+
+
+def executor_argument(cell: CellKey) -> str:
+    """The cell's executor as the program writes it, a pool with a thread per CPU with their number."""
+    base = base_of(cell.executor)
+    return f"{base}:{cell.cpus}" if base in PER_CPU else with_size(base)
 
 
 def with_reading(cells: Sequence[CompleteCell], name: str) -> list[tuple[CompleteCell, Spread]]:

@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.domain.quantities import digits, measure, per_cent, plural, range_words
 from jdkmatrix.experiments.base import (
+    PER_CPU,
     ChartFigure,
     CompleteCell,
     Experiment,
@@ -25,11 +25,10 @@ from jdkmatrix.experiments.base import (
     Spread,
     at,
     cannot_have,
+    executor_argument,
     with_reading,
-    with_size,
 )
 
-_PER_CPU = ("fjp-fifo", "fjp-lifo", "work-stealing")  # pools with a thread per CPU
 _PUBLISHED_PARK_US = 10_000.0  # infoq-carrier-park
 _THROUGHPUT, _CPU, _PARKED = "throughput", "CPU used", "parked while tasks were queued"
 _MEDIAN, _LONGEST = "median of them", "longest of them"
@@ -101,7 +100,7 @@ class Burn(Experiment):
     """Tasks of a fixed amount of work (axis `burn_us`), submitted to an executor. `parks`: JDK Flight Recorder looks at
     how long threads are parked while tasks are queued. `drain_s`: how long what is unfinished is waited for."""
 
-    ARMS: ClassVar = ("virtual", "platform", "cached", "fixed-N", *_PER_CPU)
+    ARMS: ClassVar = ("virtual", "platform", "cached", "fixed-N", *PER_CPU)
     LOADS: ClassVar = (InFlightLoad, TaskRateLoad)
     METRICS: ClassVar = (
         Measurand(_THROUGHPUT, "1/s", "throughput_per_s", more_is_better=True),
@@ -185,9 +184,8 @@ class Burn(Experiment):
                 pace = ("--rate-rps", f"{load.rate_per_s:g}")
             case _:
                 raise cannot_have(self, cell, load)
-        base = base_of(cell.executor)
         return (
-            *("burn", "--executor", f"{base}:{cell.cpus}" if base in _PER_CPU else with_size(base)),
+            *("burn", "--executor", executor_argument(cell)),
             *("--burn-rounds", str(given.rounds), "--rounds-per-us", f"{given.rounds_per_us:.6g}"),
             *pace,
             *("--duration-s", f"{given.duration_s:g}", "--warmup-s", f"{self.warmup_s:g}"),

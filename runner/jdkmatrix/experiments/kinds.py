@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from jdkmatrix.experiments.base import Details, Experiment, Measurand
+from jdkmatrix.experiments.borrow import Borrow
 from jdkmatrix.experiments.burn import Burn
 from jdkmatrix.experiments.fanout import Fanout
+from jdkmatrix.experiments.hang import Hang
+from jdkmatrix.experiments.json_writes import JsonWrites
 from jdkmatrix.experiments.pinning import Pinning
+from jdkmatrix.experiments.puts import Puts
 from jdkmatrix.experiments.spawn import Spawn
 from jdkmatrix.records.readings import ProgramResult
 
-EXPERIMENTS: tuple[type[Experiment], ...] = (Burn, Spawn, Pinning, Fanout)  # in the order of the page
+# In the order of the page.
+EXPERIMENTS: tuple[type[Experiment], ...] = (Burn, Spawn, Pinning, Hang, Fanout, JsonWrites, Borrow, Puts)
 
 
 def name_of(experiment: type[Experiment]) -> str:

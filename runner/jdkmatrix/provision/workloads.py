@@ -94,22 +94,24 @@ def _configuration(servers: Path) -> Iterator[Path]:
 
 def _outputs(root: Path) -> dict[str, str]:
     """Where the build leaves what it makes, below workloads/: what outputs.json names, a war of each application and a
-    jar of each server."""
+    jar of each server and library."""
     sources = root / "workloads"
     path = sources / _OUTPUTS
     found: dict[str, str] = parse_json(read_text(path), str(path))
     applications = sorted(file.stem for file in sources.glob("applications/*.toml"))
     servers = sorted(pom.parent.name for pom in sources.glob("servers/*/pom.xml"))
+    libraries = sorted(pom.parent.name for pom in sources.glob("libraries/*/pom.xml"))
     return {
         **{f"{name}.war": f"{name}/target/{name}.war" for name in applications},
         **found,
         **{f"{name}-server.jar": f"servers/{name}/target/{name}-server.jar" for name in servers},
+        **{f"{name}.jar": f"libraries/{name}/target/{name}.jar" for name in libraries},
     }
 
 
 def _inputs(root: Path) -> list[Path]:
     sources = root / "workloads"
-    poms = (*sources.glob("*/pom.xml"), *sources.glob("servers/*/pom.xml"))
+    poms = (path for below in ("*", "servers/*", "libraries/*") for path in sources.glob(f"{below}/pom.xml"))
     modules = [path.parent for path in poms if path.parent.name != "servers"]  # whose pom.xml the build writes
     if not modules:
         raise MatrixError(f"{sources}: no modules with a pom.xml here")

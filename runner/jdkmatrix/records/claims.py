@@ -126,8 +126,8 @@ class ClaimCheck(Record):
 
     `says`: what is looked at, in words. `metric`: the id of a figure, or the name of a reading of an experiment; of the
     executor `arm` (a pattern). `versus`: over the same cell on that executor, or minus it where the band is one of a
-    `difference`; `versus_load`: over the same cell under that load. `versus_vendor`: the ratio to `versus`, over the
-    same ratio on that vendor's JDK of the same version.
+    `difference`; `versus_load`, `versus_workload`: over the same cell under that load, or of that workload.
+    `versus_vendor`: the ratio to `versus`, over the same ratio on that vendor's JDK of the same version.
 
     The band is that of the claim's figure number `figure` (from 1 on), with `tolerance`, a share, around a single
     value; or `low` and `high` are this project's reading of words. `one_is_enough`: the claim says that there are such
@@ -141,6 +141,7 @@ class ClaimCheck(Record):
     arm: Text
     versus: Text | None = None
     versus_load: Text | None = None
+    versus_workload: Text | None = None
     versus_vendor: Text | None = None
     difference: bool = False
     figure: Count | None = None
@@ -163,8 +164,8 @@ class ClaimCheck(Record):
             raise ValueError("low and high are no published figure: say in inference where they come from")
         if self.tolerance is not None and (self.figure is None or self.inference is None):
             raise ValueError("tolerance is for the value of a figure: name it, and say in inference why so much")
-        if self.versus is not None and self.versus_load is not None:
-            raise ValueError("give either versus or versus_load")
+        if sum(one is not None for one in (self.versus, self.versus_load, self.versus_workload)) > 1:
+            raise ValueError("give one of versus, versus_load and versus_workload")
         if self.difference and self.versus is None:
             raise ValueError("a difference needs versus")
         if self.versus_vendor is not None and (self.versus is None or self.difference):

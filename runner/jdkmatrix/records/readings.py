@@ -16,6 +16,7 @@ OutcomeWord = Literal[
     "requests-failed",
     "out-of-memory",
     "timed-out",
+    "hung",
     "not-on-this-jdk",
 ]
 

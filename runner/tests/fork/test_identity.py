@@ -48,7 +48,7 @@ CATALOGUE = load_catalogue(ROOT / "jdks.json")
 BUILT = Path("/built")
 CONFIG = Path("/source/workloads/servers")
 NAMES = ("mp-ping.war", "banking.war", "pinning.war", "request-executor.jar", "request-executor.mf", "burn.jar",
-         "loadgen.jar", "remote.jar", "standalone.jar")  # fmt: skip
+         "loadgen.jar", "remote.jar", "standalone.jar", "h2.jar", "hikari-7.1.0.jar")  # fmt: skip
 CONFIGURED = tuple(
     str(path.relative_to(ROOT / "workloads" / "servers"))
     for path in (ROOT / "workloads" / "servers" / "open-liberty").rglob("*")
@@ -98,6 +98,7 @@ RUNS: dict[CellKey, set[str]] = {
     },
     key(workload="spawn-sleep", server=NO_SERVER, load="count-1000"): {"standalone.jar"},
     key(workload="fanout", server=NO_SERVER, load="count-1000"): {"standalone.jar", "remote.jar"},
+    key(workload="puts-4k", server=NO_SERVER, load="count-3000"): {"standalone.jar", "h2.jar", "hikari-7.1.0.jar"},
 }  # fmt: skip
 
 

@@ -104,7 +104,8 @@ def test_what_is_asked_for_and_was_not_handed_over_is_named_with_who_has_it(
     source = {"root": str(ROOT), "rev": None, "dirty": False}
     outputs = json.loads((ROOT / "workloads" / "outputs.json").read_text())
     wars = (f"{name}.war" for name in applications())
-    for name in (*outputs, *wars, *(jar for kind in server_kinds().values() if (jar := kind.jar))):
+    libraries = (f"{pom.parent.name}.jar" for pom in ROOT.glob("workloads/libraries/*/pom.xml"))
+    for name in (*outputs, *wars, *libraries, *(jar for kind in server_kinds().values() if (jar := kind.jar))):
         (tmp_path / name).touch()
     given = {"workloads": str(tmp_path), **SMALL, **changes}
     monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, source=source, **given)))

@@ -15,6 +15,7 @@ from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
 
 ROOT = find_project().root
+LIBRARIES = sorted(path.parent.name for path in ROOT.glob("workloads/libraries/*/pom.xml"))
 EMBEDDED = [name for name, kind in server_kinds().items() if kind.jar]
 
 
@@ -38,6 +39,10 @@ class Builds:
             path = root / "workloads" / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(f"{name} of build {len(self.calls)}")
+        for library in LIBRARIES:
+            path = root / f"workloads/libraries/{library}/target/{library}.jar"
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(library)
         bundle = root / "workloads/request-executor/target/jdkmatrix.requestexecutor.jar"
         bundle.parent.mkdir(exist_ok=True)
         bundle.write_text("bundle")
@@ -60,6 +65,7 @@ def test_a_second_build_starts_no_maven(tmp_path: Path, builds: Builds) -> None:
     assert first.file("burn.jar").read_text() == "burn/target/burn.jar of build 1"
     assert set(first.sha256) == {
         *(f"{server}-server.jar" for server in EMBEDDED),
+        *(f"{library}.jar" for library in LIBRARIES),
         "mp-ping.war",
         "banking.war",
         "bank-sql.war",

@@ -43,6 +43,10 @@ SMALL: dict[str, dict[str, Any]] = {
     "experiments": {
         **{f"pin-{inside}": {"experiment": "pinning", "inside": inside, "block_ms": BLOCK_MS, "warmup_s": 0.5}
            for inside in ("synchronized", "lock", "object-wait", "class-init", "native", "contended-monitor")},
+        **{f"few-{pool}": {"experiment": "borrow", "pool": pool, "connections": 5, "yields": True, "warmup_s": 0.5}
+           for pool in ("hikari-7.0.2", "hikari-7.1.0", "agroal")},
+        "puts-small": {"experiment": "puts", "size_bytes": 4096, "warmup_s": 0.5},
+        "json-small": {"experiment": "json", "buffers": "thread-local", "warmup_s": 0.5},
         "burn-small": {"experiment": "burn", "warmup_s": 0.5, "drain_s": 5, "parks": True},
         "sleep-small": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "stack_kib": 512, "timeout_s": 60},
         "sleep-boxed": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "timeout_s": 60,
@@ -53,7 +57,7 @@ SMALL: dict[str, dict[str, Any]] = {
         "fan-few-files": {**FAN, "timeout_s": 10, "limits": {"open_files_max": 80}},
     },
     "loads": {
-        "count-20": {"kind": "count", "count": 20}, "count-2000": {"kind": "count", "count": 2000},
+        **{f"count-{n}": {"kind": "count", "count": n} for n in (3, 20, 2000)},
         "tasks-4": {"kind": "in-flight", "tasks": 4}, "tasks-50-per-s": {"kind": "task-rate", "rate_per_s": 50},
     },
 }  # fmt: skip
@@ -184,6 +188,59 @@ def test_threads_that_enter_a_contended_monitor_leave_no_carrier_on_21(
     assert (before["operations"], before["threads_served"]) == (0, 0)
     assert result.expected is not None and result.expected.value == 0
     assert after["throughput_per_s"] >= 5 * PINNED_PER_S
+
+
+def test_threads_that_wait_inside_synchronized_hang_on_21_alone(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    def hang(inside: str, jdk: str) -> Fork:
+        return run(matrix, parts, cell(f"hang-{inside}", jdk, "virtual+carriers-2", "count-3"), tmp_path / jdk / inside)
+
+    for inside, jdk in (("synchronized", FREE), ("lock", PINS)):
+        free = told(hang(inside, jdk))
+        assert (free.outcome, seen(free)["went_on"], seen(free)["hung"]) == ("complete", 3, None)
+    fork = hang("synchronized", PINS)
+    assert fork.status is not Status.FAILED, "that it hung is its result"
+    result = told(fork)
+    assert (result.outcome, fork.readings[0].value, fork.readings[0].expected) == ("hung", 0, 0)
+    found = seen(result)["hung"]
+    assert (found["lock_free"], found["waiting"], found["went_on_after_interrupt"]) == (True, 3, 2)
+    log = next((tmp_path / PINS / "synchronized").rglob("standalone.err")).read_text()
+    assert "Contest.turn" in log, "a dump of all threads"
+
+
+def test_a_thread_for_each_task_allocates_what_a_pool_keeps(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+    kept, lost = (
+        run(matrix, parts, cell("json-small", FREE, arm, "count-20"), tmp_path / arm, BURN_S).readings
+        for arm in ("work-stealing", "virtual")
+    )
+    assert kept[2].metric == lost[2].metric == "allocated per operation"
+    assert lost[2].value >= 2 * kept[2].value, "Jackson's buffers have several KiB"
+
+
+@pytest.mark.parametrize(("pool", "executor"), [
+    ("hikari-7.0.2", "virtual"), ("hikari-7.1.0", "virtual"), ("agroal", "virtual"), ("agroal", "platform"),
+])  # fmt: skip
+def test_connections_are_borrowed_from_the_pool_that_was_asked_for(
+    matrix: Matrix, parts: Parts, tmp_path: Path, pool: str, executor: str
+) -> None:
+    fork = run(matrix, parts, cell(f"few-{pool}", FREE, executor, "count-20"), tmp_path, BURN_S)
+    assert any(part.endswith(f"/{pool}.jar") for part in fork.command[fork.command.index("-cp") + 1].split(":"))
+    result = told(fork)
+    found = seen(result)
+    assert found["operations"] > 1000 and found["rounds"] == 1
+    # Agroal 3.2.1 may leave a thread waiting though connections are free.
+    assert result.outcome == "complete" or (pool == "agroal" and 0 < found["stuck"] < 20)
+    assert found["waited"]["count"] >= found["operations"] > 0
+
+
+@pytest.mark.parametrize("executor", ["fixed-5", "virtual-bounded-5+carriers-2"])
+def test_rows_are_put_into_files_that_are_gone_afterwards(
+    matrix: Matrix, parts: Parts, tmp_path: Path, executor: str
+) -> None:
+    before = set(Path("/var/tmp").glob("jdkmatrix-puts-*"))
+    found = seen(told(run(matrix, parts, cell("puts-small", FREE, executor, "count-20"), tmp_path, BURN_S)))
+    assert found["operations"] == found["waited"]["count"] > 0
+    assert found["about"]["H2"].startswith("2.2.224") and " on " in found["about"]["File system"]
+    assert set(Path("/var/tmp").glob("jdkmatrix-puts-*")) <= before
 
 
 @pytest.mark.parametrize("executor", ["virtual", "platform"])

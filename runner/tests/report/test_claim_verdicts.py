@@ -345,6 +345,8 @@ def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
             assert cell.model_copy(update={"executor": check.versus}) in cells, cell.cell_id
         for cell in asked if check.versus_load else ():
             assert cell.model_copy(update={"load": check.versus_load}) in cells, cell.cell_id
+        for cell in asked if check.versus_workload else ():
+            assert cell.model_copy(update={"workload": check.versus_workload}) in cells, cell.cell_id
         for cell in asked if check.versus_vendor else ():
             version = cell.jdk.partition("-")[2]
             assert cell.model_copy(update={"jdk": f"{check.versus_vendor}-{version}"}) in cells, cell.cell_id

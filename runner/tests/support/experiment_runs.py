@@ -43,6 +43,10 @@ FANOUT = {
     "jvm": None,
     "limits": None,
 }
+HANG = {"experiment": "hang", "inside": "synchronized", "hold_ms": 20, "patience": 200, "jvm": None, "limits": None}
+JSON = {"experiment": "json", "buffers": "thread-local", "warmup_s": 1.0, "jvm": None, "limits": None}
+BORROW = {"experiment": "borrow", "connections": 5, "yields": True, "warmup_s": 1.0, "jvm": None, "limits": None}
+PUTS = {"experiment": "puts", "size_bytes": 4096, "warmup_s": 1.0, "jvm": None, "limits": None}
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,22 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("spawn-virtual-print", "spawn-print", "virtual", _MANY, _PRINT),
     ),
     "pinning": tuple(map(_confinement, ("synchronized", "lock", "object-wait", "class-init", "native"))),
+    "hang": (
+        Sample("hang-virtual-3", "hang-synchronized", "virtual", CountLoad(count=3), HANG),
+        Sample("hang-virtual-2", "hang-synchronized", "virtual", CountLoad(count=2), HANG),
+    ),
+    "json": (
+        Sample("json-virtual", "json-thread-local", "virtual", CountLoad(count=100), JSON),
+        Sample("json-work-stealing", "json-thread-local", "work-stealing", CountLoad(count=100), JSON),
+    ),
+    "borrow": tuple(
+        Sample(f"borrow-{pool}", f"borrow-{pool}", "virtual", CountLoad(count=20), {**BORROW, "pool": pool})
+        for pool in ("hikari-7.0.2", "hikari-7.1.0", "agroal")
+    ),
+    "puts": (
+        Sample("puts-fixed-5", "puts-4k", "fixed-5", CountLoad(count=3000), PUTS),
+        Sample("puts-virtual-bounded-5", "puts-4k", "virtual-bounded-5", CountLoad(count=3000), PUTS),
+    ),
     "fanout": (
         Sample("fanout-platform", "fanout", "platform", CountLoad(count=20), FANOUT),
         Sample("fanout-fixed-5", "fanout", "fixed-5", CountLoad(count=20), FANOUT),
@@ -121,7 +141,10 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("fanout-virtual-nofiles", "fanout-few-files", "virtual", CountLoad(count=200), _FEW_FILES),
     ),
 }  # fmt: skip
-_LEADING = {"burn": "throughput_per_s", "spawn": "started_s", "pinning": "throughput_per_s", "fanout": "wall_s"}
+_LEADING = {
+    "burn": "throughput_per_s", "spawn": "started_s", "pinning": "throughput_per_s", "hang": "went_on_share",
+    "fanout": "wall_s", "json": "throughput_per_s", "borrow": "throughput_per_s", "puts": "throughput_per_s",
+}  # fmt: skip
 
 
 def experiments_run(

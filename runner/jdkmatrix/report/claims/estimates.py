@@ -146,6 +146,8 @@ def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
     """The cell that it is compared with."""
     if check.versus is not None:
         return key.model_copy(update={"executor": check.versus})
+    if check.versus_workload is not None:
+        return key.model_copy(update={"workload": check.versus_workload})
     return None if check.versus_load is None else key.model_copy(update={"load": check.versus_load})
 
 

@@ -195,7 +195,7 @@ def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
 
 
 def is_ratio(check: ClaimCheck) -> bool:
-    return (check.versus is not None and not check.difference) or check.versus_load is not None
+    return (check.versus is not None and not check.difference) or bool(check.versus_load or check.versus_workload)
 
 
 def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.subjects.experiments.measurement import ProgramCell
 from jdkmatrix.subjects.parts import Parts
 
+_MAIN = "jdkmatrix.standalone.Main"
 # The start of a JVM, and what is done all at once.
 _START_S = 5.0
 
@@ -49,11 +51,13 @@ class Experiments:
         return (*options, *experiment.vm_options(cell.executor))
 
     def setup(self, parts: Parts, cell: CellKey, options: tuple[str, ...], shared: Mapping[str, Any]) -> ProgramCell:
-        jar = parts.workloads.file("standalone.jar")
-        return ProgramCell(**shared, command=(str(parts.java(cell.jdk)), *options, "-jar", str(jar)))
+        jars = self.artefacts(shared["matrix"], parts, cell)
+        program = ("-cp", os.pathsep.join(map(str, jars)), _MAIN) if len(jars) > 1 else ("-jar", str(jars[0]))
+        return ProgramCell(**shared, command=(str(parts.java(cell.jdk)), *options, *program))
 
     def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> tuple[Path, ...]:
-        return (parts.workloads.file("standalone.jar"),)
+        libraries = (f"{name}.jar" for name in matrix.experiments[cell.workload].libraries)
+        return tuple(map(parts.workloads.file, ("standalone.jar", *libraries)))
 
     def inputs(self, matrix: Matrix, parts: Parts, cell: CellKey) -> dict[str, Any]:
         return {"experiment": matrix.experiments[cell.workload].model_dump()}

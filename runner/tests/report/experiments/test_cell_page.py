@@ -340,6 +340,7 @@ def test_distributions_are_counts_and_milliseconds(burn_fork: Section) -> None:
         ("pinning-class-init-21", ["From wanting to block to going on", "Pinned for"]),
         ("fanout-virtual-21", ["Request", "Answered after the first request"]),
         ("spawn-platform-pids-21", []),
+        ("hang-virtual-3-21", []),
     ],
 )
 def test_distributions_of_the_other_experiments(sample: str, names: list[str]) -> None:

@@ -51,7 +51,11 @@ def test_every_group_of_figures_has_its_charts_beside_each_other(sections: Secti
         ],
         "spawn": [("Memory per thread", "by-2", True, True), ("Time", "by-2", False, True)],
         "pinning": [("Throughput", "by-2", True, False)],
+        "hang": [("Threads that went on", "by-2", True, True)],
         "fanout": [("Until all were answered", "by-2", True, True)],
+        "json": [("Throughput", "by-2", False, False), ("What one costs", "by-2", False, False)],
+        "borrow": [("Throughput", "by-2", False, False), ("What one costs", "by-3", False, False)],
+        "puts": [("Throughput", "by-2", False, False), ("What one costs", "by-3", False, False)],
     }
     for experiment, one in zip(EXPERIMENTS, sections.values(), strict=True):
         for group, layout in zip(found([one], Charts), experiment.PAGE.groups, strict=True):

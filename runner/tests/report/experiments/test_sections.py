@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.report.blocks.kinds import (
     AnswerBoxes,
     Charts,
@@ -78,11 +79,12 @@ def expected_in(section: Section) -> list[tuple[str, str]]:
 
 
 def test_the_head_counts_arms_jdks_cells_and_forks(page: PageOfRun) -> None:
-    assert page.page.heading == "Without a server: burn, spawn, pinning, fan-out"
+    kinds = "burn, spawn, pinning, hang, fan-out, thread-local buffers, connections, writes to files"
+    assert page.page.heading == f"Without a server: {kinds}"
     assert page.page.summary == (
-        '<b class="forks amber">87 of 92 forks usable: 3 lost to faults of the host or of the measurement, 2 without a '
-        "readable record.</b> Without a server (burn, spawn, pinning, fan-out): 7 arms on 2 JDKs, 44 of 46 cells ran "
-        "to an outcome, from 90 forks, each a fresh process."
+        '<b class="forks amber">123 of 128 forks usable: 3 lost to faults of the host or of the measurement, 2 without '
+        f"a readable record.</b> Without a server ({kinds}): 9 arms on 2 JDKs, 62 of 64 cells ran to an outcome, from "
+        "126 forks, each a fresh process."
     )
     (unknown,) = (one for one in page.troubles if one.status == "not testable")
     assert unknown.label == "burn · semeru-25 · virtual · 2 CPUs, 500 µs of work per task · tasks-8"
@@ -119,10 +121,10 @@ def test_what_shares_cpus_and_what_was_pinned_by_affinity_is_told(loaded: Loaded
         return {notice.title: (notice.weight, notice.text) for notice in PageOfRun(changed).notices}
 
     shared = notices(remote_cpus=(1,))["Program and remote system share CPUs"]
-    assert shared[0] == "warn" and shared[1].startswith("In 4 of 90 forks without a server")
+    assert shared[0] == "warn" and shared[1].startswith("In 4 of 126 forks without a server")
     loose = notices(method="sched_setaffinity", why_not_cgroup="it is read-only")
     weight, text = loose["Without a server: kept on its CPUs by affinity alone"]
-    assert weight == "info" and text.startswith("In 4 of 90 forks ") and text.endswith("not used: it is read-only.")
+    assert weight == "info" and text.startswith("In 4 of 126 forks ") and text.endswith("not used: it is read-only.")
     assert not {"Program and remote system share CPUs"} & notices().keys()
 
 
@@ -151,8 +153,11 @@ def test_a_run_of_both_keeps_them_apart(tmp_path: Path) -> None:
 
 def test_each_kind_says_what_it_is_and_what_all_its_cells_share(loaded: LoadedRun, sections: Sections) -> None:
     turned = replace(loaded, run=loaded.run.model_copy(update={"cells": tuple(reversed(loaded.run.cells))}))
-    assert list(sections) == list(sections_of(turned)) == ["burn", "spawn", "pinning", "fanout"]
-    shared = ("2 CPUs", "2 CPUs", "100 at once, 2 CPUs", "2 CPUs")
+    assert list(sections) == list(sections_of(turned)) == list(BY_NAME)
+    shared = (
+        "2 CPUs", "2 CPUs", "100 at once, 2 CPUs", "hang-synchronized, 2 CPUs", "2 CPUs",
+        "json-thread-local, 100 at once, 2 CPUs", "20 at once, 2 CPUs", "puts-4k, 3,000 at once, 2 CPUs",
+    )  # fmt: skip
     for one, told in zip(sections.values(), shared, strict=True):
         assert str(one.words).endswith(f" In every cell: {told}.")
         is_pinning, is_burn = one.id == "experiment-pinning", one.id == "experiment-burn"
@@ -173,7 +178,7 @@ def test_the_words_of_a_condition_have_units(loaded: LoadedRun) -> None:
 
 def test_an_interrupted_run_has_a_page_before_its_first_cell(loaded: LoadedRun) -> None:
     sections = sections_of(replace(loaded, cells=()))
-    assert list(sections) == ["burn", "spawn", "pinning", "fanout"]
+    assert list(sections) == list(BY_NAME)
     assert not found(sections.values(), Charts)
     assert {forks_in(line) for one in sections.values() for line in rows_in(one)} == {("not measured", "0/0")}
     assert "No cell of this JDK" in sentences(sections["burn"], OLD)[""]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.store.cells import CellRecord
 from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_experiments
@@ -36,14 +37,7 @@ def test_every_cell_has_a_page_and_its_record(tmp_path: Path, site: Path) -> Non
 def test_a_page_of_experiments_only_has_nothing_empty(site: Path) -> None:
     elements = Elements(site / "index.html")
     assert not {"answers", "cells", "cells-table", "precision"} & set(elements.ids)
-    assert {
-        "experiment-burn",
-        "experiment-spawn",
-        "experiment-pinning",
-        "experiment-fanout",
-        "reading",
-        "reproduce",
-    } <= set(elements.ids)
+    assert {*(f"experiment-{kind}" for kind in BY_NAME), "reading", "reproduce"} <= set(elements.ids)
     for words in ("0 of 0", "request executor", "per request", "Closed and open loop", "fresh server process"):
         assert words not in elements.text
 

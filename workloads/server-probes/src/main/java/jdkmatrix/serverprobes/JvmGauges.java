@@ -6,14 +6,10 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.util.Map;
-import javax.management.JMRuntimeException;
-import javax.management.ObjectName;
-import jdkmatrix.common.jvm.Jmx;
+import jdkmatrix.common.jvm.Allocation;
 
 /** Memory, garbage collection and compilation. Counts and times are since the start of the process. */
 final class JvmGauges {
-    private static final ObjectName THREADS = Jmx.name("java.lang:type=Threading");
-
     private JvmGauges() {}
 
     static void putInto(Map<String, Object> answer) {
@@ -32,7 +28,7 @@ final class JvmGauges {
         answer.put("gc_count", gcCount);
         answer.put("gc_ms", gcMs);
         answer.put("jit_ms", jitMs());
-        answer.put("total_allocated_bytes", allocatedBytes());
+        answer.put("total_allocated_bytes", Allocation.bytes());
     }
 
     private static long bufferBytes(String pool) {
@@ -40,16 +36,6 @@ final class JvmGauges {
                 .filter(candidate -> candidate.getName().equals(pool))
                 .mapToLong(BufferPoolMXBean::getMemoryUsed)
                 .sum();
-    }
-
-    /** By all threads, virtual ones on their carriers; null before JDK 21, and where the JVM does not count. */
-    private static Long allocatedBytes() {
-        try {
-            Long bytes = Jmx.whole(THREADS, "TotalThreadAllocatedBytes");
-            return bytes == null || bytes < 0 ? null : bytes;
-        } catch (JMRuntimeException unsupported) {
-            return null;
-        }
     }
 
     private static long jitMs() {

@@ -3,7 +3,11 @@ package jdkmatrix.standalone;
 import jdkmatrix.common.command.Program;
 import jdkmatrix.standalone.burn.BurnCommand;
 import jdkmatrix.standalone.fanout.FanoutCommand;
+import jdkmatrix.standalone.hang.HangCommand;
 import jdkmatrix.standalone.pinning.PinningCommand;
+import jdkmatrix.standalone.rounds.BorrowCommand;
+import jdkmatrix.standalone.rounds.JsonCommand;
+import jdkmatrix.standalone.rounds.PutsCommand;
 import jdkmatrix.standalone.spawn.SpawnCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -17,7 +21,10 @@ import picocli.CommandLine.Command;
         description = "Experiments on executors and threads without any server. The last line of standard output is one "
                 + "JSON object, whose keys carry their units.",
         mixinStandardHelpOptions = true,
-        subcommands = {BurnCommand.class, SpawnCommand.class, PinningCommand.class, FanoutCommand.class})
+        subcommands = {
+            BurnCommand.class, SpawnCommand.class, PinningCommand.class, HangCommand.class, FanoutCommand.class, JsonCommand.class,
+            BorrowCommand.class, PutsCommand.class
+        })
 public final class Main {
     public static void main(String[] args) {
         System.exit(commandLine().execute(args));

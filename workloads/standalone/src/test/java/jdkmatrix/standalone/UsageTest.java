@@ -39,6 +39,12 @@ class UsageTest {
             pinning --construct lock --block-ms 1                 | one of --threads and --kernel-threads
             pinning --construct lock --threads 1 --kernel-threads 1 --block-ms 1 | one of --threads and --kernel-threads
             pinning --construct lock --threads 1 --block-ms 0     | --block-ms = 0: 1 to
+            hang --kind virtual --count 1 --inside lock           | --count = 1: 2 to
+            hang --kind virtual --count 2 --inside object-wait    | --inside = "object-wait": one of synchronized, lock
+            json --executor virtual --tasks 0 --buffers new       | --tasks = 0: 1 to
+            json --executor virtual --tasks 1 --buffers old       | --buffers = "old": one of new, shared, thread-local
+            borrow --executor virtual --tasks 1 --connections 0   | --connections = 0: 1 to
+            puts --executor virtual --tasks 1 --size-bytes 1 --folder /none | --folder = "/none": a folder that is there
             fanout --url ftp://x --requests 1 --delay-ms 1 --how virtual   | --url = "ftp://x": http://HOST
             fanout --url http://h/ --requests 1 --delay-ms 1 --how fixed   | --how = "fixed": one of
             fanout --url http://h/ --requests 1 --delay-ms 1 --how fixed:0 | --how fixed = 0: 1 to
@@ -72,7 +78,7 @@ class UsageTest {
 
     @Test
     void everyExperimentHasHelp() {
-        for (String experiment : new String[] {"burn", "spawn", "pinning", "fanout"}) {
+        for (String experiment : new String[] {"burn", "spawn", "pinning", "hang", "fanout", "json", "borrow", "puts"}) {
             Run run = Run.here(experiment, "--help");
             assertEquals(0, run.status());
             assertTrue(run.out().startsWith("Usage: standalone " + experiment), run.out());

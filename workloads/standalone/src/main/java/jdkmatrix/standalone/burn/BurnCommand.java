@@ -26,7 +26,7 @@ public final class BurnCommand extends ExperimentCommand<BurnPlan> {
             required = true,
             paramLabel = "KIND",
             description = "virtual, platform (a thread for each task), cached, fixed:N, fjp-fifo:N (a ForkJoinPool as the one "
-                    + "that carries virtual threads), fjp-lifo:N, work-stealing:N")
+                    + "that carries virtual threads), fjp-lifo:N, work-stealing:N, virtual-bounded:N")
     private String executor;
 
     @ArgGroup(multiplicity = "1")

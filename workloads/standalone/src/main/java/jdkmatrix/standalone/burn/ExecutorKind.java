@@ -9,11 +9,12 @@ import jdkmatrix.standalone.command.Choice;
  *
  * @param threads null where the kind has no number
  */
-record ExecutorKind(Family family, Integer threads) {
+public record ExecutorKind(Family family, Integer threads) {
     private static final String OPTION = "--executor";
     private static final int MAX_THREADS = 32_767; // ForkJoinPool's own limit
 
-    enum Family {
+    /** How it is made. */
+    public enum Family {
         /** One virtual thread for each task. */
         VIRTUAL,
         /** One platform thread for each task. */
@@ -27,16 +28,18 @@ record ExecutorKind(Family family, Integer threads) {
         /** The same pool in the mode that is ForkJoinPool's default. */
         FJP_LIFO,
         /** What Executors.newWorkStealingPool makes. */
-        WORK_STEALING
+        WORK_STEALING,
+        /** One virtual thread for each task, of which so many run at a time. */
+        VIRTUAL_BOUNDED
     }
 
     /** @throws IllegalArgumentException says what was found and what is allowed */
-    static ExecutorKind parse(String text) {
+    public static ExecutorKind parse(String text) {
         Choice choice = Choice.parse(
                 OPTION,
                 text,
                 List.of("virtual", "platform", "cached"),
-                List.of("fixed:N", "fjp-fifo:N", "fjp-lifo:N", "work-stealing:N"));
+                List.of("fixed:N", "fjp-fifo:N", "fjp-lifo:N", "work-stealing:N", "virtual-bounded:N"));
         Integer threads = choice.argument() == null
                 ? null
                 : (int) Numbers.whole(OPTION + " " + choice.word(), choice.argument(), 1, MAX_THREADS);
@@ -47,6 +50,7 @@ record ExecutorKind(Family family, Integer threads) {
             case "fixed" -> Family.FIXED;
             case "fjp-fifo" -> Family.FJP_FIFO;
             case "fjp-lifo" -> Family.FJP_LIFO;
+            case "virtual-bounded" -> Family.VIRTUAL_BOUNDED;
             default -> Family.WORK_STEALING;
         };
         return new ExecutorKind(family, threads);

@@ -9,9 +9,11 @@ import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import jdkmatrix.common.jvm.Carriers;
+import jdkmatrix.requestexecutor.Kind;
+import jdkmatrix.requestexecutor.RequestExecutor;
 
 /** An executor, and the threads that work for it: those of its pool, or the carriers of virtual threads. */
-final class Workers {
+public final class Workers {
     private static final int KEEP_ALIVE_S = 30; // as the scheduler of virtual threads
 
     private final ExecutorService executor;
@@ -26,7 +28,7 @@ final class Workers {
         this.atOnce = atOnce;
     }
 
-    static Workers of(ExecutorKind kind) {
+    public static Workers of(ExecutorKind kind) {
         Set<Long> ids = ConcurrentHashMap.newKeySet();
         Integer threads = kind.threads();
         return switch (kind.family()) {
@@ -40,10 +42,12 @@ final class Workers {
             case FJP_LIFO -> new Workers(likeTheScheduler(threads, false, ids), ids, false, threads);
             case WORK_STEALING -> new Workers(
                     new ForkJoinPool(threads, rememberedForkJoin(ids), null, true), ids, false, threads);
+            case VIRTUAL_BOUNDED -> new Workers(
+                    RequestExecutor.of(Kind.named("virtual-bounded-" + threads)).executor(), Set.of(), true, threads);
         };
     }
 
-    ExecutorService executor() {
+    public ExecutorService executor() {
         return executor;
     }
 

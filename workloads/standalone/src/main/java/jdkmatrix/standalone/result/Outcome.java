@@ -20,6 +20,7 @@ public record Outcome(Kind kind, String message, Long atCount, String advice) {
         REQUESTS_FAILED("requests-failed"),
         OUT_OF_MEMORY("out-of-memory"),
         TIMED_OUT("timed-out"),
+        HUNG("hung"),
         NOT_ON_THIS_JDK("not-on-this-jdk");
 
         private final String word;
@@ -61,6 +62,11 @@ public record Outcome(Kind kind, String message, Long atCount, String advice) {
 
     public static Outcome timedOut(String message, long atCount) {
         return new Outcome(Kind.TIMED_OUT, message, atCount, null);
+    }
+
+    /** @param atCount how many threads had gone on */
+    public static Outcome hung(String message, long atCount) {
+        return new Outcome(Kind.HUNG, message, atCount, null);
     }
 
     public boolean isComplete() {

@@ -1,0 +1,45 @@
+"""Tasks that write an object as JSON, with buffers that a ThreadLocal may keep."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from jdkmatrix.experiments.base import PER_CPU, ChartFigure, Page, ReadingGroup
+from jdkmatrix.experiments.rounds import ALLOCATED, CPU, THROUGHPUT_CHART, Rounds
+
+
+class JsonWrites(Rounds):
+    """`buffers`: where Jackson has them from: a `thread-local`, a pool that all threads have in common (`shared`), or
+    `new` ones each time."""
+
+    ARMS: ClassVar = ("virtual", "platform", "cached", "fixed-N", "virtual-bounded-N", *PER_CPU)
+    PAGE: ClassVar = Page(
+        title="Thread-local buffers",
+        introduction=(
+            "Each task writes one small object as JSON with Jackson, to nowhere. Its buffers are in a ThreadLocal, in "
+            "a pool that all threads share, or new each time. A thread of a pool finds those of the task before in its "
+            "ThreadLocal; a thread that lives for one task finds nothing there. What does that cost?"
+        ),
+        glossary="A task has nothing else to do; what it costs to hand it over, and to start its thread, counts too.",
+        apart=("cpus", "load"),
+        groups=(
+            THROUGHPUT_CHART,
+            ReadingGroup(
+                "each",
+                "What one costs",
+                "CPU time of the whole process, garbage collector and compiler included, and what all its threads "
+                "allocated in the heap, tasks and virtual threads included, divided by the number of objects written.",
+                (
+                    ChartFigure(CPU, "CPU", "CPU time per object in µs"),
+                    ChartFigure(ALLOCATED, "Allocated", "allocated per object in KiB"),
+                ),
+            ),
+        ),
+    )
+
+    experiment: Literal["json"]
+    buffers: Literal["thread-local", "shared", "new"]
+
+    @property
+    def operation(self) -> tuple[str, ...]:
+        return ("json", "--buffers", self.buffers)

@@ -1,0 +1,96 @@
+"""Tasks that all do the same, handed to an executor round by round: what experiments have in common that differ in what
+a task does."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import CountLoad, TaskLoad
+from jdkmatrix.domain.quantities import digits, measure, plural
+from jdkmatrix.experiments.base import (
+    ChartFigure,
+    CompleteCell,
+    Experiment,
+    FactRow,
+    Given,
+    Measurand,
+    ReadingGroup,
+    Seen,
+    Sentences,
+    cannot_have,
+    executor_argument,
+    with_reading,
+)
+
+THROUGHPUT, CPU, ALLOCATED = "throughput", "CPU per operation", "allocated per operation"
+P50, P99 = "p50", "p99"  # of what the operation takes the time of
+
+
+class Rounds(Experiment):
+    """`count` tasks are handed over at once; when all have ended, the next round begins, until the time is over."""
+
+    LOADS: ClassVar = (CountLoad,)
+    METRICS: ClassVar = (
+        Measurand(THROUGHPUT, "1/s", "throughput_per_s", more_is_better=True),
+        Measurand(CPU, "µs", "cpu_us_per_operation"),
+        Measurand(ALLOCATED, "KiB", "allocated_bytes_per_operation", per=1024),
+        Measurand(P50, "ms", "waited.percentiles_us.50", per=1000),
+        Measurand(P99, "ms", "waited.percentiles_us.99", per=1000),
+    )
+    TIMED: ClassVar = True
+
+    warmup_s: Annotated[float, Field(ge=0, le=3600)]
+
+    @property
+    @abstractmethod
+    def operation(self) -> tuple[str, ...]:
+        """The subcommand, and its options that are about what a task does."""
+
+    def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
+        if not isinstance(load, CountLoad):
+            raise cannot_have(self, cell, load)
+        return (
+            *(*self.operation, "--executor", executor_argument(cell), "--tasks", str(load.count)),
+            *("--duration-s", f"{given.duration_s:g}", "--warmup-s", f"{self.warmup_s:g}"),
+        )
+
+    def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
+        return self.warmup_s + measured_s
+
+    def longest_s(self, measured_s: float) -> float:
+        return self.warmup_s + measured_s + 60.0  # the tasks under way at the end of both
+
+    @classmethod
+    def facts(cls, seen: Seen) -> Iterator[FactRow]:
+        done = f"{seen['operations']:,} in {digits(seen['duration_s'], 3)} s"
+        yield FactRow("Operations", f"{done} and {plural(seen['rounds'], 'round')}")
+        if seen["stuck"]:
+            yield FactRow("Never ended", plural(seen["stuck"], "task"))
+        yield FactRow("CPU of the process", f"{digits(seen['cpu_s'], 3)} s")
+        yield FactRow("Carriers of virtual threads", f"{seen['parallelism']:,}")
+        for name, value in sorted(seen["about"].items()):
+            yield FactRow(name, value)
+
+    @classmethod
+    def sentences(cls, cells: Sequence[CompleteCell]) -> Sentences:
+        for cell, spread in with_reading(cells, THROUGHPUT):
+            more = [
+                f"{measure(found.median, found.unit)} {words}"
+                for name, words in ((CPU, "of CPU"), (ALLOCATED, "allocated"))
+                if (found := cell.spreads.get(name))
+            ]
+            each = f", {' and '.join(more)} for each" if more else ""
+            yield cell.place, f"{measure(spread.median, spread.unit)}{each}."
+
+
+THROUGHPUT_CHART = ReadingGroup(
+    "throughput",
+    "Throughput",
+    "Operations that ended, per second, over all tasks.",
+    (ChartFigure(THROUGHPUT, "Throughput", "operations per second"),),
+)

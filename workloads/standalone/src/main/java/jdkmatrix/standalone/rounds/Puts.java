@@ -1,0 +1,94 @@
+package jdkmatrix.standalone.rounds;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import javax.sql.DataSource;
+
+/**
+ * Puts rows into a table of an embedded H2: inserts a key, or replaces what is there. H2 is as it comes: what is committed
+ * is written within half a second, and nothing waits for the disk.
+ */
+final class Puts implements Operation {
+    private static final int KEYS = 3_000;
+    private static final int CONNECTIONS = 20;
+    private static final String TABLE =
+            "CREATE CACHED TABLE cache (id BIGINT PRIMARY KEY, name VARCHAR(255), content BLOB)";
+    private static final String PUT = "MERGE INTO cache KEY (id) VALUES (?, ?, ?)";
+
+    private final Path folder;
+    private final FileStore store;
+    private final String version;
+    private final DataSource pool;
+    private final byte[] content;
+    private final AtomicLong puts = new AtomicLong();
+
+    private Puts(Path folder, int sizeBytes) throws Exception {
+        this.folder = folder;
+        this.store = Files.getFileStore(folder);
+        this.content = new byte[sizeBytes];
+        new Random(1).nextBytes(content);
+        this.pool = Pools.pool("jdbc:h2:" + folder.resolve("cache") + ";DB_CLOSE_ON_EXIT=FALSE", CONNECTIONS);
+        try (Connection connection = pool.getConnection();
+                Statement statement = connection.createStatement()) {
+            version = connection.getMetaData().getDatabaseProductVersion();
+            statement.execute(TABLE);
+        }
+    }
+
+    static Puts into(Path parent, int sizeBytes) throws Exception {
+        Path folder = Files.createTempDirectory(parent, "jdkmatrix-puts-").toAbsolutePath();
+        try {
+            return new Puts(folder, sizeBytes);
+        } catch (Exception | Error failed) {
+            delete(folder);
+            throw failed;
+        }
+    }
+
+    @Override
+    public void perform(Tally tally) throws SQLException {
+        long key = puts.getAndIncrement() % KEYS;
+        long startNs = System.nanoTime();
+        try (Connection connection = pool.getConnection();
+                PreparedStatement put = connection.prepareStatement(PUT)) {
+            put.setLong(1, key);
+            put.setString(2, "group");
+            put.setBytes(3, content);
+            put.execute();
+        }
+        tally.waited(System.nanoTime() - startNs);
+        tally.done();
+    }
+
+    @Override
+    public Map<String, String> about() {
+        return Map.of("H2", version, "File system", "%s on %s".formatted(store.type(), store.name()));
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            Pools.close(pool);
+        } finally {
+            delete(folder);
+        }
+    }
+
+    private static void delete(Path folder) throws IOException {
+        try (Stream<Path> all = Files.walk(folder)) {
+            all.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package jdkmatrix.standalone;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class RoundsTest {
+    private static JsonNode json(String executor, String buffers) throws IOException {
+        String line = "json --executor %s --tasks 50 --buffers %s --duration-s 0.5 --warmup-s 0.5";
+        Run run = Run.here(line.formatted(executor, buffers).split(" "));
+        assertEquals(0, run.status(), run.err());
+        JsonNode json = run.json();
+        assertEquals("complete", json.get("outcome").asText(), run.out());
+        assertEquals(buffers, json.get("asked").get("operation").get("buffers").asText());
+        return json.get("seen");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"virtual", "platform", "cached", "fixed:2", "virtual-bounded:2", "work-stealing:2", "fjp-fifo:2"})
+    void everyTaskOfARoundIsDone(String executor) throws IOException {
+        JsonNode seen = json(executor, "thread-local");
+        long operations = seen.get("operations").asLong();
+        long rounds = seen.get("rounds").asLong();
+        // Of the last round, some found the time over.
+        assertTrue(operations > 50 * (rounds - 2) && operations <= 50 * rounds, seen.toString());
+        assertTrue(seen.get("throughput_per_s").asDouble() > 0, seen.toString());
+        assertTrue(seen.get("cpu_us_per_operation").asDouble() > 0, seen.toString());
+    }
+
+    /** Jackson's buffers have some KiB, and an object and its thread far less. */
+    @Test
+    void aThreadThatLivesForOneTaskFindsNothingInItsThreadLocal() throws IOException {
+        double kept = json("fixed:2", "thread-local").get("allocated_bytes_per_operation").asDouble();
+        double lost = json("virtual", "thread-local").get("allocated_bytes_per_operation").asDouble();
+        double each = json("fixed:2", "new").get("allocated_bytes_per_operation").asDouble();
+        double shared = json("virtual", "shared").get("allocated_bytes_per_operation").asDouble();
+        String all = "%s, %s, %s, %s".formatted(kept, lost, each, shared);
+        assertTrue(lost >= 2 * kept && each >= 2 * kept && lost >= 2 * shared, all);
+    }
+}
