@@ -57,7 +57,13 @@ def databases() -> list[psutil.Process]:
 
 
 @pytest.mark.parametrize(
-    ("server", "executor"), [("tomcat", "tomcat-virtual"), ("jetty", "jetty"), ("open-liberty", "liberty")]
+    ("server", "executor"),
+    [
+        ("tomcat", "tomcat-virtual"),
+        ("jetty", "jetty"),
+        ("open-liberty", "liberty"),
+        ("spring-boot", "spring-boot-virtual"),
+    ],
 )
 def test_its_books_are_kept_and_its_connections_are_watched(
     fork_of: Callable[..., ForkDraft], server: str, executor: str
