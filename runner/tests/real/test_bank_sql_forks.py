@@ -79,6 +79,7 @@ HOLD = "begin; select * from account where id = '000001' for update"
         ("tomcat", "tomcat-virtual", Silent(), 0),
         ("jetty", "jetty", Meddler(HOLD), 1),
         ("open-liberty", "liberty", Silent(), 0),
+        ("spring-boot", "spring-boot-virtual", Silent(), 0),
     ],
 )
 def test_its_books_are_kept_and_its_connections_and_open_transactions_are_watched(

@@ -16,7 +16,7 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /** A bounded pool of connections, and how long requests wait for one. For any thread. */
-final class Connections implements ApplicationGauges {
+public final class Connections implements ApplicationGauges {
     private static final int DIGITS = 3;
     private static final long LONGEST_US = Duration.ofMinutes(15).toNanos() / 1_000;
 
@@ -43,7 +43,8 @@ final class Connections implements ApplicationGauges {
 
     private Histogram interval;
 
-    Connections(DataSource pool, Duration patience) {
+    /** @param patience of the pool, which keeps a request waiting for no longer */
+    public Connections(DataSource pool, Duration patience) {
         this.pool = pool;
         this.patience = patience;
     }
@@ -65,15 +66,19 @@ final class Connections implements ApplicationGauges {
         try {
             return query.ask();
         } catch (SQLException refused) {
-            throw new Problem(500, "the database: " + Text.quoted(refused.getMessage()));
+            throw refused(refused);
         }
+    }
+
+    /** Of the database, in its own words. */
+    public static Problem refused(Exception refused) {
+        return new Problem(500, "the database: " + Text.quoted(refused.getMessage()));
     }
 
     /** @throws Problem 503 there was no connection in time, 500 as {@link #asked} */
     <T> T with(Work<T> work) {
         Connection connection = taken();
         long takenNs = System.nanoTime();
-        inUsePeak.accumulateAndGet(inUse.incrementAndGet(), Math::max);
         return asked(() -> {
             try (connection) {
                 return counted(takenNs, work, connection);
@@ -101,21 +106,31 @@ final class Connections implements ApplicationGauges {
         answer.put("window_connections_in_use_peak", reset ? inUsePeak.getAndSet(inUse.get()) : inUsePeak.get());
     }
 
-    /** It is free for others once it is closed, and must not count then. */
+    /** Right before it is closed: it is free for others then, and must not count. */
+    public void givenBack(long takenNs) {
+        inUse.decrementAndGet();
+        busyNs.add(System.nanoTime() - takenNs);
+    }
+
     private <T> T counted(long takenNs, Work<T> work, Connection connection) throws SQLException {
         try {
             return work.on(connection);
         } finally {
-            inUse.decrementAndGet();
-            busyNs.add(System.nanoTime() - takenNs);
+            givenBack(takenNs);
         }
     }
 
-    private Connection taken() {
+    /**
+     * One of the pool, which counts as in use until {@link #givenBack}.
+     *
+     * @throws Problem 503 there was no connection in time
+     */
+    public Connection taken() {
         long askedNs = System.nanoTime();
         try {
             Connection connection = pool.getConnection();
             record(askedNs);
+            inUsePeak.accumulateAndGet(inUse.incrementAndGet(), Math::max);
             return connection;
         } catch (SQLException none) {
             if (record(askedNs) < patience.toNanos()) {

@@ -9,7 +9,7 @@ import jdkmatrix.serverprobes.Parameters;
  * @param connections of the pool, all the time
  * @param waitMsMax for how long a request waits for one of them
  */
-record DatabaseSettings(String url, int connections, int waitMsMax) {
+public record DatabaseSettings(String url, int connections, int waitMsMax) {
     private static final String URL = "jdkmatrix.database.url";
     private static final String CONNECTIONS = "jdkmatrix.database.connections";
     private static final String WAIT_MS_MAX = "jdkmatrix.database.wait_ms_max";
@@ -22,7 +22,7 @@ record DatabaseSettings(String url, int connections, int waitMsMax) {
      * @param property gives a system property by its name, or null
      * @throws jdkmatrix.serverprobes.Problem 500 names the property that is missing or wrong
      */
-    static DatabaseSettings of(UnaryOperator<String> property) {
+    public static DatabaseSettings of(UnaryOperator<String> property) {
         return new DatabaseSettings(
                 property.apply(URL),
                 (int) Parameters.wholeProperty(CONNECTIONS, property.apply(CONNECTIONS), 1, MAX_CONNECTIONS),

@@ -7,7 +7,7 @@ import java.sql.Statement;
 import jdkmatrix.banking.Ledger;
 
 /** The tables, and the accounts as they are opened. */
-final class Layout {
+public final class Layout {
     private static final String TABLES = """
             create table if not exists account (id text primary key, balance_minor bigint not null);
             create table if not exists transfer (
@@ -31,7 +31,7 @@ final class Layout {
     private Layout() {}
 
     /** What is there already stays. */
-    static void of(String url, int accounts) {
+    public static void of(String url, int accounts) {
         Connections.asked(() -> {
             try (Connection connection = DriverManager.getConnection(url);
                     Statement tables = connection.createStatement();

@@ -1,7 +1,6 @@
 package jdkmatrix.banksql;
 
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -9,7 +8,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.UnaryOperator;
 import jdkmatrix.banking.Account;
 import jdkmatrix.banking.Audit;
@@ -19,13 +17,8 @@ import jdkmatrix.banking.Ledger;
 import jdkmatrix.banking.Outcome;
 import jdkmatrix.banking.Transfer;
 
-/**
- * The accounts in a database, with the answers of {@link Ledger}. A transfer is a transaction: it locks both accounts in the
- * order of their ids, keeps the transfer under its idempotency key, and changes the balances. Keys are never forgotten.
- */
+/** The accounts in a database, with the answers of {@link Ledger}; a transfer is a transaction, of a {@link Booking}. */
 final class SqlBooks implements Books {
-    private static final int SHOWN_CONTRADICTIONS = 20;
-
     private static final String BALANCE = "select balance_minor from account where id = ?";
 
     private static final String LOCKED = "select id, balance_minor from account where id in (?, ?) order by id for update";
@@ -52,42 +45,14 @@ final class SqlBooks implements Books {
               order by transfer_id desc limit %1$d
             ) as kept order by transfer_id desc offset ? limit ?""".formatted(Account.ENTRIES_KEPT);
 
-    private static final String SUM = "select count(*), coalesce(sum(balance_minor), 0)::bigint from account";
-
-    private static final String DONE = "select count(transfer_id) from transfer";
-
-    private static final String CONTRADICTING = """
-            select account.id from account left join (
-              select id, sum(minor) as minor from (
-                select payee as id, amount_minor as minor from transfer where transfer_id is not null
-                union all
-                select payer, -amount_minor from transfer where transfer_id is not null
-              ) as booked group by id
-            ) as moved on moved.id = account.id
-            where account.balance_minor <> ? + coalesce(moved.minor, 0) order by account.id""";
-
-    private static final String OPEN = """
-            select count(*) from pg_stat_activity
-            where backend_type = 'client backend' and xact_start is not null and pid <> pg_backend_pid()""";
-
     private final int accounts;
-    private final String url;
     private final Connections connections;
-    private final LongAdder answered = new LongAdder();
-    /** Whose commit gave no answer. */
-    private final LongAdder unknown = new LongAdder();
+    private final SqlAudit audit;
 
     private SqlBooks(int accounts, String url, Connections connections) {
         this.accounts = accounts;
-        this.url = url;
         this.connections = connections;
-    }
-
-    /** @param moved money, by this very request */
-    private record Done(Outcome outcome, boolean moved) {
-        static Done refused(Outcome outcome) {
-            return new Done(outcome, false);
-        }
+        audit = new SqlAudit(url, accounts);
     }
 
     /** Lays them out where they are not there yet, and opens the pool. */
@@ -119,7 +84,7 @@ final class SqlBooks implements Books {
     public List<Entry> entries(String id, int skipped, int limit) {
         return connections.with(connection -> {
             List<Entry> entries = new ArrayList<>();
-            try (PreparedStatement query = with(connection, ENTRIES, id, id, skipped, limit);
+            try (PreparedStatement query = Prepared.of(connection, ENTRIES, id, id, skipped, limit);
                     ResultSet rows = query.executeQuery()) {
                 while (rows.next()) {
                     entries.add(new Entry(rows.getLong(1), rows.getString(2), rows.getLong(3), rows.getLong(4)));
@@ -134,10 +99,10 @@ final class SqlBooks implements Books {
         return connections.with(connection -> {
             connection.setAutoCommit(false);
             try {
-                Done done = book(connection, key, transfer);
+                Booking.Done done = new OnConnection(connection).book(key, transfer);
                 commit(connection);
                 if (done.moved()) {
-                    answered.increment();
+                    audit.answered();
                 }
                 return done.outcome();
             } catch (SQLException | RuntimeException failed) {
@@ -151,142 +116,80 @@ final class SqlBooks implements Books {
 
     @Override
     public Audit audit() {
-        // Not of the pool, whose connections a request may hold for good.
-        return Connections.asked(() -> {
-            try (Connection connection = DriverManager.getConnection(url)) {
-                return audit(connection);
-            }
-        });
+        return audit.now();
     }
 
     private void commit(Connection connection) throws SQLException {
         try {
             connection.commit();
         } catch (SQLException lost) {
-            unknown.increment();
+            audit.unknown();
             throw lost;
         }
     }
 
-    private static Done book(Connection connection, String key, Transfer transfer) throws SQLException {
-        Map<String, Long> balances = lock(connection, transfer);
-        Long payerMinor = balances.get(transfer.from());
-        Long payeeMinor = balances.get(transfer.to());
-        if (payerMinor == null || payeeMinor == null) {
-            return Done.refused(new Outcome.UnknownAccount(payerMinor == null ? transfer.from() : transfer.to()));
-        }
-        long amountMinor = transfer.amountMinor();
-        boolean covered = payerMinor >= amountMinor;
-        long movedMinor = covered ? amountMinor : 0;
-        Long id = keep(connection, key, transfer, covered, payerMinor - movedMinor, payeeMinor + movedMinor);
-        if (id == null) {
-            return Done.refused(known(connection, key, transfer));
-        }
-        if (!covered) {
-            return Done.refused(new Outcome.InsufficientFunds(payerMinor));
-        }
-        try (PreparedStatement update = with(
-                connection, MOVED, transfer.from(), -amountMinor, amountMinor, transfer.from(), transfer.to())) {
-            update.executeUpdate();
-        }
-        return new Done(new Outcome.Booked(id, payerMinor - amountMinor, payeeMinor + amountMinor), true);
-    }
-
-    private static Map<String, Long> lock(Connection connection, Transfer transfer) throws SQLException {
-        Map<String, Long> balances = new HashMap<>();
-        try (PreparedStatement query = with(connection, LOCKED, transfer.from(), transfer.to());
-                ResultSet rows = query.executeQuery()) {
-            while (rows.next()) {
-                balances.put(rows.getString(1), rows.getLong(2));
-            }
-        }
-        return balances;
-    }
-
-    /** @return its number, 0 where it is not covered; null: the payer has used the key before */
-    private static Long keep(
-            Connection connection, String key, Transfer transfer, boolean covered, long payerMinor, long payeeMinor)
-            throws SQLException {
-        try (PreparedStatement insert = with(
-                        connection,
-                        KEPT,
-                        transfer.from(),
-                        key,
-                        transfer.to(),
-                        transfer.amountMinor(),
-                        covered,
-                        payerMinor,
-                        payeeMinor);
-                ResultSet rows = insert.executeQuery()) {
-            return rows.next() ? rows.getLong(1) : null;
-        }
-    }
-
-    private static Outcome known(Connection connection, String key, Transfer transfer) throws SQLException {
-        try (PreparedStatement query = with(connection, KNOWN, transfer.from(), key);
-                ResultSet row = query.executeQuery()) {
-            row.next();
-            if (!row.getString(1).equals(transfer.to()) || row.getLong(2) != transfer.amountMinor()) {
-                return new Outcome.KeyReused();
-            }
-            long id = row.getLong(3);
-            return row.wasNull()
-                    ? new Outcome.InsufficientFunds(row.getLong(4))
-                    : new Outcome.Booked(id, row.getLong(4), row.getLong(5));
-        }
-    }
-
-    private Audit audit(Connection connection) throws SQLException {
-        long sumMinor;
-        int found;
-        try (PreparedStatement query = with(connection, SUM);
-                ResultSet row = query.executeQuery()) {
-            row.next();
-            found = row.getInt(1);
-            sumMinor = row.getLong(2);
-        }
-        List<String> contradicting = new ArrayList<>();
-        try (PreparedStatement query = with(connection, CONTRADICTING, Ledger.OPENING_MINOR);
-                ResultSet rows = query.executeQuery()) {
-            while (rows.next()) {
-                contradicting.add(rows.getString(1));
-            }
-        }
-        long done = number(connection, DONE);
-        long told = answered.sum();
-        long expectedMinor = Ledger.OPENING_MINOR * accounts;
-        return new Audit(
-                found,
-                done,
-                sumMinor,
-                expectedMinor,
-                contradicting.size(),
-                contradicting.subList(0, Math.min(SHOWN_CONTRADICTIONS, contradicting.size())),
-                sumMinor == expectedMinor && contradicting.isEmpty() && told <= done && done <= told + unknown.sum(),
-                told,
-                (int) number(connection, OPEN));
-    }
-
     private static Long balanceMinor(Connection connection, String id) throws SQLException {
-        try (PreparedStatement query = with(connection, BALANCE, id);
+        try (PreparedStatement query = Prepared.of(connection, BALANCE, id);
                 ResultSet row = query.executeQuery()) {
             return row.next() ? row.getLong(1) : null;
         }
     }
 
-    private static long number(Connection connection, String sql) throws SQLException {
-        try (PreparedStatement query = with(connection, sql);
-                ResultSet row = query.executeQuery()) {
-            row.next();
-            return row.getLong(1);
-        }
-    }
+    /** By plain JDBC. */
+    private static final class OnConnection extends Booking<SQLException> {
+        private final Connection connection;
 
-    private static PreparedStatement with(Connection connection, String sql, Object... values) throws SQLException {
-        PreparedStatement statement = connection.prepareStatement(sql);
-        for (int i = 0; i < values.length; i++) {
-            statement.setObject(i + 1, values[i]);
+        OnConnection(Connection connection) {
+            this.connection = connection;
         }
-        return statement;
+
+        @Override
+        protected Map<String, Long> locked(Transfer transfer) throws SQLException {
+            Map<String, Long> balances = new HashMap<>();
+            try (PreparedStatement query = Prepared.of(connection, LOCKED, transfer.from(), transfer.to());
+                    ResultSet rows = query.executeQuery()) {
+                while (rows.next()) {
+                    balances.put(rows.getString(1), rows.getLong(2));
+                }
+            }
+            return balances;
+        }
+
+        @Override
+        protected Long keep(String key, Transfer transfer, boolean covered, long payerMinor, long payeeMinor)
+                throws SQLException {
+            try (PreparedStatement insert = Prepared.of(
+                            connection,
+                            KEPT,
+                            transfer.from(),
+                            key,
+                            transfer.to(),
+                            transfer.amountMinor(),
+                            covered,
+                            payerMinor,
+                            payeeMinor);
+                    ResultSet rows = insert.executeQuery()) {
+                return rows.next() ? rows.getLong(1) : null;
+            }
+        }
+
+        @Override
+        protected Kept known(String key, Transfer transfer) throws SQLException {
+            try (PreparedStatement query = Prepared.of(connection, KNOWN, transfer.from(), key);
+                    ResultSet row = query.executeQuery()) {
+                row.next();
+                return new Kept(
+                        row.getString(1), row.getLong(2), row.getObject(3, Long.class), row.getLong(4), row.getLong(5));
+            }
+        }
+
+        @Override
+        protected void move(Transfer transfer) throws SQLException {
+            long amountMinor = transfer.amountMinor();
+            try (PreparedStatement update = Prepared.of(
+                    connection, MOVED, transfer.from(), -amountMinor, amountMinor, transfer.from(), transfer.to())) {
+                update.executeUpdate();
+            }
+        }
     }
 }

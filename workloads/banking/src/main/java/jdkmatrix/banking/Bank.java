@@ -8,6 +8,8 @@ import jdkmatrix.serverprobes.Problem;
 record Bank(Books books, RemoteSystem remote) {
     private static final ReentrantLock MAKING = new ReentrantLock();
     private static volatile Bank configured;
+    /** Null: the ServiceLoader finds it. */
+    private static volatile Books.Opener opener;
     /** Kept for every request. */
     private static String misconfigured;
 
@@ -19,6 +21,10 @@ record Bank(Books books, RemoteSystem remote) {
      */
     static Bank configured() {
         return configured == null ? made() : configured;
+    }
+
+    static void openedBy(Books.Opener another) {
+        opener = another;
     }
 
     private static Bank made() {
@@ -45,10 +51,14 @@ record Bank(Books books, RemoteSystem remote) {
     }
 
     private static Bank elsewhere() {
-        Books.Opener opener = ServiceLoader.load(Books.Opener.class, Books.Opener.class.getClassLoader())
+        Books.Opener opens = opener == null ? found() : opener;
+        return new Bank(opens.open(Settings.accounts(System::getProperty), System::getProperty), order -> Reply.NONE);
+    }
+
+    private static Books.Opener found() {
+        return ServiceLoader.load(Books.Opener.class, Books.Opener.class.getClassLoader())
                 .findFirst()
                 .orElseThrow(() -> Problem.misconfigured(
                         "system property " + Settings.DATABASE_URL + ": this application has its accounts in memory"));
-        return new Bank(opener.open(Settings.accounts(System::getProperty), System::getProperty), order -> Reply.NONE);
     }
 }

@@ -8,7 +8,7 @@ import java.util.function.UnaryOperator;
  * module of another application keeps them. For any thread.
  */
 public interface Books {
-    /** Of the books that are not in memory; the ServiceLoader finds it. */
+    /** Of the books that are not in memory; the ServiceLoader finds it, or {@link Endpoints#openBooksBy} names it. */
     interface Opener {
         /**
          * @param property gives a system property by its name, or null

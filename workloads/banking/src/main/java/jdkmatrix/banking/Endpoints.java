@@ -31,6 +31,11 @@ public final class Endpoints {
 
     private Endpoints() {}
 
+    /** Before the first request, by a server that keeps the books of a database in a way of its own. */
+    public static void openBooksBy(Books.Opener opener) {
+        Bank.openedBy(opener);
+    }
+
     public static Terms terms() {
         Books books = Bank.configured().books();
         return new Terms(books.size(), Ledger.OPENING_MINOR, Ledger.CURRENCY, Account.ENTRIES_KEPT, books.keysKept());

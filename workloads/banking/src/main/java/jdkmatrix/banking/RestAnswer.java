@@ -3,10 +3,10 @@ package jdkmatrix.banking;
 import jakarta.ws.rs.core.Response;
 
 /** Makes an {@link Answer} one of Jakarta REST. */
-final class RestAnswer {
+public final class RestAnswer {
     private RestAnswer() {}
 
-    static Response of(Answer answer) {
+    public static Response of(Answer answer) {
         Response.ResponseBuilder response =
                 Response.status(answer.status()).entity(answer.body()).header(Business.BYTES, answer.remoteBytes());
         return answer.contentType() == null

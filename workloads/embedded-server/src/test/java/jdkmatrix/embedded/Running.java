@@ -44,7 +44,7 @@ final class Running implements AutoCloseable {
                 "-Djdkmatrix.own." + (OWN_VIRTUAL ? "virtual" : "platform") + "=own=" + System.getProperty("own.threads"),
                 "-Xmx256m",
                 "-cp",
-                System.getProperty("java.class.path"),
+                System.getProperty("program.jar", System.getProperty("java.class.path")),
                 System.getProperty("program.main")));
         command.addAll(List.of(arguments));
         return new ProcessBuilder(command).start();

@@ -7,9 +7,9 @@ public interface OwnPoolMXBean {
     /** Threads that are alive. */
     int getPoolSize();
 
-    /** Threads that run a task. */
-    int getActive();
+    /** Threads that run a task; null: the server does not count them. */
+    Integer getActive();
 
-    /** Tasks that wait for a thread. */
-    int getQueued();
+    /** Tasks that wait for a thread; null: the server does not count them. */
+    Integer getQueued();
 }

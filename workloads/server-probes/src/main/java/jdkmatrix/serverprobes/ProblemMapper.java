@@ -11,7 +11,7 @@ public class ProblemMapper implements ExceptionMapper<Problem> {
     @Override
     public Response toResponse(Problem problem) {
         return Response.status(problem.status())
-                .type(MediaType.TEXT_PLAIN_TYPE)
+                .type(MediaType.TEXT_PLAIN_TYPE.withCharset("utf-8"))
                 .entity(problem.getMessage() + "\n")
                 .build();
     }

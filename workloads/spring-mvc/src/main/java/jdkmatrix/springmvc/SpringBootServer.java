@@ -1,6 +1,8 @@
 package jdkmatrix.springmvc;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -27,6 +29,10 @@ public class SpringBootServer implements EmbeddedServer {
     private static final int NO_LIMIT = -1;
     /** More than any host opens: Boot takes no heed of {@link #NO_LIMIT} here. */
     private static final int CONNECTIONS_AT_ONCE = 1_000_000;
+
+    /** As the one Boot and the other call it. */
+    private static final String NO_DATABASE = "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration,"
+            + "org.springframework.boot.autoconfigure.jdbc.DataSourceAutoConfiguration";
 
     private final Class<?> tomcat;
     private TomcatThreads threads;
@@ -69,7 +75,15 @@ public class SpringBootServer implements EmbeddedServer {
         properties.put("spring.main.banner-mode", "off");
         properties.put("logging.level.root", "warn");
 
-        SpringApplication boot = new SpringApplication(Configured.class, controller(application), Problems.class, tomcat);
+        List<Class<?>> sources =
+                new ArrayList<>(List.of(Configured.class, controller(application), Problems.class, tomcat));
+        if (application == Application.BANK_SQL) {
+            sources.add(SqlConfiguration.class);
+            properties.putAll(SqlConfiguration.properties());
+        } else {
+            properties.put("spring.autoconfigure.exclude", NO_DATABASE);
+        }
+        SpringApplication boot = new SpringApplication(sources.toArray(Class<?>[]::new));
         boot.setDefaultProperties(properties);
         boot.addInitializers(context -> context.getBeanFactory().registerSingleton("threads", threads));
         Environment environment = boot.run().getEnvironment();

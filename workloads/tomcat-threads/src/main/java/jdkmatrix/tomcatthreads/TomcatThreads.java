@@ -46,12 +46,12 @@ public final class TomcatThreads {
         }
 
         @Override
-        public int getActive() {
+        public Integer getActive() {
             return pool.getActiveCount();
         }
 
         @Override
-        public int getQueued() {
+        public Integer getQueued() {
             return pool.getQueue().size();
         }
     }

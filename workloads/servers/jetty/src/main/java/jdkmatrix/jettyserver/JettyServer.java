@@ -102,12 +102,12 @@ public final class JettyServer implements EmbeddedServer {
         }
 
         @Override
-        public int getActive() {
+        public Integer getActive() {
             return pool.getUtilizedThreads();
         }
 
         @Override
-        public int getQueued() {
+        public Integer getQueued() {
             return pool.getQueueSize();
         }
     }

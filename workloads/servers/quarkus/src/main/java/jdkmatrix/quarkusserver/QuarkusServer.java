@@ -1,0 +1,130 @@
+package jdkmatrix.quarkusserver;
+
+import io.quarkus.runtime.ExecutorRecorder;
+import io.quarkus.runtime.annotations.QuarkusMain;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import jdkmatrix.embedded.Application;
+import jdkmatrix.embedded.EmbeddedServer;
+import jdkmatrix.embedded.ServerProgram;
+import jdkmatrix.requestexecutor.RequestExecutor;
+import jdkmatrix.serverprobes.OwnPoolMXBean;
+import org.eclipse.microprofile.config.ConfigProvider;
+import org.jboss.threads.EnhancedQueueExecutor;
+
+/**
+ * Quarkus, as it comes except where Open Liberty is told otherwise or has another default. An event loop reads a request, and
+ * hands it to the pool or to a new virtual thread, whichever the resource is for. There is no other way.
+ *
+ * <p>Not started by {@code Quarkus.run}, after which a SIGTERM would wait for what is in flight.
+ */
+@QuarkusMain
+public final class QuarkusServer implements EmbeddedServer {
+    private static final String OWN_VIRTUAL = "own-virtual";
+    private static final String PORT = "quarkus.http.port";
+
+    private boolean virtual;
+
+    public static void main(String[] args) {
+        System.setProperty("java.util.logging.manager", "org.jboss.logmanager.LogManager");
+        ServerProgram.run(new QuarkusServer(), args);
+    }
+
+    @Override
+    public String version() {
+        try (InputStream told = QuarkusServer.class.getResourceAsStream("/quarkus.properties")) {
+            Properties properties = new Properties();
+            properties.load(told);
+            return properties.getProperty("version");
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    @Override
+    public Set<String> own() {
+        return Set.of(OWN, OWN_VIRTUAL);
+    }
+
+    @Override
+    public boolean takesExecutors() {
+        return false;
+    }
+
+    @Override
+    public int start(int port, Application application, String executor, Optional<RequestExecutor> none)
+            throws IOException, ReflectiveOperationException {
+        // Tried first: that it cannot listen there, Quarkus would say in many lines.
+        new ServerSocket(port, BACKLOG, InetAddress.getByName(HOST)).close();
+        virtual = executor.equals(OWN_VIRTUAL);
+        String resources = virtual ? OnVirtualThreads.SWITCH : OnPool.SWITCH;
+        Map.of(
+                        "quarkus.http.host", HOST,
+                        PORT, String.valueOf(port),
+                        "quarkus.http.accept-backlog", String.valueOf(BACKLOG),
+                        "quarkus.http.idle-timeout", KEPT_MS + "ms",
+                        "quarkus.banner.enabled", "false",
+                        // What Quarkus warns of goes to standard error.
+                        "quarkus.log.level", "WARN",
+                        "quarkus.log.console.stderr", "true",
+                        resources + "probes", "on",
+                        resources + named(application), "on")
+                .forEach(System::setProperty);
+        Class<?> quarkus = Class.forName(io.quarkus.runtime.Application.APP_CLASS_NAME);
+        ((io.quarkus.runtime.Application) quarkus.getDeclaredConstructor().newInstance()).start(new String[0]);
+        return ConfigProvider.getConfig().getValue(PORT, Integer.class);
+    }
+
+    /** Its resource, in the names of the switches. */
+    private static String named(Application application) {
+        return switch (application) {
+            case MP_PING -> "ping";
+            case BANKING, BANK_SQL -> "bank";
+            case PINNING -> "pinning";
+        };
+    }
+
+    @Override
+    public OwnPoolMXBean ownPool() {
+        return virtual ? null : new OwnPool(pool());
+    }
+
+    /** Quarkus hands it out with a cover around it that has no gauges. */
+    private static EnhancedQueueExecutor pool() {
+        try {
+            Executor covered = ExecutorRecorder.getCurrent();
+            Field pool = covered.getClass().getDeclaredField("delegate");
+            pool.setAccessible(true);
+            return (EnhancedQueueExecutor) pool.get(covered);
+        } catch (ReflectiveOperationException another) {
+            throw new IllegalStateException("Quarkus’s pool is not where it was", another);
+        }
+    }
+
+    /** It counts neither, unless a property of the JVM says so. */
+    private record OwnPool(EnhancedQueueExecutor pool) implements OwnPoolMXBean {
+        @Override
+        public int getPoolSize() {
+            return pool.getPoolSize();
+        }
+
+        @Override
+        public Integer getActive() {
+            return null;
+        }
+
+        @Override
+        public Integer getQueued() {
+            return null;
+        }
+    }
+}
