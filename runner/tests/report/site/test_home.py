@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
@@ -193,7 +193,7 @@ def test_what_is_offered_can_be_asked_for() -> None:
     served = {(one["workload"], one["server"]): one["waits"] for one in found.served}
     for workload, server, wait_us in product(MATRIX.workloads, MATRIX.servers, (0, 2000)):
         one = key(workload=workload, server=server, wait_us=wait_us)
-        cells = [one.model_copy(update={"executor": executor}) for executor in (own_pool(server), "virtual")]
+        cells = [one.model_copy(update={"executor": executor}) for executor in (own_pool(server), virtual_of(server))]
         can_be = (workload, server) in served and (not wait_us or served[workload, server])
         assert all(map(MATRIX.has_cell, cells)) == can_be, cells
     assert {("mp-ping", "jetty"), ("banking", "open-liberty")} <= served.keys()
