@@ -19,7 +19,9 @@ let
   ofApplication = name: lib.nameValuePair "${name}.war" "${name}/target/${name}.war";
   outputs =
     lib.importJSON ../workloads/outputs.json
-    // lib.listToAttrs (map ofServer servers ++ map ofLibrary libraries ++ map ofApplication applications);
+    // lib.listToAttrs (
+      map ofServer servers ++ map ofLibrary libraries ++ map ofApplication applications
+    );
   collect = lib.concatStrings (lib.mapAttrsToList (name: path: "cp ${path} $out/${name}\n") outputs);
 in
 stdenv.mkDerivation {
