@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.nix.flake_checkout import FlakeCheckout, Seeds, gather_seeds, make
+from tests.nix.flake_checkout import FlakeCheckout, Seeds, gather_seeds, make, put_in_store
 from tests.nix.install import newest_nix
 
 
@@ -20,7 +20,9 @@ def seeds() -> Seeds:
 @pytest.fixture(scope="session")
 def flake(tmp_path_factory: pytest.TempPathFactory, seeds: Seeds) -> FlakeCheckout:
     """With the newest Nix."""
-    return make(tmp_path_factory.mktemp("flake"), newest_nix(), seeds)
+    nix = newest_nix()
+    put_in_store(nix, seeds)
+    return make(tmp_path_factory.mktemp("flake"), nix, seeds)
 
 
 @pytest.fixture(scope="session")

@@ -140,7 +140,7 @@ let
       {
         inherit url;
         inherit (host) seeds;
-        # A sandbox for each of some hundred files would take longer than all else; the hash is checked anyway.
+        # As the real one, it is outside of the sandbox; the hash is checked anyway.
         __noChroot = true;
         outputHashMode = "flat";
         outputHashAlgo = "sha256";
