@@ -51,8 +51,8 @@ def test_a_server_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     )
     here, there = (build_workloads(root, say=print).sha256 for root in (ROOT, home))
     # Quarkus numbers some constants across steps that run side by side.
-    here.pop("quarkus-server.jar")
-    assert {name: there[name] for name in here} == here
+    same = here.keys() - {"quarkus-server.jar"}
+    assert {name: there[name] for name in same} == {name: here[name] for name in same}
     with one_run_on_this_host():
         done = matrix(home, "run", "--profile", "short", "--run", str(tmp_path / "run"), timeout_s=500)
     assert done.returncode in (0, 3), done.stdout + done.stderr
