@@ -43,6 +43,10 @@ class Connection:
         status, body = self.get(path)
         if status != 200:
             raise HttpError(f"GET {self._prefix}{path}: status {status}: {_excerpt(body)}")
+        return self.json_object(path, body)
+
+    def json_object(self, path: str, body: bytes) -> dict[str, Any]:
+        """What was answered there, parsed. Raises: HttpError."""
         try:
             answer = json.loads(body)
         except ValueError:

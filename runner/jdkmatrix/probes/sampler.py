@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
@@ -30,11 +29,9 @@ def read_gauges(connection: Connection) -> Gauges | None:
     if status != 200:
         return None
     try:
-        return gauges_of(json.loads(body))
+        return gauges_of(connection.json_object("/gauges", body))
     except ValidationError as error:
         raise HttpError(f"/gauges: {error.error_count()} wrong fields: {error.errors()[0]['loc']}") from None
-    except ValueError as error:
-        raise HttpError(f"/gauges: no JSON: {error}") from None
 
 
 def gauges_of(answer: Mapping[str, Any]) -> Gauges:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters
-from jdkmatrix.probes.sampler import gauges_of
+from jdkmatrix.probes.sampler import gauges_of, read_gauges
 from jdkmatrix.probes.usage import rises, usage
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.windows import Gauges, SutUsage
@@ -70,3 +71,21 @@ def test_figures_since_a_reset_are_readings_as_they_are() -> None:
         WindowReading(metric="wait_us", value=7),
         WindowReading(metric="bytes", value=2),
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (b"5", "not a JSON object"),
+        (b"[]", "not a JSON object"),
+        (b"<p>", "not JSON"),
+        (b"{}", "/gauges: .*wrong fields"),
+    ],
+)
+def test_what_gauges_never_answers_is_said_in_one_line(
+    body: bytes, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = Connection("http://127.0.0.1:9", timeout_s=1)
+    monkeypatch.setattr(connection, "get", lambda path: (200, body))
+    with pytest.raises(HttpError, match=found):
+        read_gauges(connection)
