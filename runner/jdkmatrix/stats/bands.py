@@ -60,7 +60,7 @@ class Estimate:
     """`low`, `high`: its 95 % interval; both None for a single block. `of_ratio`: its scatter is one of logarithms.
     `one_sided`: figures are bounds, so that the truth is known to be at least `low` or at most `high`, and the other
     end is None. `confidence`: the nominal one of the interval, SEQUENTIAL_CONFIDENCE where blocks were added by looking
-    at it."""
+    at it. `pooled_freedom`: the degrees of freedom of an interval that is one of several runs; None: of one run."""
 
     value: float
     low: float | None
@@ -69,6 +69,12 @@ class Estimate:
     of_ratio: bool = False
     one_sided: bool = False
     confidence: float = CONFIDENCE
+    pooled_freedom: float | None = None
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of its interval."""
+        return self.blocks - 1 if self.pooled_freedom is None else self.pooled_freedom
 
 
 def place(estimate: Estimate, band: Band) -> Place:
@@ -121,7 +127,7 @@ def _p_beyond(estimate: Estimate, edge: float, sign: int) -> float:
         return 0.0 if away >= 0 else 1.0
     from scipy.special import stdtr  # noqa: PLC0415 - see the package
 
-    p_value = 2 * float(stdtr(estimate.blocks - 1, -away / error))
+    p_value = 2 * float(stdtr(estimate.freedom, -away / error))
     return min(1.0, p_value * (1 - CONFIDENCE) / (1 - estimate.confidence))
 
 
@@ -135,7 +141,7 @@ def standard_error_of(estimate: Estimate) -> float:
     if estimate.of_ratio and not all(0 < end < math.inf for end in ends):
         return math.inf
     half = max(abs(scale(end) - scale(estimate.value)) for end in ends)
-    return half / student_t(estimate.confidence, estimate.blocks)
+    return half / student_t(estimate.confidence, estimate.freedom + 1)
 
 
 def _scale(estimate: Estimate) -> Callable[[float], float]:
@@ -155,7 +161,7 @@ def blocks_to_decide(estimate: Estimate, band: Band) -> int | None:
         return estimate.blocks
     from scipy.special import chdtri  # noqa: PLC0415 - see the package
 
-    freedom = estimate.blocks - 1
+    freedom = estimate.freedom
     variance = error**2 * estimate.blocks * freedom / float(chdtri(freedom, _ASSURANCE))
     if margin == 0 or variance / margin**2 > _MOST_BLOCKS:
         return None

@@ -68,8 +68,8 @@ def standard_error(values: Sequence[float]) -> float:
     return 0.0 if spread <= _ROUNDING * (1 + abs(statistics.fmean(values))) else spread / math.sqrt(len(values))
 
 
-def student_t(confidence: float, n: int) -> float:
-    """The two-sided quantile of Student's t for the mean of n values."""
+def student_t(confidence: float, n: float) -> float:
+    """The two-sided quantile of Student's t for the mean of n values, which has n - 1 degrees of freedom."""
     from scipy.special import stdtrit  # noqa: PLC0415 - a third of the time that scipy.stats takes
 
     return float(stdtrit(n - 1, (1 + confidence) / 2))

@@ -23,7 +23,7 @@ import math
 from collections.abc import Sequence
 
 from jdkmatrix.stats.bands import Estimate, standard_error_of
-from jdkmatrix.stats.intervals import CONFIDENCE
+from jdkmatrix.stats.intervals import CONFIDENCE, student_t
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
@@ -59,7 +59,7 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
     parts.append((sum(share**2 for share in shares) * between, len(estimates) - 1))
     total = sum(part for part, _ in parts)
     freedom = total**2 / sum(part**2 / df for part, df in parts)
-    half = _student(freedom) * math.sqrt(total)
+    half = student_t(CONFIDENCE, freedom + 1) * math.sqrt(total)
     one = estimates[0]
     return Estimate(
         value=back(mean),
@@ -68,6 +68,7 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
         blocks=sum(one.blocks for one in estimates),
         of_ratio=of_ratio,
         one_sided=one.one_sided,
+        pooled_freedom=freedom,
     )
 
 
@@ -79,9 +80,3 @@ def _between(values: Sequence[float], variances: Sequence[float]) -> float:
     apart = sum(weight * (value - mean) ** 2 for weight, value in zip(weights, values, strict=True))
     spread = total - sum(weight**2 for weight in weights) / total
     return max(0.0, (apart - (len(values) - 1)) / spread)
-
-
-def _student(freedom: float) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415 - see the package
-
-    return float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
