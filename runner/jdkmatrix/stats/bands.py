@@ -104,6 +104,8 @@ def places(estimates: Sequence[Estimate], band: Band, *, one_is_enough: bool = F
 
 def _p_outside(estimate: Estimate, band: Band) -> float:
     """The p-value of "the truth lies in the band": below 0.05 where the interval lies outside."""
+    if standard_error_of(estimate) == 0:
+        return 0.0 if place(estimate, band) is Place.OUTSIDE else 1.0
     below = 1.0 if band.low is None or estimate.high is None else _p_beyond(estimate, band.low, -1)
     above = 1.0 if band.high is None or estimate.low is None else _p_beyond(estimate, band.high, 1)
     return min(below, above)
@@ -111,6 +113,8 @@ def _p_outside(estimate: Estimate, band: Band) -> float:
 
 def _p_inside(estimate: Estimate, band: Band) -> float:
     """The p-value of "the truth lies outside"."""
+    if standard_error_of(estimate) == 0:
+        return 0.0 if place(estimate, band) is Place.INSIDE else 1.0
     from_low = 0.0 if band.low is None else 1.0 if estimate.low is None else _p_beyond(estimate, band.low, 1)
     to_high = 0.0 if band.high is None else 1.0 if estimate.high is None else _p_beyond(estimate, band.high, -1)
     return max(from_low, to_high)
@@ -118,13 +122,11 @@ def _p_inside(estimate: Estimate, band: Band) -> float:
 
 def _p_beyond(estimate: Estimate, edge: float, sign: int) -> float:
     """The two-sided p-value of "the truth is not above `edge`" (`sign` 1) or not below it (-1): below 0.05 where the
-    end of the interval lies beyond. By what the interval shows of the scatter."""
+    end of the interval lies beyond. By what the interval shows of the scatter, which must be some."""
     if estimate.of_ratio and edge <= 0:
         return 0.0 if sign > 0 else 1.0
     scale, error = _scale(estimate), standard_error_of(estimate)
     away = sign * (scale(estimate.value) - scale(edge))
-    if error == 0:
-        return 0.0 if away >= 0 else 1.0
     from scipy.special import stdtr  # noqa: PLC0415 - see the package
 
     p_value = 2 * float(stdtr(estimate.freedom, -away / error))

@@ -183,6 +183,17 @@ def test_one_that_lies_far_outside_is_contradicted_among_many_and_named() -> Non
     assert [one for one in found if one is not Place.INSIDE] == [Place.OPEN, Place.OPEN, Place.OUTSIDE, Place.OUTSIDE]
 
 
+@pytest.mark.parametrize("enough", [False, True])
+def test_one_without_scatter_at_an_edge_is_inside_and_makes_no_other_one_surer(enough: bool) -> None:
+    """Every thread went on in every block, where all are to; among two, p = 0.045 decides nothing."""
+    band = Band(None, 100.0)
+    at_edge, within = Estimate(100.0, 100.0, 100.0, 5), Estimate(50.0, 50.0, 50.0, 5)
+    outside = Estimate(103.0, 100.1, 105.9, 5)
+    assert places([outside], band) == [Place.OUTSIDE]
+    assert places([at_edge, outside], band) == places([within, outside], band) == [Place.INSIDE, Place.OPEN]
+    assert places([at_edge], band, one_is_enough=enough) == [Place.INSIDE]
+
+
 def test_an_interval_of_a_sequential_run_is_wider_and_judged_by_its_own_confidence() -> None:
     logs = [1.0, 1.1, 1.2, 1.3]
     low, high = mean_interval(logs, SEQUENTIAL_CONFIDENCE) or (None, None)
