@@ -58,3 +58,18 @@ def test_runs_that_disagree_are_few_values_however_many_blocks_they_have() -> No
     band = Band(found.value + 1.8 * (found.high - found.value), None)
     assert places([found], band) == [Place.OUTSIDE]
     assert places([found] * 5, band) == [Place.OPEN] * 5
+
+
+def test_runs_whose_blocks_do_not_scatter_are_one_value_each() -> None:
+    """The first of two with as many blocks would have spoken for both."""
+    pinned, free = estimate([40.0] * 5), estimate([2000.0] * 5)
+    found = pooled([pinned, free])
+    assert (found.value, found.blocks, found.freedom) == (1020.0, 10, 1)
+    for band in (Band(None, 200.0), Band(1800.0, None)):
+        assert places([found], band) == [Place.OPEN]
+    alike = pooled([pinned, pinned, pinned])
+    assert (alike.low, alike.value, alike.high, alike.blocks) == (40.0, 40.0, 40.0, 15)
+    near = pooled([pinned, estimate([39.0, 40.0, 41.0])])
+    assert near.low is not None and near.low <= 40.0
+    block, bound = Estimate(9.0, None, None, 1), Estimate(5.0, 5.0, None, 3, one_sided=True)
+    assert pooled([block, block]) == block and pooled([bound, bound]) == bound, "those have no interval"
