@@ -117,7 +117,7 @@ def test_one_short_window_is_enough_and_one_that_is_spoilt_says_nothing(measured
     assert first.valid
 
 
-OTHERS = ("driver", "remote", "pinning", "kernel", "measurement", "internal-error", "flood")
+OTHERS = ("driver", "remote", "pinning", "kernel", "measurement", "internal-error", "disk-full")
 
 
 @pytest.mark.parametrize("code", [*sorted(SERVERS_OWN), *OTHERS])
