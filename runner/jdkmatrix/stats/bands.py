@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from jdkmatrix.stats.intervals import CONFIDENCE, student_t
@@ -150,9 +150,10 @@ def _scale(estimate: Estimate) -> Callable[[float], float]:
     return math.log if estimate.of_ratio else float
 
 
-def blocks_to_decide(estimate: Estimate, band: Band) -> int | None:
+def blocks_to_decide(estimate: Estimate, band: Band, *, family: int = 1, one_is_enough: bool = False) -> int | None:
     """How many blocks in all would leave nothing open if the estimate stayed where it is, in four cases of five (see
-    above). None where that cannot be said: the interval is missing, or the estimate lies at an edge."""
+    above). `family`: of so many estimates, as in `places`; what decides about all of them takes more. None where that
+    cannot be said: the interval is missing, or the estimate lies at an edge."""
     error = standard_error_of(estimate)
     if estimate.low is None or estimate.high is None or estimate.blocks < 2 or math.isinf(error):
         return None
@@ -167,4 +168,7 @@ def blocks_to_decide(estimate: Estimate, band: Band) -> int | None:
     variance = error**2 * estimate.blocks * freedom / float(chdtri(freedom, _ASSURANCE))
     if margin == 0 or variance / margin**2 > _MOST_BLOCKS:
         return None
-    return max(estimate.blocks + 1, blocks_needed(variance, margin, estimate.confidence, least=2))
+    lies_inside = place(replace(estimate, low=estimate.value, high=estimate.value), band) is Place.INSIDE
+    adjusted_for = family if lies_inside == one_is_enough else 1
+    confidence = 1 - (1 - estimate.confidence) / adjusted_for
+    return max(estimate.blocks + 1, blocks_needed(variance, margin, confidence, least=2))

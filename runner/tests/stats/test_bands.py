@@ -123,6 +123,25 @@ def test_an_estimate_that_moves_is_decided_later_near_the_edge(first: int, dista
     assert decided_when_said(distance, first, CONFIDENCE, moves=True) == pytest.approx(share, abs=0.05)
 
 
+@pytest.mark.parametrize("one_is_enough", [False, True])
+def test_one_that_decides_about_many_takes_more_blocks(one_is_enough: bool) -> None:
+    """Of twenty that lie outside, or where one inside is enough: as many as their adjusted p-values ask for."""
+    band = Band(None, 1.0) if one_is_enough else Band(1.0, None)
+
+    def with_blocks(number: int) -> Estimate:
+        half = student_t(CONFIDENCE, number) * 0.1 / math.sqrt(number)
+        return Estimate(0.9, 0.9 - half, 0.9 + half, number)
+
+    seen, family = with_blocks(5), 20
+    alone = blocks_to_decide(seen, band)
+    among = blocks_to_decide(seen, band, family=family, one_is_enough=one_is_enough)
+    assert alone is not None and among is not None and among > alone
+    for number, decided in ((alone, False), (among, True)):
+        found = places([with_blocks(number)] * family, band, one_is_enough=one_is_enough)
+        assert (Place.OPEN not in found) == decided
+    assert blocks_to_decide(seen, band, family=family, one_is_enough=not one_is_enough) == alone
+
+
 def test_an_estimate_at_an_edge_says_nothing_of_how_many_are_needed() -> None:
     assert blocks_to_decide(Estimate(1.0, 0.9, 1.1, 4), Band(None, 1.0)) is None
     assert blocks_to_decide(Estimate(1.0, 0.0, 1.1, 4, of_ratio=True), Band(None, 0.9)) is None
