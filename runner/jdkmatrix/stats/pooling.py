@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from jdkmatrix.stats.bands import Estimate, standard_error_of
@@ -30,7 +31,8 @@ from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval, student_t
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
     """Pool at least one estimate; `blocks` of the result are those of all. Weaker estimates are left out: those of a
-    single block beside those with an interval, and bounds beside figures. Bounds of one direction give a bound.
+    single block beside those with an interval, and bounds beside figures that they do not exclude; figures that are
+    excluded by one are bounds, too. Bounds of one direction give a bound.
 
     Raises:
         ValueError: no estimate.
@@ -38,10 +40,22 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
     if not estimates:
         raise ValueError("nothing to pool")
     told = [one for one in estimates if one.blocks > 1 and (one.low, one.high) != (None, None)] or list(estimates)
-    exact = [one for one in told if not one.one_sided] or told
-    at_least = [one for one in exact if one.high is None and one.low is not None]
-    alike = at_least if at_least else exact
+    exact = [one for one in told if not one.one_sided]
+    if exact:
+        return _beside(exact[0] if len(exact) == 1 else _weighted(exact), [one for one in estimates if one.one_sided])
+    at_least = [one for one in told if one.high is None and one.low is not None]
+    alike = at_least if at_least else told
     return alike[0] if len(alike) == 1 else _weighted(alike)
+
+
+def _beside(found: Estimate, bounds: Sequence[Estimate]) -> Estimate:
+    """Without an end that lies on the wrong side of what another run says at least, or at most."""
+    low, high = found.low, found.high
+    if high is not None and any(one.low is not None and one.low > high for one in bounds):
+        high = None
+    if low is not None and any(one.high is not None and one.high < low for one in bounds):
+        low = None
+    return found if (low, high) == (found.low, found.high) else replace(found, low=low, high=high, one_sided=True)
 
 
 def _weighted(estimates: Sequence[Estimate]) -> Estimate:

@@ -42,12 +42,22 @@ def test_it_lies_among_what_it_is_made_of(runs: list[list[float]]) -> None:
 
 def test_what_says_less_is_left_out() -> None:
     block, exact = Estimate(9.0, None, None, 1), Estimate(2.0, 1.9, 2.1, 4)
-    bound = Estimate(5.0, 4.0, None, 3, one_sided=True)
-    assert pooled([block, exact]) == exact == pooled([bound, exact])
+    bound, weak = Estimate(5.0, 4.0, None, 3, one_sided=True), Estimate(1.5, 1.4, None, 3, one_sided=True)
+    assert pooled([block, exact]) == exact == pooled([weak, exact])
     both = pooled([bound, bound])
     assert both.one_sided and both.high is None and both.low is not None and both.low > 4.0
     with pytest.raises(ValueError, match="nothing to pool"):
         pooled([])
+
+
+def test_a_figure_that_the_bound_of_another_run_excludes_is_a_bound() -> None:
+    """A peak after 64 s, and none within 90 s."""
+    seen, never = Estimate(64.0, 62.0, 66.0, 5), Estimate(90.0, 90.0, None, 1, one_sided=True)
+    found = pooled([seen, never])
+    assert found == Estimate(64.0, 62.0, None, 5, one_sided=True)
+    assert places([found], Band(None, 70.0)) == [Place.OPEN] and places([found], Band(60.0, None)) == [Place.INSIDE]
+    most = Estimate(40.0, None, 41.0, 3, one_sided=True)
+    assert pooled([seen, most]) == Estimate(64.0, None, 66.0, 5, one_sided=True)
 
 
 def test_runs_that_disagree_are_few_values_however_many_blocks_they_have() -> None:
