@@ -30,14 +30,14 @@ STEADY_SECONDS = 5  # fewer say nothing
 @dataclass(frozen=True)
 class Second:
     """One second of the load, of those that end at `t_s` after its start. `asked`: at its end, in requests per second,
-    or in connections where a closed loop asks for no rate. `in_flight`: requests that were due by its end and have no
-    answer, sent or not. `p50_us`, `p99_us`: None where nothing was answered."""
+    or in connections where a closed loop asks for no rate. `succeeded_rps`: answers of status 2xx. `in_flight`:
+    requests that were due by its end and have no answer, sent or not. `p50_us`, `p99_us`: over all that ended, where a
+    request that failed took longer than any answer; None where that leaves none, or nothing was answered."""
 
     t_s: float
     asked: float
-    completed_rps: float
+    succeeded_rps: float
     in_flight: float
-    errors: int
     p50_us: float | None
     p99_us: float | None
 
@@ -65,7 +65,7 @@ def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float
     for index in range(len(seconds) - 1, -1, -1):
         begin = min(index - SMOOTHED_SECONDS // 2, len(seconds) - SMOOTHED_SECONDS)
         around = seconds[max(0, begin) : index + SMOOTHED_SECONDS // 2 + 1]
-        throughput_rps = statistics.median(one.completed_rps for one in around)
+        throughput_rps = statistics.median(one.succeeded_rps for one in around)
         if throughput_rps < CAUGHT_UP_SHARE * level_rps or seconds[index].in_flight > limit:
             break
         reached_s = seconds[index].t_s
@@ -82,7 +82,7 @@ def peak_of(fork: Fork) -> float | None:
         return None
     if isinstance(load, RampLoad):
         return time_to_peak_s(seconds, load.points[-1][1])
-    level_rps = statistics.fmean(one.completed_rps for one in seconds[-STEADY_SECONDS:])
+    level_rps = statistics.fmean(one.succeeded_rps for one in seconds[-STEADY_SECONDS:])
     return time_to_peak_s(seconds, level_rps, held_s=HELD_SHARE * seconds[-1].t_s)
 
 
@@ -93,7 +93,7 @@ def latest_peak_s(load: LoadOverTime) -> float:
 
 def knee(seconds: Sequence[Second]) -> At | None:
     """The point where p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above
-    `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without an answer counts as above.
+    `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without a p99 counts as above.
     None: it never does, or the load is shorter than that.
 
     The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on. So
@@ -120,7 +120,7 @@ def _known(values: Sequence[float | None]) -> list[float]:
 def backlog_until_s(seconds: Sequence[Second]) -> float | None:
     """The end of the last second in which clearly more was answered than was asked for, by `BACKLOG_SHARE`; None where
     that never was so."""
-    return max((one.t_s for one in seconds if one.completed_rps > (1 + BACKLOG_SHARE) * one.asked), default=None)
+    return max((one.t_s for one in seconds if one.succeeded_rps > (1 + BACKLOG_SHARE) * one.asked), default=None)
 
 
 def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second], bool]) -> Second | None:
@@ -166,11 +166,10 @@ def _each_second(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> It
         yield Second(
             t_s=interval.t_s,
             asked=asked,
-            completed_rps=interval.completed / length_s,
+            succeeded_rps=interval.succeeded / length_s,
             in_flight=in_flight,
-            errors=interval.errors,
-            p50_us=interval.p50_us,
-            p99_us=interval.p99_us,
+            p50_us=interval.p50_us if interval.failed_share <= 0.5 else None,
+            p99_us=interval.p99_us if interval.failed_share <= 0.01 else None,
         )
 
 
@@ -206,12 +205,12 @@ def _steady(samples: Sequence[Sample], window: Window, from_s: float, to_s: floa
     if len(inside) < STEADY_SECONDS:
         return None
     start_s, stop_s = (ends_s[inside[0] - 1] if inside[0] else 0.0), ends_s[inside[-1]]
-    completed = sum(window.load.intervals[i].completed for i in inside)
+    succeeded = sum(window.load.intervals[i].succeeded for i in inside)
     before, after = (_cpu_s_at(samples, window.t_s + t_s) for t_s in (start_s, stop_s))
     used_s = None if before is None or after is None else after - before
     return Steady(
-        throughput_rps=completed / (stop_s - start_s),
-        cpu_us_per_request=used_s * 1e6 / completed if used_s is not None and completed else None,
+        throughput_rps=succeeded / (stop_s - start_s),
+        cpu_us_per_request=used_s * 1e6 / succeeded if used_s is not None and succeeded else None,
     )
 
 

@@ -49,6 +49,8 @@ def test_a_single_fork_has_no_interval_and_none_no_ratio() -> None:
     one = unpaired_ratio([2.0], [1.0, 1.1])
     assert one is not None and (one.ci_low, one.p_value, one.blocks) == (None, None, 1)
     assert unpaired_ratio([], [1.0]) is None
+    rounded = unpaired_ratio([0.1 + 0.2] * 3, [0.3] * 3)
+    assert rounded is not None and rounded.p_value == 1.0, "a difference of 2e-16 is none"
 
 
 def side(loaded: LoadedRun) -> ComparedSide:

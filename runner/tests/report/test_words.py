@@ -41,7 +41,8 @@ from jdkmatrix.report.words.sentences import (
 )
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.stats.verdicts import Judged, Verdict, judge, judged
+from jdkmatrix.stats.verdicts import Judged, Verdict, judged
+from tests.support.families import judge
 
 POSITIVE = st.floats(min_value=1e-6, max_value=1e9)
 RATIOS = st.floats(min_value=0.01, max_value=100)

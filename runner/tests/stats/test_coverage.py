@@ -16,7 +16,8 @@ import pytest
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval, student_t
 from jdkmatrix.stats.ratios import paired_ratio
 from jdkmatrix.stats.stopping import StoppingRules, after_block
-from jdkmatrix.stats.verdicts import Verdict, holm, judge
+from jdkmatrix.stats.verdicts import Verdict, holm
+from tests.support.families import judge
 
 Floats = npt.NDArray[np.float64]
 DATA_SETS = 2000
