@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import permutations
 from statistics import fmean
 
 from jdkmatrix.stats.bands import Estimate, standard_error_of
@@ -109,5 +110,6 @@ def _between(values: Sequence[float], variances: Sequence[float]) -> float:
     total = sum(weights)
     mean = sum(weight * value for weight, value in zip(weights, values, strict=True)) / total
     apart = sum(weight * (value - mean) ** 2 for weight, value in zip(weights, values, strict=True))
-    spread = total - sum(weight**2 for weight in weights) / total
+    # total - sum(weight**2) / total, which a weight that outweighs all others by 10**16 would leave nothing of
+    spread = sum(one * other for one, other in permutations(weights, 2)) / total
     return max(0.0, (apart - (len(values) - 1)) / spread)

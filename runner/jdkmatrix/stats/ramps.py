@@ -30,13 +30,13 @@ STEADY_SECONDS = 5  # fewer say nothing
 @dataclass(frozen=True)
 class Second:
     """One second of the load, of those that end at `t_s` after its start. `asked`: at its end, in requests per second,
-    or in connections where a closed loop asks for no rate. `succeeded_rps`: answers of status 2xx. `in_flight`:
+    or in connections where a closed loop asks for no rate. `completed_rps`: answers of status 2xx. `in_flight`:
     requests that were due by its end and have no answer, sent or not. `p50_us`, `p99_us`: over all that ended, where a
     request that failed took longer than any answer; None where that leaves none, or nothing was answered."""
 
     t_s: float
     asked: float
-    succeeded_rps: float
+    completed_rps: float
     in_flight: float
     p50_us: float | None
     p99_us: float | None
@@ -65,7 +65,7 @@ def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float
     for index in range(len(seconds) - 1, -1, -1):
         begin = min(index - SMOOTHED_SECONDS // 2, len(seconds) - SMOOTHED_SECONDS)
         around = seconds[max(0, begin) : index + SMOOTHED_SECONDS // 2 + 1]
-        throughput_rps = statistics.median(one.succeeded_rps for one in around)
+        throughput_rps = statistics.median(one.completed_rps for one in around)
         if throughput_rps < CAUGHT_UP_SHARE * level_rps or seconds[index].in_flight > limit:
             break
         reached_s = seconds[index].t_s
@@ -82,7 +82,7 @@ def peak_of(fork: Fork) -> float | None:
         return None
     if isinstance(load, RampLoad):
         return time_to_peak_s(seconds, load.points[-1][1])
-    level_rps = statistics.fmean(one.succeeded_rps for one in seconds[-STEADY_SECONDS:])
+    level_rps = statistics.fmean(one.completed_rps for one in seconds[-STEADY_SECONDS:])
     return time_to_peak_s(seconds, level_rps, held_s=HELD_SHARE * seconds[-1].t_s)
 
 
@@ -120,7 +120,7 @@ def _known(values: Sequence[float | None]) -> list[float]:
 def backlog_until_s(seconds: Sequence[Second]) -> float | None:
     """The end of the last second in which clearly more was answered than was asked for, by `BACKLOG_SHARE`; None where
     that never was so."""
-    return max((one.t_s for one in seconds if one.succeeded_rps > (1 + BACKLOG_SHARE) * one.asked), default=None)
+    return max((one.t_s for one in seconds if one.completed_rps > (1 + BACKLOG_SHARE) * one.asked), default=None)
 
 
 def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second], bool]) -> Second | None:
@@ -166,7 +166,7 @@ def _each_second(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> It
         yield Second(
             t_s=interval.t_s,
             asked=asked,
-            succeeded_rps=interval.succeeded / length_s,
+            completed_rps=interval.succeeded / length_s,
             in_flight=in_flight,
             p50_us=interval.p50_us if interval.failed_share <= 0.5 else None,
             p99_us=interval.p99_us if interval.failed_share <= 0.01 else None,

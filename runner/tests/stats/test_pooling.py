@@ -83,3 +83,10 @@ def test_runs_whose_blocks_do_not_scatter_are_one_value_each() -> None:
     assert near.low is not None and near.low <= 40.0
     block, bound = Estimate(9.0, None, None, 1), Estimate(5.0, 5.0, None, 3, one_sided=True)
     assert pooled([block, block]) == block and pooled([bound, bound]) == bound, "those have no interval"
+
+
+def test_a_run_that_hardly_scatters_and_one_that_does_are_pooled() -> None:
+    """Their weights are apart by a factor of 10 to the 19th."""
+    found = pooled([estimate([40.0, 40.0 + 1e-10, 40.0 + 2e-10]), estimate([39.0, 40.0, 41.5])])
+    assert found.low is not None and found.high is not None
+    assert found.low <= 40.0 + 1e-9 and found.high >= 40.0 - 1e-9

@@ -194,6 +194,6 @@ def test_the_knee_does_not_depend_on_the_unit(seconds: list[Second], factor: flo
 
 @given(SECONDS)
 def test_a_better_server_reaches_its_peak_no_later(seconds: list[Second]) -> None:
-    better = [replace(second, succeeded_rps=second.succeeded_rps * 2) for second in seconds]
+    better = [replace(second, completed_rps=second.completed_rps * 2) for second in seconds]
     one, other = time_to_peak_s(seconds, LEVEL_RPS), time_to_peak_s(better, LEVEL_RPS)
     assert one is None or (other is not None and other <= one)

@@ -58,7 +58,7 @@ def peak_rule(load: RisingLoad) -> str:
 
 
 def _completed(fork: Fork) -> Points:
-    return ((second.t_s, second.succeeded_rps) for second in seconds_of(fork))
+    return ((second.t_s, second.completed_rps) for second in seconds_of(fork))
 
 
 def _percentile(name: str) -> Callable[[Fork], Points]:
@@ -207,7 +207,7 @@ def _offered(load: RisingLoad) -> list[Row]:
 def _peaks(cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
         if (peak_s := peak_of(fork)) is not None:
-            reached = next(second.succeeded_rps for second in seconds_of(fork) if second.t_s == peak_s)
+            reached = next(second.completed_rps for second in seconds_of(fork) if second.t_s == peak_s)
             text = f"fork {fork.fork}: peak after {digits(peak_s, 3)} s"
             yield {"executor": cell.key.executor, "x": peak_s, "y": reached, "text": text}
 
