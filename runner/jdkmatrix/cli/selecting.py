@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
 from jdkmatrix.config.assemble import Tables, is_made
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.executors import aa_arm, check_executor, first_arm, is_aa_arm, tuning_of
@@ -14,7 +16,7 @@ from jdkmatrix.domain.servers import COMMAND
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
-from jdkmatrix.validation import unknown
+from jdkmatrix.validation import explain, unknown
 
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
 
@@ -114,6 +116,7 @@ class Options:
                 raise MatrixError("--no-stopping adds no blocks, so --max-blocks and --precision have no meaning")
             fixed["max_blocks"] = None
         profile = profile.model_copy(update=fixed | changed)
+        _check_ranges(profile)
         self._check_most(profile)
         if profile.max_blocks is None and self.precision is not None:
             raise MatrixError("--precision says when to stop adding blocks; --max-blocks must say how many at most")
@@ -128,6 +131,15 @@ class Options:
                 f"--max-blocks {self.max_blocks}: blocks are added after the first {least}, so at least {least} "
                 f"are needed; --blocks {self.max_blocks} alone measures exactly {self.max_blocks}"
             )
+
+
+def _check_ranges(profile: Profile) -> None:
+    """Raises: MatrixError: an option has set what a file may not say, with which no run could go on."""
+    try:
+        Profile.model_validate(profile.model_dump())
+    except ValidationError as error:
+        problems = (problem.replace("_", "-", 1) for problem in explain(error, Profile))
+        raise MatrixError("; ".join(f"--{problem}" for problem in problems)) from None
 
 
 def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, jdks: Collection[str]) -> None:

@@ -164,6 +164,12 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("plan", "--workload", "spawn-work"), "spawn-work has no liberty (it has "),
         (("plan", "--jdk", "temurin-52"), 'did you mean "temurin-2'),
         (("plan", "--precision", "0.05"), "--max-blocks"),
+        (("plan", "--blocks", "1001"), "--blocks: found 1001; it should be less than or equal to 1000"),
+        (("plan", "--window-s", "1e6"), "--window-s: found 1000000.0; it should be less than or equal to 86400"),
+        (
+            ("plan", "--blocks", "5", "--max-blocks", "6", "--precision", "1"),
+            "--precision: found 1.0; it should be less than 1",
+        ),
         (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),
         (("plan", "--profile", "article", "--no-stopping", "--max-blocks", "9"), "--no-stopping adds no blocks"),
