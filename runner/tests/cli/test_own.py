@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.project import called, make_project
+from tests.support.project import called, make_project, matrix_command
 
 COMMAND = ("--command", "java -jar my.jar {port}", "--path", "/items")
 VIRTUAL = ("--arm", "pool=", "--arm", "virtual=-Dx=y")
@@ -46,6 +49,18 @@ def test_a_command_has_its_arms_and_an_aa_check(home: Path) -> None:
 def test_a_war_has_the_executors_of_its_server(home: Path) -> None:
     cells = planned(home, "--war", "my.war", "--path", "/", "--server", "open-liberty", "--executor", "liberty")
     assert [(server, executor) for _, server, executor in cells] == [("open-liberty", "liberty")]
+
+
+def test_it_can_be_asked_about(home: Path) -> None:
+    """Too few open files keep it from being measured."""
+    asked = matrix_command("ask", "--yes", "--budget", "1h", *COMMAND, "--load", "saturate-20")
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -n 12; exec "$@"', "sh", *asked],
+        env={**os.environ, "MATRIX_HOME": str(home)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    same = f"matrix run {shlex.join(COMMAND)} --load saturate-20 --jdk temurin-25 --cpus 1 --blocks 5 --max-blocks "
+    assert f"The same without questions: {same}" in done.stdout, done.stderr
+    assert done.stderr.startswith("matrix: this process may open 12 files")
 
 
 def test_what_is_measured_is_in_the_name(home: Path, tmp_path: Path) -> None:
