@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-EXIT_CODES = """Exit codes: 0 done; 1 a problem with the input, the parts or the host, reported in one message; 2 wrong
-usage (`doctor`: this host is unfit); 3 the run is complete but has failed forks or cells without a usable fork, or
-(also from `report`, `summary`, `export` and `compare`) a result file is damaged, missing or cannot be shown; 4
-`compare` found a regression; 130 and 143 stopped by Ctrl-C or SIGTERM, finished work is kept."""
+EXIT_CODES = """Exit codes: 0 done; 1 a problem with the input, the parts or the host, reported in one message
+(`doctor`: this host is noisy); 2 wrong usage (`doctor`: this host is unfit); 3 the run is complete but has failed forks
+or cells without a usable fork, or (also from `report`, `summary`, `export` and `compare`) a result file is damaged,
+missing or cannot be shown; 4 `compare` found a regression; 5 `compare` cannot tell; 130, 143 stopped by Ctrl-C or
+SIGTERM, finished work is kept."""
 
 app = typer.Typer(
     name="matrix",
@@ -92,7 +93,7 @@ def options_of_all(
 @with_error_messages
 @with_selection
 def plan(options: Options, as_json: JsonOption = False) -> None:
-    """Show the cells, the order of their forks, and how long they will take; measure nothing."""
+    """Show the cells and how long they will take, with --json also the order of their forks; measure nothing."""
     from jdkmatrix.cli import planning
 
     planning.show(options, as_json=as_json)
@@ -286,7 +287,10 @@ def setup(options: Options) -> None:
 @with_error_messages
 def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
     """List every entry: where it comes from here, or why it is not available."""
-    if context.invoked_subcommand is None:
+    if context.invoked_subcommand is not None:
+        if as_json:
+            raise MatrixError(f"--json lists the catalogue: {context.invoked_subcommand} does not take it")
+    else:
         from jdkmatrix.cli import catalogue
 
         catalogue.show(as_json=as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
+from jdkmatrix.cli.main import EXIT_CODES
 from jdkmatrix.cli.running import conclude
 from jdkmatrix.provision.project import Project
 from jdkmatrix.store.readable import UnreadableError
@@ -183,6 +185,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("run", "--resume", "--run", "/proc/no-such"), "/proc/no-such: no run there"),
         (("run", "--resume", "-p", "quick", "--cpus", "1", "--no-stopping"), "drop --profile, --cpus, --no-stopping\n"),
         (("jdks", "fetch", "temurin-52"), "temurin-52"),
+        (("jdks", "--json", "update", "temurin-25"), "--json lists the catalogue: update does not take it"),
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_1(home: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -356,6 +359,13 @@ def test_jdks_lists_every_entry_with_what_becomes_of_it(home: Path) -> None:
     for row in rows:
         assert row["here"]["status"] in ("ready", "fetchable", "unavailable")
         assert row["here"]["detail"]
+
+
+def test_help_has_the_exit_codes_of_the_docs() -> None:
+    table = (ROOT / "docs" / "commands.md").read_text("utf-8").partition("\n## Exit codes\n")[2].partition("\n## ")[0]
+    codes = re.findall(r"^\| (\d+(?:, \d+)*) \| ", table, re.MULTILINE)
+    assert len(codes) == 7
+    assert [code for code in codes if f" {code} " not in EXIT_CODES] == []
 
 
 def test_version() -> None:
