@@ -226,6 +226,12 @@ def test_a_mistake_of_a_published_source_is_told_with_its_file(tables: dict[str,
     assert str(caught.value).startswith(f"{NEW}: {message}")
 
 
+@pytest.mark.parametrize("table", ["loads", "mixes", "servers"])
+def test_what_should_be_a_table_is_told_whoever_else_has_entries_of_it(table: str) -> None:
+    with pytest.raises(ConfigError, match=rf"matrix\.toml: {table}: found 3; it should be a table"):
+        parse_files({**FILES, str(ROOT / "matrix.toml"): {**FILES[str(ROOT / "matrix.toml")], table: 3}})
+
+
 def test_what_a_published_source_needs_it_brings_along() -> None:
     """Names with a number need no table, and no profile measures more for it."""
     select = {
