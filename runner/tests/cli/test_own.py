@@ -46,6 +46,11 @@ def test_a_command_has_its_arms_and_an_aa_check(home: Path) -> None:
     assert all(workload.endswith("-quota-500m") and server == "command" for workload, server, _ in quota)
 
 
+def test_a_word_of_a_command_may_be_longer_than_the_name_of_a_file(home: Path) -> None:
+    names = ("--command", f"java -cp my.jar:{'x' * 300}.jar Main {{port}}", "--path", "/items")
+    assert {executor for _, _, executor in planned(home, *names)} == {"pool", "pool-aa"}
+
+
 def test_a_war_has_the_executors_of_its_server(home: Path) -> None:
     cells = planned(home, "--war", "my.war", "--path", "/", "--server", "open-liberty", "--executor", "liberty")
     assert [(server, executor) for _, server, executor in cells] == [("open-liberty", "liberty")]
@@ -88,6 +93,10 @@ def test_a_table_says_the_same(home: Path) -> None:
     ("arguments", "told"),
     [
         (COMMAND[:2], "--path: say what is asked of your application"),
+        (
+            (*COMMAND, *VIRTUAL, "--arm", "virtual=-Dx=z"),
+            "--arm virtual=-Dx=z: an application has one arm virtual, and",
+        ),
         (("--path", "/"), "--path: of an application of your own, which --command or --war names"),
         (VIRTUAL, "--arm pool= and --arm virtual=OPTIONS: of an application of your own"),
         ((*COMMAND, "--war", "my.war"), "--command and --war exclude each other"),
