@@ -103,7 +103,7 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     files = read_files(project.matrix)
     matrix = parse_files(files)
     options = with_own(options, matrix).with_quotas(matrix)
-    if options.asked:
+    if options.asked or options.quotas_cpus:
         pinned = (entry.id for entry in load_catalogue(project.jdks).entries)
         jdks = tuple(dict.fromkeys((*pinned, *matrix.jdk_homes, *options.tables.get("jdk_homes", ()))))
         check_values(files, matrix, options, jdks)
