@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from jdkmatrix.config.assemble import Tables, is_made
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.executors import aa_arm, check_executor, first_arm, is_aa_arm, tuning_of
-from jdkmatrix.domain.servers import COMMAND
+from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
-from jdkmatrix.run.plan import axis_values
+from jdkmatrix.run.plan import axis_values, cells_of
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 from jdkmatrix.validation import explain, unknown
 
@@ -87,6 +87,7 @@ class Options:
         """
         self._check_profile(matrix)
         matrix = with_values(matrix, self.profile, self.asked)
+        self._check_pools(matrix)
         stages = {
             name: self._protocol(self._boxed(matrix, profile)) for name, profile in self._profiles(matrix).items()
         }
@@ -121,6 +122,19 @@ class Options:
                 "include": tuple(map(boxed, profile.include)),
             }
         )
+
+    def _check_pools(self, matrix: Matrix) -> None:
+        """Raises: MatrixError: a server that is asked for has another pool than the profile compares."""
+        if "server" not in self.values or "executor" in self.asked:
+            return
+        cells = tuple(cells_of(matrix, self.profile))
+        for server in map(str, self.values["server"]):
+            pool, found = own_pool(server), dict.fromkeys(cell.executor for cell in cells if cell.server == server)
+            if pool not in found:
+                raise MatrixError(
+                    f"--server {server}: of the executors of {self.profile} it has {', '.join(found)} alone; say which "
+                    f"are compared: --executor {pool} --executor {virtual_of(server)}"
+                )
 
     def _check_profile(self, matrix: Matrix) -> None:
         """Raises: MatrixError: it is unknown."""
