@@ -75,7 +75,7 @@ class Options:
         if self.aa is None:
             return self.values
         if "executor" in self.values:
-            raise MatrixError("--aa measures one executor twice, so --executor has nothing to choose from")
+            raise MatrixError("--aa measures one executor twice, so --executor and --arm have nothing to choose")
         return {**self.values, "executor": (self.aa, aa_arm(self.aa))}
 
     def apply(self, matrix: Matrix) -> Matrix:
