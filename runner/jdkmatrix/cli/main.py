@@ -119,7 +119,7 @@ def run(
     site: Annotated[
         Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell windows and rounds, too.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also print each window and round.")] = False,
 ) -> None:
     """Measure a profile or a scenario, write the site, and print a summary."""
     from jdkmatrix.cli import running
@@ -127,7 +127,7 @@ def run(
     raise typer.Exit(running.run(options, resume=resume, directory=directory, site=site, verbose=verbose))
 
 
-@app.command(short_help="Put a question, and measure until it is decided.")
+@app.command(short_help="Ask what to measure, and measure until the answer is known.")
 @with_error_messages
 @with_selection
 def ask(
@@ -167,7 +167,9 @@ def report(
     cell_pages: Annotated[
         int | None,
         typer.Option(
-            "--cell-pages", min=0, help="Pages for so many cells at most, those of the newest runs; by default for all."
+            "--cell-pages",
+            min=0,
+            help="Pages for at most this many cells, those of the newest runs; by default for all.",
         ),
     ] = None,
     records_at: Annotated[
@@ -175,8 +177,8 @@ def report(
         typer.Option(
             "--records-at",
             metavar="FOLDER=URL",
-            help="The runs in FOLDER are to be had at URL, followed by their name: the site links to them and has no "
-            "copies of their cells' records.",
+            help="The runs in FOLDER are published at URL followed by their name: the site links there instead of "
+            "copying their cells' records.",
         ),
     ] = None,
     verdicts_into: Annotated[
