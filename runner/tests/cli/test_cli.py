@@ -240,6 +240,14 @@ def test_a_cell_file_that_is_lost_is_told_and_exit_code_3(
     assert "1 of 2 forks usable: 1 without a readable record" in shown.replace("\\", "")
 
 
+def test_an_address_of_runs_that_are_not_shown_is_told(home: Path, tmp_path: Path) -> None:
+    shape = replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1)
+    store = stored(tmp_path / "runs" / "run", synthetic_run(tmp_path / "made-up", shape))
+    done = called(home, "report", str(store.directory), "--records-at", f"{tmp_path}=https://example.org/")
+    assert done.returncode == 1
+    assert done.stderr == f"matrix: --records-at {tmp_path}: none of the runs that are shown lies in it\n"
+
+
 def test_the_end_of_a_run_tells_lost_files_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1))
     store = RunStore.create(tmp_path / "run")
