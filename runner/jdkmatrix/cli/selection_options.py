@@ -161,8 +161,10 @@ def _selected(
     no_stopping: Annotated[
         bool, typer.Option("--no-stopping", help="Only the profile's blocks, however imprecise the ratios are.")
     ] = False,
-    windows: Annotated[int | None, typer.Option("--windows", min=1, help="Windows per fork.")] = None,
-    window_s: Annotated[float | None, typer.Option("--window-s", min=0.1, help="Seconds per window.")] = None,
+    windows: Annotated[
+        int | None, typer.Option("--windows", min=1, help="Windows per fork, where forks take no turns.")
+    ] = None,
+    window_s: Annotated[float | None, typer.Option("--window-s", min=0.1, help="Seconds per window, likewise.")] = None,
     protocol: Annotated[
         Literal["interleaved", "separate"] | None,
         typer.Option(
@@ -172,7 +174,7 @@ def _selected(
         ),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option("--rounds", min=2, help="Rounds per fork, where they take turns.")
+        int | None, typer.Option("--rounds", min=2, help="Rounds per fork, where forks take turns (--protocol).")
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Repeat the order of forks of the run with this seed.")

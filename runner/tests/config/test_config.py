@@ -279,7 +279,7 @@ def test_a_run_goes_on_with_the_matrix_that_it_recorded() -> None:
         Options("mission", {"workload": ("banking",)}),
         Options("servers", {"server": ("jetty",)}),
     ],
-    ids=str,
+    ids=lambda options: options.profile,
 )
 def test_so_it_does_where_options_have_changed_a_profile(options: Options) -> None:
     changed = options.apply(MATRIX)
