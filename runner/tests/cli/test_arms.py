@@ -28,7 +28,7 @@ def test_more_options_than_a_file_may_have_in_its_name_are_an_arm_of_their_own()
     many = "-XX:+UseShenandoahGC -XX:+AlwaysPreTouch -XX:+UseTransparentHugePages -XX:+UseNUMA -XX:ConcGCThreads="
     executors, tunings = arms([f"virtual:{many}1", f"virtual:{many}2"])
     assert len(set(executors)) == len(tunings) == 2
-    assert all(len(check_executor(name)) < 90 and "+useshenandoahgc-always" in name for name in executors)
+    assert all(len(check_executor(name)) < 80 and "+useshenandoahgc-always" in name for name in executors)
 
 
 def test_no_name_makes_an_arm_the_second_one_of_an_aa_check() -> None:
