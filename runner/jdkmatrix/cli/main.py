@@ -351,7 +351,7 @@ def doctor(
     raise typer.Exit(examining.show(as_json=as_json, as_markdown=as_markdown))
 
 
-@app.command()
+@app.command(short_help="Print the JSON Schema of matrix.toml.")
 @with_error_messages
 def schema() -> None:
     """Print the JSON Schema of matrix.toml and published/*/scenarios*.toml."""
