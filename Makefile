@@ -73,4 +73,4 @@ lock: .venv-test
 	$(VENV)/python -m jdkmatrix.provision.maven --record
 
 clean:
-	rm -rf .venv .build site workloads/*/target
+	rm -rf .venv .build site workloads/*/target workloads/*/*/target

@@ -15,11 +15,13 @@ add() {
     find "runs/$name" -path "*/cells/*.json" -exec gzip --force {} +
     tar --create --directory runs -- "$name" | split --bytes="$PART_BYTES" --numeric-suffixes - "parts/$name.tar."
     if [[ ! -e parts/$name.tar.01 ]]; then mv "parts/$name.tar.00" "parts/$name.tar"; fi
-    if ! gh release view "results-$name" >/dev/null; then
-      gh release create "results-$name" --latest=false --title "$name" \
+    if gh release view "results-$name" >/dev/null; then
+      gh release upload "results-$name" "parts/$name".tar* --clobber
+    else
+      # With its files at once: gh publishes it when it has them all, so that `fetch` finds no release without.
+      gh release create "results-$name" "parts/$name".tar* --latest=false --title "$name" \
         --notes "A run, without its logs. To show it: cat $name.tar* | tar x && matrix report $name"
     fi
-    gh release upload "results-$name" "parts/$name".tar* --clobber
   done
 }
 

@@ -39,16 +39,10 @@ def host_problems(purpose):
     if sys.version_info < (3, 11):
         found = ".".join(map(str, sys.version_info[:2]))
         return ["Python 3.11 or newer; found " + found + " (install one, then: make PYTHON=python3.12)"]
-    problems = []
-    try:
-        import ensurepip  # noqa: F401
-        import venv  # noqa: F401
-    except ImportError:
-        problems.append("Python's venv module (Debian and Ubuntu: apt-get install python3-venv)")
     sys.path.insert(0, RUNNER)
     from jdkmatrix.provision.hosttools import problems as tool_problems
 
-    problems += tool_problems()
+    problems = tool_problems()
     if purpose == "test":
         problems += test_problems()
     return problems

@@ -108,13 +108,13 @@ def _explained(error: ErrorDetails, schema: Any) -> str:
     elif kind == "union_tag_not_found" and tag:
         problem = f"has no `{tag['propertyName']}` (allowed: {', '.join(tag['mapping'])})"
     elif kind == "string_pattern_mismatch":
-        problem = f"found {_shown(found)}; must match {error['ctx']['pattern']}"
+        problem = f"found {shown(found)}; must match {error['ctx']['pattern']}"
     elif kind in ("model_type", "model_attributes_type", "dict_type"):
-        problem = f"found {_shown(found)}; it should be a table"
+        problem = f"found {shown(found)}; it should be a table"
     else:
         text = error["msg"].replace("tuple", "list").replace("Tuple", "List").partition(" after validation")[0]
         text = f"it{text[5:]}" if text.startswith("Input ") else f"{text[0].lower()}{text[1:]}"
-        problem = f"found {_shown(found)}; {text}"
+        problem = f"found {shown(found)}; {text}"
     return f"{key}: {problem}" if key else problem
 
 
@@ -152,6 +152,7 @@ def _resolved(schema: Any, node: Any) -> Any:
     return node
 
 
-def _shown(found: object) -> str:
+def shown(found: object) -> str:
+    """A value for a message, cut where it is long."""
     text = repr(found)
     return text if len(text) <= 60 else text[:57] + "…"

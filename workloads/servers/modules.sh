@@ -1,6 +1,8 @@
 #!/bin/sh
 # Writes the pom.xml beside it, in which every folder here with a pom.xml is a module: Maven has no other way to find them.
+# It is in Git for Dependabot, which runs nothing and reads no pom where one of a module is missing.
 set -eu
+export LC_ALL=C
 cd "$(dirname "$0")"
 {
   cat <<'POM'

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jdkmatrix.cli import running
+from jdkmatrix.cli.own import with_own
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import BLOCKS_MAX, Matrix
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import aa_arm, base_of, tuning_of
+from jdkmatrix.domain.executors import aa_arm
 from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool, server_kind, title_of, virtual_of
 from jdkmatrix.errors import MatrixError, visible
@@ -60,16 +61,19 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     budget_s = seconds(budget)
     project = find_project()
     matrix = load_matrix(project.matrix)
+    asked = with_own(options, matrix).values
     here = [entry.id for entry in load_catalogue(project.jdks).entries if any(locate(entry))]
     choose = _chosen_on_terminal if sys.stdin.isatty() and sys.stdout.isatty() and not yes else _default
-    values = answered(matrix, options.asked, here, len(read_topology().cpus), choose)
-    options = replace(options, profile=_PROFILE, values=values, aa=None)
+    values = answered(matrix, asked, here, len(read_topology().cpus), choose)
+    options = replace(options, profile=_PROFILE, values=values)
     chosen = chosen_here(project, options)
     (stage,) = stages(chosen.matrix, _PROFILE)
     one_block = make_plan(stage.cells, stage.profile.model_copy(update={"blocks": 1}), seed=0, impossible={})
     before_s = bases_s(chosen.matrix, stage.profile, basis_cells(chosen.matrix, stage.cells))
-    options = within(options, estimate_s(chosen.matrix, stage.profile, one_block.sure), budget_s - before_s)
-    options = replace(options, command=command(options))
+    block_s = estimate_s(chosen.matrix, stage.profile, one_block.sure)
+    options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
+    answers = {axis: found for axis, found in values.items() if axis not in asked}
+    options = replace(options, command=command(sys.argv[2:], answers, options))
     _say(f"The same without questions: {shlex.join(options.command)}")
     if choose is _chosen_on_terminal and not _confirmed():
         return 0
@@ -93,7 +97,8 @@ def answered(
         values[step.axis] = (step.choices[0][1] if len(step.choices) == 1 else choose(step),)
     server = str(values["server"][0])
     values.setdefault("executor", (own_pool(server), virtual_of(server), aa_arm(own_pool(server))))
-    values.setdefault("workload", (_workload(matrix, values),))
+    if "workload" not in values:
+        values["workload"] = (_workload(matrix, values),)
     return values
 
 
@@ -114,7 +119,9 @@ def steps(matrix: Matrix, values: Values, jdks: Sequence[str], cpus: int) -> Ite
         yield Step("burn_us", "How long does a request compute?", tuple(shown))
     if "wait_us" not in values:
         waits = (0, 2000, 20_000, 200_000)
-        shown = [(wait_words(us) if us else "it calls nobody", us) for us in waits if _can_wait(matrix, values, us)]
+        shown = [
+            (wait_words(us) if us else "it calls nobody", us) for us in waits if not us or _can_wait(matrix, values, us)
+        ]
         yield Step("wait_us", "How long does it wait for another system?", tuple(shown))
     if "load" not in values:
         flat_out = "flood" if values["wait_us"][0] else "saturate-50"
@@ -144,51 +151,46 @@ def _workloads(matrix: Matrix, values: Values) -> Iterator[str]:
     server, load = str(values["server"][0]), str(values["load"][0])
     point = {"server": server, "jdk": "", "executor": own_pool(server), "cpus": 1, "burn_us": 0, "load": load}
     usual = matrix.loads.get(load) or matrix.loads["saturate-50"]
-    for name in matrix.workloads:
+    for name in (name for name in matrix.workloads if name in values.get("workload", (name,))):
         cell = CellKey.model_validate({**point, "workload": name, "wait_us": values["wait_us"][0]})
         if matrix.model_copy(update={"loads": {load: usual}}).why_no_cell(cell) is None:
             yield name
 
 
-def within(options: Options, block_s: float, budget_s: float) -> Options:
-    """As many blocks as there is time for, until the ratio is known to ± 5 %.
+def within(options: Options, *, block_s: float, before_s: float, budget_s: float) -> Options:
+    """As many blocks as there is time for, until the ratio is known to ± 5 %. `before_s`: what is measured first takes.
 
     Raises:
         MatrixError: there is no time for two.
     """
-    blocks = int(budget_s // block_s)
+    blocks = min(int((budget_s - before_s) // block_s), BLOCKS_MAX)
     if blocks < _FEWEST:
+        first = f"{span(before_s)} go to the capacity that the load is a share of, " if before_s else ""
         raise MatrixError(
-            f"--budget: {span(budget_s)} is too short: a block takes about {span(block_s)}, and an interval needs "
-            f"{_FEWEST} of them"
+            f"--budget: {span(budget_s)} is too short: {first}a block takes about {span(block_s)}, and an interval "
+            f"needs {_FEWEST} of them"
         )
     if blocks < FEWEST_BLOCKS:
-        _say(f"{plural(blocks, 'block')}, about {span(blocks * block_s)}.")
+        _say(f"{plural(blocks, 'block')}, about {span(before_s + blocks * block_s)}.")
         return replace(options, blocks=blocks)
-    least, most = span(FEWEST_BLOCKS * block_s), span(blocks * block_s)
+    least, most = (span(before_s + count * block_s) for count in (FEWEST_BLOCKS, blocks))
     _say(f"Until the ratio is known to ± {_PRECISION:.0%}: {FEWEST_BLOCKS} to {blocks} blocks, {least} to {most}.")
     return replace(options, blocks=FEWEST_BLOCKS, max_blocks=blocks, precision=_PRECISION)
 
 
-def command(options: Options) -> tuple[str, ...]:
-    """`matrix run` with the same question."""
-    words = ["matrix", "run"]
-    for axis, values in options.values.items():
-        words += [word for value in values for word in _option(options, axis, value)]
-    words += [word for cpus in options.quotas_cpus for word in ("--cpu-quota", f"{cpus:g}")]
+def command(typed: Sequence[str], answers: Values, options: Options) -> tuple[str, ...]:
+    """`matrix run` with the same question. `typed`: behind `matrix ask`; `answers`: to what that leaves open."""
+    words, left = ["matrix", "run"], iter(typed)
+    for word in left:
+        if word == "--budget":
+            next(left)
+        elif word != "--yes" and not word.startswith("--budget="):
+            words.append(word)
+    words += [word for axis, values in answers.items() for value in values for word in option(axis, value)]
     words += ["--blocks", str(options.blocks)]
     if options.max_blocks is not None:
         words += ["--max-blocks", str(options.max_blocks), "--precision", str(options.precision)]
     return tuple(words)
-
-
-def _option(options: Options, axis: str, value: str | int) -> tuple[str, str]:
-    homes, tunings = (options.tables.get(table, {}) for table in ("jdk_homes", "tunings"))
-    if axis == "jdk" and value in homes:
-        return "--jdk-home", homes[str(value)]
-    if axis == "executor" and (tuning := tuning_of(str(value)) or "") in tunings:
-        return "--arm", f"{base_of(str(value))}:{tunings[tuning]['description']}"
-    return option(axis, value)
 
 
 def _default(step: Step) -> str | int:

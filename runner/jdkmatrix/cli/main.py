@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-EXIT_CODES = """Exit codes: 0 done; 1 a problem with the input, the parts or the host, reported in one message; 2 wrong
-usage (`doctor`: this host is unfit); 3 the run is complete but has failed forks or cells without a usable fork, or
-(also from `report`, `summary`, `export` and `compare`) a result file is damaged, missing or cannot be shown; 4
-`compare` found a regression; 130 and 143 stopped by Ctrl-C or SIGTERM, finished work is kept."""
+EXIT_CODES = """Exit codes: 0 done; 1 a problem with the input, the parts or the host, reported in one message
+(`doctor`: this host is noisy); 2 wrong usage (`doctor`: this host is unfit); 3 the run is complete but has failed forks
+or cells without a usable fork, or (also from `report`, `summary`, `export` and `compare`) a result file is damaged,
+missing or cannot be shown; 4 `compare` found a regression; 5 `compare` cannot tell; 130, 143 stopped by Ctrl-C or
+SIGTERM, finished work is kept."""
 
 app = typer.Typer(
     name="matrix",
@@ -92,7 +93,7 @@ def options_of_all(
 @with_error_messages
 @with_selection
 def plan(options: Options, as_json: JsonOption = False) -> None:
-    """Show the cells, the order of their forks, and how long they will take; measure nothing."""
+    """Show the cells and how long they will take, with --json also the order of their forks; measure nothing."""
     from jdkmatrix.cli import planning
 
     planning.show(options, as_json=as_json)
@@ -118,7 +119,7 @@ def run(
     site: Annotated[
         Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Tell windows and rounds, too.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also print each window and round.")] = False,
 ) -> None:
     """Measure a profile or a scenario, write the site, and print a summary."""
     from jdkmatrix.cli import running
@@ -126,7 +127,7 @@ def run(
     raise typer.Exit(running.run(options, resume=resume, directory=directory, site=site, verbose=verbose))
 
 
-@app.command(short_help="Put a question, and measure until it is decided.")
+@app.command(short_help="Ask what to measure, and measure until the answer is known.")
 @with_error_messages
 @with_selection
 def ask(
@@ -166,7 +167,9 @@ def report(
     cell_pages: Annotated[
         int | None,
         typer.Option(
-            "--cell-pages", min=0, help="Pages for so many cells at most, those of the newest runs; by default for all."
+            "--cell-pages",
+            min=0,
+            help="Pages for at most this many cells, those of the newest runs; by default for all.",
         ),
     ] = None,
     records_at: Annotated[
@@ -174,8 +177,8 @@ def report(
         typer.Option(
             "--records-at",
             metavar="FOLDER=URL",
-            help="The runs in FOLDER are to be had at URL, followed by their name: the site links to them and has no "
-            "copies of their cells' records.",
+            help="The runs in FOLDER are published at URL followed by their name: the site links there instead of "
+            "copying their cells' records.",
         ),
     ] = None,
     verdicts_into: Annotated[
@@ -286,7 +289,10 @@ def setup(options: Options) -> None:
 @with_error_messages
 def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
     """List every entry: where it comes from here, or why it is not available."""
-    if context.invoked_subcommand is None:
+    if context.invoked_subcommand is not None:
+        if as_json:
+            raise MatrixError(f"--json lists the catalogue: {context.invoked_subcommand} does not take it")
+    else:
         from jdkmatrix.cli import catalogue
 
         catalogue.show(as_json=as_json)
@@ -345,7 +351,7 @@ def doctor(
     raise typer.Exit(examining.show(as_json=as_json, as_markdown=as_markdown))
 
 
-@app.command()
+@app.command(short_help="Print the JSON Schema of matrix.toml.")
 @with_error_messages
 def schema() -> None:
     """Print the JSON Schema of matrix.toml and published/*/scenarios*.toml."""

@@ -18,7 +18,7 @@ from jdkmatrix.config.own import OwnApplication
 from jdkmatrix.domain.executors import aa_arm
 from jdkmatrix.domain.servers import COMMAND, feature_sets
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.own import find_own
+from jdkmatrix.provision.own import find_own, is_file
 from jdkmatrix.validation import validated
 
 _ARM = re.compile(r"(pool|virtual)=(.*)", re.DOTALL)
@@ -35,7 +35,12 @@ def own_table(
     Raises:
         MatrixError: an option lacks another, or there is no such file.
     """
-    own_arms = {match[1]: match[2] for text in arms if (match := _ARM.fullmatch(text))}
+    own_arms: dict[str, str] = {}
+    for match in filter(None, map(_ARM.fullmatch, arms)):
+        if own_arms.setdefault(match[1], match[2]) != match[2]:
+            raise MatrixError(
+                f"--arm {match[1]}={match[2]}: an application has one arm {match[1]}, and it is given above"
+            )
     others = [text for text in arms if not _ARM.fullmatch(text)]
     if command is None and war is None:
         for option, given in (
@@ -111,7 +116,7 @@ def _placed(command: str, folder: Path) -> str:
         words = shlex.split(command)
     except ValueError as error:
         raise MatrixError(f"--command: {error}") from None
-    return shlex.join(str(folder / word) if (folder / word).is_file() else word for word in words)
+    return shlex.join(str(folder / word) if is_file(folder / word) else word for word in words)
 
 
 def _features() -> str:

@@ -16,6 +16,7 @@ from rich.text import Text
 from jdkmatrix.cli import experiments
 from jdkmatrix.cli.so_far import so_far
 from jdkmatrix.cli.terminal import escape
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import visible
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.loads.kinds import kind_of
@@ -85,8 +86,9 @@ class Display(AbstractContextManager["Display", None], ABC):
         if more and group[0].key.has_server and (text := so_far(group, self._precision, self._fork_s * len(group))):
             self.told_so_far(text)
 
-    @abstractmethod
-    def step(self, text: str) -> None: ...
+    def step(self, text: str) -> None:
+        if self._verbose and text.startswith(("window", "search", "round")):
+            self.decided(f"    {text}")
 
     @abstractmethod
     def decided(self, text: str) -> None: ...
@@ -107,10 +109,6 @@ class Lines(Display):
     def fork_started(self, planned: PlannedFork) -> None:
         super().fork_started(planned)
         self.decided(f"[{self._started}/{self._total}] {planned.label}, {self._left} left")
-
-    def step(self, text: str) -> None:
-        if self._verbose and text.startswith(("window", "search", "round")):
-            self.decided(f"    {text}")
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
         super().fork_finished(fork, cell)
@@ -154,10 +152,11 @@ class Screen(Display):
         wait = f", remote {key.wait_us} µs" if key.wait_us else ""
         number = planned.label.removeprefix(key.cell_id)
         self._measured = (
-            f"{number} {key.executor}, {key.jdk}, {key.cpus} CPUs, burn {key.burn_us} µs{wait}, {key.load}: "
+            f"{number} {key.executor}, {key.jdk}, {plural(key.cpus, 'CPU')}, burn {key.burn_us} µs{wait}, {key.load}: "
         )
 
     def step(self, text: str) -> None:
+        super().step(text)
         self._step = text
         self._live.refresh()
 

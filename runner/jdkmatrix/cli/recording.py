@@ -105,7 +105,8 @@ class Recording:
             profile=options.profile,
             scenario=self.chosen.scenario,
             selection={axis: tuple(values) for axis, values in options.values.items()}
-            | ({"aa": (options.aa,)} if options.aa else {}),
+            | ({"aa": (options.aa,)} if options.aa else {})
+            | ({"cpu_quota": tuple(f"{cpus:g}" for cpus in options.quotas_cpus)} if options.quotas_cpus else {}),
             seed=self.seed,
             ended_at=None,
             status="running",

@@ -43,11 +43,11 @@ def report(
     from jdkmatrix.report.site.claims_page import host_verdicts
 
     project = find_project()
-    addresses = addresses_of(records_at)
+    addresses, folders = addresses_of(records_at), folders_of(runs or [project.results])
+    if unused := addresses.keys() - {folder.resolve().parent for folder in folders}:
+        raise MatrixError(f"--records-at {min(unused)}: none of the runs that are shown lies in it")
     with stoppable():
-        built = write_site(
-            project, folders_of(runs or [project.results]), site, cell_pages=cell_pages, records_at=addresses
-        )
+        built = write_site(project, folders, site, cell_pages=cell_pages, records_at=addresses)
     print(visible(f"site: {built.index}"))
     if verdicts_into is not None:
         put_between(verdicts_into, VERDICTS, verdict_table(host_verdicts(claims_of_today(project), built.runs)))

@@ -21,7 +21,7 @@ from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.cell_loads import basis_cells
-from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.config.load import recorded_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
@@ -269,7 +269,7 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     record = store.read_run()
     for server in {cell.server for cell in record.cells}:
         check_folder(server, store.directory)
-    matrix = parse_matrix(record.matrix, str(store.directory / "run.json"))
+    matrix = recorded_matrix(record.matrix, str(store.directory / "run.json"))
     values = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)
     return store, Chosen(matrix, Options(record.profile, values, aa=aa), record.scenario, None), record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -87,6 +88,11 @@ def in_turn(names: Sequence[str], seconds: float) -> str:
     return names[int(seconds // _WEEK_S) % len(names)]
 
 
+def _by_name(word: str, name: str) -> str:
+    """A word of the command line with the scenario in the place of "in-turn", which is another one in another week."""
+    return word.replace(IN_TURN, name) if word in (IN_TURN, f"--scenario={IN_TURN}", f"-s{IN_TURN}") else word
+
+
 def chosen_here(project: Project, options: Options) -> Chosen:
     """Apply `options` to the project's matrix on this host: the profile, or the scenario with its published claims, and
     the protocol that they change.
@@ -97,13 +103,14 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     files = read_files(project.matrix)
     matrix = parse_files(files)
     options = with_own(options, matrix).with_quotas(matrix)
-    if options.asked:
+    if options.asked or options.quotas_cpus:
         pinned = (entry.id for entry in load_catalogue(project.jdks).entries)
         jdks = tuple(dict.fromkeys((*pinned, *matrix.jdk_homes, *options.tables.get("jdk_homes", ()))))
         check_values(files, matrix, options, jdks)
         matrix = parse_files(files, options.asked, options.tables)
     if options.scenario == IN_TURN and matrix.scenarios:
-        options = replace(options, scenario=in_turn(tuple(matrix.scenarios), time.time()))
+        name = in_turn(tuple(matrix.scenarios), time.time())
+        options = replace(options, scenario=name, command=tuple(_by_name(word, name) for word in sys.argv))
     chosen = choose(matrix, options, read_topology(), memory_bytes())
     scenario = chosen.scenario
     if scenario:
@@ -127,7 +134,8 @@ def cannot(matrix: Matrix, name: str, scale: ScaleName, topology: Topology, memo
     yield from dict.fromkeys(too_few_cpus(named, select_cells(named, profile), topology).values())
     size = matrix.scenarios[name].size(scale)
     if memory < size.memory_bytes_min:
-        yield f"it needs {size.memory_bytes_min / 2**30:.0f} GiB of memory, and this host has {memory / 2**30:.0f}"
+        has = memory * 10 // 2**30 / 10
+        yield f"it needs {size.memory_bytes_min / 2**30:g} GiB of memory, and this host has {has:g}"
 
 
 def show(only: str | None) -> None:

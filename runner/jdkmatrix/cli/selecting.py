@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+from pydantic import ValidationError
 
 from jdkmatrix.config.assemble import Tables, is_made
-from jdkmatrix.config.model import Matrix, Profile
+from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.executors import aa_arm, check_executor, first_arm, is_aa_arm, tuning_of
-from jdkmatrix.domain.servers import COMMAND
+from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
+from jdkmatrix.run.plan import axis_values, cells_of
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
-from jdkmatrix.validation import unknown
+from jdkmatrix.validation import explain, unknown
 
+Rule = TypeVar("Rule", bound=Selection)
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
 
 
@@ -45,7 +49,7 @@ class Options:
     command: tuple[str, ...] = ()  # that asks the same; empty: as typed
 
     def with_quotas(self, matrix: Matrix) -> Options:
-        """Each workload as a variant with each quota of CPU time, which is a limit of its server.
+        """With the table of a variant of each workload for each quota of CPU time, which is a limit of its server.
 
         Raises:
             MatrixError: an unknown profile, or an experiment without a server.
@@ -55,18 +59,15 @@ class Options:
         if self.scenario is not None:
             raise MatrixError("--cpu-quota is for a profile: a published experiment has the limits that were published")
         self._check_profile(matrix)
-        selected = matrix.profiles[self.profile].select.workload
-        workloads = self.values.get("workload") or (selected if isinstance(selected, tuple) else matrix.axes.workload)
+        selected = (name for profile in self._profiles(matrix).values() for name in _workloads(matrix, profile))
         variants = {}
-        for name in map(str, workloads):
+        for name in map(str, self.values.get("workload") or dict.fromkeys(selected)):
             if name in matrix.experiments:
                 raise MatrixError(f"--cpu-quota: {name} has no server that could have one")
             for cpus in self.quotas_cpus:
-                limits = {"limits": {"cpu_quota_cpus": cpus}}
-                variants[f"{name}-quota-{round(cpus * 1000)}m"] = {"extends": name, **limits}
-        values = {**self.values, "workload": tuple(variants)}
+                variants[_with_quota(name, cpus)] = {"extends": name, "limits": {"cpu_quota_cpus": cpus}}
         tables = {**self.tables, "workloads": {**self.tables.get("workloads", {}), **variants}}
-        return replace(self, values=values, tables=tables, quotas_cpus=())
+        return replace(self, tables=tables)
 
     @property
     def asked(self) -> Mapping[str, tuple[str | int, ...]]:
@@ -74,7 +75,7 @@ class Options:
         if self.aa is None:
             return self.values
         if "executor" in self.values:
-            raise MatrixError("--aa measures one executor twice, so --executor has nothing to choose from")
+            raise MatrixError("--aa measures one executor twice, so --executor and --arm have nothing to choose")
         return {**self.values, "executor": (self.aa, aa_arm(self.aa))}
 
     def apply(self, matrix: Matrix) -> Matrix:
@@ -86,7 +87,10 @@ class Options:
         """
         self._check_profile(matrix)
         matrix = with_values(matrix, self.profile, self.asked)
-        stages = {name: self._protocol(matrix.profiles[name]) for name in matrix.stages(self.profile)}
+        self._check_pools(matrix)
+        stages = {
+            name: self._protocol(self._boxed(matrix, profile)) for name, profile in self._profiles(matrix).items()
+        }
         if self.rounds is not None and all(profile.protocol == "separate" for profile in stages.values()):
             raise MatrixError("--rounds is for forks that take turns: --protocol interleaved")
         return matrix.model_copy(update={"profiles": {**matrix.profiles, **stages}})
@@ -94,6 +98,43 @@ class Options:
     def order_seed(self) -> int:
         """The seed that was asked for, or a new one."""
         return secrets.randbits(32) if self.seed is None else self.seed
+
+    def _profiles(self, matrix: Matrix) -> dict[str, Profile]:
+        """The stages of the run, by name."""
+        return {name: matrix.profiles[name] for name in matrix.stages(self.profile)}
+
+    def _boxed(self, matrix: Matrix, profile: Profile) -> Profile:
+        """With the variant of each workload with each quota in the place of the workload."""
+        if not self.quotas_cpus:
+            return profile
+
+        def boxed(rule: Rule, *, always: bool = False) -> Rule:
+            if rule.workload is None and not always:
+                return rule
+            names = map(str, axis_values(matrix, rule, "workload"))
+            variants = (_with_quota(name, cpus) for name in names for cpus in self.quotas_cpus)
+            return rule.model_copy(update={"workload": tuple(name for name in variants if name in matrix.workloads)})
+
+        return profile.model_copy(
+            update={
+                "select": boxed(profile.select, always=True),
+                "exclude": tuple(map(boxed, profile.exclude)),
+                "include": tuple(map(boxed, profile.include)),
+            }
+        )
+
+    def _check_pools(self, matrix: Matrix) -> None:
+        """Raises: MatrixError: a server that is asked for has another pool than the profile compares."""
+        if "server" not in self.values or "executor" in self.asked:
+            return
+        cells = tuple(cells_of(matrix, self.profile))
+        for server in map(str, self.values["server"]):
+            pool, found = own_pool(server), dict.fromkeys(cell.executor for cell in cells if cell.server == server)
+            if pool not in found:
+                raise MatrixError(
+                    f"--server {server}: of the executors of {self.profile} it has {', '.join(found)} alone; say which "
+                    f"are compared: --executor {pool} --executor {virtual_of(server)}"
+                )
 
     def _check_profile(self, matrix: Matrix) -> None:
         """Raises: MatrixError: it is unknown."""
@@ -114,6 +155,7 @@ class Options:
                 raise MatrixError("--no-stopping adds no blocks, so --max-blocks and --precision have no meaning")
             fixed["max_blocks"] = None
         profile = profile.model_copy(update=fixed | changed)
+        _check_ranges(profile)
         self._check_most(profile)
         if profile.max_blocks is None and self.precision is not None:
             raise MatrixError("--precision says when to stop adding blocks; --max-blocks must say how many at most")
@@ -128,6 +170,25 @@ class Options:
                 f"--max-blocks {self.max_blocks}: blocks are added after the first {least}, so at least {least} "
                 f"are needed; --blocks {self.max_blocks} alone measures exactly {self.max_blocks}"
             )
+
+
+def _workloads(matrix: Matrix, profile: Profile) -> Iterator[str | int]:
+    """Those that its rules name."""
+    for rule in (profile.select, *(rule for rule in profile.include if rule.workload is not None)):
+        yield from axis_values(matrix, rule, "workload")
+
+
+def _with_quota(workload: str, cpus: float) -> str:
+    return f"{workload}-quota-{round(cpus * 1000)}m"
+
+
+def _check_ranges(profile: Profile) -> None:
+    """Raises: MatrixError: an option has set what a file may not say, with which no run could go on."""
+    try:
+        Profile.model_validate(profile.model_dump())
+    except ValidationError as error:
+        problems = (problem.replace("_", "-", 1) for problem in explain(error, Profile))
+        raise MatrixError("; ".join(f"--{problem}" for problem in problems)) from None
 
 
 def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, jdks: Collection[str]) -> None:

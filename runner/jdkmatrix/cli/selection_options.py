@@ -64,9 +64,13 @@ def _selected(
         Literal["auto", "article", "small"],
         typer.Option("--scale", help="Of the scenario: as published, small, or the larger one that fits this host."),
     ] = "auto",
-    workload: Annotated[list[str] | None, typer.Option("--workload", metavar="NAME", help="This workload.")] = None,
-    server: Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="This server.")] = None,
-    jdk: Annotated[list[str] | None, typer.Option("--jdk", metavar="ID", help="This JDK of matrix jdks.")] = None,
+    workload: Annotated[
+        list[str] | None, typer.Option("--workload", metavar="NAME", help="Workload to measure; repeatable.")
+    ] = None,
+    server: Annotated[list[str] | None, typer.Option("--server", metavar="NAME", help="Server; repeatable.")] = None,
+    jdk: Annotated[
+        list[str] | None, typer.Option("--jdk", metavar="ID", help="JDK listed by matrix jdks; repeatable.")
+    ] = None,
     jdk_home: Annotated[
         list[Path] | None,
         typer.Option(
@@ -75,12 +79,12 @@ def _selected(
             exists=True,
             file_okay=False,
             resolve_path=True,
-            help="The JDK in this folder, which no hash pins.",
+            help="The JDK in this folder, which no hash pins; repeatable.",
         ),
     ] = None,
     executor: Annotated[
         list[str] | None,
-        typer.Option("--executor", metavar="NAME", help="This executor: liberty, virtual, fixed-50"),
+        typer.Option("--executor", metavar="NAME", help="Executor: liberty, virtual, fixed-50, …; repeatable."),
     ] = None,
     arm: Annotated[
         list[str] | None,
@@ -112,32 +116,37 @@ def _selected(
     ] = None,
     path: Annotated[
         str | None,
-        typer.Option("--path", metavar="PATH", help="What is asked of it: '/api/orders?id={random:1:1000}'."),
+        typer.Option("--path", metavar="PATH", help="Path of every request to it: '/api/orders?id={random:1:1000}'."),
     ] = None,
     ready: Annotated[
-        str | None, typer.Option("--ready", metavar="PATH", help="What answers when it is ready; by default the path.")
+        str | None,
+        typer.Option("--ready", metavar="PATH", help="Path that answers once it is ready; by default --path."),
     ] = None,
     cpus: Annotated[
-        list[int] | None, typer.Option("--cpus", metavar="N", min=1, max=1024, help="So many CPUs for the server.")
+        list[int] | None,
+        typer.Option("--cpus", metavar="N", min=1, max=1024, help="Number of CPUs for the server; repeatable."),
     ] = None,
     cpu_quota: Annotated[
         list[str] | None,
         typer.Option(
             "--cpu-quota",
             metavar="CPUS",
-            help="A quota of CPU time for the server, as of a container: 0.5 or 500m.",
+            help="CPU quota for the server, like a container's limit: 0.5 or 500m; repeatable.",
         ),
     ] = None,
     burn: Annotated[
         list[str] | None,
-        typer.Option("--burn", "--burn-us", metavar="TIME", help="A request that computes for so long: 300us."),
+        typer.Option("--burn", "--burn-us", metavar="TIME", help="How long each request computes: 300us; repeatable."),
     ] = None,
     wait: Annotated[
         list[str] | None,
-        typer.Option("--wait", "--wait-us", metavar="TIME", help="A remote system that answers so late: 20ms."),
+        typer.Option(
+            "--wait", "--wait-us", metavar="TIME", help="How late the remote system answers: 20ms; repeatable."
+        ),
     ] = None,
     load: Annotated[
-        list[str] | None, typer.Option("--load", metavar="NAME", help="This load: saturate-50, share-50, 5000/s, …")
+        list[str] | None,
+        typer.Option("--load", metavar="NAME", help="Load: saturate-50, share-50, 5000/s, …; repeatable."),
     ] = None,
     blocks: Annotated[
         int | None, typer.Option("--blocks", min=1, help="Number of blocks; with --max-blocks the minimum.")
@@ -152,8 +161,10 @@ def _selected(
     no_stopping: Annotated[
         bool, typer.Option("--no-stopping", help="Only the profile's blocks, however imprecise the ratios are.")
     ] = False,
-    windows: Annotated[int | None, typer.Option("--windows", min=1, help="Windows per fork.")] = None,
-    window_s: Annotated[float | None, typer.Option("--window-s", min=0.1, help="Seconds per window.")] = None,
+    windows: Annotated[
+        int | None, typer.Option("--windows", min=1, help="Windows per fork, where forks take no turns.")
+    ] = None,
+    window_s: Annotated[float | None, typer.Option("--window-s", min=0.1, help="Seconds per window, likewise.")] = None,
     protocol: Annotated[
         Literal["interleaved", "separate"] | None,
         typer.Option(
@@ -163,7 +174,7 @@ def _selected(
         ),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option("--rounds", min=2, help="Rounds per fork, where they take turns.")
+        int | None, typer.Option("--rounds", min=2, help="Rounds per fork, where forks take turns (--protocol).")
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Repeat the order of forks of the run with this seed.")

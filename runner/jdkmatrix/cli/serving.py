@@ -28,7 +28,10 @@ def serve(runs: Sequence[Path], port: int) -> None:
     project = find_project()
     folders = partial(folders_of, runs or [project.results])
     known = stamps(folders())
-    write_site(project, tuple(known), None)
+    if is_measuring() and (project.site / "index.html").is_file():
+        known = {}  # it waits, as it does after a change
+    else:
+        write_site(project, tuple(known), None)
     try:
         server = LoopbackServer(port, project.site)
     except OSError as error:

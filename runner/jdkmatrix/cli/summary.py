@@ -187,7 +187,6 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
     yield from loaded.problems
     for cell in loaded.cells:
         for fork in cell.forks:
-            label = f"{cell.key.cell_id}#{fork.fork}"
             for reason in fork.reasons:
                 label = cell.key.fork_label(fork.fork, fork.attempt)
                 yield f"{label} {fork.status.value}: {reason.message.splitlines()[0]}"

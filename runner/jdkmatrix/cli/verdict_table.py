@@ -11,6 +11,7 @@ from jdkmatrix.report.claims.verdicts import ClaimVerdict
 from jdkmatrix.report.claims.words import rests_on
 from jdkmatrix.report.site.claims_page import HostVerdict
 from jdkmatrix.report.site.digest import host_names
+from jdkmatrix.store.atomic import write_atomic
 
 VERDICTS = "verdicts"
 _HEADINGS = ("Published", "Verdict", "What it rests on", "Runs")
@@ -58,7 +59,4 @@ def put_between(file: Path, mark: str, text: str) -> None:
     _, closed, after = rest.partition(end)
     if not found or not closed or start in rest:
         raise MatrixError(f"{file}: needs a line {start.strip()} and below it a line {end}, each once")
-    try:
-        file.write_text(f"{before}{start}{text}\n{end}{after}", "utf-8")
-    except OSError as error:
-        raise MatrixError(f"{file}: cannot be written: {error.strerror}") from None
+    write_atomic(file.resolve(), f"{before}{start}{text}\n{end}{after}")

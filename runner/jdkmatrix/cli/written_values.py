@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 
 from jdkmatrix.errors import MatrixError
 
@@ -26,7 +27,7 @@ def _microseconds(option: str, text: str, most_us: int) -> int:
     found = _TIME.fullmatch(text.strip())
     if found is None:
         raise MatrixError(f'{option}: "{text}" is no time (allowed: 300us, 20ms, 1s, or a number of µs)')
-    us = float(found[1]) * _US[found[2] or "us"]
+    us = Decimal(found[1]) * _US[found[2] or "us"]
     if us != int(us):
         raise MatrixError(f"{option}: {text} is {us:g} µs; whole µs are needed")
     if us > most_us:

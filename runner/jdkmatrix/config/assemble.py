@@ -12,7 +12,7 @@ from jdkmatrix.config.own import is_command
 from jdkmatrix.domain.executors import tuning_of
 from jdkmatrix.domain.servers import COMMAND
 from jdkmatrix.reading import ConfigError
-from jdkmatrix.validation import told, unknown
+from jdkmatrix.validation import shown, told, unknown
 
 Tables = dict[str, Any]
 
@@ -67,12 +67,16 @@ def merged(
             if file != found.main and table not in of_others:
                 found.problems.append((file, f"{table}: {unknown(table, of_others)}"))
                 continue
-            in_parts = table in named and isinstance(entries, dict)
+            in_parts = table in named
+            if in_parts and not isinstance(entries, dict):
+                found.problems.append((file, f"{table}: found {shown(entries)}; it should be a table"))
+                continue
             if (other := found.files.setdefault(table, file)) != file and not in_parts:
                 found.problems.append((file, f"{table}: stands in {other}, too"))
-            if not in_parts or not isinstance(found.tables.setdefault(table, {}), dict):
+            if not in_parts:
                 found.tables[table] = entries
                 continue
+            found.tables.setdefault(table, {})
             for name, entry in entries.items():
                 if (other := found.files.setdefault(f"{table}.{name}", file)) != file:
                     found.problems.append((file, f"{table}.{name}: stands in {other}, too"))

@@ -14,7 +14,7 @@ from jdkmatrix.config.axes import axes_of
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.applications import application_file, applications
 from jdkmatrix.reading import read_toml
-from jdkmatrix.validation import explain, told
+from jdkmatrix.validation import explain, told, validated
 
 
 def load_matrix(path: Path) -> Matrix:
@@ -37,9 +37,14 @@ def read_files(path: Path) -> dict[str, Tables]:
     return {str(path): read_toml(path), **mixes, **{str(file): read_toml(file) for file in sources}}
 
 
-def parse_matrix(data: Mapping[str, Any], where: str) -> Matrix:
-    """Validate what one file says, or what a run recorded; `where` is its name for messages."""
-    return parse_files({where: dict(data)})
+def recorded_matrix(data: Mapping[str, Any], where: str) -> Matrix:
+    """What a run recorded; `where` is its name for messages. All of it agreed before options changed the profile that
+    the run measures.
+
+    Raises:
+        ConfigError: a key is wrong.
+    """
+    return validated(Matrix, data, where)
 
 
 def parse_files(

@@ -28,6 +28,8 @@ from jdkmatrix.method.warmup import WarmupRules
 from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.validation import unknown
 
+BLOCKS_MAX = 1000
+
 Executor = Annotated[str, AfterValidator(check_executor)]
 Names = Callable[[], Collection[str]]  # of a catalogue, which is not read before it is needed
 
@@ -52,6 +54,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
 Cpus = Annotated[int, Field(ge=1, le=1024)]
 BurnUs = Annotated[int, Field(ge=0, le=BURN_US_MAX)]
 WaitUs = Annotated[int, Field(ge=0, le=WAIT_US_MAX)]
+Blocks = Annotated[int, Field(ge=1, le=BLOCKS_MAX)]
 All = Literal["all"]
 
 
@@ -143,7 +146,7 @@ class Selection(Table):
 class Addition(Selection):
     """`blocks`: fewer than the profile has, for what is only to be seen on the side."""
 
-    blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
+    blocks: Blocks | None = None
 
 
 _PRECISION_OF_FIXED_BLOCKS = 0.05
@@ -161,8 +164,8 @@ class Protocol(Table):
     `max_rounds`, later blocks have as many, between the two, as tell a ratio soonest. "separate" measures fork after
     fork."""
 
-    blocks: Annotated[int, Field(ge=1, le=1000)]
-    max_blocks: Annotated[int, Field(ge=1, le=1000)] | None = None
+    blocks: Blocks
+    max_blocks: Blocks | None = None
     precision: Annotated[float, Field(gt=0, lt=1)] | None = None  # None: as `promised_precision` says
     windows: Annotated[int, Field(ge=1, le=1000)] = 1
     window_s: Seconds = 10.0

@@ -24,6 +24,8 @@ def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = Non
     archive = pinned(entry)
     if archive is None:
         raise MatrixError(absent(entry) or "none")
+    if not hasattr(tarfile, "data_filter"):
+        raise MatrixError("this Python cannot unpack safely; 3.11.4 or newer can")
 
     def make(staging: Path, _final: Path) -> Delivery:
         packed = staging / "archive.tar.gz"
@@ -64,8 +66,6 @@ def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:
 
 def _unpack(packed: Path, staging: Path) -> None:
     """The archive's one JDK becomes `staging`/jdk: its own folder's name has a "+", which URLs read as a space."""
-    if not hasattr(tarfile, "data_filter"):
-        raise MatrixError("this Python cannot unpack safely; 3.11.4 or newer can")
     unpacked = staging / "unpacked"
     try:
         with tarfile.open(packed, "r:gz") as tar:

@@ -22,7 +22,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource
 from jdkmatrix.jdks.identify import VersionOutput, feature_version, is_build, parse_release, signed_by
 from jdkmatrix.jdks.launch_java import java_version
-from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
+from jdkmatrix.provision.cache import atomic_dir, cache_dir, clear, locked
 from jdkmatrix.provision.seal import changed, is_sealed, seal
 from jdkmatrix.store.atomic import write_atomic
 
@@ -97,7 +97,7 @@ def install(entry: JdkEntry, build: str, make: Callable[[Path, Path], Delivery])
             cached = _read(final)
             if cached is not None and _is_for(entry, cached.facts) and cached.problem is None:
                 return cached
-            shutil.rmtree(final, ignore_errors=True)
+            clear(final)
             with atomic_dir(final) as staging:
                 delivery = make(staging, final)
             try:

@@ -46,12 +46,24 @@ def kept(
                 if why is None:
                     return
                 say(f"{why}; making it anew")
-            shutil.rmtree(target, ignore_errors=True)
+            clear(target)
             with atomic_dir(target) as partial:
                 make(partial)
                 seal(partial)
     except OSError as error:
         raise MatrixError(f"{target} cannot be made: {error.strerror or error}") from None
+
+
+def clear(target: Path) -> None:
+    """Remove what is at `target`, of a link the link: whatever stayed would be taken for what is made there next.
+
+    Raises:
+        OSError: something stays.
+    """
+    if target.is_symlink():
+        target.unlink()
+    elif target.exists():
+        shutil.rmtree(target)
 
 
 @contextmanager

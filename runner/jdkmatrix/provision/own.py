@@ -25,13 +25,21 @@ class OwnFiles:
         return ", ".join(named) or "its command names no file"
 
 
+def is_file(path: Path) -> bool:
+    """Of a word that need not be the name of a file, and may be longer than one can be: a class path."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def find_own(own: OwnApplication, folder: Path) -> OwnFiles:
     """`folder`: from which relative names are seen.
 
     Raises:
         MatrixError: there is no such WAR, or it cannot be read.
     """
-    places = {word: path for word in own.files() if (path := folder / word).is_file()}
+    places = {word: path for word in own.files() if is_file(path := folder / word)}
     if own.war and not places:
         raise MatrixError(f"{folder / own.war}: there is no such WAR")
     try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,6 +45,11 @@ def test_what_an_option_says_is_not_asked() -> None:
     assert {axis: values[axis] for axis in given_values} == given_values
 
 
+def test_a_workload_that_calls_nobody_is_not_asked_how_long_it_waits() -> None:
+    values = answered(MATRIX, {"workload": ("mp-ping",)}, JDKS, 2, lambda step: step.choices[-1][1])
+    assert values["wait_us"] == (0,) and values["burn_us"] == (5000,)
+
+
 @given(st.randoms(use_true_random=False), st.integers(1, 16))
 def test_whatever_is_chosen_can_be_planned(source: object, cpus: int) -> None:
     choice = source.choice  # type: ignore[attr-defined]
@@ -60,25 +63,27 @@ def test_a_budget_has_a_unit(text: str, budget_s: int) -> None:
     assert seconds(text) == budget_s
 
 
-def test_a_budget_decides_how_many_blocks() -> None:
-    options = Options("quick", {"burn_us": (300,), "jdk": ("temurin-25",)})
-    few = within(options, block_s=200, budget_s=600)
+def test_a_budget_decides_how_many_blocks(capsys: pytest.CaptureFixture[str]) -> None:
+    options = Options("quick", {})
+    few = within(options, block_s=200, before_s=0, budget_s=600)
     assert (few.blocks, few.max_blocks) == (3, None)
-    assert command(few) == ("matrix", "run", "--burn", "300us", "--jdk", "temurin-25", "--blocks", "3")
-    many = within(options, block_s=100, budget_s=1250)
-    assert (many.blocks, many.max_blocks, many.precision) == (5, 12, 0.05)
-    assert command(many)[-6:] == ("--blocks", "5", "--max-blocks", "12", "--precision", "0.05")
-    own = {"jdk": ("own-mine",), "executor": ("virtual", "virtual+no-inline")}
-    tables: dict[str, dict[str, Any]] = {
-        "jdk_homes": {"own-mine": "/jdks/mine"},
-        "tunings": {"no-inline": {"description": "-XX:-Inline"}},
-    }
-    mine = within(Options("quick", own, tables=tables, quotas_cpus=(0.5,)), block_s=200, budget_s=600)
-    assert command(mine)[2:] == (
-        *("--jdk-home", "/jdks/mine", "--executor", "virtual", "--arm", "virtual:-XX:-Inline"),
-        *("--cpu-quota", "0.5", "--blocks", "3"),
+    assert command(["--burn", "300us"], {"jdk": ("temurin-25",)}, few) == (
+        *("matrix", "run", "--burn", "300us", "--jdk", "temurin-25", "--blocks", "3"),
     )
-    with pytest.raises(MatrixError, match="a block takes about 5 min, and an interval needs 2 of them"):
-        within(options, block_s=300, budget_s=599)
+    capsys.readouterr()
+    many = within(options, block_s=100, before_s=50, budget_s=1250)
+    assert capsys.readouterr().out == "Until the ratio is known to ± 5%: 5 to 12 blocks, 9 min to 21 min.\n"
+    assert (many.blocks, many.max_blocks, many.precision) == (5, 12, 0.05)
+    assert command([], {}, many)[-6:] == ("--blocks", "5", "--max-blocks", "12", "--precision", "0.05")
+    assert within(options, block_s=1, before_s=0, budget_s=1e9).max_blocks == 1000, "no run may have more"
+    with pytest.raises(MatrixError, match=r"60 s is too short: 70 s go to .*, a block takes about 5 min, and "):
+        within(options, block_s=300, before_s=70, budget_s=60)
     with pytest.raises(MatrixError, match='--budget: "soon" is no time'):
         seconds("soon")
+
+
+@pytest.mark.parametrize("budget", [("--budget", "10m"), ("--budget=10m",)])
+def test_whatever_was_typed_is_in_the_command_that_asks_the_same(budget: tuple[str, ...]) -> None:
+    typed = ("--window-s", "5", "--seed=7", "--jdk-home", "my jdk", "--arm", "virtual:-Xss1m", "--cpu-quota", "500m")
+    found = command([*typed[:3], "--yes", *budget, *typed[3:]], {"wait_us": (0,)}, Options("quick", {}, blocks=3))
+    assert found == ("matrix", "run", *typed, "--wait", "0us", "--blocks", "3")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,6 +15,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
+from jdkmatrix.cli.main import EXIT_CODES
 from jdkmatrix.cli.running import conclude
 from jdkmatrix.provision.project import Project
 from jdkmatrix.store.readable import UnreadableError
@@ -161,9 +163,20 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
             ("plan", "--server", "jetty", "--workload", "banking"),
             "Eclipse Jetty has no executor liberty",
         ),
+        (
+            ("plan", "--server", "tomcat"),
+            "--server tomcat: of the executors of quick it has virtual alone; say which are compared: "
+            "--executor tomcat --executor virtual",
+        ),
         (("plan", "--workload", "spawn-work"), "spawn-work has no liberty (it has "),
         (("plan", "--jdk", "temurin-52"), 'did you mean "temurin-2'),
         (("plan", "--precision", "0.05"), "--max-blocks"),
+        (("plan", "--blocks", "1001"), "--blocks: found 1001; it should be less than or equal to 1000"),
+        (("plan", "--window-s", "1e6"), "--window-s: found 1000000.0; it should be less than or equal to 86400"),
+        (
+            ("plan", "--blocks", "5", "--max-blocks", "6", "--precision", "1"),
+            "--precision: found 1.0; it should be less than 1",
+        ),
         (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),
         (("plan", "--profile", "article", "--no-stopping", "--max-blocks", "9"), "--no-stopping adds no blocks"),
@@ -177,6 +190,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("run", "--resume", "--run", "/proc/no-such"), "/proc/no-such: no run there"),
         (("run", "--resume", "-p", "quick", "--cpus", "1", "--no-stopping"), "drop --profile, --cpus, --no-stopping\n"),
         (("jdks", "fetch", "temurin-52"), "temurin-52"),
+        (("jdks", "--json", "update", "temurin-25"), "--json lists the catalogue: update does not take it"),
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_1(home: Path, arguments: tuple[str, ...], message: str) -> None:
@@ -224,6 +238,14 @@ def test_a_cell_file_that_is_lost_is_told_and_exit_code_3(
     )
     assert lost.name in shown.replace("\\", "")
     assert "1 of 2 forks usable: 1 without a readable record" in shown.replace("\\", "")
+
+
+def test_an_address_of_runs_that_are_not_shown_is_told(home: Path, tmp_path: Path) -> None:
+    shape = replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1)
+    store = stored(tmp_path / "runs" / "run", synthetic_run(tmp_path / "made-up", shape))
+    done = called(home, "report", str(store.directory), "--records-at", f"{tmp_path}=https://example.org/")
+    assert done.returncode == 1
+    assert done.stderr == f"matrix: --records-at {tmp_path}: none of the runs that are shown lies in it\n"
 
 
 def test_the_end_of_a_run_tells_lost_files_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -350,6 +372,13 @@ def test_jdks_lists_every_entry_with_what_becomes_of_it(home: Path) -> None:
     for row in rows:
         assert row["here"]["status"] in ("ready", "fetchable", "unavailable")
         assert row["here"]["detail"]
+
+
+def test_help_has_the_exit_codes_of_the_docs() -> None:
+    table = (ROOT / "docs" / "commands.md").read_text("utf-8").partition("\n## Exit codes\n")[2].partition("\n## ")[0]
+    codes = re.findall(r"^\| (\d+(?:, \d+)*) \| ", table, re.MULTILINE)
+    assert len(codes) == 7
+    assert [code for code in codes if f" {code} " not in EXIT_CODES] == []
 
 
 def test_version() -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.project import called, make_project
+from tests.support.project import called, make_project, matrix_command
 
 COMMAND = ("--command", "java -jar my.jar {port}", "--path", "/items")
 VIRTUAL = ("--arm", "pool=", "--arm", "virtual=-Dx=y")
@@ -43,9 +46,26 @@ def test_a_command_has_its_arms_and_an_aa_check(home: Path) -> None:
     assert all(workload.endswith("-quota-500m") and server == "command" for workload, server, _ in quota)
 
 
+def test_a_word_of_a_command_may_be_longer_than_the_name_of_a_file(home: Path) -> None:
+    names = ("--command", f"java -cp my.jar:{'x' * 300}.jar Main {{port}}", "--path", "/items")
+    assert {executor for _, _, executor in planned(home, *names)} == {"pool", "pool-aa"}
+
+
 def test_a_war_has_the_executors_of_its_server(home: Path) -> None:
     cells = planned(home, "--war", "my.war", "--path", "/", "--server", "open-liberty", "--executor", "liberty")
     assert [(server, executor) for _, server, executor in cells] == [("open-liberty", "liberty")]
+
+
+def test_it_can_be_asked_about(home: Path) -> None:
+    """Too few open files keep it from being measured."""
+    asked = matrix_command("ask", "--yes", "--budget", "1h", *COMMAND, "--load", "saturate-20")
+    done = subprocess.run(
+        ["sh", "-c", 'ulimit -n 12; exec "$@"', "sh", *asked],
+        env={**os.environ, "MATRIX_HOME": str(home)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    same = f"matrix run {shlex.join(COMMAND)} --load saturate-20 --jdk temurin-25 --cpus 1 --blocks 5 --max-blocks "
+    assert f"The same without questions: {same}" in done.stdout, done.stderr
+    assert done.stderr.startswith("matrix: this process may open 12 files")
 
 
 def test_what_is_measured_is_in_the_name(home: Path, tmp_path: Path) -> None:
@@ -73,6 +93,10 @@ def test_a_table_says_the_same(home: Path) -> None:
     ("arguments", "told"),
     [
         (COMMAND[:2], "--path: say what is asked of your application"),
+        (
+            (*COMMAND, *VIRTUAL, "--arm", "virtual=-Dx=z"),
+            "--arm virtual=-Dx=z: an application has one arm virtual, and",
+        ),
         (("--path", "/"), "--path: of an application of your own, which --command or --war names"),
         (VIRTUAL, "--arm pool= and --arm virtual=OPTIONS: of an application of your own"),
         ((*COMMAND, "--war", "my.war"), "--command and --war exclude each other"),

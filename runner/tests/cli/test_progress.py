@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 
 import pytest
@@ -50,12 +51,13 @@ def test_the_time_left_only_falls_while_forks_take_turns() -> None:
     assert left == ["6:00 left", "5:10 left", "3:20 left", "2:30 left", "1:40 left", "0:50 left"]
 
 
-def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio() -> None:
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio(verbose: bool) -> None:
     sink = StringIO()
     forks = {name: measured(1, rate) for name, rate in (("liberty", 1000.0), ("virtual", 630.0))}
     group = [cell(key(name), (fork,)) for name, fork in forks.items()]
     with display(
-        Console(file=sink, width=100, force_terminal=True, color_system=None), 60, 0.05, verbose=False
+        Console(file=sink, width=100, force_terminal=True, color_system=None), 60, 0.05, verbose=verbose
     ) as shown:
         shown.forks_ahead(4)
         for one in group:
@@ -69,9 +71,11 @@ def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio() -> None:
     for told in (
         "2/4 forks",
         " left",
-        "#2 liberty, temurin-25, 1 CPUs",
+        "#2 liberty, temurin-25, 1 CPU, ",
         "round 3/10",
         "so far: throughput",
         "told apart",
     ):
         assert told in text
+    lines = re.split(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]", text)
+    assert any(line.startswith("    round 3/10, liberty") for line in lines) == verbose, "it stays above the bar"

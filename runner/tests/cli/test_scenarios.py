@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, in_turn
+from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, chosen_here, in_turn
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.executors import is_virtual
@@ -19,6 +20,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.loads.kinds.flood import FloodLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
+from jdkmatrix.provision.project import Project
 from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.run_page.facts import reproduce
 from jdkmatrix.run.plan import select_cells
@@ -26,6 +28,7 @@ from jdkmatrix.stats.exact_test import fisher_exact
 from jdkmatrix.stats.verdicts import FAMILY_ERROR
 from tests.support.judged_pages import PageOfRun, facts_of
 from tests.support.machines import machine
+from tests.support.project import ROOT
 from tests.support.records import altered_run
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.shipped import MATRIX, REGISTRY
@@ -153,6 +156,13 @@ def test_a_size_that_is_asked_for_is_taken_whatever_the_host_is() -> None:
     assert chosen.scenario.scale == "article"
 
 
+def test_a_host_that_lacks_a_little_memory_is_told_how_much_it_has() -> None:
+    name = next(name for name, scenario in MATRIX.scenarios.items() if scenario.article.memory_bytes_min)
+    needed = MATRIX.scenarios[name].article.memory_bytes_min
+    (told,) = cannot(MATRIX, name, "article", machine(64), needed - 1)
+    assert told == f"it needs {needed // GIB} GiB of memory, and this host has {needed // GIB - 0.1:g}"
+
+
 def test_an_unknown_scenario_is_refused_with_what_there_is() -> None:
     with pytest.raises(MatrixError, match=f'did you mean "{NAMES[0]}"'):
         choose(MATRIX, asked(NAMES[0] + "x"), machine(2), GIB)
@@ -176,6 +186,17 @@ def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Pat
     assert any(notice.title == "Scenario infoq-x" and "a tenth" in notice.text for notice in shown.notices)
     assert {"Scenario", "Published"} <= facts_of(shown.page.lede).keys()
     assert reproduce(run).splitlines()[-1].startswith(".venv/bin/matrix run -s infoq-x --blocks 3 --scale small --seed")
+
+
+@pytest.mark.parametrize("typed", [("--scenario", "{}"), ("--scenario={}",), ("-s", "{}")])
+def test_a_run_can_be_repeated_when_it_is_the_turn_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["matrix", "run", *(word.format("in-turn") for word in typed), "--blocks", "2"])
+    chosen = chosen_here(Project(root=ROOT, work=tmp_path), asked("in-turn"))
+    assert chosen.scenario is not None and chosen.scenario.name in NAMES
+    said = tuple(word.format(chosen.scenario.name) for word in typed)
+    assert chosen.options.command == ("matrix", "run", *said, "--blocks", "2")
 
 
 @given(st.integers(1, 20), st.floats(0, 4e9))

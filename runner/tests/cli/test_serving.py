@@ -218,6 +218,21 @@ def test_trouble_that_lasts_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys
     assert odd.startswith("matrix: the site is not written again: ValueError in cli/serving.py:")
 
 
+def test_a_site_that_is_there_is_shown_as_it_is_while_a_run_measures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, run = make_project(tmp_path / "project"), result(tmp_path, "one").directory
+    written: list[object] = []
+    monkeypatch.setattr(serving, "is_measuring", lambda: True)
+    monkeypatch.setattr(serving, "write_site", lambda *asked, **_: written.append(asked))
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # it ends there
+        for count in (1, 1):
+            called(home, "serve", str(run), "--port", str(taken.getsockname()[1]))
+            assert len(written) == count
+            (home / "site").mkdir(exist_ok=True)
+            (home / "site" / "index.html").touch()
+
+
 def test_a_port_that_is_taken_is_one_message(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -178,6 +178,15 @@ def test_a_run_of_stages_goes_on_where_it_was_cut_off(sessions: Sessions) -> Non
     assert len(sessions.script.labels) == 14, "nothing is left to do"
 
 
+def test_a_run_whose_options_set_another_goal_than_a_profile_behind_it_goes_on(sessions: Sessions) -> None:
+    sessions.script.cut_after = 3
+    with pytest.raises(KeyboardInterrupt):
+        sessions.measure(Options("begin", {}, blocks=5, max_blocks=6, precision=0.5))
+    sessions.script.cut_after = None
+    assert sessions.measure(resume=True) == 0
+    assert sessions.loaded().run.status == "complete"
+
+
 def test_a_block_of_an_earlier_stage_that_was_spoilt_is_measured_again_behind_all_others(sessions: Sessions) -> None:
     sessions.script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-50#2"] = [invalid] * 3
     assert sessions.measure(Options("staged", {})) == 0

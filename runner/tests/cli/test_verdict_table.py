@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -82,6 +83,19 @@ def test_a_table_is_put_between_its_marks(tmp_path: Path) -> None:
     put_between(file, "t", "new")
     put_between(file, "t", "newer")
     assert file.read_text() == "a\n<!-- t -->\nnewer\n<!-- /t -->\nb\n"
+
+
+def test_a_table_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    file, text = tmp_path / "x.md", "a\n<!-- t -->\nold\n<!-- /t -->\nb\n"
+    file.write_text(text)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))  # as a disk that is full
+    try:
+        with pytest.raises(MatrixError, match="cannot be written"):
+            put_between(file, "t", "new")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert file.read_text() == text
 
 
 @pytest.mark.parametrize(

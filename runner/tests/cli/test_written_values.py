@@ -11,7 +11,16 @@ from jdkmatrix.errors import MatrixError
 
 
 @pytest.mark.parametrize(
-    ("text", "us"), [("300us", 300), ("300", 300), ("0.5 ms", 500), ("20ms", 20_000), ("1s", 1_000_000), ("7µs", 7)]
+    ("text", "us"),
+    [
+        ("300us", 300),
+        ("300", 300),
+        ("0.5 ms", 500),
+        ("20ms", 20_000),
+        ("1s", 1_000_000),
+        ("7µs", 7),
+        ("1.001ms", 1001),
+    ],
 )
 def test_times_have_units(text: str, us: int) -> None:
     assert microseconds("--wait", [text], 600_000_000) == (us,)
@@ -30,8 +39,10 @@ def test_what_is_no_time_is_refused(text: str, why: str) -> None:
 
 
 @given(st.integers(0, 10_000_000))
-def test_whole_microseconds_are_what_they_are(us: int) -> None:
-    assert microseconds("--burn", [f"{us}us", str(us)], 10_000_000) == (us, us)
+def test_whole_microseconds_are_what_they_are_in_any_unit(us: int) -> None:
+    """1.001 ms is 1000.9999999999999 µs in floats."""
+    texts = (f"{us}us", str(us), f"{us // 1000}.{us % 1000:03}ms", f"{us // 1_000_000}.{us % 1_000_000:06}s")
+    assert microseconds("--burn", texts, 10_000_000) == (us,) * 4
 
 
 def test_a_rate_may_be_written_as_one() -> None:

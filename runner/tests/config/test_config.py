@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.scenarios import as_profile
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.load import load_matrix, parse_files, parse_matrix
-from jdkmatrix.config.model import Profile
+from jdkmatrix.config.load import load_matrix, parse_files, recorded_matrix
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.config.schema import file_schema
 from jdkmatrix.domain.catalogue import executor_kinds
 from jdkmatrix.domain.executors import base_of, check_executor, is_virtual, reference, tuning_of, unsized
@@ -122,7 +122,7 @@ def test_a_mistake_is_told_once_with_its_key(mistake: Callable[[dict[str, Any]],
     data = copy.deepcopy(TOML)
     mistake(data)
     with pytest.raises(ConfigError) as caught:
-        parse_matrix(data, "matrix.toml")
+        parse_files({"matrix.toml": data})
     message = str(caught.value)
     assert message.startswith("matrix.toml: ")
     for part in expected:
@@ -226,6 +226,12 @@ def test_a_mistake_of_a_published_source_is_told_with_its_file(tables: dict[str,
     assert str(caught.value).startswith(f"{NEW}: {message}")
 
 
+@pytest.mark.parametrize("table", ["loads", "mixes", "servers"])
+def test_what_should_be_a_table_is_told_whoever_else_has_entries_of_it(table: str) -> None:
+    with pytest.raises(ConfigError, match=rf"matrix\.toml: {table}: found 3; it should be a table"):
+        parse_files({**FILES, str(ROOT / "matrix.toml"): {**FILES[str(ROOT / "matrix.toml")], table: 3}})
+
+
 def test_what_a_published_source_needs_it_brings_along() -> None:
     """Names with a number need no table, and no profile measures more for it."""
     select = {
@@ -262,7 +268,26 @@ def test_the_bank_on_a_database_may_have_any_number_of_connections() -> None:
 
 
 def test_a_run_goes_on_with_the_matrix_that_it_recorded() -> None:
-    assert parse_matrix(json.loads(MATRIX.model_dump_json(by_alias=True)), "run.json") == MATRIX
+    assert recorded(MATRIX) == MATRIX
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        Options("quick", {}, blocks=5, max_blocks=9),  # another profile has this one before it, and no max_blocks
+        Options("mission", {"workload": ("mp-ping",)}),  # what it includes has nothing left
+        Options("mission", {"workload": ("banking",)}),
+        Options("servers", {"server": ("jetty",)}),
+    ],
+    ids=lambda options: options.profile,
+)
+def test_so_it_does_where_options_have_changed_a_profile(options: Options) -> None:
+    changed = options.apply(MATRIX)
+    assert recorded(changed) == changed
+
+
+def recorded(matrix: Matrix) -> Matrix:
+    return recorded_matrix(json.loads(matrix.model_dump_json(by_alias=True)), "run.json")
 
 
 def test_every_jdk_of_the_axis_is_in_the_catalogue() -> None:

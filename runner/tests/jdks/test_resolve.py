@@ -196,6 +196,28 @@ def test_a_jdk_that_was_changed_in_the_cache_is_got_again_or_not_used(server: Fi
         fetch(wanted)
 
 
+def test_a_python_that_cannot_unpack_safely_downloads_nothing(
+    server: FileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """3.11.3, say."""
+    monkeypatch.delattr(tarfile, "data_filter")
+    with pytest.raises(MatrixError, match="archive: this Python cannot unpack safely"):
+        fetch(entry(url=f"{server.url}/good", digest=sha256(GOOD)))
+    assert not server.asked
+
+
+def test_a_jdk_that_was_changed_behind_a_link_is_got_again(server: FileServer, tmp_path: Path) -> None:
+    """Somebody moved its folder to a larger disk."""
+    wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
+    java = fetch(wanted).home / "bin" / "java"
+    folder, pinned = java.parents[2], java.read_text()
+    folder.rename(tmp_path / "large")
+    folder.symlink_to(tmp_path / "large")
+    assert fetch(wanted).source == "cache"
+    java.write_text(f"{pinned}\n")
+    assert (fetch(wanted).source, java.read_text()) == ("archive", pinned)
+
+
 def test_another_pin_is_another_jdk(server: FileServer) -> None:
     """The catalogue was corrected: what was got by the old sha256 does not stand for it."""
     fetch(entry(url=f"{server.url}/good", digest=sha256(GOOD)))

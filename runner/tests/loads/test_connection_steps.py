@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.config.load import parse_files
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.loads.base import Bound, ForkFigure, Lengths
 from jdkmatrix.loads.kinds import kind_of
@@ -27,7 +27,7 @@ def test_a_file_of_the_project_may_ask_for_it() -> None:
     loads = {**TOML["loads"], "climb-N": {**STEPS.model_dump(), "connections": "N"}}
     select = {"workload": ["mp-ping"], "load": ["climb-60"]}
     profiles = {**TOML["profiles"], "climb": {"description": "", "blocks": 1, "select": select}}
-    assert parse_matrix({**TOML, "loads": loads, "profiles": profiles}, "matrix.toml").loads["climb-60"] == STEPS
+    assert parse_files({"matrix.toml": {**TOML, "loads": loads, "profiles": profiles}}).loads["climb-60"] == STEPS
 
 
 @pytest.mark.parametrize(

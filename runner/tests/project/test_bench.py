@@ -266,16 +266,20 @@ if program == "gh":
     here = root / rest[0]
     if verb == "view":
         sys.exit(not here.is_dir())
-    if verb == "create":
+    files = [Path(word) for word in rest[1:] if word.startswith("parts/")]
+    if verb == "create" and not (files and "UPLOADS_FAIL" in os.environ):
         here.mkdir()
-    if verb == "upload":
-        for file in map(Path, rest[1:-1]):
+    if verb in ("create", "upload"):
+        for file in files:
+            assert "UPLOADS_FAIL" not in os.environ
             assert file.stat().st_size < 2 * 1024**3
             shutil.copy(file, here)
-        assert len(list(here.iterdir())) <= 1000
+        assert not files or len(list(here.iterdir())) <= 1000
     if verb == "download":
-        for file in here.glob(rest[2]):
+        found = list(here.glob(rest[2]))
+        for file in found:
             shutil.copy(file, rest[4])
+        sys.exit(not found)
     sys.exit()
 """
 
@@ -317,6 +321,20 @@ def test_runs_are_kept_without_their_logs_and_come_back_whole(tmp_path: Path, ho
     assert sorted(path.name for path in kept.iterdir()) == [one, two], "the older one would be too much for the site"
     assert not (kept / one / "logs").exists()
     assert RunStore(kept / one).load().cells == RunStore(run).load().cells
+
+
+def test_an_upload_that_fails_leaves_no_release_that_keeps_the_site_from_being_made(tmp_path: Path, home: Path) -> None:
+    (run,) = (home / "results").iterdir()
+    env = {"RELEASES": str(tmp_path / "releases"), "SITE_CELLS": "99", "PART_BYTES": "2000000000"}
+    (tmp_path / "releases").mkdir()
+    for name, fails in (("20250102T000000Z-one", False), ("20250103T000000Z-two", True)):
+        handed_over(tmp_path / name, run, name)
+        how = {**env, "UPLOADS_FAIL": "yes"} if fails else env
+        added = run_step(shell_step("Add them to the releases"), tmp_path / name, does=RELEASES, env=how)
+        assert (added.code != 0) == fails, added.output
+    fetched = run_step(shell_step("Fetch the newest runs"), tmp_path / "site", does=RELEASES, env=env)
+    assert fetched.code == 0, fetched.output
+    assert [path.name for path in (tmp_path / "site" / "kept").iterdir()] == ["20250102T000000Z-one"]
 
 
 def test_the_site_is_made_of_the_runs_of_all_machines(tmp_path: Path, home: Path) -> None:

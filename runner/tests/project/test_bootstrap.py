@@ -89,6 +89,24 @@ def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -
     assert not half.exists()
 
 
+def test_what_the_host_lacks_is_told_in_one_line(checkout: Path) -> None:
+    """Debian has the module `venv` without what fills an environment."""
+    lacking = "import sys; sys.modules['ensurepip'] = None; import bootstrap; print(bootstrap.host_problems('run'))"
+    done = subprocess.run(
+        [sys.executable, "-c", lacking], cwd=checkout / "runner", capture_output=True, text=True, check=True
+    )
+    assert done.stdout.count("python3-venv") == 1, done.stdout
+
+
+def test_what_was_built_is_gone_after_make_clean(checkout: Path) -> None:
+    shutil.copy(ROOT / "Makefile", checkout)
+    built = [checkout / "workloads" / place / "target" for place in ("loadgen", "servers/jetty", "libraries/agroal")]
+    for folder in built:
+        (folder / "classes").mkdir(parents=True)
+    subprocess.run(["make", "--silent", "clean"], cwd=checkout, check=True)
+    assert not any(folder.exists() for folder in built) and all(folder.parent.exists() for folder in built)
+
+
 def test_an_environment_that_was_made_at_another_place_is_made_anew(checkout: Path) -> None:
     """It is emptied; what comes then is tried above."""
     venv = checkout / ".venv"

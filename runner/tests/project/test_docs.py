@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.project import ROOT
+from tests.support.jdks_doubles import fake_jdk
+from tests.support.project import ROOT, called, make_project
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
@@ -46,6 +49,32 @@ def test_a_broken_link_and_a_broken_anchor_are_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# One heading\n[a](#one-heading) [b](#another) [c](page.md#one-heading) [d](missing.md)\n")
     assert broken_links(page) == ["#another", "missing.md"]
+
+
+def questions(page: Path) -> Iterator[list[str]]:
+    """The arguments of every `matrix run` and `matrix plan` that the page shows."""
+    for block in re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            program, *words = shlex.split(line, comments=True) or [""]
+            command, *arguments = words or [""]
+            if program == ".venv/bin/matrix" and command in ("run", "plan") and "--resume" not in arguments:
+                yield arguments
+
+
+@pytest.mark.parametrize("arguments", [one for page in PAGES for one in questions(page)], ids=shlex.join)
+def test_what_the_docs_measure_can_be_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("my.jar", "app.war"):
+        (tmp_path / name).touch()
+    fake_jdk(tmp_path / "~" / "jdks" / "mine", "25.0.1+8")
+    done = called(make_project(tmp_path / "project"), "plan", *arguments)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_docs_show_how_to_measure() -> None:
+    assert len([one for page in PAGES for one in questions(page)]) > 15
 
 
 def test_the_readme_is_short_and_leads_to_every_page() -> None:

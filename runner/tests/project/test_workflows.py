@@ -6,8 +6,10 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -162,6 +164,22 @@ def test_every_pin_is_looked_after() -> None:
         folder = ROOT / update["directory"].strip("/")
         pin = ROOT / pinned[update["package-ecosystem"]].strip("/")
         assert pin.is_file() and folder in pin.parents
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="it is about what Git has")
+def test_every_pom_is_there_for_what_reads_the_repository_without_building() -> None:
+    """Dependabot's reader of Maven projects gives up where the pom.xml of a module is missing."""
+
+    def modules(pom: Path) -> Iterator[Path]:
+        for module in ElementTree.parse(pom).iterfind("{*}modules/{*}module"):
+            yield (child := pom.parent / str(module.text) / "pom.xml")
+            yield from modules(child)
+
+    listed = subprocess.run(["git", "ls-files", "workloads"], cwd=ROOT, capture_output=True, text=True, check=True)
+    tracked = {ROOT / name for name in listed.stdout.splitlines()}
+    found = {*modules(ROOT / "workloads" / "pom.xml")}
+    assert found <= tracked
+    assert {pom for pom in tracked if pom.name == "pom.xml"} == found | {ROOT / "workloads" / "pom.xml"}
 
 
 # ---------------------------------------------------------------- the shell steps

@@ -175,6 +175,26 @@ def test_what_was_changed_is_made_anew_and_what_was_not_is_kept(tmp_path: Path) 
     assert (len(told), len(made)) == (1, 3)
 
 
+def test_what_was_changed_behind_a_link_is_made_anew_at_the_place_of_the_link(tmp_path: Path) -> None:
+    """Somebody moved it to a larger disk."""
+    target, elsewhere = tmp_path / "cache" / "thing", tmp_path / "large" / "thing"
+    elsewhere.parent.mkdir()
+    kept(target, lambda folder: (folder / "file").touch(), say=print)
+    target.rename(elsewhere)
+    target.symlink_to(elsewhere)
+    kept(target, lambda folder: pytest.fail("it was whole"), say=print)
+    (elsewhere / "file").write_text("more")
+    kept(target, lambda folder: (folder / "file").touch(), say=print)
+    assert (target / "file").read_text() == "" and changed(target) is None
+
+
+def test_what_cannot_be_removed_is_not_taken_for_what_was_to_be_made(tmp_path: Path) -> None:
+    target = tmp_path / "thing"
+    target.touch()
+    with pytest.raises(MatrixError, match=f"{target} cannot be made: Not a directory"):
+        kept(target, lambda folder: (folder / "file").touch(), say=print)
+
+
 def _append_slowly(target: Path, log: Path) -> None:
     with locked(target):
         for word in ("in", "out"):

@@ -98,6 +98,20 @@ def test_all_cells_have_a_value_that_is_asked_for_and_each_value_has_cells(
         assert {getattr(cell, axis) for cell in found} == set(values)
 
 
+@pytest.mark.parametrize("profile", ["mission", "matrix", "full"])
+def test_a_quota_keeps_the_shape_of_a_profile(profile: str) -> None:
+    """All stages, and what a rule includes or excludes."""
+    options = Options(profile, {}, quotas_cpus=(1.0,)).with_quotas(MATRIX)
+    boxed = stages(options.apply(parse_files(FILES, options.asked, options.tables)), profile)
+    workloads = {cell.workload for stage in boxed for cell in stage.cells}
+    assert all(name.endswith("-quota-1000m") for name in workloads)
+    without = [
+        {cell.model_copy(update={"workload": cell.workload.removesuffix("-quota-1000m")}) for cell in stage.cells}
+        for stage in boxed
+    ]
+    assert without == [{*stage.cells} for stage in stages(MATRIX, profile)]
+
+
 def test_a_quota_is_a_variant_of_each_workload() -> None:
     options = Options("quick", {"cpus": (2,)}, quotas_cpus=(0.5, 1.0)).with_quotas(MATRIX)
     matrix = options.apply(parse_files(FILES, options.asked, options.tables))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.load import parse_matrix
+from jdkmatrix.config.load import parse_files
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.executors import is_virtual, unsized
@@ -29,7 +29,7 @@ def with_profile(**select: Any) -> Matrix:
     """Of [profiles.p]; axes that are not named are whole."""
     data = copy.deepcopy(TOML)
     data["profiles"] = {"p": {"description": "", "blocks": 2, "windows": 2, "window_s": 3, "select": select}}
-    return parse_matrix(data, "matrix.toml")
+    return parse_files({"matrix.toml": data})
 
 
 def cells(**select: Any) -> tuple[CellKey, ...]:
@@ -78,7 +78,7 @@ def test_rules_of_a_profile_hold_for_experiments_too() -> None:
             "include": [{"load": ["count-100000"], "executor": ["virtual"], "blocks": 1}],
         }
     }  # fmt: skip
-    matrix = parse_matrix(data, "matrix.toml")
+    matrix = parse_files({"matrix.toml": data})
     found = select_cells(matrix, "p")
     blocks = blocks_of(matrix.profiles["p"], found)
     assert {(key.executor, key.cpus, key.load, count) for key, count in blocks.items()} == {
@@ -140,7 +140,7 @@ def test_every_mistake_has_a_message(change: dict[str, Any], expected: list[str]
     for table, entries in change.items():
         data[table].update(entries)
     with pytest.raises(ConfigError) as caught:
-        parse_matrix(data, "matrix.toml")
+        parse_files({"matrix.toml": data})
     for text in ("matrix.toml", *expected):
         assert text in str(caught.value)
 
