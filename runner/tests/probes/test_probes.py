@@ -41,8 +41,8 @@ from tests.support.waiting import wait_until
 STATUS = "Name:\tC2 CompilerThre\nThreads:\t4\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"
 
 
-def reading(threads: dict[int, ThreadCounters]) -> Reading:
-    at = Glance(monotonic_ns=0, cpu_ns=0, rss_bytes=1, virt_bytes=1, thread_count=len(threads))
+def reading(threads: dict[int, ThreadCounters], cpu_ns: int = 0) -> Reading:
+    at = Glance(monotonic_ns=0, cpu_ns=cpu_ns, rss_bytes=1, virt_bytes=1, thread_count=len(threads))
     return Reading(at=at, threads=threads)
 
 
@@ -88,6 +88,14 @@ def test_sums_over_living_threads_are_not_given_when_many_ended() -> None:
     before = reading({i: thread(5) for i in range(20)})
     after = reading({i: thread(5) for i in range(10, 60)})
     assert difference(before, after) is None
+
+
+@pytest.mark.parametrize(("missing_ns", "known"), [(0, True), (40, True), (60, False), (9_000, False)])
+def test_nor_when_threads_that_came_and_went_used_the_cpu(missing_ns: int, known: bool) -> None:
+    """One thread for each request: none is there at the start, between two questions, and none at the end."""
+    before = reading({i: thread(5) for i in range(10)}, cpu_ns=1_000)
+    after = reading({i: thread(10) for i in range(10)}, cpu_ns=1_000 + 500 + missing_ns)
+    assert (difference(before, after) is not None) == known
 
 
 @given(st.dictionaries(st.integers(1, 50), st.tuples(st.integers(0, 1000), st.integers(0, 1000))))
