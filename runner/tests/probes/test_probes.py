@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.host.cgroup_limits import Hierarchy
 from jdkmatrix.probes.cpu_balance import CpuTicks, Used
 from jdkmatrix.probes.host import (
     Clocks,
     HostReading,
-    cgroup_stat_paths,
     parse_psi,
     parse_swapped_pages,
     parse_threads_ended,
     parse_throttled_us,
     pressure,
     read_host,
+    read_throttled_us,
 )
 from jdkmatrix.probes.process import (
     Glance,
@@ -216,12 +217,24 @@ def test_cgroup_files_of_both_versions() -> None:
     assert parse_throttled_us("usage_usec 9\n") is None
     assert parse_swapped_pages("pgpgin 4\npswpin 5\npswpout 7\n") == 12
     assert parse_swapped_pages("") is None
-    root = Path("/cg")
-    assert cgroup_stat_paths("0::/user.slice/a\n", root) == (root / "user.slice/a/cpu.stat",)
-    assert cgroup_stat_paths("4:cpu,cpuacct:/x\n3:cpuset:/y\n", root) == (
-        root / "cpu,cpuacct/x/cpu.stat",
-        root / "cpu/x/cpu.stat",
-    )
+
+
+def test_quotas_above_the_own_cgroup_count(tmp_path: Path) -> None:
+    """As of a slice, in which the scope of a run is."""
+    here = tmp_path / "v2/user.slice/run.scope"
+    here.mkdir(parents=True)
+    unified = Hierarchy(2, tmp_path / "v2", here)
+    assert read_throttled_us([unified]) is None
+    (here / "cpu.stat").write_text("usage_usec 9\nnr_throttled 0\nthrottled_usec 0\n")
+    (here.parent / "cpu.stat").write_text("usage_usec 9\nnr_throttled 3\nthrottled_usec 1234\n")
+    (tmp_path / "cpu.stat").write_text("throttled_usec 99\n")
+    assert read_throttled_us([unified]) == 1234
+    own = tmp_path / "v1/pod/box"
+    own.mkdir(parents=True)
+    (own / "cpu.stat").write_text("nr_throttled 1\nthrottled_time 5000000\n")
+    (own.parent / "cpu.stat").write_text("nr_throttled 1\nthrottled_time 1000000\n")
+    v1 = Hierarchy(1, tmp_path / "v1", own, frozenset({"cpu", "cpuacct"}))
+    assert read_throttled_us([v1, Hierarchy(1, tmp_path / "none", tmp_path / "none", frozenset({"pids"}))]) == 6000
 
 
 def test_this_host_can_be_read() -> None:
