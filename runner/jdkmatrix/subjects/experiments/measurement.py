@@ -135,6 +135,10 @@ class ProgramMeasurement:
     def _duration_s(self) -> float:
         return self.cell.profile.windows * self.cell.profile.window_s
 
+    @property
+    def _longest_s(self) -> float:
+        return self.cell.workload.longest_s(self.fork.planned.key, self.cell.load, self._duration_s)
+
     def _command(self, remote: RemoteProcess | None) -> tuple[str, ...]:
         cell = self.cell
         given = Given(
@@ -153,7 +157,7 @@ class ProgramMeasurement:
             box.watch(process.pid, process.kill, started_ns=started_ns),
             host.follow(process.pid),
         ):
-            return _wait(process, self.cell.workload.longest_s(self._duration_s) + _SPARE_S)
+            return _wait(process, self._longest_s + _SPARE_S)
 
     @contextmanager
     def _process(self, box: ResourceLimits) -> Iterator[subprocess.Popen[bytes]]:
