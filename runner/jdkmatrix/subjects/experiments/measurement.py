@@ -33,6 +33,7 @@ from jdkmatrix.subjects.experiments.host_watch import HostWatch, Stretch, enclos
 
 STDOUT_LOG = "standalone.out"
 STDERR_LOG = "standalone.err"
+FOLDER = "{folder}"  # in a command: one that is the fork's, and gone afterwards
 _GRACE_S = 2.0
 _SPARE_S = 60.0  # beyond what it is asked for: its start, and a busy host
 
@@ -147,7 +148,8 @@ class ProgramMeasurement:
             duration_s=self._duration_s,
             url=remote.url if remote else None,
         )
-        return (*cell.command, *cell.workload.arguments(self.fork.planned.key, cell.load, given))
+        command = (word.replace(FOLDER, str(self.fork.scratch)) for word in cell.command)
+        return (*command, *cell.workload.arguments(self.fork.planned.key, cell.load, given))
 
     def _watched(self, box: ResourceLimits, host: HostWatch) -> int:
         started_ns = time.monotonic_ns()
