@@ -187,7 +187,7 @@ class Experiment(Table, ABC):
         """How long it takes from the start of the program on. `measured_s`: for how long it is to be measured."""
 
     @abstractmethod
-    def longest_s(self, measured_s: float) -> float:
+    def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         """The seconds after which the program counts as hung."""
 
     @classmethod

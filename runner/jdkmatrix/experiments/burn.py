@@ -195,7 +195,7 @@ class Burn(Experiment):
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return self.warmup_s + measured_s
 
-    def longest_s(self, measured_s: float) -> float:
+    def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return self.warmup_s + measured_s + 2 * self.drain_s
 
     @classmethod

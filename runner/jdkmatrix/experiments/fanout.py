@@ -89,12 +89,11 @@ class Fanout(Experiment):
         )
 
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
-        at_once = size_of(cell.executor)
-        rounds = math.ceil(load.count / at_once) if at_once and isinstance(load, CountLoad) else 1
-        return rounds * cell.wait_us / 1e6
+        return _rounds(cell, load.count if isinstance(load, CountLoad) else 1) * cell.wait_us / 1e6
 
-    def longest_s(self, measured_s: float) -> float:
-        return 5 * self.timeout_s
+    def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
+        warmup_s = _rounds(cell, self.warmup_requests) * cell.wait_us / 1e6
+        return 5 * self.timeout_s + 2 * (warmup_s + self.expected_s(cell, load, measured_s))
 
     @classmethod
     def facts(cls, seen: Seen) -> Iterator[FactRow]:
@@ -120,3 +119,9 @@ class Fanout(Experiment):
             expected = "" if spread.expected is None else f", where {measure(spread.expected, 's')} is ideal"
             least_most = f" ({amount(spread.least, 's')}–{amount(spread.most, 's')})" if spread.forks > 1 else ""
             yield cell.place, f"all answered after {measure(spread.median, spread.unit)}{least_most}{expected}."
+
+
+def _rounds(cell: CellKey, requests: int) -> int:
+    """How often as many as may be under way at once are."""
+    at_once = size_of(cell.executor)
+    return math.ceil(requests / at_once) if at_once else 1

@@ -82,9 +82,10 @@ class Hang(Experiment):
         """Some hang, and are not known beforehand."""
         return self.hold_ms * self.patience / 1000
 
-    def longest_s(self, measured_s: float) -> float:
-        """To queue, to hang, and to go on after an interrupt: each has its patience."""
-        return 4 * self.hold_ms * self.patience / 1000
+    def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
+        """To queue, to hang, and to go on after an interrupt: each has its patience; and each thread has its turn."""
+        turns = load.count if isinstance(load, CountLoad) else 1
+        return (4 * self.patience + turns) * self.hold_ms / 1000
 
     @classmethod
     def facts(cls, seen: Seen) -> Iterator[FactRow]:

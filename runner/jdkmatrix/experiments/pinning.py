@@ -107,7 +107,7 @@ class Pinning(Experiment):
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return self.warmup_s + measured_s
 
-    def longest_s(self, measured_s: float) -> float:
+    def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return self.warmup_s + measured_s + 10 * self.block_ms / 1000
 
     def held(self, seen: Seen, load: TaskLoad) -> Held | None:

@@ -62,7 +62,7 @@ class Rounds(Experiment):
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return self.warmup_s + measured_s
 
-    def longest_s(self, measured_s: float) -> float:
+    def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return self.warmup_s + measured_s + 60.0  # the tasks under way at the end of both
 
     @classmethod

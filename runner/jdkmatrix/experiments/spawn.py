@@ -154,8 +154,9 @@ class Spawn(Experiment):
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return 0.0
 
-    def longest_s(self, measured_s: float) -> float:
-        return (self.sleep_s or 0.0) + 2 * self.timeout_s
+    def longest_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
+        """Until all run, until all are done, and until they have been ended: each has its time-out."""
+        return (self.sleep_s or 0.0) + 3 * self.timeout_s
 
     @classmethod
     def readings(cls, result: ProgramResult) -> tuple[WindowReading, ...]:

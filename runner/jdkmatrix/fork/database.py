@@ -16,13 +16,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Self
 
 import psutil
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.watchdog import file_sizes
 from jdkmatrix.host import launch
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
@@ -97,7 +98,7 @@ class DatabaseProcess:
             self._facts = DatabaseFacts(
                 version=self._postgres.version,
                 command=self.command,
-                data_bytes=_size_bytes(self._data),
+                data_bytes=sum(size for _, size in file_sizes(self._data)),
                 user=pwd.getpwuid(self._user.uid if self._user else os.geteuid()).pw_name,
             )
             self._until_exit = stack.pop_all()
@@ -189,9 +190,10 @@ class DatabaseProcess:
         with self._initdb_log.open("wb") as sink:
             process = self._spawn(command, sink)
             try:
-                status = process.wait(_START_TIMEOUT_S)
-            except subprocess.TimeoutExpired:
-                status = launch.terminate(process, grace_s=0)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_START_TIMEOUT_S)
+            finally:
+                status = launch.terminate(process, grace_s=_GRACE_S)
         if status != 0:
             raise DatabaseError(f"initdb {launch.how_ended(status)}{launch.stderr_tail(self._initdb_log)}")
 
@@ -259,7 +261,3 @@ def _unprivileged() -> launch.User:
 
 def _everyone_reaches(folder: Path) -> bool:
     return all(one.stat().st_mode & 0o001 for one in (folder, *folder.resolve().parents))
-
-
-def _size_bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -38,7 +38,8 @@ class RunningFork:
 
     def __exit__(self, *stopped: object) -> None:
         """End what is still open, without a record: what stopped it is no fault of this fork."""
-        self._processes.__exit__(GeneratorExit, GeneratorExit(), None)
+        with suppress(Exception):  # it would take the place of what stopped it
+            self._processes.__exit__(GeneratorExit, GeneratorExit(), None)
 
     def measure(self) -> None:
         """All its own windows, one after another."""
@@ -68,8 +69,10 @@ class RunningFork:
                 raise
             return
         except MatrixError as error:
+            _check_not_stopped(error)
             self._draft.fail(code_of(error), str(error), figures=error.figures)
         except Exception as error:
+            _check_not_stopped(error)
             self._draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
             with suppress(OSError):  # which may be what went wrong
                 (self._draft.log_dir / "traceback.txt").write_text(traceback.format_exc())
@@ -83,6 +86,16 @@ class RunningFork:
         remote = processes.enter_context(_remote(draft))
         database = processes.enter_context(_database(draft))
         self._opened: Opened = processes.enter_context(self._measurement.opened(remote, database))
+
+
+def _check_not_stopped(error: BaseException) -> None:
+    """Raise what stopped the run, such as Ctrl-C, where the error took its place because something could not be ended
+    in order then."""
+    behind = error.__context__
+    while behind:
+        if not isinstance(behind, Exception | GeneratorExit):
+            raise behind
+        behind = behind.__context__
 
 
 def measure_fork(draft: ForkDraft, listener: Listener) -> Fork:

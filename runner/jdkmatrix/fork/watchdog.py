@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from jdkmatrix.config.model import Server
@@ -45,7 +47,7 @@ class Watchdog(Pace):
 
     def _check_disk(self) -> None:
         self._breach = breach(
-            log_bytes=sum(size for _, size in log_sizes(self._log_dir)),
+            log_bytes=sum(size for _, size in file_sizes(self._log_dir)),
             free_bytes=shutil.disk_usage(self._log_dir).free,
             rules=self._rules,
         )
@@ -69,21 +71,19 @@ def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> FloodError | No
     return None
 
 
-def log_sizes(log_dir: Path) -> list[tuple[Path, int]]:
-    """Every file below the folder with its size in bytes."""
+def file_sizes(folder: Path) -> list[tuple[Path, int]]:
+    """Every file below the folder with its size in bytes, but for those that go meanwhile."""
     sizes = []
-    for path in log_dir.rglob("*"):
-        try:
-            if path.is_file():
+    for below, _, names in os.walk(folder):
+        for path in (Path(below, name) for name in names):
+            with suppress(OSError):
                 sizes.append((path, path.stat().st_size))
-        except OSError:
-            continue  # it went away while we looked
     return sizes
 
 
 def shorten_logs(log_dir: Path) -> None:
     """Leave the beginning and the end of every long file, and say between them what is missing."""
-    for path, size in log_sizes(log_dir):
+    for path, size in file_sizes(log_dir):
         if size <= 4 * _KEEP_BYTES:
             continue
         with path.open("r+b") as file:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 from jdkmatrix.errors import MatrixError
+
+_PIECE_BYTES = 65_536
 
 
 class HttpError(MatrixError):
@@ -23,11 +26,13 @@ class NoAnswerError(HttpError):
 
 
 class Connection:
-    """`base_url` as in "http://127.0.0.1:9080/mp-ping"; every call has the timeout as its bound."""
+    """`base_url` as in "http://127.0.0.1:9080/mp-ping"; every call ends within some times the timeout, however
+    little comes at a time: a user's application may answer with a stream that never ends."""
 
     def __init__(self, base_url: str, *, timeout_s: float) -> None:
         parts = urlsplit(base_url)
         self._prefix = parts.path
+        self._timeout_s = timeout_s
         self._client = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=timeout_s)
 
     def get(self, path: str) -> tuple[int, bytes]:
@@ -67,14 +72,13 @@ class Connection:
         try:
             self._client.request(method, self._prefix + path)
             response = self._client.getresponse()
-            return response.status, response.read()
+            return response.status, _body(response, time.monotonic() + self._timeout_s)
         except ConnectionRefusedError:
             self._client.close()
             raise RefusedError(f"{method} {self._prefix}{path}: connection refused") from None
         except TimeoutError:
             self._client.close()
-            timeout_s = self._client.timeout
-            raise NoAnswerError(f"{method} {self._prefix}{path}: no answer within {timeout_s:g} s") from None
+            raise NoAnswerError(f"{method} {self._prefix}{path}: no answer within {self._timeout_s:g} s") from None
         except (OSError, http.client.HTTPException) as error:
             self._client.close()
             raise HttpError(f"{method} {self._prefix}{path}: {error or type(error).__name__}") from None
@@ -84,6 +88,20 @@ class Connection:
 
     def __exit__(self, *stopped: object) -> None:
         self.close()
+
+
+def _body(response: http.client.HTTPResponse, until_s: float) -> bytes:
+    """Raises: TimeoutError: there is more at that time of time.monotonic."""
+    pieces = []
+    with response:
+        while piece := response.read1(_PIECE_BYTES):
+            pieces.append(piece)
+            if time.monotonic() > until_s:
+                raise TimeoutError
+    body = b"".join(pieces)
+    if response.length:
+        raise http.client.IncompleteRead(body, response.length)
+    return body
 
 
 def _excerpt(body: bytes) -> str:

@@ -28,15 +28,17 @@ def server_port(root: Path = Path("/")) -> int:
         MatrixError: there is none.
     """
     low, high = _local_range(root)
-    candidates = [port for some in (range(_FIRST, low), range(high + 1, 65_536)) for port in some]
-    for port in random.SystemRandom().sample(candidates or range(_FIRST, 65_536), _TRIES):
+    never = [port for some in (range(_FIRST, low), range(high + 1, 65_536)) for port in some]
+    draw = random.SystemRandom()
+    tried = [*draw.sample(never, min(_TRIES, len(never))), *draw.sample(range(_FIRST, 65_536), _TRIES)]
+    for port in tried:
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
             return port
-    raise MatrixError(f"no port is free for a server, of {_TRIES} between {_FIRST} and 65535 that were tried")
+    raise MatrixError(f"no port is free for a server, of {len(tried)} between {_FIRST} and 65535 that were tried")
 
 
 def _local_range(root: Path) -> tuple[int, int]:

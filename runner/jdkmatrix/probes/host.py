@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.domain.quantities import rise
+from jdkmatrix.host.cgroup_limits import Hierarchy, read_hierarchies
 from jdkmatrix.probes.cpu_balance import CpuTicks, Used, balance, parse_stat
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import CpuUse, Pressure
 
 _PROC = Path("/proc")
-_CGROUP = Path("/sys/fs/cgroup")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class HostReading:
     clocks: Clocks
     ticks: Mapping[int, CpuTicks]  # by CPU
     psi_some_us: int | None  # total stall time, /proc/pressure/cpu
-    throttled_us: int | None  # of the runner's own cgroup, which server and driver are in
+    throttled_us: int | None  # of the runner's own cgroup, which server and driver are in, and of those above it
     swapped_pages: int | None  # in and out, whole host
     threads_ended: int | None = None  # of all processes of the host
 
@@ -67,18 +67,13 @@ def parse_threads_ended(stat: str, loadavg: str) -> int | None:
     return int(started.group(1)) - int(alive.group(1)) if started and alive else None
 
 
-def cgroup_stat_paths(own_cgroup: str, root: Path = _CGROUP) -> tuple[Path, ...]:
-    """The possible paths of cpu.stat for the cgroup in /proc/self/cgroup (cgroups(7)), the likelier first."""
-    paths = []
-    for line in own_cgroup.splitlines():
-        _, controllers, path = line.split(":", 2)
-        relative = path.lstrip("/")
-        if not controllers:
-            paths.append(root / relative / "cpu.stat")
-        elif "cpu" in controllers.split(","):
-            paths.append(root / controllers / relative / "cpu.stat")
-            paths.append(root / "cpu" / relative / "cpu.stat")
-    return tuple(paths)
+def read_throttled_us(hierarchies: Iterable[Hierarchy]) -> int | None:
+    """Of this process's cgroups and those that they are in, whose quotas hold it back as well; each counts its own
+    (Documentation/scheduler/sched-bwc.rst)."""
+    of_cpu = (one for one in hierarchies if one.version == 2 or "cpu" in one.controllers)
+    texts = (_text(folder / "cpu.stat") for one in of_cpu for folder in one.upwards)
+    found = [throttled_us for text in texts if (throttled_us := parse_throttled_us(text)) is not None]
+    return sum(found) if found else None
 
 
 def read_clocks() -> Clocks:
@@ -90,14 +85,13 @@ def read_clocks() -> Clocks:
 
 
 def read_host() -> HostReading:
-    cgroup_stats = map(_text, cgroup_stat_paths(_text(_PROC / "self/cgroup")))
     clocks, stat = read_clocks(), _text(_PROC / "stat")
     return HostReading(
         clocks=clocks,
         ticks=parse_stat(stat),
         threads_ended=parse_threads_ended(stat, _text(_PROC / "loadavg")),
         psi_some_us=parse_psi(_text(_PROC / "pressure/cpu")),
-        throttled_us=next((us for us in map(parse_throttled_us, cgroup_stats) if us is not None), None),
+        throttled_us=read_throttled_us(read_hierarchies(_PROC)),
         swapped_pages=parse_swapped_pages(_text(_PROC / "vmstat")),
     )
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
 
-# When more than this share of the threads alive at the start of a window have ended by its end, sums over living
-# threads are not the process's: with one thread per request they would miss nearly everything.
+# When more than this share of the threads alive at the start of a window have ended by its end, or this share of the
+# CPU time was used by threads that have, sums over living threads are not the process's: with one thread per request
+# they would miss nearly everything.
 CHURN_SHARE_MAX = 0.10
 
 # Compiler threads as the kernel names them: HotSpot's "C1 CompilerThread0", OpenJ9's "JIT Compilation Thread-000".
@@ -138,7 +139,10 @@ def parse_thread(status: str, schedstat: str) -> ThreadCounters | None:
 def difference(before: Reading, after: Reading) -> Scheduling | None:
     """The counts of all threads between two readings; None when too many ended in between to know."""
     ended = before.threads.keys() - after.threads.keys()
+    spent_ns = after.at.cpu_ns - before.at.cpu_ns
     if len(ended) > CHURN_SHARE_MAX * len(before.threads):
+        return None
+    if _cpu_ns_of(("",), before, after) < (1 - CHURN_SHARE_MAX) * spent_ns:
         return None
     return _minus(_sum(after.threads.values()), _sum(then for tid, then in before.threads.items() if tid not in ended))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -100,6 +102,10 @@ class ServerProcess:
         for child in started:
             with suppress(psutil.Error):
                 child.kill()
+        # Those of a server that has ended before. Who has its number now is somebody else, and so is the group.
+        if not psutil.pid_exists(self.pid):
+            with suppress(OSError):  # as a rule there is none
+                os.killpg(self.pid, signal.SIGKILL)
 
     def wait_ready(self, while_starting: Callable[[int], None] = lambda _: None) -> float:
         """Seconds from the start to the first answer with status 2xx; `while_starting` is called with the pid again and

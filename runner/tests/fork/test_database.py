@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import pwd
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -145,6 +147,24 @@ def test_a_full_disk_is_told_by_its_log(postgres: Postgres, tmp_path: Path) -> N
         if os.path.ismount(disk):
             subprocess.run(["umount", disk], check=True)
         disk.rmdir()
+
+
+def test_what_makes_its_data_ends_when_it_is_stopped(postgres: Postgres, tmp_path: Path) -> None:
+    home, log = tmp_path / "home", tmp_path / "database.initdb.log"
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "initdb").write_text("#!/bin/sh\necho $$\nexec sleep 600\n")
+    (home / "bin" / "initdb").chmod(0o755)
+
+    def stop() -> None:
+        wait_until(lambda: log.exists() and "\n" in log.read_text())
+        _thread.interrupt_main()
+
+    stopping = threading.Thread(target=stop)
+    stopping.start()
+    with pytest.raises(KeyboardInterrupt):
+        DatabaseProcess(Postgres(home, postgres.version, ""), connections=1, cpus=CPUS, log_dir=tmp_path).__enter__()
+    stopping.join()
+    assert not psutil.pid_exists(int(log.read_text()))
 
 
 def test_what_cannot_start_says_why(postgres: Postgres, tmp_path: Path) -> None:

@@ -71,6 +71,13 @@ def test_it_runs_on_its_cpus_and_sees_what_it_is_asked(tmp_path: Path) -> None:
     assert "pinning --construct lock --threads 100 --block-ms 50" in said
 
 
+def test_it_has_a_folder_of_its_own_that_is_gone_afterwards(tmp_path: Path) -> None:
+    fork = run(tmp_path, f"mkdir {{folder}} && echo kept > {{folder}}/file && cat {tmp_path}/result.json")
+    assert fork.status is Status.OK, fork.reasons
+    assert f"{tmp_path}/scratch/file" in fork.command[2]
+    assert not (tmp_path / "scratch").exists()
+
+
 @pytest.mark.parametrize(
     ("script", "expected"),
     [

@@ -29,7 +29,7 @@ BROKEN = DriverError("it broke")
 
 @dataclass
 class Sleeping:
-    """A measurement; `fails`: with what, at which moment ("open", "rewarm", "window 2", "close")."""
+    """A measurement; `fails`: with what, at which moment ("open", "rewarm", "window 2", "close", "end")."""
 
     fails: Mapping[str, BaseException] = field(default_factory=dict)
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -45,6 +45,7 @@ class Sleeping:
                 self._at("close")
             finally:
                 process.kill()
+                self._at("end")
 
     def rewarm(self, duration_s: float) -> None:
         self._at("rewarm")
@@ -111,11 +112,16 @@ def test_a_fork_that_fails_is_recorded_and_leaves_the_others_running(
         assert [window.index for window in fork.windows] == [1, 2, 3]
 
 
+@pytest.mark.parametrize("unended", [None, DriverError, OSError])
 @pytest.mark.parametrize("moment", ["open", "rewarm", "window 1", "close"])
-def test_what_stops_a_run_passes_through_and_leaves_no_process(tmp_path: Path, moment: str) -> None:
-    others = [Sleeping(), Sleeping()]
+def test_what_stops_a_run_passes_through_and_leaves_no_process(
+    tmp_path: Path, moment: str, unended: type[Exception] | None
+) -> None:
+    """Also where forks cannot be ended in order."""
+    first, second, third = ({"end": unended("it does not end")} if unended else {} for _ in range(3))
+    others = [Sleeping(first), Sleeping(third)]
     with pytest.raises(KeyboardInterrupt):
-        turns(tmp_path, others[0], Sleeping({moment: KeyboardInterrupt()}), others[1])
+        turns(tmp_path, others[0], Sleeping({moment: KeyboardInterrupt(), **second}), others[1])
     assert others[0].processes, "it was up"
 
 

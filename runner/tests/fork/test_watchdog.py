@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.config.model import Server
-from jdkmatrix.fork.watchdog import DiskFullError, FloodError, Watchdog, breach, shorten_logs
+from jdkmatrix.fork.watchdog import DiskFullError, FloodError, Watchdog, breach, file_sizes, shorten_logs
 
 RULES = Server(
     first_response_timeout_s=1, ready_without_port_s=1, stop_timeout_s=1, smt=False, answer_timeout_s=1,
@@ -39,6 +39,25 @@ def test_a_flood_ends_the_server_while_it_is_loaded(tmp_path: Path) -> None:
         assert ended.wait(20)
         with pytest.raises(FloodError, match="log_bytes_max"):
             watchdog.check()
+
+
+def test_files_that_go_while_they_are_counted_are_no_fault(tmp_path: Path) -> None:
+    """A server that is up renames and removes some of its own."""
+    over = threading.Event()
+
+    def come_and_go() -> None:
+        while not over.is_set():
+            (tmp_path / "new").write_bytes(b"x")
+            (tmp_path / "new").rename(tmp_path / "kept")
+            (tmp_path / "kept").unlink()
+
+    changing = threading.Thread(target=come_and_go)
+    changing.start()
+    try:
+        assert all(sum(size for _, size in file_sizes(tmp_path)) <= 2 for _ in range(20_000))
+    finally:
+        over.set()
+        changing.join()
 
 
 def test_a_watch_that_fails_fails_the_fork(tmp_path: Path) -> None:

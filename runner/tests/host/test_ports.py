@@ -30,3 +30,5 @@ def test_a_server_gets_a_port_that_nobody_gets_by_chance(tmp_path: Path, text: s
     assert {server_port(tmp_path) for _ in range(50)} <= set(allowed)
     file.write_text("1024 65535")
     assert server_port(tmp_path) >= 10_000, "where there are no others, one of those"
+    file.write_text("9000 65500")  # which Oracle's database asks for
+    assert server_port(tmp_path) >= 10_000, "where there are few others"

@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.host.cgroup_limits import Hierarchy
 from jdkmatrix.probes.cpu_balance import CpuTicks, Used
 from jdkmatrix.probes.host import (
     Clocks,
     HostReading,
-    cgroup_stat_paths,
     parse_psi,
     parse_swapped_pages,
     parse_threads_ended,
     parse_throttled_us,
     pressure,
     read_host,
+    read_throttled_us,
 )
 from jdkmatrix.probes.process import (
     Glance,
@@ -41,8 +42,8 @@ from tests.support.waiting import wait_until
 STATUS = "Name:\tC2 CompilerThre\nThreads:\t4\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"
 
 
-def reading(threads: dict[int, ThreadCounters]) -> Reading:
-    at = Glance(monotonic_ns=0, cpu_ns=0, rss_bytes=1, virt_bytes=1, thread_count=len(threads))
+def reading(threads: dict[int, ThreadCounters], cpu_ns: int = 0) -> Reading:
+    at = Glance(monotonic_ns=0, cpu_ns=cpu_ns, rss_bytes=1, virt_bytes=1, thread_count=len(threads))
     return Reading(at=at, threads=threads)
 
 
@@ -88,6 +89,14 @@ def test_sums_over_living_threads_are_not_given_when_many_ended() -> None:
     before = reading({i: thread(5) for i in range(20)})
     after = reading({i: thread(5) for i in range(10, 60)})
     assert difference(before, after) is None
+
+
+@pytest.mark.parametrize(("missing_ns", "known"), [(0, True), (40, True), (60, False), (9_000, False)])
+def test_nor_when_threads_that_came_and_went_used_the_cpu(missing_ns: int, known: bool) -> None:
+    """One thread for each request: none is there at the start, between two questions, and none at the end."""
+    before = reading({i: thread(5) for i in range(10)}, cpu_ns=1_000)
+    after = reading({i: thread(10) for i in range(10)}, cpu_ns=1_000 + 500 + missing_ns)
+    assert (difference(before, after) is not None) == known
 
 
 @given(st.dictionaries(st.integers(1, 50), st.tuples(st.integers(0, 1000), st.integers(0, 1000))))
@@ -208,12 +217,24 @@ def test_cgroup_files_of_both_versions() -> None:
     assert parse_throttled_us("usage_usec 9\n") is None
     assert parse_swapped_pages("pgpgin 4\npswpin 5\npswpout 7\n") == 12
     assert parse_swapped_pages("") is None
-    root = Path("/cg")
-    assert cgroup_stat_paths("0::/user.slice/a\n", root) == (root / "user.slice/a/cpu.stat",)
-    assert cgroup_stat_paths("4:cpu,cpuacct:/x\n3:cpuset:/y\n", root) == (
-        root / "cpu,cpuacct/x/cpu.stat",
-        root / "cpu/x/cpu.stat",
-    )
+
+
+def test_quotas_above_the_own_cgroup_count(tmp_path: Path) -> None:
+    """As of a slice, in which the scope of a run is."""
+    here = tmp_path / "v2/user.slice/run.scope"
+    here.mkdir(parents=True)
+    unified = Hierarchy(2, tmp_path / "v2", here)
+    assert read_throttled_us([unified]) is None
+    (here / "cpu.stat").write_text("usage_usec 9\nnr_throttled 0\nthrottled_usec 0\n")
+    (here.parent / "cpu.stat").write_text("usage_usec 9\nnr_throttled 3\nthrottled_usec 1234\n")
+    (tmp_path / "cpu.stat").write_text("throttled_usec 99\n")
+    assert read_throttled_us([unified]) == 1234
+    own = tmp_path / "v1/pod/box"
+    own.mkdir(parents=True)
+    (own / "cpu.stat").write_text("nr_throttled 1\nthrottled_time 5000000\n")
+    (own.parent / "cpu.stat").write_text("nr_throttled 1\nthrottled_time 1000000\n")
+    v1 = Hierarchy(1, tmp_path / "v1", own, frozenset({"cpu", "cpuacct"}))
+    assert read_throttled_us([v1, Hierarchy(1, tmp_path / "none", tmp_path / "none", frozenset({"pids"}))]) == 6000
 
 
 def test_this_host_can_be_read() -> None:

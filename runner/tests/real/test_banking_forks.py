@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import psutil
 import pytest
 
 from jdkmatrix.domain.applications import BANKING_ACCOUNTS
@@ -14,9 +16,11 @@ from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.memory import UNATTRIBUTED
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.ramps import seconds_of
 from jdkmatrix.subjects.parts import Parts
 from tests.support.real_parts import Silent, subject_of, with_subject
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.real
 
@@ -76,6 +80,34 @@ def test_a_ramp_on_the_bank(fork_of: Callable[..., ForkDraft], parts: Parts) -> 
     assert sum(last.resident.values()) == last.rss_bytes
     assert last.missing or last.resident.get(UNATTRIBUTED, 0) <= 0.1 * last.rss_bytes
     assert fork.remote_command
+
+
+class CrashesAtTheAudit:
+    def step(self, text: str) -> None:
+        if text == "checking the books":
+            children = psutil.Process().children(recursive=True)
+            server = next(child for child in children if any("jetty-server.jar" in part for part in child.cmdline()))
+            server.send_signal(signal.SIGSEGV)
+            wait_until(lambda: server.status() == psutil.STATUS_ZOMBIE, "the server did not crash")
+
+
+@pytest.mark.parametrize("limits", [None, Limits(threads_max=2000)])
+def test_a_server_that_crashes_when_it_may_be_late(
+    fork_of: Callable[..., ForkDraft], parts: Parts, limits: Limits | None
+) -> None:
+    """More is due than its connections can carry. That its books cannot be checked is no excuse then, nor is a box of
+    whose limits it hit none."""
+    setup = banking(fork_of("temurin-25", "jetty", **{**BANK, "server": "jetty"}), parts, "bank-day", Limits())
+    asked = subject_of(setup).workload.model_copy(update={"limits": limits, "memory_every_s": None})
+    crowded = RAMP.model_copy(update={"connections": 2})
+    matrix = subject_of(setup).matrix
+    strict = matrix.thresholds.model_copy(update={"achieved_rate_min": 0.99})
+    matrix = matrix.model_copy(update={"thresholds": strict})
+    served = with_subject(setup, workload=asked, load=crowded, matrix=matrix)
+    fork = measure_fork(served, CrashesAtTheAudit())
+    assert [reason.code for reason in fork.windows[0].shortfalls] == ["rate-missed"]
+    assert [reason.code for reason in fork.reasons] == ["not-audited", "server"]
+    assert fork.status is Status.FAILED and "killed by signal 6" in fork.reasons[1].message
 
 
 def test_a_thread_for_each_request_in_a_box_that_is_too_small(fork_of: Callable[..., ForkDraft], parts: Parts) -> None:

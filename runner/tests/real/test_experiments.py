@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -96,7 +99,9 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duration_s: fl
     ((_, made),) = assemble(
         matrix, shared["profile"], parts, {key: cpus}, calibration, shared["host"], confiner, Flags(confiner)
     )
-    return measure_fork(draft_of(made, folder, key), Silent())
+    draft = draft_of(made, folder, key)
+    draft.scratch.mkdir()
+    return measure_fork(draft, Silent())
 
 
 def told(fork: Fork) -> ProgramResult:
@@ -243,6 +248,27 @@ def test_rows_are_put_into_files_that_are_gone_afterwards(
     assert set(Path("/var/tmp").glob("jdkmatrix-puts-*")) <= before
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_rows_of_a_program_that_was_ended_are_gone_with_the_next_one(
+    matrix: Matrix, parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    before = set(Path("/var/tmp").glob("jdkmatrix-puts-*"))
+
+    def ended(process: subprocess.Popen[bytes], timeout_s: float) -> int:
+        while process.poll() is None and set(Path("/var/tmp").glob("jdkmatrix-puts-*")) <= before:
+            time.sleep(0.01)
+        process.send_signal(number)
+        return process.wait(timeout_s)
+
+    one = cell("puts-small", FREE, "fixed-5", "count-20")
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr("jdkmatrix.subjects.experiments.measurement._wait", ended)
+        assert [reason.code for reason in run(matrix, parts, one, tmp_path / "ended", BURN_S).reasons] == ["killed"]
+    if number == signal.SIGKILL:
+        told(run(matrix, parts, one, tmp_path / "next", BURN_S))
+    assert set(Path("/var/tmp").glob("jdkmatrix-puts-*")) <= before
+
+
 @pytest.mark.parametrize("executor", ["virtual", "platform"])
 def test_lines_on_standard_output_do_not_hide_the_result(
     matrix: Matrix, parts: Parts, tmp_path: Path, executor: str
@@ -273,6 +299,26 @@ def test_an_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str, ex
     assert found["cpus"] == 1
     if load == "tasks-50-per-s":
         assert found["due"] == 50 * BURN_S, "whatever became of them"
+
+
+def test_a_program_that_is_killed_leaves_no_file_behind(
+    matrix: Matrix, parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a box does that ends it: nothing in it can tidy up."""
+    shared, places = Path("/tmp"), (Path("/tmp"), tmp_path / "scratch")
+    before = set(shared.iterdir())
+
+    def killed(process: subprocess.Popen[bytes], timeout_s: float) -> int:
+        while process.poll() is None and not any(set(place.glob("parks*.jfr")) - before for place in places):
+            time.sleep(0.01)
+        process.kill()
+        return process.wait(timeout_s)
+
+    monkeypatch.setattr("jdkmatrix.subjects.experiments.measurement._wait", killed)
+    fork = run(matrix, parts, cell("burn-small", FREE, "fixed-5", "tasks-4", burn_us=500), tmp_path)
+    assert [reason.code for reason in fork.reasons] == ["killed"]
+    assert not set(shared.glob("parks*.jfr")) - before
+    assert not (tmp_path / "scratch").exists()
 
 
 def test_the_host_is_judged_by_what_it_did_while_many_threads_were_started(

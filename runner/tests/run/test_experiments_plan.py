@@ -13,7 +13,7 @@ from jdkmatrix.config.load import parse_files
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.executors import is_virtual, unsized
-from jdkmatrix.domain.loads import TaskLoad
+from jdkmatrix.domain.loads import CountLoad, TaskLoad
 from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Given
@@ -244,6 +244,22 @@ def test_what_the_jvm_needs() -> None:
 @given(st.sampled_from(sorted(MATRIX.experiments)), st.floats(0.1, 600))
 def test_no_experiment_is_ended_before_it_can_be_over(name: str, duration_s: float) -> None:
     experiment = MATRIX.experiments[name]
-    assert experiment.longest_s(duration_s) > (duration_s if experiment.TIMED else 0)
     one = key_of(workload=name, server=NO_SERVER, load="count-100")
+    assert experiment.longest_s(one, CountLoad(count=100), duration_s) > (duration_s if experiment.TIMED else 0)
     assert kind_of(MATRIX, one).length_words(MATRIX, MATRIX.profiles["quick"], one)
+
+
+@pytest.mark.parametrize(
+    ("name", "executor", "wait_us", "count", "takes_s"),
+    [
+        ("hang-lock", "virtual", 0, 10_000, 10_000 * 0.02),
+        ("fanout", "fixed-100", 1_000_000, 100_000, 1000),
+        ("fanout", "fixed-1", 1_000_000, 100, 1000 + 100),  # its warm-up sends 1,000
+        ("spawn-print", "virtual", 0, 100, 3 * 120),
+    ],
+)  # fmt: skip
+def test_what_many_do_one_after_another_has_its_time(
+    name: str, executor: str, wait_us: int, count: int, takes_s: float
+) -> None:
+    one = key_of(executor, workload=name, server=NO_SERVER, wait_us=wait_us)
+    assert MATRIX.experiments[name].longest_s(one, CountLoad(count=count), 6.0) >= takes_s

@@ -51,7 +51,7 @@ def lay_out(
     **properties: str,
 ) -> Made:
     folder.mkdir(exist_ok=True)
-    names = (*(f"{name}.war" for name in applications()), *PLUGS, "jetty-server.jar")
+    names = (*(f"{name}.war" for name in applications()), *PLUGS, "jetty-server.jar", "quarkus-server.jar")
     files = {name: folder / name for name in names}
     for name, path in files.items():
         path.write_text(name)
@@ -119,6 +119,12 @@ def test_the_command_is_java_itself_with_the_options_in_order(tmp_path: Path) ->
     )
     assert made.launch.base_url == f"http://127.0.0.1:{made.port}/mp-ping"
     assert made.launch.messages_log == tmp_path / "logs" / "messages.log" and (tmp_path / "logs").is_dir()
+
+
+def test_files_that_a_server_does_not_tidy_up_go_with_its_folder(tmp_path: Path) -> None:
+    """Quarkus makes a folder of Vert.x, which one that is killed leaves behind."""
+    made = lay_out(tmp_path, "quarkus", server="quarkus")
+    assert f"-Djava.io.tmpdir={made.folder}" in made.launch.command
 
 
 def test_a_server_of_ours_is_its_jar(tmp_path: Path) -> None:

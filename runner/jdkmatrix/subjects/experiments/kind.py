@@ -12,7 +12,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
-from jdkmatrix.subjects.experiments.measurement import ProgramCell
+from jdkmatrix.subjects.experiments.measurement import FOLDER, ProgramCell
 from jdkmatrix.subjects.parts import Parts
 
 _MAIN = "jdkmatrix.standalone.Main"
@@ -53,7 +53,8 @@ class Experiments:
     def setup(self, parts: Parts, cell: CellKey, options: tuple[str, ...], shared: Mapping[str, Any]) -> ProgramCell:
         jars = self.artefacts(shared["matrix"], parts, cell)
         program = ("-cp", os.pathsep.join(map(str, jars)), _MAIN) if len(jars) > 1 else ("-jar", str(jars[0]))
-        return ProgramCell(**shared, command=(str(parts.java(cell.jdk)), *options, *program))
+        files = f"-Djava.io.tmpdir={FOLDER}"
+        return ProgramCell(**shared, command=(str(parts.java(cell.jdk)), files, *options, *program))
 
     def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> tuple[Path, ...]:
         libraries = (f"{name}.jar" for name in matrix.experiments[cell.workload].libraries)

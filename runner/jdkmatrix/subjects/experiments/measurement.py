@@ -33,6 +33,7 @@ from jdkmatrix.subjects.experiments.host_watch import HostWatch, Stretch, enclos
 
 STDOUT_LOG = "standalone.out"
 STDERR_LOG = "standalone.err"
+FOLDER = "{folder}"  # in a command: one that is the fork's, and gone afterwards
 _GRACE_S = 2.0
 _SPARE_S = 60.0  # beyond what it is asked for: its start, and a busy host
 
@@ -135,6 +136,10 @@ class ProgramMeasurement:
     def _duration_s(self) -> float:
         return self.cell.profile.windows * self.cell.profile.window_s
 
+    @property
+    def _longest_s(self) -> float:
+        return self.cell.workload.longest_s(self.fork.planned.key, self.cell.load, self._duration_s)
+
     def _command(self, remote: RemoteProcess | None) -> tuple[str, ...]:
         cell = self.cell
         given = Given(
@@ -143,7 +148,8 @@ class ProgramMeasurement:
             duration_s=self._duration_s,
             url=remote.url if remote else None,
         )
-        return (*cell.command, *cell.workload.arguments(self.fork.planned.key, cell.load, given))
+        command = (word.replace(FOLDER, str(self.fork.scratch)) for word in cell.command)
+        return (*command, *cell.workload.arguments(self.fork.planned.key, cell.load, given))
 
     def _watched(self, box: ResourceLimits, host: HostWatch) -> int:
         started_ns = time.monotonic_ns()
@@ -153,7 +159,7 @@ class ProgramMeasurement:
             box.watch(process.pid, process.kill, started_ns=started_ns),
             host.follow(process.pid),
         ):
-            return _wait(process, self.cell.workload.longest_s(self._duration_s) + _SPARE_S)
+            return _wait(process, self._longest_s + _SPARE_S)
 
     @contextmanager
     def _process(self, box: ResourceLimits) -> Iterator[subprocess.Popen[bytes]]:

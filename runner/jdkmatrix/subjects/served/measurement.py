@@ -156,8 +156,11 @@ class ServedMeasurement:
                         self._loaded(launch, server, box, remote, database) as warm_server,
                     ):
                         yield warm_server
+                    watchdog.check()
                     if not box.ended_it:
                         server.check_not_killed()
+                    if cell.workload.limits is None or not box.outcomes("the server", _log_lines(launch)):
+                        server.check_alive()
                 except MatrixError as error:
                     # What followed from the end of the server or of its database is not the reason; nor is the end of
                     # the server, if we ended it.

@@ -14,9 +14,9 @@ import jdkmatrix.common.histogram.Histograms;
  * to say waits in its inbox for {@link Engine}.
  *
  * <p>No request leaves the books: what was due and has no answer when the drain is over (sent or not) is recorded in
- * the corrected histogram with the time it has waited by then, a lower bound, and so is a request that timed out.
- * Otherwise an overloaded or frozen server would look better the fewer requests it answers. A request that failed has
- * no latency and is only counted.
+ * the corrected histogram with the time it has waited by then, a lower bound, and so is a request that timed out, or
+ * that was outstanding when the phase ended and failed after that. Otherwise an overloaded or frozen server would look
+ * better the fewer requests it answers. A request that failed before has no latency and is only counted.
  */
 final class Worker {
     /** What a worker tells. */
@@ -48,7 +48,6 @@ final class Worker {
     private final BlockingQueue<Report> inbox = new LinkedBlockingQueue<>();
     private final Queue<Tally> spares = new ConcurrentLinkedQueue<>();
     private final Runnable wake = this::wake;
-    private final Runnable checkTimeouts = this::checkTimeouts;
 
     private Mode mode = Mode.IDLE;
     private Tally tally = new Tally();
@@ -110,7 +109,7 @@ final class Worker {
         overNs = Math.min(startNs + Limits.INTERVAL_NS, endNs);
         pool.begin();
         pump(System.nanoTime());
-        armTimeouts();
+        armTimeouts(phaseNumber);
         armInterval();
     }
 
@@ -272,9 +271,9 @@ final class Worker {
             outstanding--;
             if (now < endNs) {
                 tally.count(failure);
-                if (failure == Failure.TIMEOUT) {
-                    recordLowerBound(connection, now);
-                }
+            }
+            if (now >= endNs || failure == Failure.TIMEOUT) {
+                recordLowerBound(connection, now);
             }
         }
         connection.barren = link.answered() ? 0 : connection.barren + 1;
@@ -329,13 +328,14 @@ final class Worker {
         }
     }
 
-    private void armTimeouts() {
+    private void armTimeouts(int phase) {
         long tickNs = Math.clamp(limits.timeoutNs() / 20, Limits.TIMEOUT_TICK_MIN_NS, Limits.TIMEOUT_TICK_MAX_NS);
-        loop.schedule(checkTimeouts, tickNs, TimeUnit.NANOSECONDS);
+        loop.schedule(() -> checkTimeouts(phase), tickNs, TimeUnit.NANOSECONDS);
     }
 
-    private void checkTimeouts() {
-        if (mode != Mode.RUNNING) {
+    private void checkTimeouts(int phase) {
+        // The next phase has a check of its own: that of this one must not go on beside it.
+        if (mode != Mode.RUNNING || phase != phaseNumber) {
             return;
         }
         long now = System.nanoTime();
@@ -344,7 +344,7 @@ final class Worker {
                 failed(connection.link, Failure.TIMEOUT);
             }
         }
-        armTimeouts();
+        armTimeouts(phase);
     }
 
     // ---------------------------------------------------------------- what the pool tells

@@ -2,6 +2,8 @@ package jdkmatrix.standalone.rounds;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +25,7 @@ import javax.sql.DataSource;
 final class Puts implements Operation {
     private static final int KEYS = 3_000;
     private static final int CONNECTIONS = 20;
+    private static final String PREFIX = "jdkmatrix-puts-";
     private static final String TABLE =
             "CREATE CACHED TABLE cache (id BIGINT PRIMARY KEY, name VARCHAR(255), content BLOB)";
     private static final String PUT = "MERGE INTO cache KEY (id) VALUES (?, ?, ?)";
@@ -48,7 +51,10 @@ final class Puts implements Operation {
     }
 
     static Puts into(Path parent, int sizeBytes) throws Exception {
-        Path folder = Files.createTempDirectory(parent, "jdkmatrix-puts-").toAbsolutePath();
+        deleteAbandoned(parent);
+        long pid = ProcessHandle.current().pid();
+        Path folder = Files.createTempDirectory(parent, PREFIX + pid + "-").toAbsolutePath();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> deleteIfPossible(folder), "delete-rows"));
         try {
             return new Puts(folder, sizeBytes);
         } catch (Exception | Error failed) {
@@ -83,6 +89,26 @@ final class Puts implements Operation {
             Pools.close(pool);
         } finally {
             delete(folder);
+        }
+    }
+
+    /** What a process that was killed has left behind. */
+    private static void deleteAbandoned(Path parent) throws IOException {
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(parent, PREFIX + "*")) {
+            for (Path folder : all) {
+                String pid = folder.getFileName().toString().substring(PREFIX.length()).split("-")[0];
+                if (pid.matches("[0-9]{1,18}") && ProcessHandle.of(Long.parseLong(pid)).isEmpty()) {
+                    deleteIfPossible(folder);
+                }
+            }
+        }
+    }
+
+    private static void deleteIfPossible(Path folder) {
+        try {
+            delete(folder);
+        } catch (IOException | UncheckedIOException goneOrOfAnotherUser) {
+            // Nothing is left to do.
         }
     }
 
