@@ -80,8 +80,7 @@ def test_what_does_not_start_says_why(java: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "said"),
-    [("hello", "printed what is no event of this version"), ("", "ended with exit status 0")],
+    ("printed", "said"), [("hello", "printed what is no event of this version"), ("", "ended with exit status 0")]
 )
 def test_another_program_is_told_from_it(printed: str, said: str, tmp_path: Path) -> None:
     other = tmp_path / "java"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.domain.loads import CountLoad, RateLoad
 from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
@@ -60,6 +60,12 @@ def test_blocks_are_added_where_figures_scatter_and_only_there(tmp_path: Path, f
     assert "cpus-1" in enough[0]
 
 
+def test_where_a_load_has_no_figure_to_compare_no_block_is_added(tmp_path: Path, forks: list[str]) -> None:
+    store = RunStore.create(tmp_path / "run")
+    run(campaign(store, load=CountLoad(count=100), blocks=5, max_blocks=20), Heard())
+    assert len(forks) == 5 * len(CELLS)
+
+
 @pytest.mark.parametrize("cut_after", [1, 7, 20, 21, 23])
 def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
     tmp_path: Path, forks: list[str], monkeypatch: pytest.MonkeyPatch, cut_after: int
@@ -106,6 +112,7 @@ def test_cells_are_whole_on_disk_and_in_outline_in_memory(tmp_path: Path, forks:
         assert cells == {key: outline(cell) for key, cell in whole.items()}
     for one in whole.values():
         assert [fork.command for fork in one.forks] == [("java",)] * 2
+        assert one.parameters["application"] == "mp-ping"
     assert len(forks) == 2 * 4
 
 
