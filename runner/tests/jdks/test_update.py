@@ -15,8 +15,8 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, dump_catalogue, load_catalogue, parse_catalogue
 from jdkmatrix.jdks.lookup import Question, question
 from jdkmatrix.jdks.pins import alternatives, instead_of, why_fixed
-from jdkmatrix.jdks.update import SYSTEMS, EntryUpdate, difference, judge
-from jdkmatrix.jdks.upstream.offers import Answer, Over, Pin, Unanswered
+from jdkmatrix.jdks.update import SYSTEMS, EntryUpdate, judge
+from jdkmatrix.jdks.upstream.offers import Answer, Over, Unanswered
 from tests.support.project import ROOT
 from tests.support.upstream_doubles import (
     AARCH64,
@@ -236,12 +236,3 @@ def test_updates(having: Catalogue, data: st.DataObject) -> None:
                 assert ids.index(kept.id) == ids.index(entry.id) + 1
         elif entry.id.removesuffix("-prev") not in newer:
             assert now == entry
-
-
-def test_the_real_catalogue_written_again_is_the_same_to_the_byte() -> None:
-    answers: dict[Question, Answer] = {
-        question(entry): {s: Pin(entry.version, None, archive) for s, archive in entry.archives.items()}
-        for entry in REAL.entries
-        if why_fixed(entry) is None
-    }
-    assert difference(JDKS_JSON.read_text(), dump_catalogue(update(REAL, answers)), JDKS_JSON.name) == ""
