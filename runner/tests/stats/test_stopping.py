@@ -1,4 +1,4 @@
-"""When blocks are enough, and what that saves. Coverage at the stop stands in test_stats_coverage."""
+"""When blocks are enough, and what that saves. Coverage at the stop stands in test_coverage.py."""
 
 from __future__ import annotations
 
