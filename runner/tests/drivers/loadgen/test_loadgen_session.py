@@ -124,16 +124,6 @@ def test_two_event_loops(moody: Moody, open_session: Open) -> None:
     assert server.report().connections == 3 + 2  # kept between phases; what was too much had been closed
 
 
-def test_connections_are_kept(moody: Moody, open_session: Open) -> None:
-    server = moody()
-    session = open_session(server.url)
-    for label in ("a", "b", "c"):
-        result = session.run(LOAD, 0.3, label=label)
-        assert result.reconnects == 0
-        assert result.completed > 0
-    assert server.report().connections == LOAD.connections
-
-
 def test_interval_log(moody: Moody, open_session: Open, tmp_path: Path) -> None:
     """All lines of a tag together are the histogram of the result."""
     result = open_session(moody().url).run(LOAD, 1.5, label="logged")
