@@ -49,11 +49,7 @@ UNTOLD = """
 
 @pytest.fixture(scope="module")
 def pages(
-    answers: Path,
-    several: Path,
-    sites: dict[str, Path],
-    experiments: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    answers: Path, several: Path, sites: dict[str, Path], experiments: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
     site = answers.parent
     return {

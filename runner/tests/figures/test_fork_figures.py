@@ -81,8 +81,7 @@ def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measure
 
 
 @pytest.mark.parametrize(
-    ("capacity_rps", "expected"),
-    [(3500.0, ForkFigure(3500.0)), (1e6, ForkFigure(6000.0, Bound.AT_LEAST))],
+    ("capacity_rps", "expected"), [(3500.0, ForkFigure(3500.0)), (1e6, ForkFigure(6000.0, Bound.AT_LEAST))]
 )
 def test_a_peak_that_was_never_reached_is_a_lower_bound(
     measured: Fork, capacity_rps: float, expected: ForkFigure
