@@ -178,7 +178,7 @@ def test_control_groups_of_version_1_and_of_groups_above_count(tmp_path: Path) -
     assert checks["CPU quota"].found == "2.5 of 4 CPUs"
     assert checks["memory"].found == "0.5 GiB available in this control group"
     above = make_host(tmp_path / "v2", {"sys/fs/cgroup/cpu.max": "200000 100000\n"})
-    assert CpuQuota().read(above).cpus == 2  # type: ignore[union-attr]
+    assert CpuQuota().read(above).cpus == 2
 
 
 def test_a_full_disk_is_unfit() -> None:

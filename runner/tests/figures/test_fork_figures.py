@@ -131,7 +131,6 @@ FIGURES = st.builds(ForkFigure, st.floats(1, 1e6), st.sampled_from(Bound))
 @given(st.lists(FIGURES, min_size=1, max_size=8))
 def test_a_mean_of_bounds_is_a_bound(figures: list[ForkFigure]) -> None:
     found = overall(figures)
-    assert found is not None
     directions = {figure.bound for figure in figures} - {Bound.NONE}
     assert found.bounded == sum(figure.bound is not Bound.NONE for figure in figures)
     assert found.bound is (None if len(directions) == 2 else next(iter(directions), Bound.NONE))

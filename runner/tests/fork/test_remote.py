@@ -111,7 +111,6 @@ def test_with_hundreds_of_requests_in_flight_it_is_late_by_a_small_part_of_the_d
             stats = remote.stats()
     assert result.unsent == result.errors.total == result.non_2xx == 0
     assert stats.in_flight_peak >= 300
-    assert stats.lateness is not None
     assert stats.lateness.min_us >= 0
     assert stats.lateness.percentiles_us["50"] < 0.1 * 200_000
 

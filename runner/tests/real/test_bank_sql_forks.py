@@ -88,7 +88,6 @@ def test_its_books_are_kept_and_its_connections_and_open_transactions_are_watche
     setup = on_a_database(fork_of("temurin-25", executor, **cell), Database(connections=10), in_flight=50)
     fork = measure_fork(setup, listener)
     assert fork.status is not Status.FAILED, fork.reasons
-    assert fork.audit is not None
     assert fork.audit.conserved and fork.audit.accounts == 1000
     assert fork.audit.transfers_answered == fork.audit.transfers_done > 0
     assert fork.audit.open_transactions == open_transactions

@@ -30,7 +30,6 @@ FORKS = [
 
 def assert_measured(fork: Fork) -> None:
     assert fork.usable, fork.reasons
-    assert fork.proof is not None
     assert fork.proof.virtual == is_virtual(fork.proof.executor)
     window = fork.windows[0]
     assert window.valid, window.reasons
@@ -39,7 +38,6 @@ def assert_measured(fork: Fork) -> None:
     assert 0 < window.sut.cpu_us_per_request < 1e6
     assert window.sut.rss_peak_bytes >= window.sut.rss_bytes > 50e6
     served = window.served
-    assert served is not None
     assert served.begun >= window.load.completed
     assert served.on(place_of(fork.proof.executor)) == served.begun
     if fork.proof.executor in ("virtual", "platform"):
@@ -56,7 +54,6 @@ def assert_measured(fork: Fork) -> None:
 
 def assert_gauges(executor: str, samples: list[Gauges | None]) -> None:
     for gauges in samples:
-        assert gauges is not None
         assert gauges.pool_size is not None and gauges.pool_size >= 1
         assert gauges.carriers is not None and (gauges.carriers >= 1) == is_virtual(executor)
         assert gauges.jit_ms > 0 and gauges.heap_used_bytes > 0 and gauges.totals["allocated_bytes"] > 0
@@ -85,10 +82,8 @@ def test_microprofile_burn_and_a_constant_rate(fork_of: ForkOf) -> None:
     fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
     result = fork.windows[0].load
-    assert result.due is not None
     assert result.due == pytest.approx(500, abs=5)
     assert result.corrected is not None
-    assert fork.burn_check is not None
     assert fork.burn_check.rounds == 100 * ROUNDS_PER_US
     assert fork.burn_check.best_us > 0
 
@@ -101,7 +96,6 @@ def test_a_search_for_the_capacity(fork_of: ForkOf, tmp_path: Path) -> None:
     assert_measured(fork)
     assert fork.windows[0].load.load == load.in_windows
     found = fork.capacity
-    assert found is not None
     assert found.ceiling_rps == pytest.approx(fork.windows[0].load.throughput_rps)
     assert found.steps[0].rate_rps == pytest.approx(found.ceiling_rps / 100)
     assert found.steps[0].held, found.steps[0].window

@@ -40,7 +40,6 @@ __all__ = ["forks"]
 
 def blocks_of(store: RunStore, cell_key: CellKey) -> int:
     found = store.read_cell(cell_key)
-    assert found is not None
     return len(found.forks)
 
 
