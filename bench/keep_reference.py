@@ -6,7 +6,8 @@ Left out is what no figure of any page needs:
 
 - the points of distributions that have a histogram, and histograms of lateness, whose percentiles stay;
 - the histogram of uncorrected latencies where there is one of corrected latencies;
-- second by second, what the driver and the server did in the second and all later blocks, and the windows of their warm-up.
+- second by second, what the driver and the server did in the second and all later blocks, and the windows of their warm-up:
+  how long forks that took turns are in getting warm, the first block tells.
   Of a load that rises, whose figures are read from them, all is kept.
 
 Each run goes to results/reference/ID, also one that is there already. Afterwards

@@ -67,8 +67,8 @@ def with_profile(
     load: str = "saturate-50", wait_us: int = 0, blocks: int, rounds: int, precision: float = 0.05,
     tunings: Mapping[str, Tuning] | None = None,
 ) -> Matrix:  # fmt: skip
-    """`matrix` with a profile `PROFILE` of executors that take turns on one CPU, and need not be on their axis. No fork
-    is measured again: a series says what a host loses."""
+    """`matrix` with a profile `PROFILE` of executors that take turns on one CPU, and need not be on their axis. A block
+    that a fault has spoilt is measured again once; the series does not say what it lost before."""
     profile = Profile(
         description=description, blocks=blocks, rounds=rounds, precision=precision, protocol="interleaved",
         select=Selection(

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 from jdkmatrix.config.own import OwnApplication
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import Application, application_of, applications
-from jdkmatrix.domain.catalogue import FeatureSet, ServerKind
+from jdkmatrix.domain.catalogue import FeatureSet, ServerKind, server_kinds
 from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX, CellKey
 from jdkmatrix.domain.executors import base_of, check_executor, unsized
 from jdkmatrix.domain.loads import TaskLoad
@@ -344,4 +344,5 @@ def _why_not_own(kind: ServerKind, name: str, workload: Workload) -> str:
         return f"{name} is served by a command of its own, and by no other server"
     if kind.is_command:
         return f"{kind.title} serves what its own command starts, and {name} has none"
-    return f"{kind.title} is embedded here without a container, and cannot deploy the WAR of {name} (Open Liberty can)"
+    able = ", ".join(one.title for one in server_kinds().values() if one.war)
+    return f"{kind.title} deploys no WAR here, and {name} is one (allowed: {able})"

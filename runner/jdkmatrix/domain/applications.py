@@ -76,6 +76,8 @@ class Application(Record):
         """Can this kind of server serve it by this front, as a server with these features would?"""
         if self.at_root or kind.is_command:
             return self.at_root and kind.is_command
+        if not self.has_probes:
+            return kind.war is not None
         return kind.has_features or ((front == "servlet" or self.same_either_way) and not features.only_here)
 
     def check(self, properties: Mapping[str, str]) -> None:

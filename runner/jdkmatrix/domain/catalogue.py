@@ -89,13 +89,15 @@ class ServerKind(Record):
     that it does not have itself.
 
     `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `virtual`: the one
-    that stands for virtual threads where a sentence compares these with the pool; `plugged`: how it is given those of
-    the catalogue; None: it cannot be. `files`: by place in the fork's folder, a file beside server.toml or one that the
-    build makes. `release`: what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml
-    embeds it, and its jar says the `version`, in a file of properties or a manifest by a key; one that is started by a
-    {command} of the user has neither. `ready_words`: what it writes to `messages_log` when it says that it is ready.
-    `gauges`: the MBean of its own pool, where it is no OwnPoolMXBean. One without `feature_sets` has no Jakarta REST.
-    `unfit_in_paths`: characters that no folder may have in its name in which it runs."""
+    that stands for virtual threads where a sentence compares these with the pool; `plugged`: how it is given those
+    of the catalogue; None: it cannot be. `files`: by place in the fork's folder, a file beside server.toml or one
+    that the build makes. `war`: the place from which it deploys an application; None: it deploys none. One with a
+    module serves ours without, and is given the whole path of another's for {application}. `release`: what makes it
+    of an artefact of toolchain.lock.json; None: the module beside server.toml embeds it, and its jar says the
+    `version`, in a file of properties or a manifest by a key; one that is started by a {command} of the user has
+    neither. `ready_words`: what it writes to `messages_log` when it says that it is ready. `gauges`: the MBean of
+    its own pool, where it is no OwnPoolMXBean. One without `feature_sets` has no Jakarta REST. `unfit_in_paths`:
+    characters that no folder may have in its name in which it runs."""
 
     name: Name
     extends: Name | None = None
@@ -105,6 +107,7 @@ class ServerKind(Record):
     command: Annotated[tuple[Argument, ...], Field(min_length=1)]
     env: Mapping[str, EnvValue]
     files: Mapping[File, File] = {}
+    war: File | None = None
     executors: Mapping[Name, OwnExecutor]
     plugged: Switch | None = None
     release: Literal["liberty"] | None = None

@@ -17,6 +17,7 @@ from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import Summary, summarise
 from jdkmatrix.stats.percentiles import tail_checked
@@ -99,11 +100,21 @@ def switches_per_request(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     windows. None where threads ended whose counts the kernel did not keep."""
     switches = answers = 0
     for window in fork.valid_windows:
-        if window.sut.voluntary_switches is None or window.sut.involuntary_switches is None:
+        voluntary, involuntary = window.sut.voluntary_switches, window.sut.involuntary_switches
+        if voluntary is None or involuntary is None or _threads_ended(window):
             return None
-        switches += window.sut.voluntary_switches + window.sut.involuntary_switches
+        switches += voluntary + involuntary
         answers += window.load.answers
     return ForkFigure(switches / answers) if answers else None
+
+
+def _threads_ended(window: Window) -> bool:
+    """Were more threads of the kernel started for requests than ever lived at once? Those that came and went between
+    two readings are in neither."""
+    served = window.served
+    if served is None or served.threads_started is None or not served.plugged_platform:
+        return False
+    return served.threads_started > window.sut.threads_peak
 
 
 def _sum_of(fork: Fork, reading: str) -> float | None:

@@ -224,8 +224,8 @@ def leading_by_block(cell: CellRecord) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class OverForks:
-    """A metric over forks, in its unit: the geometric mean with its 95 % interval, or the median, which has none.
-    `bound`: where forks give a bound only; None where these point both ways."""
+    """A metric over forks, in its unit: the geometric mean with its 95 % interval, or the median or the most, which
+    have none. `bound`: where forks give a bound only; None where these point both ways."""
 
     value: float
     low: float | None
@@ -243,8 +243,9 @@ def over_forks(metric: Metric, figures: Iterable[ForkFigure]) -> OverForks | Non
     values = [figure.value * metric.scale for figure in found]
     if not values:
         return None
-    if metric.over_forks == "median":
-        return OverForks(median(values), None, None, min(values), max(values), Bound.NONE, 0, len(values))
+    if metric.over_forks != "mean":
+        one = median(values) if metric.over_forks == "median" else max(values)
+        return OverForks(one, None, None, min(values), max(values), Bound.NONE, 0, len(values))
     over = overall(found)
     assert over is not None
     low, high = (end if end is None else end * metric.scale for end in (over.summary.ci_low, over.summary.ci_high))

@@ -2,7 +2,9 @@
 
 Forks of one block that were measured in turns are compared round by round: what drifts while they run, both meet within
 a second or two. A round that a gate took from one of them counts in neither, and the geometric mean over the others
-stands for the fork, so that the ratio of two forks is the geometric mean of the ratios of their rounds.
+stands for the fork, so that the ratio of two forks is the geometric mean of the ratios of their rounds. Where a server
+answered nothing in a round, that has no ratio: to leave it out would leave out the server's worst second. Then both
+forks stand with their figures over all common rounds.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[
     above: dict[int, float] = {}
     below: dict[int, float] = {}
     for fork, other in _pairs(cell, base):
-        rounds = shared_rounds(fork, other) if fork.took_turns_with(other) else None
-        one, two = _figure(metric, fork, cell, rounds), _figure(metric, other, base, rounds)
+        parts, by_round = _common(metric, fork, other)
+        one, two = (_figure(metric, part, of, by_round=by_round) for part, of in zip(parts, (cell, base), strict=True))
         if one is not None and two is not None:
             above[fork.fork], below[fork.fork] = one, two
     return above, below
@@ -56,16 +58,20 @@ def _pairs(cell: CellRecord, base: CellRecord) -> Iterator[tuple[Fork, Fork]]:
             yield fork, other
 
 
-def _figure(metric: Metric, fork: Fork, cell: CellRecord, rounds: frozenset[int] | None) -> float | None:
-    if rounds is None:
-        figure = metric.of(fork, cell.load)
-        return figure.value if figure is not None and figure.compares else None
-    part = fork.only(rounds)
-    figure = metric.of(part, cell.load) if part.usable else None
+def _common(metric: Metric, fork: Fork, other: Fork) -> tuple[tuple[Fork, Fork], bool]:
+    """Both with what they are compared by; and whether that is rounds, each of which has a figure of its own."""
+    if not fork.took_turns_with(other):
+        return (fork, other), False
+    rounds = shared_rounds(fork, other)
+    parts = fork.only(rounds), other.only(rounds)
+    return parts, all(len(_by_round(metric, part)) == len(rounds) for part in parts)
+
+
+def _figure(metric: Metric, fork: Fork, cell: CellRecord, *, by_round: bool) -> float | None:
+    figure = metric.of(fork, cell.load) if fork.usable else None
     if figure is None or not figure.compares:
         return None
-    logs = [math.log(value) for value in _by_round(metric, part).values()]
-    return math.exp(fmean(logs)) if logs else figure.value
+    return math.exp(fmean(map(math.log, _by_round(metric, fork).values()))) if by_round else figure.value
 
 
 def _by_round(metric: Metric, fork: Fork) -> dict[int, float]:

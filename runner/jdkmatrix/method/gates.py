@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from jdkmatrix.domain.loads import Load
 from jdkmatrix.method.gate import DEFAULT_CONTEXT, Observation, Share, WindowContext
 from jdkmatrix.method.host_gates import HOST_GATES, HostLimits
 from jdkmatrix.method.load_gates import LOAD_GATES, STARVED, LoadLimits
@@ -60,14 +61,18 @@ def _answers_s(load: LoadResult) -> float:
 
 
 def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window, ...]:
-    """The windows of one closed loop, each judged beside the others."""
-    best = max((window.sut.cpu_share for window in windows), default=None)
-    return tuple(
-        window.model_copy(update={"reasons": (*window.reasons, *found)})
-        if (found := tuple(STARVED.check(Observation(sut=window.sut, best_cpu_share=best), limits, DEFAULT_CONTEXT)))
-        else window
-        for window in windows
-    )
+    """The windows of one fork in a closed loop, each judged beside the others under the same load: fewer connections
+    may keep a server less busy."""
+    best: dict[Load, float] = {}
+    for window in windows:
+        best[window.load.load] = max(window.sut.cpu_share, best.get(window.load.load, 0.0))
+
+    def judged(window: Window) -> Window:
+        seen = Observation(sut=window.sut, best_cpu_share=best[window.load.load])
+        found = tuple(STARVED.check(seen, limits, DEFAULT_CONTEXT))
+        return window.model_copy(update={"reasons": (*window.reasons, *found)}) if found else window
+
+    return tuple(map(judged, windows))
 
 
 def burn_off(check: BurnCheck | None, limits: Thresholds) -> Reason | None:

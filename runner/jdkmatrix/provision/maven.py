@@ -78,10 +78,16 @@ def record_checksums(root: Path) -> None:
     """Write the checksum file from what a build of everything, tests included, uses now.
 
     Raises:
-        MatrixError: with the end of Maven's output.
+        MatrixError: with the end of Maven's output; the file is as before.
     """
-    (root / "workloads" / CHECKSUMS).unlink(missing_ok=True)
-    build(root, [_RECORD, "clean", "verify"])
+    file = root / "workloads" / CHECKSUMS
+    before = file.read_bytes()
+    file.unlink()
+    try:
+        build(root, [_RECORD, "clean", "verify"])
+    except MatrixError:
+        file.write_bytes(before)
+        raise
 
 
 def _unpack(archive: Path, target: Path) -> None:

@@ -31,6 +31,7 @@ Unit = Literal[
 ]
 Only = Literal["graph", "words"]
 Count = Annotated[int, Field(strict=True, ge=0)]
+Ordinal = Annotated[int, Field(strict=True, ge=1)]
 Version = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$")]
 
 
@@ -82,6 +83,12 @@ class PublishedFigure(Record):
         return self
 
 
+def _check_order(low: float | None, high: float | None) -> None:
+    """Raises: ValueError: nothing lies between them."""
+    if low is not None and high is not None and low > high:
+        raise ValueError(f"low = {low:g} is above high = {high:g}")
+
+
 Patterns = Annotated[tuple[Text | Count, ...], Field(min_length=1)]
 
 
@@ -118,6 +125,7 @@ class Precondition(Record):
     def _has_an_end(self) -> Self:
         if self.low is None and self.high is None:
             raise ValueError("give low or high or both")
+        _check_order(self.low, self.high)
         return self
 
 
@@ -144,7 +152,7 @@ class ClaimCheck(Record):
     versus_workload: Text | None = None
     versus_vendor: Text | None = None
     difference: bool = False
-    figure: Count | None = None
+    figure: Ordinal | None = None
     tolerance: Annotated[float, Field(gt=0, lt=1)] | None = None
     low: Number | None = None
     high: Number | None = None
@@ -160,6 +168,7 @@ class ClaimCheck(Record):
         own = self.low is not None or self.high is not None
         if (self.figure is not None) == own:
             raise ValueError("give either figure, or low or high or both")
+        _check_order(self.low, self.high)
         if own and self.inference is None:
             raise ValueError("low and high are no published figure: say in inference where they come from")
         if self.tolerance is not None and (self.figure is None or self.inference is None):

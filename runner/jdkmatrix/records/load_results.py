@@ -46,17 +46,30 @@ class Interval(Record):
     """One second as the driver saw it; `t_s` is its end, counted from the start of the window.
 
     `due` are the requests that the schedule has in this second (None in a closed loop), `sent` those that left in it.
-    Both are None where the driver did not say.
+    Both are None where the driver did not say. `completed`: answered, whatever the status; `non_2xx`: of these, those
+    of another status than 2xx, None where that was not kept.
     """
 
     t_s: float
     due: int | None = None
     sent: int | None = None
     completed: int
+    non_2xx: int | None = None
     errors: int
     p50_us: float | None
     p99_us: float | None
     max_us: float | None
+
+    @property
+    def succeeded(self) -> int:
+        """Answers of status 2xx."""
+        return self.completed - (self.non_2xx or 0)
+
+    @property
+    def failed_share(self) -> float:
+        """Of all requests that ended in it, those that had no answer or one of another status; 0 where none ended."""
+        ended = self.completed + self.errors
+        return 1 - self.succeeded / ended if ended else 0.0
 
 
 class LoadResult(Record):

@@ -172,11 +172,17 @@ class Window(ObservedWindow):
     shortfalls: tuple[Reason, ...] = ()  # what the server did not do; a result, and no reason to drop the window
 
     @property
+    def cpu_us(self) -> float:
+        """CPU time of the SUT, in µs, without what answering our questions took; also where nothing was answered."""
+        if self.load.answers:
+            return self.sut.cpu_us_per_request * self.load.answers
+        return (self.sut.cpu_s - (self.sut.probe_cpu_s or 0.0)) * 1e6
+
+    @property
     def cpu_us_per_answer(self) -> float:
         """CPU time of the SUT per answer of status 2xx, in µs; 0 without such an answer. A server that refuses quickly
         is not cheap."""
-        load = self.load
-        return self.sut.cpu_us_per_request * load.answers / load.answers_2xx if load.succeeded else 0.0
+        return self.cpu_us / self.load.answers_2xx if self.load.succeeded else 0.0
 
 
 class ProgramWindow(ObservedWindow):

@@ -63,11 +63,10 @@ class InstalledServer:
         switch, folder = self.kind.switch_of(executor), workloads.servers / self.kind.name
         values = {"application": application.name, "feature_set": feature_set, "executor": switch.option or executor}
         found: dict[str, Path] = {}
+        if self.kind.war and (own_war or self.kind.jar is None):
+            found[self.kind.war.format_map(values)] = own_war or workloads.file(f"{application.name}.war")
         for place, source in {**self.kind.files, **switch.files}.items():
             name = source.format_map(values)
-            if own_war and name == f"{BUILT}{application.name}.war":
-                found[place.format_map(values)] = own_war
-                continue
             ours = name.startswith(BUILT)
             beside = Path(normpath(folder / name))  # or in the folder of the server that it extends
             found[place.format_map(values)] = workloads.file(name.removeprefix(BUILT)) if ours else beside

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.domain.applications import application_of
+from jdkmatrix.domain.applications import Application, application_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.jdks.identify import Vm
@@ -62,7 +62,7 @@ class Instance:
             shutil.copyfile(source, folder / place)
         port = server_port()
         values = {
-            "application": application.name,
+            "application": self._served(application, folder),
             "executor": kind.switch_of(self.executor).option or self.executor,
             "feature_set": self.feature_set,
             "java": str(self.java),
@@ -84,6 +84,13 @@ class Instance:
             ready_words=kind.ready_words,
             cwd=folder if kind.is_command else None,
         )
+
+    def _served(self, application: Application, folder: Path) -> str:
+        """What the server is told to serve."""
+        kind = self.server.kind
+        if self.own is None or kind.war is None or kind.jar is None:
+            return application.name
+        return str(folder / kind.war.format(application=application.name))
 
     def _command(self, values: Mapping[str, str]) -> Iterator[str]:
         lists = {

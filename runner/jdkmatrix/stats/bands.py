@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from jdkmatrix.stats.intervals import CONFIDENCE, student_t
@@ -60,7 +60,7 @@ class Estimate:
     """`low`, `high`: its 95 % interval; both None for a single block. `of_ratio`: its scatter is one of logarithms.
     `one_sided`: figures are bounds, so that the truth is known to be at least `low` or at most `high`, and the other
     end is None. `confidence`: the nominal one of the interval, SEQUENTIAL_CONFIDENCE where blocks were added by looking
-    at it."""
+    at it. `pooled_freedom`: the degrees of freedom of an interval that is one of several runs; None: of one run."""
 
     value: float
     low: float | None
@@ -69,6 +69,12 @@ class Estimate:
     of_ratio: bool = False
     one_sided: bool = False
     confidence: float = CONFIDENCE
+    pooled_freedom: float | None = None
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of its interval."""
+        return self.blocks - 1 if self.pooled_freedom is None else self.pooled_freedom
 
 
 def place(estimate: Estimate, band: Band) -> Place:
@@ -98,6 +104,8 @@ def places(estimates: Sequence[Estimate], band: Band, *, one_is_enough: bool = F
 
 def _p_outside(estimate: Estimate, band: Band) -> float:
     """The p-value of "the truth lies in the band": below 0.05 where the interval lies outside."""
+    if standard_error_of(estimate) == 0:
+        return 0.0 if place(estimate, band) is Place.OUTSIDE else 1.0
     below = 1.0 if band.low is None or estimate.high is None else _p_beyond(estimate, band.low, -1)
     above = 1.0 if band.high is None or estimate.low is None else _p_beyond(estimate, band.high, 1)
     return min(below, above)
@@ -105,6 +113,8 @@ def _p_outside(estimate: Estimate, band: Band) -> float:
 
 def _p_inside(estimate: Estimate, band: Band) -> float:
     """The p-value of "the truth lies outside"."""
+    if standard_error_of(estimate) == 0:
+        return 0.0 if place(estimate, band) is Place.INSIDE else 1.0
     from_low = 0.0 if band.low is None else 1.0 if estimate.low is None else _p_beyond(estimate, band.low, 1)
     to_high = 0.0 if band.high is None else 1.0 if estimate.high is None else _p_beyond(estimate, band.high, -1)
     return max(from_low, to_high)
@@ -112,16 +122,14 @@ def _p_inside(estimate: Estimate, band: Band) -> float:
 
 def _p_beyond(estimate: Estimate, edge: float, sign: int) -> float:
     """The two-sided p-value of "the truth is not above `edge`" (`sign` 1) or not below it (-1): below 0.05 where the
-    end of the interval lies beyond. By what the interval shows of the scatter."""
+    end of the interval lies beyond. By what the interval shows of the scatter, which must be some."""
     if estimate.of_ratio and edge <= 0:
         return 0.0 if sign > 0 else 1.0
     scale, error = _scale(estimate), standard_error_of(estimate)
     away = sign * (scale(estimate.value) - scale(edge))
-    if error == 0:
-        return 0.0 if away >= 0 else 1.0
     from scipy.special import stdtr  # noqa: PLC0415 - see the package
 
-    p_value = 2 * float(stdtr(estimate.blocks - 1, -away / error))
+    p_value = 2 * float(stdtr(estimate.freedom, -away / error))
     return min(1.0, p_value * (1 - CONFIDENCE) / (1 - estimate.confidence))
 
 
@@ -135,16 +143,17 @@ def standard_error_of(estimate: Estimate) -> float:
     if estimate.of_ratio and not all(0 < end < math.inf for end in ends):
         return math.inf
     half = max(abs(scale(end) - scale(estimate.value)) for end in ends)
-    return half / student_t(estimate.confidence, estimate.blocks)
+    return half / student_t(estimate.confidence, estimate.freedom + 1)
 
 
 def _scale(estimate: Estimate) -> Callable[[float], float]:
     return math.log if estimate.of_ratio else float
 
 
-def blocks_to_decide(estimate: Estimate, band: Band) -> int | None:
+def blocks_to_decide(estimate: Estimate, band: Band, *, family: int = 1, one_is_enough: bool = False) -> int | None:
     """How many blocks in all would leave nothing open if the estimate stayed where it is, in four cases of five (see
-    above). None where that cannot be said: the interval is missing, or the estimate lies at an edge."""
+    above). `family`: of so many estimates, as in `places`; what decides about all of them takes more. None where that
+    cannot be said: the interval is missing, or the estimate lies at an edge."""
     error = standard_error_of(estimate)
     if estimate.low is None or estimate.high is None or estimate.blocks < 2 or math.isinf(error):
         return None
@@ -155,8 +164,11 @@ def blocks_to_decide(estimate: Estimate, band: Band) -> int | None:
         return estimate.blocks
     from scipy.special import chdtri  # noqa: PLC0415 - see the package
 
-    freedom = estimate.blocks - 1
+    freedom = estimate.freedom
     variance = error**2 * estimate.blocks * freedom / float(chdtri(freedom, _ASSURANCE))
     if margin == 0 or variance / margin**2 > _MOST_BLOCKS:
         return None
-    return max(estimate.blocks + 1, blocks_needed(variance, margin, estimate.confidence, least=2))
+    lies_inside = place(replace(estimate, low=estimate.value, high=estimate.value), band) is Place.INSIDE
+    adjusted_for = family if lies_inside == one_is_enough else 1
+    confidence = 1 - (1 - estimate.confidence) / adjusted_for
+    return max(estimate.blocks + 1, blocks_needed(variance, margin, confidence, least=2))

@@ -73,8 +73,8 @@ def fork_throughput(fork: Fork) -> float:
 
 
 def fork_cpu_us_per_request(fork: Fork) -> float:
-    """CPU time of the SUT per answer of status 2xx of one fork, in µs: its valid windows, each weighted by the answers
-    that its CPU time was divided by.
+    """CPU time of the SUT per answer of status 2xx of one fork, in µs: all CPU time of its valid windows over all such
+    answers, so that what a window without any has cost is in it.
 
     Raises:
         MatrixError: the fork has no valid window, or no such answer (`Fork.usable` says so beforehand).
@@ -83,7 +83,7 @@ def fork_cpu_us_per_request(fork: Fork) -> float:
     answers = sum(window.load.answers_2xx for window in windows)
     if answers == 0:
         raise MatrixError(f"fork {fork.fork} answered no request, so it has no CPU time per request")
-    return sum(window.cpu_us_per_answer * window.load.answers_2xx for window in windows) / answers
+    return sum(window.cpu_us for window in windows) / answers
 
 
 def fork_readings_us(fork: Fork) -> float | None:

@@ -53,13 +53,18 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tu
 
 def p_of_zero(values: Sequence[float]) -> float:
     """The two-sided p-value of "the true mean is 0", of at least two values: below 1 - c exactly where the interval of
-    confidence c leaves 0 out. Without any scatter it is 1 for a mean of 0 and 0 for any other."""
+    confidence c leaves 0 out."""
     mean, error = statistics.fmean(values), standard_error(values)
     if error == 0:
-        return 1.0 if abs(mean) <= _ROUNDING else 0.0
+        return p_without_scatter(mean)
     from scipy.special import stdtr  # noqa: PLC0415 - see the package
 
     return 2 * float(stdtr(len(values) - 1, -abs(mean) / error))
+
+
+def p_without_scatter(mean: float) -> float:
+    """1 for a mean of 0, also where rounding has left something of it, and 0 for any other."""
+    return 1.0 if abs(mean) <= _ROUNDING else 0.0
 
 
 def standard_error(values: Sequence[float]) -> float:
@@ -68,8 +73,8 @@ def standard_error(values: Sequence[float]) -> float:
     return 0.0 if spread <= _ROUNDING * (1 + abs(statistics.fmean(values))) else spread / math.sqrt(len(values))
 
 
-def student_t(confidence: float, n: int) -> float:
-    """The two-sided quantile of Student's t for the mean of n values."""
+def student_t(confidence: float, n: float) -> float:
+    """The two-sided quantile of Student's t for the mean of n values, which has n - 1 degrees of freedom."""
     from scipy.special import stdtrit  # noqa: PLC0415 - a third of the time that scipy.stats takes
 
     return float(stdtrit(n - 1, (1 + confidence) / 2))

@@ -44,11 +44,12 @@ class MeasuredWindow:
 
 @dataclass(frozen=True)
 class MeasuredFork:
-    """`started_s`: from the start of the process to its first answer; `warm_s`: to where its first window may begin;
-    `spent_s`: on its windows, with what lies between them and is no other fork's turn."""
+    """`started_s`: from the start of the process to its first answer; `warm_s`: to where its first window may begin,
+    None where its record does not tell; `spent_s`: on its windows, with what lies between them and is no other fork's
+    turn."""
 
     started_s: float
-    warm_s: float
+    warm_s: float | None
     spent_s: float
     windows: tuple[MeasuredWindow, ...]
 
@@ -115,17 +116,20 @@ def measured_fork(fork: Fork) -> MeasuredFork:
     if not fork.valid_windows or fork.first_response_s is None:
         raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
     first, last = fork.windows[0], fork.windows[-1]
-    warm_s, spent_s = first.t_s, last.t_s + last.load.duration_s - first.t_s
-    if fork.together and fork.warmup and fork.warmup.windows:
-        settling = fork.warmup.settling
-        warm_s = fork.warmup.windows[-1].t_s + sum(window.duration_s or 0.0 for window in settling)
-        spent_s /= len(fork.together)
+    spent_s = last.t_s + last.load.duration_s - first.t_s
     return MeasuredFork(
         started_s=fork.first_response_s,
-        warm_s=warm_s,
-        spent_s=spent_s,
+        warm_s=_warm_s(fork) if fork.together else first.t_s,
+        spent_s=spent_s / len(fork.together) if fork.together else spent_s,
         windows=tuple(MeasuredWindow(w.load.duration_s, w.load.succeeded_rps) for w in fork.valid_windows),
     )
+
+
+def _warm_s(fork: Fork) -> float | None:
+    """Of one whose first window waited until others were warm."""
+    if fork.warmup is None or not fork.warmup.windows:
+        return None
+    return fork.warmup.windows[-1].t_s + sum(window.duration_s or 0.0 for window in fork.warmup.settling)
 
 
 def compare_protocols(
@@ -183,7 +187,7 @@ def cost_in_turns(
     cancels in every round.
 
     Raises:
-        MatrixError: an arm has no fork.
+        MatrixError: an arm has no fork, or none that tells when it was warm.
     """
     arms = (numerators, denominators)
     if not all(arms):
@@ -200,8 +204,15 @@ def _adaptive(arms: Sequence[Sequence[MeasuredFork]], variance: float, rules: St
     """`variance`: of the log ratio of one block."""
     return Cost(
         blocks_needed(variance, rules.half_width_log, SEQUENTIAL_CONFIDENCE, rules.min_blocks),
-        sum(statistics.fmean(fork.warm_s + fork.spent_s for fork in arm) for arm in arms),
+        sum(_fork_s(arm) for arm in arms),
     )
+
+
+def _fork_s(arm: Sequence[MeasuredFork]) -> float:
+    warm_s = [fork.warm_s for fork in arm if fork.warm_s is not None]
+    if not warm_s:
+        raise MatrixError("no record of this executor's forks tells when they were warm")
+    return statistics.fmean(warm_s) + statistics.fmean(fork.spent_s for fork in arm)
 
 
 def _inner_variance_per_s(forks: Sequence[MeasuredFork]) -> float:

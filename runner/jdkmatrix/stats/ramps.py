@@ -30,14 +30,14 @@ STEADY_SECONDS = 5  # fewer say nothing
 @dataclass(frozen=True)
 class Second:
     """One second of the load, of those that end at `t_s` after its start. `asked`: at its end, in requests per second,
-    or in connections where a closed loop asks for no rate. `in_flight`: requests that were due by its end and have no
-    answer, sent or not. `p50_us`, `p99_us`: None where nothing was answered."""
+    or in connections where a closed loop asks for no rate. `completed_rps`: answers of status 2xx. `in_flight`:
+    requests that were due by its end and have no answer, sent or not. `p50_us`, `p99_us`: over all that ended, where a
+    request that failed took longer than any answer; None where that leaves none, or nothing was answered."""
 
     t_s: float
     asked: float
     completed_rps: float
     in_flight: float
-    errors: int
     p50_us: float | None
     p99_us: float | None
 
@@ -93,7 +93,7 @@ def latest_peak_s(load: LoadOverTime) -> float:
 
 def knee(seconds: Sequence[Second]) -> At | None:
     """The point where p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above
-    `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without an answer counts as above.
+    `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without a p99 counts as above.
     None: it never does, or the load is shorter than that.
 
     The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on. So
@@ -166,11 +166,10 @@ def _each_second(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> It
         yield Second(
             t_s=interval.t_s,
             asked=asked,
-            completed_rps=interval.completed / length_s,
+            completed_rps=interval.succeeded / length_s,
             in_flight=in_flight,
-            errors=interval.errors,
-            p50_us=interval.p50_us,
-            p99_us=interval.p99_us,
+            p50_us=interval.p50_us if interval.failed_share <= 0.5 else None,
+            p99_us=interval.p99_us if interval.failed_share <= 0.01 else None,
         )
 
 
@@ -206,12 +205,12 @@ def _steady(samples: Sequence[Sample], window: Window, from_s: float, to_s: floa
     if len(inside) < STEADY_SECONDS:
         return None
     start_s, stop_s = (ends_s[inside[0] - 1] if inside[0] else 0.0), ends_s[inside[-1]]
-    completed = sum(window.load.intervals[i].completed for i in inside)
+    succeeded = sum(window.load.intervals[i].succeeded for i in inside)
     before, after = (_cpu_s_at(samples, window.t_s + t_s) for t_s in (start_s, stop_s))
     used_s = None if before is None or after is None else after - before
     return Steady(
-        throughput_rps=completed / (stop_s - start_s),
-        cpu_us_per_request=used_s * 1e6 / completed if used_s is not None and completed else None,
+        throughput_rps=succeeded / (stop_s - start_s),
+        cpu_us_per_request=used_s * 1e6 / succeeded if used_s is not None and succeeded else None,
     )
 
 

@@ -11,7 +11,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, standard_error
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, p_without_scatter, standard_error
 from jdkmatrix.stats.ratios import Ratio, of_logs, sequential_p
 
 
@@ -44,7 +44,7 @@ def _welch(
     one, other = standard_error(above) ** 2, standard_error(below) ** 2
     error = math.sqrt(one + other)
     if error == 0:
-        return difference, difference, 1.0 if difference == 0 else 0.0
+        return difference, difference, p_without_scatter(difference)
     from scipy.special import stdtr, stdtrit  # noqa: PLC0415 - see the package
 
     freedom = (one + other) ** 2 / (one**2 / (len(above) - 1) + other**2 / (len(below) - 1))

@@ -139,13 +139,6 @@ def adjust(p_values: Mapping[Key, float]) -> dict[Key, float]:
     return dict(zip(p_values, holm(list(p_values.values())), strict=True))
 
 
-def judge(family: Mapping[Key, Ratio]) -> dict[Key, Judged]:
-    """Verdicts over ratios that are a family of their own, of arms that lost no fork; ratios of a single block are in
-    the answer, not in the family."""
-    adjusted = adjust({key: ratio.p_value for key, ratio in family.items() if ratio.p_value is not None})
-    return {key: judged(ratio, adjusted.get(key), len(adjusted)) for key, ratio in family.items()}
-
-
 def judged(
     ratio: Ratio,
     p_adjusted: float | None,

@@ -87,10 +87,14 @@ class RunStore:
     def read_cell(self, key: CellKey) -> CellRecord | None:
         """The cell's record, or None when it has none. A run that is kept for long has its cells compressed, as
         CELL.json.gz. Raises: UnreadableError."""
+        path = self._kept_path(key)
+        return _read(path, CellRecord) if path.exists() else None
+
+    def _kept_path(self, key: CellKey) -> Path:
+        """The file of the cell, compressed where there is no other."""
         plain = self.cell_path(key)
         kept = plain.with_name(f"{plain.name}.gz")
-        path = next((path for path in (plain, kept) if path.exists()), None)
-        return None if path is None else _read(path, CellRecord)
+        return kept if kept.exists() and not plain.exists() else plain
 
     def stamp(self) -> str:
         """Another one as soon as one of its files is written, a record or a log, or something else stands in its
@@ -111,8 +115,8 @@ class RunStore:
 
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
-        path = self.cell_path(key)
-        return path.rename(_unused(path.with_suffix(f".json.{why}")))
+        path = self._kept_path(key)
+        return path.rename(_unused(path.with_name(f"{path.name}.{why}")))
 
     def load(self) -> LoadedRun:
         """Everything that can be read, cells in outline where there are many; what cannot is named in `problems`.
@@ -141,7 +145,7 @@ class RunStore:
                     damaged.append(f"{self.cell_path(key)}: missing, although the run is complete")
         set_aside = [
             f"{path.name}: was unreadable, set aside and measured again"
-            for path in sorted((self.directory / _CELLS).glob("*.json.unreadable-*"))
+            for path in sorted((self.directory / _CELLS).glob("*.unreadable-*"))
         ]
         return LoadedRun(
             run=run,

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.support.browser import ARGUMENTS, MATRIX
 from tests.support.experiment_runs import experiments_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
-from tests.support.sites import site_of
+from tests.support.sites import later, site_of
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +60,20 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     moved = replace(other, run=other.run.model_copy(update={"sessions": (there,)}))
     site_of([wide, moved], folder / "site")
     return folder / "site" / "index.html"
+
+
+@pytest.fixture(scope="session")
+def histories(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The pages of all histories and of the shorter one of two: of three runs, the last two have a condition more."""
+    folder = tmp_path_factory.mktemp("history")
+    runs = [
+        synthetic_run(folder / name, replace(QUICK, jdks=("temurin-25",), burn_us=work, seed=seed, blocks=3))
+        for name, work, seed in (("first", (0,), 1), ("second", (0, 100), 2), ("third", (0, 100), 3))
+    ]
+    site_of([later(run, f"run-{day}", f"2025-01-0{day}") for day, run in enumerate(runs, start=1)], folder / "site")
+    pages = folder / "site" / "history"
+    (own,) = pages.glob("*.100.0.mp-ping.*.html")
+    return {"history": pages / "index.html", "history of a condition": own}
 
 
 @pytest.fixture(scope="session")

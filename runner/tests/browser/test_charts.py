@@ -45,7 +45,9 @@ def test_wherever_the_pointer_is_the_nearest_point_of_a_line_tells_its_figures(
 
 
 @pytest.fixture(scope="module")
-def charted(tmp_path_factory: pytest.TempPathFactory, sites: dict[str, Path], experiments: Path) -> list[Path]:
+def charted(
+    tmp_path_factory: pytest.TempPathFactory, sites: dict[str, Path], experiments: Path, histories: dict[str, Path]
+) -> list[Path]:
     """Pages with charts of every kind."""
     folder = tmp_path_factory.mktemp("charted")
     level = RampedLoad(points=((0, 0), (20, 2000), (30, 2000)), connections=100, warmup_rps=500)
@@ -56,7 +58,8 @@ def charted(tmp_path_factory: pytest.TempPathFactory, sites: dict[str, Path], ex
         "memory": RunStore(ROOT / "results" / "reference" / "20261124T223347Z-infoq-memory.small").load(),
     }
     made = [site_of([run], folder / name / "site") / "index.html" for name, run in runs.items()]
-    return [sites["quick"] / "index.html", pages_of(sites["quick"])["cell"], experiments / "index.html", *made]
+    quick = sites["quick"] / "index.html"
+    return [quick, pages_of(sites["quick"])["cell"], experiments / "index.html", *histories.values(), *made]
 
 
 def test_every_kind_of_chart_says_what_the_pointer_is_at_and_of_which_executor(

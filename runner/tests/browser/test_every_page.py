@@ -20,7 +20,8 @@ pytestmark = pytest.mark.real
 
 # With the fewest charts that each has.
 KINDS = {
-    "front": 0, "front with a map": 0, "claims": 0, "history": 0, "browse": 0, "an executor": 0, "a comparison": 0,
+    "front": 0, "front with a map": 0, "claims": 0, "history": 2, "history of a condition": 4, "browse": 0,
+    "an executor": 0, "a comparison": 0,
     "run": 6, "run of one condition": 6, "cell": 6, "run of experiments": 21, "cell of an experiment": 0, "method": 0,
 }  # fmt: skip
 # Each kind is seen wide and narrow, light and dark, and half of them light where the others are dark.
@@ -49,14 +50,19 @@ UNTOLD = """
 
 @pytest.fixture(scope="module")
 def pages(
-    answers: Path, several: Path, sites: dict[str, Path], experiments: Path, tmp_path_factory: pytest.TempPathFactory
+    answers: Path,
+    several: Path,
+    histories: dict[str, Path],
+    sites: dict[str, Path],
+    experiments: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> dict[str, Path]:
     site = answers.parent
     return {
         "front": answers,
         "front with a map": several,
         "claims": site / "claims" / "index.html",
-        "history": site / "history" / "index.html",
+        **histories,
         "browse": site / "by" / "index.html",
         "an executor": site / "by" / "executor" / "virtual.html",
         "a comparison": compared(tmp_path_factory.mktemp("compared")),

@@ -150,6 +150,28 @@ def test_a_mistake_is_told_with_its_key(mistake: Callable[[dict[str, Any]], None
         assert part in text
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"figure": 0, "tolerance": 0.1}, r"checks\[0]\.figure: found 0"),
+        ({"figure": None, "low": 2, "high": 1}, r"checks\[0]: low = 2 is above high = 1"),
+        (
+            {"figure": 1, "tolerance": 0.1, "requires": [{"says": "s", "metric": "cpu-share", "low": 95, "high": 5}]},
+            r"requires\[0]: low = 95 is above high = 5",
+        ),
+    ],
+)
+def test_a_check_has_a_figure_of_its_claim_or_a_range_in_which_something_lies(
+    fields: dict[str, Any], message: str
+) -> None:
+    check = {"says": "p99", "metric": "p99", "arm": "virtual", "inference": "i", **fields}
+    data = copy.deepcopy(DATA)
+    del data["claims"]["fast"]["not_checked"]
+    data["claims"]["fast"]["checks"] = [{name: value for name, value in check.items() if value is not None}]
+    with pytest.raises(ConfigError, match=message):
+        parsed(data)
+
+
 def test_a_file_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / FILE).write_text("source = = 1")

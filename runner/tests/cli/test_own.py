@@ -83,7 +83,10 @@ def test_a_table_says_the_same(home: Path) -> None:
         ((*COMMAND, "--server", "jetty"), "is served by a command of its own, and by no other server"),
         ((*COMMAND, "--executor", "fixed-8"), "own command has no executor fixed-8 (it has pool, virtual)"),
         ((*COMMAND, "--burn", "50us"), "to whose requests no work can be added"),
-        (("--war", "my.war", "--path", "/", "--server", "tomcat", "--executor", "tomcat"), "cannot deploy the WAR"),
+        (
+            ("--war", "my.war", "--path", "/", "--server", "helidon", "--executor", "helidon"),
+            "Helidon SE deploys no WAR here",
+        ),
     ],
 )
 def test_what_does_not_fit_is_told(home: Path, arguments: tuple[str, ...], told: str) -> None:

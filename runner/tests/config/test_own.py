@@ -117,7 +117,8 @@ def test_what_no_such_workload_has(table: dict[str, object], problem: str) -> No
         ({"workload": "mine", "server": "jetty", "executor": "virtual"}, "served by a command of its own"),
         ({"workload": "mp-ping", "server": "command", "executor": "virtual"}, "and mp-ping has none"),
         ({"workload": "shop", "executor": "liberty"}, None),
-        ({"workload": "shop", "server": "tomcat", "executor": "tomcat"}, "embedded here without a container"),
+        ({"workload": "shop", "server": "tomcat", "executor": "tomcat"}, None),
+        ({"workload": "shop", "server": "quarkus", "executor": "quarkus"}, "(allowed: Open Liberty, Eclipse Jetty,"),
         ({"workload": "shop", "executor": "virtual", "burn_us": 50}, "to whose requests no work can be added"),
     ],
 )

@@ -24,6 +24,7 @@ from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.readings import WindowReading
+from jdkmatrix.records.served import Served
 from tests.support.builders import cell, fork_with, load_result, sut_usage, window
 from tests.support.outcome_runs import all_of, missed, silent, spoilt, with_outcomes
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
@@ -71,6 +72,18 @@ def switching(*windows: tuple[int | None, int, int]) -> Fork:
 def test_context_switches_are_of_both_kinds_and_of_all_windows_together() -> None:
     assert switches_per_request(switching((900, 100, 1000), (2900, 100, 1000)), CLOSED) == ForkFigure(2.0)
     assert switches_per_request(switching((900, 100, 1000), (None, 100, 1000)), CLOSED) is None, "a part is no figure"
+
+
+@pytest.mark.parametrize(("place", "figure"), [("plugged_platform", None), ("plugged_virtual", ForkFigure(1.0))])
+def test_switches_of_threads_that_came_and_went_are_not_known(place: str, figure: ForkFigure | None) -> None:
+    """A platform thread for each request; virtual ones have none of their own."""
+    (one,) = switching((900, 100, 1000)).windows
+    places = {"servers": 0, "plugged_virtual": 0, "plugged_platform": 0, "elsewhere": 0, place: 1000}
+    served = Served(**places, begun_min=1000, begun_max=1000, left_over=0, threads_started=1000)
+    told = one.model_copy(update={"served": served, "sut": one.sut.model_copy(update={"threads_peak": 90})})
+    assert switches_per_request(fork_with(told), CLOSED) == figure
+    few = told.model_copy(update={"served": served.model_copy(update={"threads_started": 60})})
+    assert switches_per_request(fork_with(few), CLOSED) == ForkFigure(1.0), "of a pool, all of which live"
 
 
 def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measured: Fork) -> None:

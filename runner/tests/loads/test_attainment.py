@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.faults import KINDS, faults
+from jdkmatrix.fork.faults import KINDS, LostUpdateError, code_of, faults
+from jdkmatrix.fork.watchdog import FloodError
 from jdkmatrix.loads.attainment import SERVERS_OWN, ForkOutcome, OutcomeCounts, attained, contrast, fate
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
@@ -21,6 +22,8 @@ from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Capacity, Window
+from jdkmatrix.servers.process import HungError, ServerError
+from jdkmatrix.servers.proof import ProofError
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 from tests.support.builders import fork, fork_with, load_result, reasons, window
@@ -110,7 +113,7 @@ def test_one_short_window_is_enough_and_one_that_is_spoilt_says_nothing(measured
     assert first.valid
 
 
-OTHERS = ("driver", "remote", "pinning", "kernel", "measurement", "internal-error", "flood")
+OTHERS = ("driver", "remote", "pinning", "kernel", "measurement", "internal-error", "disk-full")
 
 
 @pytest.mark.parametrize("code", [*sorted(SERVERS_OWN), *OTHERS])
@@ -208,6 +211,8 @@ def test_each_load_has_its_question(load: CellLoad, title: str, is_sought: bool,
 
 
 def test_codes_of_the_servers_own_doing_are_those_that_are_not_measured_again() -> None:
+    ends = (HungError, ServerError, FloodError, ProofError, LostUpdateError)
+    assert {code_of(end("it ended so")) for end in ends} == SERVERS_OWN
     for code in SERVERS_OWN:
         assert KINDS[code] == "outcome"
         assert faults(Status.FAILED, [code], []) == ()

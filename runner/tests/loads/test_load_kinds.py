@@ -92,3 +92,10 @@ def test_the_driver_is_asked_whether_it_can_do_all_that_is_measured(load: CellLo
     offered = {one for one, _ in kind.driver_loads(3.0)}
     asks = kind.asks(LENGTHS)
     assert next(asks).load in offered
+
+
+@pytest.mark.parametrize("rates_rps", [(2000, 1000), (1000, 1000), (500, 1000, 900)])
+def test_steps_rise(rates_rps: tuple[float, ...]) -> None:
+    """CPU per request is told of the first, as that of the lowest rate."""
+    with pytest.raises(ValueError, match=r"after \d+ requests/s come \d+: rates must rise"):
+        StepsLoad(rates_rps=rates_rps, connections=50, step_s=6, warmup_rps=500)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.fork.runner_affinity import cpus_beside
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.method.gate import Observation, WindowContext
@@ -222,6 +222,15 @@ def test_a_closed_loop_in_which_the_server_idled_is_seen_beside_its_peers() -> N
     assert [[reason.code for reason in one.reasons] for one in judged] == [[], ["starved"], []]
     assert beside_peers([calm, idle], LIMITS) == (calm, idle), "it was not saturated"
     assert beside_peers([], LIMITS) == ()
+
+
+def test_a_step_of_fewer_connections_is_no_peer_of_one_that_saturates_the_server() -> None:
+    """Each waits for a remote system: with 50 of them the server idles for two thirds of the time."""
+    steps = [
+        window(load=load_result(SaturateLoad(connections=connections)), sut=sut_usage(cpu_share=share))
+        for connections, share in ((50, 0.33), (100, 0.65), (200, 0.98))
+    ]
+    assert beside_peers(steps, LIMITS) == tuple(steps)
 
 
 def test_this_tool_keeps_off_the_cpus_of_the_server() -> None:

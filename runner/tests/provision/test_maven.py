@@ -23,14 +23,28 @@ def test_the_pinned_version_is_what_runs() -> None:
     assert env["JAVA_HOME"] in done.stdout
 
 
-def test_its_exit_status_is_ours(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    """A project that Maven can be asked about, without anything to build."""
     shutil.copyfile(ROOT / artefacts.LOCK_FILE, tmp_path / artefacts.LOCK_FILE)
     (tmp_path / "workloads" / "servers").mkdir(parents=True)
     shutil.copy(ROOT / "workloads" / "servers" / "modules.sh", tmp_path / "workloads" / "servers")
-    assert maven.main(["no-such-phase"], tmp_path) == 1
+    return tmp_path
+
+
+def test_its_exit_status_is_ours(empty: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert maven.main(["no-such-phase"], empty) == 1
     assert "there is no POM in this directory" in capfd.readouterr().out
 
 
 def test_without_a_lock_it_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert maven.main(["verify"], tmp_path) == 2
     assert "toolchain.lock.json: cannot be read: No such file" in capfd.readouterr().err
+
+
+def test_checksums_that_could_not_be_recorded_are_as_before(empty: Path) -> None:
+    recorded = empty / "workloads" / maven.CHECKSUMS
+    recorded.parent.mkdir(parents=True)
+    recorded.write_text("as before")
+    assert maven.main(["--record"], empty) == 2
+    assert recorded.read_text() == "as before"

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from jdkmatrix.config.own import OwnApplication
+from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
@@ -27,7 +28,7 @@ from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served import outside
 from jdkmatrix.subjects.served.own import Trial
-from tests.support.own_application import build_jar, write_war
+from tests.support.own_application import build_jar, build_war
 from tests.support.project import C1_ALONE, make_project, matrix, matrix_command
 from tests.support.real_parts import cpu_sets
 from tests.support.records import in_whole
@@ -97,9 +98,11 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("one_run_on_this_host")
-def test_a_war_is_deployed_unchanged(tmp_path: Path) -> None:
-    home, run, war = make_project(tmp_path / "project"), tmp_path / "run", write_war(tmp_path / "shop.war")
-    asked = ("--war", str(war), "--path", "/items/1.txt", "--server", "open-liberty", "--executor", "virtual")
+@pytest.mark.parametrize("server", ["open-liberty", "tomcat", "jetty"])
+def test_a_war_is_deployed_unchanged(server: str, parts: Parts, tmp_path: Path) -> None:
+    home, run = make_project(tmp_path / "project"), tmp_path / "run"
+    war = build_war(tmp_path / "shop.war", parts.workloads.file("tomcat-server.jar"))
+    asked = ("--war", str(war), "--path", "/items/{random:1:9}", "--server", server, "--executor", "virtual")
     done = matrix(home, "run", "--profile", "short", *asked, "--run", str(run), timeout_s=500)
     assert done.returncode == 0, done.stdout + done.stderr
     (cell,) = loaded(run).cells
@@ -192,13 +195,24 @@ def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., I
     assert not left, "what it has started ends with it"
 
 
-def test_a_war_that_does_not_deploy_is_told(workloads: Workloads, parts: Parts, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        ("open-liberty", ["the last answer was 404", "CWWKM0101E"]),
+        ("tomcat", ["ended with status 1", "broken.war does not deploy"]),
+        ("jetty", ["ended with status 1", "broken.war"]),
+    ],
+)
+def test_a_war_that_does_not_deploy_is_told(
+    server: str, told: list[str], workloads: Workloads, parts: Parts, tmp_path: Path
+) -> None:
     war = tmp_path / "broken.war"
     war.write_bytes(b"no archive")
     own = OwnApplication.model_validate({"war": str(war), "path": "/"})
     instance = replace(
-        on_liberty(workloads, parts.java("temurin-25"), feature_set="restfulWS-3.1", executor="liberty"),
-        own=OwnParts(own.application, war=war),
+        on_liberty(workloads, parts.java("temurin-25"), executor="virtual"), own=OwnParts(own.application, war=war)
     )
+    if server != "open-liberty":
+        instance = replace(instance, server=InstalledServer(server_kinds()[server], "", ""))
     message = tried(parts, instance, "/", 20)
-    assert "the last answer was 404" in message and "CWWKM0101E" in message
+    assert all(words in message for words in told), message

@@ -11,7 +11,8 @@ import pytest
 from jdkmatrix.cli.scenarios import SCALES, as_profile
 from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT
+from jdkmatrix.figures.metrics import BY_ID, CPU, THROUGHPUT
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
@@ -350,6 +351,11 @@ def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
         for cell in asked if check.versus_vendor else ():
             version = cell.jdk.partition("-")[2]
             assert cell.model_copy(update={"jdk": f"{check.versus_vendor}-{version}"}) in cells, cell.cell_id
+        for needed in check.requires:
+            assert all(cell.model_copy(update={"executor": needed.arm or cell.executor}) in cells for cell in asked)
+        if check.metric == CPU.id:
+            of_all = [kind_of(MATRIX.loads[cell.load]).cpu_label is None for cell in asked]
+            assert all(of_all), f"{check.says}: that of one step is another figure"
         if all(cell.has_server for cell in asked):
             metric = BY_ID[check.metric]
             if check.figure and not (check.versus or check.versus_load):

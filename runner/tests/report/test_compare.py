@@ -49,6 +49,8 @@ def test_a_single_fork_has_no_interval_and_none_no_ratio() -> None:
     one = unpaired_ratio([2.0], [1.0, 1.1])
     assert one is not None and (one.ci_low, one.p_value, one.blocks) == (None, None, 1)
     assert unpaired_ratio([], [1.0]) is None
+    rounded = unpaired_ratio([0.1 + 0.2] * 3, [0.3] * 3)
+    assert rounded is not None and rounded.p_value == 1.0, "a difference of 2e-16 is none"
 
 
 def side(loaded: LoadedRun) -> ComparedSide:
@@ -182,6 +184,39 @@ def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded:
     assert {c.key.executor for c in gone.regressions} == {"virtual"} and {c.figure for c in gone.regressions} == {
         "outcome"
     }
+
+
+def refused(loaded: LoadedRun, executor: str) -> LoadedRun:
+    """Half of the windows of one executor."""
+    foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
+
+    def changed(cell: CellRecord) -> CellRecord:
+        if cell.key.executor != executor:
+            return cell
+        forks = []
+        for fork in cell.forks:
+            halves = (
+                window if number % 2 else window.model_copy(update={"reasons": foreign})
+                for number, window in enumerate(fork.windows)
+            )
+            forks.append(altered(fork, {"windows": tuple(halves)}))
+        return cell.model_copy(update={"forks": tuple(forks)})
+
+    run = loaded.run.model_copy(update={"run_id": "refused"})
+    return replace(loaded, run=run, cells=tuple(map(changed, loaded.cells)))
+
+
+def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path / "made-up", replace(SHAPE, windows=4))
+    found = compare_sides(side(slower(loaded, 0.7, "virtual")), side(refused(loaded, "virtual")), threshold=0.05)
+    told = [change for change in found.changes if change.key.executor == "virtual" and change.ratio]
+    assert told and not any(change.regression for change in told)
+    names = {None: ("after", "before"), "liberty": ("virtual", "liberty")}
+    for change in told:
+        one, other = names[change.over]
+        words = f"not judged: gates refused 10 of 20 windows of {one} and 0 of 20 of {other} (foreign-cpu 10 and 0)"
+        assert (change.word, change.open) == (words, change.over is None)
+    assert not [change for change in found.changes if change.key.executor != "virtual" and "not judged" in change.word]
 
 
 def test_cells_of_one_side_are_listed_and_so_is_what_else_decides_a_result(loaded: LoadedRun) -> None:

@@ -70,6 +70,11 @@ def test_every_figure_of_every_cell_is_a_line(tmp_path: Path) -> None:
         assert {row["run_id"]} == {loaded.run.run_id}
 
 
+def test_what_the_page_shows_the_most_of_is_that_here_too(tmp_path: Path) -> None:
+    rows = [row for row in table(synthetic_run(tmp_path, Shape(blocks=3))) if row["figure"] == "rss-peak"]
+    assert rows and {(row["value"] == row["most"], row["interval_low"]) for row in rows} == {(True, "")}
+
+
 def test_ratios_are_those_that_were_judged(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
     cells = Cells(loaded.run, loaded.served)

@@ -22,7 +22,7 @@ from jdkmatrix.report.compare.sides import ComparedSide, compare_sides
 from jdkmatrix.report.exports import COLUMNS, results
 from jdkmatrix.report.site.conditions import answering
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.history import ratio_series
+from jdkmatrix.report.site.history import histories
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
@@ -102,11 +102,11 @@ def test_runs_of_two_drivers_are_not_pooled_and_make_no_series(tmp_path: Path) -
     runs = [later(one, name, f"2025-01-0{day}") for day, name in enumerate(("a", "b"), start=1)]
     alike = digests(tmp_path, *runs)
     assert answering([(run, run.conditions[0]) for run in alike]).together is not None
-    assert {len(series.points) for series in ratio_series(alike)} == {2}
+    assert [len(one.measured) for one in histories(alike)[0]] == [2]
     apart = digests(tmp_path, runs[0], driven_by(runs[1], "wrk2"))
     answered = answering([(run, run.conditions[0]) for run in apart])
     assert (answered.run.run_id, answered.condition.driver, answered.together) == ("b", "wrk2", None)
-    assert ratio_series(apart) == ()
+    assert histories(apart) == ((), 2)
     front = (tmp_path / "site" / "index.html").read_text("utf-8")
     assert ", by wrk2." in front and ", by loadgen." not in front
     by_load = "".join(path.read_text("utf-8") for path in (tmp_path / "site" / "by" / "jdk").glob("*.html"))

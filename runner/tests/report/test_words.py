@@ -41,7 +41,7 @@ from jdkmatrix.report.words.sentences import (
 )
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.stats.verdicts import Judged, Verdict, judge, judged
+from jdkmatrix.stats.verdicts import Judged, Verdict, judged
 
 POSITIVE = st.floats(min_value=1e-6, max_value=1e9)
 RATIOS = st.floats(min_value=0.01, max_value=100)
@@ -129,7 +129,7 @@ def test_whatever_an_interval_is_it_can_be_told(figure: tuple[float, float, floa
 
 def alone(ratio: Ratio) -> Judged:
     """On a page that compares nothing else."""
-    return judge({"alone": ratio})["alone"]
+    return judged(ratio, ratio.p_value, 1)
 
 
 def clear(value: float, width: float) -> Judged:

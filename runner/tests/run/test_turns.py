@@ -154,6 +154,16 @@ def test_what_drifts_along_cancels_where_a_round_is_lost() -> None:
     assert above[1] / below[1] != pytest.approx(0.8, rel=0.05), "forks by themselves have no common rounds"
 
 
+def test_a_round_in_which_a_server_answered_nothing_is_in_what_it_came_to() -> None:
+    """And in the CPU time of its answers: 1 ms for each of 2,000, and two seconds more."""
+    one, two = pair([1000.0, 0.0, 1000.0, 0.0], [1000.0] * 4)
+    for numerator, base, ratio in ((one, two, 0.5), (two, one, 2.0)):
+        above, below = paired_figures(THROUGHPUT, numerator, base)
+        assert above[1] / below[1] == pytest.approx(ratio)
+    above, below = paired_figures(CPU, one, two)
+    assert above[1] / below[1] == pytest.approx(2.0)
+
+
 def test_forks_of_different_blocks_of_turns_are_not_paired_by_rounds() -> None:
     one, two = pair([100.0, 200.0], [100.0, 200.0])
     apart = two.forks[0].model_copy(update={"sequence": 7, "together": (7, 8)})

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from jdkmatrix.config.own import OwnApplication
 from jdkmatrix.domain.applications import application_of, applications
 from jdkmatrix.domain.catalogue import read_server, server_kinds
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import InstalledServer, Launch
+from jdkmatrix.servers.base import InstalledServer, Launch, OwnParts
 from jdkmatrix.servers.instance import Instance
 from tests.support.project import ROOT
 
@@ -45,6 +47,7 @@ def lay_out(
     feature_set: str = "restfulWS-3.1",
     application: str = "mp-ping",
     server: str = "open-liberty",
+    own: Any = None,
     **properties: str,
 ) -> Made:
     folder.mkdir(exist_ok=True)
@@ -65,6 +68,7 @@ def lay_out(
         jvm_options=("-Xmx1g", "-XX:+UseG1GC"),
         rounds_per_us=812.5,
         properties=properties,
+        own=own,
     )
     launch = instance.lay_out(folder / "server", folder / "logs")
     return Made(folder / "server", launch, launch.base_url.split(":")[2].split("/")[0])
@@ -125,6 +129,20 @@ def test_a_server_of_ours_is_its_jar(tmp_path: Path) -> None:
         arguments = ("--port", made.port, "--application", "mp-ping", "--executor", option)
         assert made.launch.command[-8:] == ("-jar", jar, *arguments)
         assert "-Djdkmatrix.own.platform=jetty=qtp;jetty-no-reserved=own-no-reserved-" in made.launch.command
+
+
+@pytest.mark.parametrize(("server", "told"), [("jetty", "server/my-shop.war"), ("open-liberty", None)])
+def test_a_war_of_the_user_is_laid_out_where_the_server_looks(server: str, told: str | None, tmp_path: Path) -> None:
+    war = tmp_path / "my shop.war"
+    war.write_text("a WAR")
+    own = OwnApplication(war=war.name, path="/items")
+    made = lay_out(tmp_path, "virtual", server=server, own=OwnParts(own.application, war=war))
+    assert made.launch.base_url == f"http://127.0.0.1:{made.port}/my-shop"
+    (place,) = (name for name, text in made.files.items() if text == "a WAR")
+    if told:
+        assert (place, str(tmp_path / told) in made.launch.command) == ("my-shop.war", True)
+    else:
+        assert (place, made.launch.command[-1]) == ("usr/servers/matrix/apps/my-shop.war", "--application=my-shop")
 
 
 def test_a_server_that_extends_another_has_all_of_it_but_what_it_says_itself(tmp_path: Path) -> None:

@@ -123,6 +123,25 @@ def test_an_estimate_that_moves_is_decided_later_near_the_edge(first: int, dista
     assert decided_when_said(distance, first, CONFIDENCE, moves=True) == pytest.approx(share, abs=0.05)
 
 
+@pytest.mark.parametrize("one_is_enough", [False, True])
+def test_one_that_decides_about_many_takes_more_blocks(one_is_enough: bool) -> None:
+    """Of twenty that lie outside, or where one inside is enough: as many as their adjusted p-values ask for."""
+    band = Band(None, 1.0) if one_is_enough else Band(1.0, None)
+
+    def with_blocks(number: int) -> Estimate:
+        half = student_t(CONFIDENCE, number) * 0.1 / math.sqrt(number)
+        return Estimate(0.9, 0.9 - half, 0.9 + half, number)
+
+    seen, family = with_blocks(5), 20
+    alone = blocks_to_decide(seen, band)
+    among = blocks_to_decide(seen, band, family=family, one_is_enough=one_is_enough)
+    assert alone is not None and among is not None and among > alone
+    for number, decided in ((alone, False), (among, True)):
+        found = places([with_blocks(number)] * family, band, one_is_enough=one_is_enough)
+        assert (Place.OPEN not in found) == decided
+    assert blocks_to_decide(seen, band, family=family, one_is_enough=not one_is_enough) == alone
+
+
 def test_an_estimate_at_an_edge_says_nothing_of_how_many_are_needed() -> None:
     assert blocks_to_decide(Estimate(1.0, 0.9, 1.1, 4), Band(None, 1.0)) is None
     assert blocks_to_decide(Estimate(1.0, 0.0, 1.1, 4, of_ratio=True), Band(None, 0.9)) is None
@@ -181,6 +200,17 @@ def test_one_that_lies_far_outside_is_contradicted_among_many_and_named() -> Non
     assert places([near], band) == [Place.OUTSIDE]
     found = places([inside, near, *([inside] * 8), single, far, least], band)
     assert [one for one in found if one is not Place.INSIDE] == [Place.OPEN, Place.OPEN, Place.OUTSIDE, Place.OUTSIDE]
+
+
+@pytest.mark.parametrize("enough", [False, True])
+def test_one_without_scatter_at_an_edge_is_inside_and_makes_no_other_one_surer(enough: bool) -> None:
+    """Every thread went on in every block, where all are to; among two, p = 0.045 decides nothing."""
+    band = Band(None, 100.0)
+    at_edge, within = Estimate(100.0, 100.0, 100.0, 5), Estimate(50.0, 50.0, 50.0, 5)
+    outside = Estimate(103.0, 100.1, 105.9, 5)
+    assert places([outside], band) == [Place.OUTSIDE]
+    assert places([at_edge, outside], band) == places([within, outside], band) == [Place.INSIDE, Place.OPEN]
+    assert places([at_edge], band, one_is_enough=enough) == [Place.INSIDE]
 
 
 def test_an_interval_of_a_sequential_run_is_wider_and_judged_by_its_own_confidence() -> None:

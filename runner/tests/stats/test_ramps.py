@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.loads import JoinLoad
+from jdkmatrix.domain.loads import JoinLoad, RampLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
-from jdkmatrix.stats.ramps import SMOOTHED_SECONDS, At, Second, knee, latest_peak_s, peak_of, time_to_peak_s
+from jdkmatrix.stats.ramps import SMOOTHED_SECONDS, At, Second, knee, latest_peak_s, peak_of, seconds_of, time_to_peak_s
 from tests.support.builders import fork_with, load_result, window
 from tests.support.ramped_runs import recorded_ramps
 
@@ -25,7 +26,7 @@ def ramp(
     """One second each; the rate rises by 100/s every second. Half of the answers take a second."""
     latencies = p99_us or [1000.0] * len(completed)
     return [
-        Second(i + 1.0, 100.0 * (i + 1), done, waiting, 0, 1e6, p99)
+        Second(i + 1.0, 100.0 * (i + 1), done, waiting, 1e6, p99)
         for i, (done, p99, waiting) in enumerate(
             zip(completed, latencies, in_flight or [0.0] * len(completed), strict=True)
         )
@@ -90,6 +91,33 @@ def test_a_closed_loop_has_the_level_that_it_came_to() -> None:
     assert latest_peak_s(JoinedLoad(connections=1, join_s=10, held_s=20, warmup_rps=1)) == 25.0
 
 
+def refusing(load: RampLoad | JoinLoad, *, until_s: int = 30, **of_each: int) -> Fork:
+    """1,000 answers a second for 30 s; from the tenth second on to `until_s`, some are refusals, at once."""
+    calm = Interval(t_s=0, completed=1000, errors=0, p50_us=1e5, p99_us=2e5, max_us=2e5)
+    quick = {"p50_us": 1e3, "p99_us": 1.5e5, **of_each}
+    intervals = (
+        calm.model_copy(update={"t_s": float(t_s), **(quick if 10 <= t_s <= until_s else {})}) for t_s in range(1, 31)
+    )
+    return fork_with(window(1, load_result(load, intervals=tuple(intervals), duration_s=30.0)))
+
+
+@pytest.mark.parametrize(
+    ("of_each", "knee_s"), [({"non_2xx": 600}, 10.0), ({"errors": 50}, 10.0), ({"non_2xx": 5, "errors": 5}, None)]
+)
+def test_requests_that_fail_quickly_are_beyond_every_answer(of_each: dict[str, int], knee_s: float | None) -> None:
+    """Where more than one of a hundred does, p99 is none of an answer."""
+    found = knee(seconds_of(refusing(RampLoad(points=((0, 1000), (30, 1100)), connections=100), **of_each)))
+    assert (found.t_s if found else None) == knee_s
+
+
+def test_a_server_that_refuses_has_not_reached_its_peak() -> None:
+    joining_at_once = JoinLoad(connections=100, join_s=1)
+    assert peak_of(refusing(joining_at_once)) == 1.0
+    assert peak_of(refusing(joining_at_once, until_s=15, non_2xx=600)) == 16.0
+    ramp_load = RampLoad(points=((0, 1000), (30, 1000)), connections=100)
+    assert peak_of(refusing(ramp_load)) == 1.0 and peak_of(refusing(ramp_load, non_2xx=600)) is None
+
+
 @st.composite
 def growing_pools(draw: st.DrawFn) -> tuple[list[Second], float, float]:
     """A pool that has a few threads and gets `growth` more a second, under a rate that rises for 20 s and is held; as
@@ -113,7 +141,7 @@ def growing_pools(draw: st.DrawFn) -> tuple[list[Second], float, float]:
             reached_s = t_s
         if step % per_s == per_s - 1:
             p50_us = (service_s + waiting / max(begun / step_s, 1e-9)) * 1e6
-            seconds.append(Second((step + 1) / per_s, level, done, waiting + serving, 0, p50_us, p50_us))
+            seconds.append(Second((step + 1) / per_s, level, done, waiting + serving, p50_us, p50_us))
             done = 0.0
     return seconds, level, reached_s
 

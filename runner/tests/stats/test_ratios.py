@@ -234,6 +234,17 @@ def test_cpu_per_request_weighs_windows_by_what_divided_their_cpu_time() -> None
     assert fork_cpu_us_per_request(both) == pytest.approx((1000 * 50 + 3000 * 30) / 4000)
 
 
+def test_cpu_of_windows_without_a_good_answer_is_in_the_cost_of_the_others() -> None:
+    """Refusals, answers that all came late, and none at all: 0.05 s each, beside as much for 1,000 good answers."""
+    good, late = seen(1000, 1.0, 50.0), seen(0, 1.0, 50.0, answered_late=1000)
+    refused = good.model_copy(update={"load": good.load.model_copy(update={"non_2xx": 1000})})
+    usage = sut_usage(cpu_s=0.06, probe_cpu_s=0.01, cpu_us_per_request=0.0)
+    stuck = seen(0, 1.0, 0.0).model_copy(update={"sut": usage})
+    assert fork_cpu_us_per_request(fork_with(good, refused)) == pytest.approx(100.0)
+    assert fork_cpu_us_per_request(fork_with(good, late)) == pytest.approx(50.0)
+    assert fork_cpu_us_per_request(fork_with(good, stuck)) == pytest.approx(100.0)
+
+
 def test_our_own_readings_have_a_cost_per_request_where_it_was_recorded() -> None:
     silent, longer = seen(1000, 1.0, 50.0), seen(2000, 1.0, 50.0)
     assert fork_readings_us(fork_with(silent)) is None

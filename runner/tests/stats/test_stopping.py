@@ -17,8 +17,10 @@ from jdkmatrix.stats.protocols import (
     MeasuredWindow,
     Protocols,
     compare_protocols,
+    cost_in_turns,
     measured_fork,
 )
+from jdkmatrix.stats.rounds import Components
 from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block
 from tests.support.builders import fork, fork_with, load_result, reasons, warmup_window, window
 from tests.support.records import altered
@@ -184,6 +186,13 @@ def test_a_fork_that_took_turns_is_charged_with_its_own_time() -> None:
     source = altered(fork(), {"windows": windows, "warmup": warmup}).model_copy(update={"together": (1, 2, 3)})
     found = measured_fork(source)
     assert (found.warm_s, found.spent_s) == (23.0, pytest.approx(37 / 3))
+    short = measured_fork(altered(source, {"warmup": warmup.model_copy(update={"windows": (), "settling": ()})}))
+    assert short.warm_s is None, "a record that is kept for long has no windows of its warm-up"
+    parts = Components(between=1e-4, inside=1e-4, forks=2, rounds=20)
+    for arm in ([found, short], [found]):
+        assert cost_in_turns(arm, arm, parts, StoppingRules()).adaptive.block_s == pytest.approx(2 * (23 + 37 / 3))
+    with pytest.raises(MatrixError, match="when they were warm"):
+        cost_in_turns([found], [short], parts, StoppingRules())
 
 
 def test_a_fork_as_recorded() -> None:

@@ -12,7 +12,8 @@ from scipy.stats import ttest_1samp
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, Verdict, adjust, holm, judge, judged
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, Verdict, adjust, holm, judged
+from tests.support.families import judge
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 

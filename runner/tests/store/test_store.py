@@ -152,6 +152,18 @@ def test_what_cannot_stand_is_kept_under_another_name(tmp_path: Path) -> None:
     assert len(list((tmp_path / "cells").iterdir())) == 2
 
 
+def test_a_compressed_cell_that_cannot_stand_is_kept_too(tmp_path: Path) -> None:
+    """Where a run that was kept for long goes on."""
+    record = cell(forks=(fork(1),))
+    store = RunStore.create(tmp_path)
+    store.save_run(run_of([record]).run)
+    store.cell_path(record.key).with_suffix(".json.gz").write_bytes(b"damage")
+    aside = store.set_aside(record.key, "unreadable")
+    assert aside.read_bytes() == b"damage" and store.read_cell(record.key) is None
+    store.save_cell(record)
+    assert store.load().problems == (f"{aside.name}: was unreadable, set aside and measured again",)
+
+
 def test_the_newest_run_is_the_one_that_began_last_whatever_its_name(tmp_path: Path) -> None:
     for newest in (latest_run, latest_begun):
         with pytest.raises(MatrixError, match="no run"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Iterator
-from typing import Annotated, Literal
+from itertools import pairwise
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.domain.quantities import plural, rate_words
@@ -31,6 +32,13 @@ class StepsLoad(CellLoad):
     missed_max: Annotated[int, Field(ge=1)] = 2
     further_factor: Annotated[float, Field(gt=1, le=10)] = 1.2
     further_max: Annotated[int, Field(ge=0, le=100)] = 0
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        for before, after in pairwise(self.rates_rps):
+            if after <= before:
+                raise ValueError(f"after {before:g} requests/s come {after:g}: rates must rise")
+        return self
 
     @property
     def every_rate_rps(self) -> tuple[float, ...]:

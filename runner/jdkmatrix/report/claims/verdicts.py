@@ -128,11 +128,12 @@ def _cells(check: ClaimCheck, band: Band, cells: Sequence[CellEvidence]) -> tupl
     family = [cell.estimate for cell in cells if cell.estimate and not cell.absent]
     placed = iter(places(family, band, one_is_enough=check.one_is_enough))
     return tuple(
-        _cell(check, band, cell, next(placed) if cell.estimate and not cell.absent else None) for cell in cells
+        _cell(check, band, cell, next(placed) if cell.estimate and not cell.absent else None, len(family))
+        for cell in cells
     )
 
 
-def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None) -> JudgedCell:
+def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None, family: int) -> JudgedCell:
     def judged(verdict: ClaimVerdict, why: str | None = None, blocks: int | None = None) -> JudgedCell:
         return JudgedCell(**{**vars(cell), "verdict": verdict, "why": why, "blocks": blocks})
 
@@ -146,7 +147,8 @@ def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None
     if place is Place.OUTSIDE:
         return judged(ClaimVerdict.NOT_SEEN if check.one_is_enough else ClaimVerdict.CONTRADICTED)
     why = "one block, no interval" if cell.estimate.low is None and cell.estimate.high is None else None
-    return judged(ClaimVerdict.INCONCLUSIVE, why, blocks_to_decide(cell.estimate, band))
+    needed = blocks_to_decide(cell.estimate, band, family=family, one_is_enough=check.one_is_enough)
+    return judged(ClaimVerdict.INCONCLUSIVE, why, needed)
 
 
 def _band(check: ClaimCheck, claim: ClaimRecord, unit: str) -> Band:

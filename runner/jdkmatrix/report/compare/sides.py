@@ -2,8 +2,8 @@
 
 Within a run figures are paired by the number of their block. Those of two runs are not: there every figure is compared
 by itself on one host, and on any two hosts how far virtual threads and the server's pool are apart, since that is
-paired inside each run. As on a run's page, a ratio whose arms lost different numbers of forks is not judged, and how
-many forks did what their load asks for is compared beside it.
+paired inside each run. As on a run's page, a ratio is not judged whose arms lost different numbers of forks, or one of
+whose arms the gates refused more often, and how many forks did what their load asks for is compared beside it.
 """
 
 from __future__ import annotations
@@ -13,17 +13,26 @@ from dataclasses import dataclass, field
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import Metric, metrics_of
+from jdkmatrix.figures.refusals import one_sided, refused_by_arm
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cell_figures import of_metric
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs, losses_of
-from jdkmatrix.report.cells.judgements import Family, against, counted, finding_of, worth_reporting
+from jdkmatrix.report.cells.judgements import (
+    Family,
+    Refusals,
+    against,
+    counted,
+    finding_of,
+    page_refusals,
+    worth_reporting,
+)
 from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import PairFinding, finding, losses_words, possible_words
+from jdkmatrix.report.words.sentences import PairFinding, finding, not_judged_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Judged, Losses
 
 
 @dataclass(frozen=True)
@@ -105,14 +114,24 @@ _OUTCOME = "outcome"
 
 @dataclass
 class _Gathered:
-    """What is judged together; by ratio, of which metric it is, and what that was before and after."""
+    """What is judged together; by ratio, of which metric it is, and what that was before and after. `refused`: where
+    the gates refused one side more often, `after` above the line."""
 
     family: Family[_Named]
+    refused: Mapping[CellKey, ArmRefusals]
     told: dict[_Named, tuple[Metric, str]] = field(default_factory=dict)
 
-    def add(self, name: _Named, metric: Metric, ratio: Ratio | None, losses: Losses, values: str) -> None:
+    def add(
+        self,
+        name: _Named,
+        metric: Metric,
+        ratio: Ratio | None,
+        losses: Losses,
+        values: str,
+        refused: ArmRefusals | None,
+    ) -> None:
         if ratio is not None:
-            self.family.ratios[name] = ratio, losses, None
+            self.family.ratios[name] = ratio, losses, refused
             self.told[name] = metric, values
 
 
@@ -120,7 +139,8 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
     """Every figure by which executors are compared, where both sides have it, and what forks did; one family of
     p-values. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
     hosts = (before.run.latest_session.host.hostname_hash, after.run.latest_session.host.hostname_hash)
-    gathered, left_out = _Gathered(Family(threshold)), []
+    gathered, left_out = _Gathered(Family(threshold), _refused(before, after)), []
+    inside = {**page_refusals(before.cells), **page_refusals(after.cells)}
     inputs = dict.fromkeys(_run_differences(before, after))
     for key in after.compared():
         cell, base = after.cells.get(key), before.cells.get(before.in_place_of(key))
@@ -134,7 +154,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         if not (cell.usable and base.usable):
             sides = [side for side, one in (("before", base), ("after", cell)) if not one.usable]
             left_out.append(f"{key.cell_id}: no usable fork {' and '.join(sides)}")
-        _gather(gathered, cell, base, before, after, absolute=hosts[0] == hosts[1])
+        _gather(gathered, cell, base, before, after, inside, absolute=hosts[0] == hosts[1])
         inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
     places = {key: place for place, key in enumerate(after.cells.keys)}
     there = {before.in_place_of(key) for key in after.compared()}
@@ -150,23 +170,37 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
     )
 
 
+def _refused(before: ComparedSide, after: ComparedSide) -> Mapping[CellKey, ArmRefusals]:
+    pairs = ((key, after.cells.get(key), before.cells.get(before.in_place_of(key))) for key in after.compared())
+    found = ((key, refused_by_arm(cell.record, base.record)) for key, cell, base in pairs if cell and base)
+    return one_sided({key: told for key, told in found if told is not None})
+
+
 def _gather(
-    found: _Gathered, cell: CellStats, base: CellStats, before: ComparedSide, after: ComparedSide, *, absolute: bool
+    found: _Gathered,
+    cell: CellStats,
+    base: CellStats,
+    before: ComparedSide,
+    after: ComparedSide,
+    inside: Refusals,
+    *,
+    absolute: bool,
 ) -> None:
+    """`inside`: one-sided refusals within either run."""
     same_run = before.cells is after.cells
     sequential = before.run.stopping is not None or after.run.stopping is not None
-    key = cell.key
+    key, refused = cell.key, found.refused.get(cell.key)
     for metric in metrics_of(cell.load):
         old, new = (of_metric(metric, one, why="").text for one in (base, cell))
         values = f"{old} → {new} {metric.unit.replace('requests', 'req')}"
         if same_run:
             if paired := after.cells.over(metric, key, base.key):
-                found.add((key, metric.id, None), metric, paired.ratio, paired.losses, values)
+                found.add((key, metric.id, None), metric, paired.ratio, paired.losses, values, refused)
             continue
         if absolute:
             arms = (tuple(one.by_block(metric).values()) for one in (cell, base))
             ratio = unpaired_ratio(*arms, sequential=sequential)
-            found.add((key, metric.id, None), metric, ratio, losses_of(metric, cell, base), values)
+            found.add((key, metric.id, None), metric, ratio, losses_of(metric, cell, base), values, refused)
         over = after.cells.reference(key)
         above = after.cells.compare(metric, key, over)
         below = before.cells.compare(metric, base.key, before.cells.reference(base.key))
@@ -174,9 +208,10 @@ def _gather(
             ratio = difference_of_logs(block_logs(above), block_logs(below), sequential=sequential)
             values = f"{ratio_value(below.ratio)} → {ratio_value(above.ratio)}"
             losses = above.losses if above.losses.differ else below.losses
-            found.add((key, metric.id, over), metric, ratio, losses, values)
+            within = inside.get((key, above.base.key)) or inside.get((base.key, below.base.key))
+            found.add((key, metric.id, over), metric, ratio, losses, values, within)
     told = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
-    found.family.outcomes[key, _OUTCOME, None] = cell.question, told, None
+    found.family.outcomes[key, _OUTCOME, None] = cell.question, told, refused
 
 
 def _changes(gathered: _Gathered, threshold: float) -> Iterator[SideChange]:
@@ -196,7 +231,7 @@ def _changes(gathered: _Gathered, threshold: float) -> Iterator[SideChange]:
             shown=ratio_value(one.ratio),
             interval=ratio_interval(one.ratio),
             p_adjusted=one.p_adjusted,
-            word=_word(one, found),
+            word=_word(one, found, *((key.executor, over) if over else ("after", "before"))),
             regression=worse and counts,
             open=counts and not worse and not _excludes_worse(one, metric, threshold),
         )
@@ -223,17 +258,17 @@ def _changes(gathered: _Gathered, threshold: float) -> Iterator[SideChange]:
 def _excludes_worse(one: Judged, metric: Metric, threshold: float) -> bool:
     """Does the interval exclude a change for the worse by more than `threshold`?"""
     low, high = one.ratio.ci_low, one.ratio.ci_high
-    if one.losses.differ or low is None or high is None:
+    if one.losses.differ or one.refusals is not None or low is None or high is None:
         return False
     return low >= 1 - threshold if metric.more_is_better else high <= 1 + threshold
 
 
-def _word(one: Judged, found: PairFinding) -> str:
+def _word(one: Judged, found: PairFinding, numerator: str, denominator: str) -> str:
     word: str = found.value
     if found in (PairFinding.BETTER, PairFinding.WORSE):
         return f"{word}: {apart(one.ratio.value)} {'more' if one.ratio.value > 1 else 'less'}"
     if found is PairFinding.NOT_JUDGED:
-        return f"{word}: {losses_words(one.losses, 'after', 'before')}"
+        return f"{word}: {not_judged_words(one, numerator, denominator)}"
     if found is PairFinding.CANNOT_TELL:
         return f"{word}: {possible_words(one)}"
     return word

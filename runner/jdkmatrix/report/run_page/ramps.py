@@ -40,7 +40,7 @@ _LEVEL_RULES: dict[type[RisingLoad], str] = {
 }
 KNEE_RULE = (
     f"the first of {KNEE_SECONDS} seconds in a row with a p99 above {KNEE_FACTOR:g} times the lowest median of any "
-    f"{KNEE_SECONDS} seconds in a row"
+    f"{KNEE_SECONDS} seconds in a row, where a request that fails takes longer than any answer"
 )
 _SINCE: dict[type[RisingLoad], str] = {
     RampedLoad: "From the intended send time.",

@@ -28,7 +28,7 @@ from jdkmatrix.report.html.page import DRAWS, LIBRARY, Pages, digest_of_template
 from jdkmatrix.report.site.by_axis import axis_pages
 from jdkmatrix.report.site.claims_page import claims_page, host_verdicts, verdicts
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.history import history_page
+from jdkmatrix.report.site.history_page import history_pages
 from jdkmatrix.report.site.home import home_page
 from jdkmatrix.report.site.offered import offered
 from jdkmatrix.report.site.render_runs import RenderedRun, SiteRun, make_all
@@ -129,8 +129,8 @@ def _pages_of_all(
     said, can_be = verdicts(registry, hosts), offered(background.matrix)
     shown = {
         **axis_pages(runs),
+        **history_pages(runs),
         "claims/index.html": claims_page(registry, hosts, said, background.scenarios, "../"),
-        "history/index.html": history_page(runs, "../"),
     }
     front = home_page(runs, said.values(), unreadable, can_be)
     return {
@@ -223,7 +223,7 @@ class _Earlier:
         folder = made.digest.folder
         kept: dict[str, Any] = {"stamp": None if stamp is None else self._stamp(stamp)}
         kept["run"] = _DIGESTS.dump_python(made.digest, mode="json")
-        _write(made.root / folder / _DIGEST, json.dumps(kept, indent=1, allow_nan=False) + "\n")
+        _write(made.root / folder / _DIGEST, json.dumps(kept, allow_nan=False) + "\n")
         (self._fresh / folder).parent.mkdir(exist_ok=True)
         (made.root / folder).rename(self._fresh / folder)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.blocks.inline import cell_page, code, element, joined, link, paragraphs, say, small
 from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section, WebPage
@@ -139,13 +140,17 @@ def _why_not(claim: ClaimRecord) -> str | None:
     return claim.not_checked or claim.not_repeated
 
 
+_NAMED_MAX = 5  # runs of a verdict; a host may have hundreds
+
+
 def _said(one: HostVerdict, names: Mapping[str, str], root: str) -> Markup:
-    """The verdict of a host, and its runs."""
+    """The verdict of a host, and its runs, the newest by name."""
     parts = [verdict_badge(one.judged.verdict), f" {names[one.runs[0].host_id]}: "]
-    for number, run in enumerate(one.runs):
+    for number, run in enumerate(one.runs[:_NAMED_MAX]):
         page = link(moment(run.started_at), f"{root}{run.folder}index.html")
         parts += [", " if number else "", page, f" ({run.about})"]
-    return joined(*parts)
+    older = len(one.runs) - _NAMED_MAX
+    return joined(*parts, f" and {plural(older, 'older run')}" if older > 0 else "")
 
 
 def _host_blocks(one: HostVerdict, names: Mapping[str, str], root: str) -> Iterator[PageBlock]:

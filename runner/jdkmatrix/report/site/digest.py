@@ -5,6 +5,7 @@ It is written beside the run's pages, so that the site can be put together again
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,17 +15,19 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool, virtual_of
+from jdkmatrix.figures.metrics import P99, metrics_of, over_forks
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.loads.kinds import loads_words
-from jdkmatrix.records.run import HostFacts
+from jdkmatrix.records.run import HostFacts, RunRecord
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.advice import Advice, Side, advise, more_switches, ratio_words
+from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advise, more_switches, ratio_words
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.facts import ForkCount, count_forks, moment, own_applications
+from jdkmatrix.report.run_page.facts import ForkCount, count_forks, is_dirty, moment, own_applications
 from jdkmatrix.report.run_page.notices import pair_warnings, warned
 from jdkmatrix.report.run_page.page import run_title
 from jdkmatrix.report.words.numbers import Figure, ratio_value
@@ -35,10 +38,23 @@ PICKED = ("server", "jdk", "cpus", "burn_us", "wait_us", "workload", "load")
 
 
 @dataclass(frozen=True)
+class ArmFigure:
+    """A figure of one executor by itself: its geometric mean over forks, in the metric's unit, with the 95 % interval,
+    all with the digits that a chart can show."""
+
+    executor: str
+    figure: str
+    value: KeptRatio
+    low: KeptRatio | None
+    high: KeptRatio | None
+
+
+@dataclass(frozen=True)
 class MeasuredCondition:
-    """Virtual threads and a server's pool under one condition. `driver`: what made its load, by name. `page`,
-    `pool_page`: their cells, seen from the run. `cause`: what was measured beside the leading figure and may be why,
-    None where nothing was. `warnings`: titles of what changes how these two cells must be read."""
+    """Virtual threads and a server's pool under one condition. `driver`: what made its load, by name; `protocol`: how
+    their forks were measured. `page`, `pool_page`: their cells, seen from the run. `arms`: both by themselves. `cause`:
+    what was measured beside the leading figure and may be why, None where nothing was. `warnings`: titles of what
+    changes how these two cells must be read."""
 
     workload: str
     server: str
@@ -49,10 +65,12 @@ class MeasuredCondition:
     load: str
     load_words: str
     driver: str | None
+    protocol: str
     blocks: int
     page: str
     pool_page: str
     advice: tuple[Advice, ...]
+    arms: tuple[ArmFigure, ...]
     cause: str | None
     warnings: tuple[str, ...]
 
@@ -87,9 +105,10 @@ class MeasuredCell:
 @dataclass(frozen=True)
 class RunDigest:
     """`host_id` tells hosts apart; `jdks`, `servers`: id and version; `about`: scenario or profile;
-    `repeats_published`: is it a scenario, whose conditions somebody else has chosen? `aa`: what the A/A checks came to,
-    None where there was none; `claims`: what it says of published ones, before anybody judges it; `damaged`: files that
-    could not be read; `own`: applications of the user, by workload, and the files that they were made of."""
+    `repeats_published`: is it a scenario, whose conditions somebody else has chosen? `commit`: of the tool. `aa`: what
+    the A/A checks came to, None where there was none; `claims`: what it says of published ones, before anybody judges
+    it; `damaged`: files that could not be read; `own`: applications of the user, by workload, and the files that they
+    were made of."""
 
     run_id: str
     folder: str
@@ -110,6 +129,7 @@ class RunDigest:
     cells: tuple[MeasuredCell, ...]
     claims: tuple[ClaimEvidence, ...]
     own: tuple[tuple[str, str], ...] = ()
+    commit: str = "not known"
 
     @property
     def kernel_version(self) -> str:
@@ -142,12 +162,18 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         cells=tuple(_cells(cells, judgements)),
         claims=judged.evidence,
         own=tuple((one.workload, one.files) for one in own_applications(run)),
+        commit=_commit(run),
     )
 
 
 def host_words(host: HostFacts) -> str:
     virtual = f", {host.virtualisation}" if host.virtualisation else ""
     return f"{host.cpu.model}, {plural(len(host.cpu.online), 'CPU')}{virtual}"
+
+
+def _commit(run: RunRecord) -> str:
+    commit = run.latest_session.git_commit
+    return f"{commit[:12]}{' with uncommitted changes' if is_dirty(run) else ''}" if commit else "not known"
 
 
 def aa_words(cells: Cells, judgements: Judgements) -> str | None:
@@ -184,18 +210,36 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
         if not advice:
             continue
         pool = key.model_copy(update={"executor": own_pool(key.server)})
-        here = titles(key, pool)
+        here, both = titles(key, pool), cells.some((pool, key))
         yield MeasuredCondition(
             **{axis: getattr(key, axis) for axis in PICKED},
             load_words=loads_words([cell.load]),
             driver=cell.driver,
+            protocol=_protocol(both),
             blocks=_blocks(judgements, key, cells),
             page=cell_page(key),
             pool_page=cell_page(pool),
             advice=advice,
+            arms=tuple(arm for one in both for arm in _arm_figures(one)),
             cause=_cause(advice[0], cell, cells.get(pool)),
             warnings=tuple(one for one in care if one not in of_cells or one in here),
         )
+
+
+def _protocol(cells: Iterable[CellStats]) -> str:
+    turned = {bool(fork.together) for cell in cells for fork in cell.usable}
+    return "interleaved" if turned == {True} else "partly interleaved" if True in turned else "separate"
+
+
+def _arm_figures(cell: CellStats) -> Iterator[ArmFigure]:
+    """Of those by which executors are compared; not p99, which is that of all requests together."""
+    for metric in metrics_of(cell.load):
+        over = over_forks(metric, cell.figures(metric).values())
+        if metric is P99 or over is None or over.bound is not Bound.NONE or not over.value:
+            continue
+        ends = (over.low, over.high) if over.high is not None and math.isfinite(over.high) else (None, None)
+        value, low, high = (one and float(f"{one:.6g}") for one in (over.value, *ends))
+        yield ArmFigure(cell.key.executor, metric.id, value or over.value, low, high)
 
 
 def _cause(lead: Advice, cell: CellStats, pool: CellStats | None) -> str | None:

@@ -1,7 +1,7 @@
 """How ratios went over the runs of a host, and where they changed. Pure.
 
 Each point is a ratio that is paired inside its run, so that what the host did on another day cancels as far as it
-befell both executors. Hosts are never mixed."""
+befell both executors. No line joins hosts, load drivers, releases of the server or protocols."""
 
 from __future__ import annotations
 
@@ -10,131 +10,159 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.report.blocks.inline import file_stem, joined, link, say, small, strong
-from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section, WebPage
-from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.advice import Advice
-from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names
 from jdkmatrix.report.site.home import where_words
 from jdkmatrix.report.words.numbers import apart, higher
 from jdkmatrix.report.words.sentences import driven
-from jdkmatrix.stats.change_points import change_points
+from jdkmatrix.stats.change_points import LEAST, change_points
 
-_COLUMNS = columns("Run", "Measured", "Ratio|95 % interval#", "New~", "Level~")
+FEWEST_RUNS = 2 * LEAST  # on one line, for a change of level to be found
 
 
 @dataclass(frozen=True)
-class RatioSeries:
-    """One figure of one condition on one host, the oldest run first. `changes`: by the place of the first point after a
-    change, what changed there."""
+class RatioPoint:
+    """The ratio of one run, by its place among those of the history. `care`: why it must be read with care."""
+
+    place: int
+    value: float
+    told: Advice
+    care: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FigureHistory:
+    """One figure, the oldest run first, at least two of them. `changes`: by the place of the first run after a change
+    of level, what changed. `testable`: has any line the runs that it takes to find one?"""
+
+    figure: str
+    title: str
+    points: tuple[RatioPoint, ...]
+    changes: Mapping[int, str]
+    testable: bool
+
+    @property
+    def finding(self) -> str:
+        runs = plural(len(self.points), "run")
+        if not self.testable:
+            return f"{runs}, too few to show a change of level"
+        return f"{plural(len(self.changes), 'change') if self.changes else 'no change'} of level in {runs}"
+
+
+@dataclass(frozen=True)
+class History:
+    """One condition on one host, the oldest run first. `lines`: for each run, what it shares with all that stand on one
+    line with it. `figures`: those that two runs or more have a ratio of, the leading one first."""
 
     anchor: str
     where: str
     host: str
-    figure: str
-    points: tuple[tuple[RunDigest, MeasuredCondition, Advice], ...]
-    changes: Mapping[int, str]
+    measured: tuple[tuple[RunDigest, MeasuredCondition], ...]
+    lines: tuple[str, ...]
+    figures: tuple[FigureHistory, ...]
 
     @property
-    def finding(self) -> str:
-        changed = f"{plural(len(self.changes), 'change')} of level" if self.changes else "no change of level"
-        return f"{changed} in {len(self.points)} runs"
+    def changed(self) -> bool:
+        return any(one.changes for one in self.figures)
 
     @property
     def new(self) -> Iterator[tuple[str, ...]]:
-        """For each point, what differs from the run before: load, JDK build, release of the server, kernel, the user's
-        application."""
-        before: dict[str, str] = {}
-        for run, condition, _ in self.points:
-            now = {
-                "load": condition.load_words,
-                "JDK": dict(run.jdks).get(condition.jdk, "not known"),
-                "server": dict(run.servers).get(condition.server, "not known"),
-                "kernel": run.kernel,
-                "application": dict(run.own).get(condition.workload, ""),
-            }
-            yield tuple(f"{name} {value}" for name, value in now.items() if before and before[name] != value)
+        """For each run, how what was measured differs from the run before."""
+        before: tuple[str, ...] = ()
+        for run, condition in self.measured:
+            now = (
+                f"load {condition.load_words}",
+                f"JDK {jdk_of(run, condition)}",
+                f"server {server_of(run, condition)}",
+                f"protocol {condition.protocol}",
+                run.about,
+                f"kernel {run.kernel}",
+                f"application {dict(run.own).get(condition.workload, 'of the project')}",
+            )
+            yield tuple(one for one, was in zip(now, before or now, strict=True) if one != was)
             before = now
 
-
-def history_page(runs: Sequence[RunDigest], root: str) -> WebPage:
-    """`runs`: newest first; `root` leads from the page to that of the site."""
-    series = ratio_series(runs)
-    changed = sum(bool(one.changes) for one in series)
-    counted = f" {changed} of {len(series)} series changed their level." if series else ""
-    nothing = Prose("No condition has been measured twice on one host yet.", css="")
-    return WebPage(
-        title="History · jdk-matrix",
-        heading="History",
-        summary=f"Virtual threads over the server’s pool, run by run, each host for itself.{counted}",
-        blocks=(Section("series", "Series", tuple(_block(one, root) for one in series) or (nothing,), say("history")),),
-        root=root,
-        up=f"{root}index.html",
-        foot=link("Back to the answer", f"{root}index.html"),
-        short=True,
-    )
+    @property
+    def numbers(self) -> Iterator[str | None]:
+        """For each run, the number of the change in what was measured; "" where only the tool's commit is another, None
+        where nothing is."""
+        number, before = 0, self.measured[0][0].commit
+        for (run, _), new in zip(self.measured, self.new, strict=True):
+            number += bool(new)
+            yield str(number) if new else "" if run.commit != before else None
+            before = run.commit
 
 
-def ratio_series(runs: Sequence[RunDigest]) -> tuple[RatioSeries, ...]:
-    """A series for every figure of a condition that a host measured in two runs or more by one driver."""
+def jdk_of(run: RunDigest, condition: MeasuredCondition) -> str:
+    return dict(run.jdks).get(condition.jdk, "not known")
+
+
+def server_of(run: RunDigest, condition: MeasuredCondition) -> str:
+    return dict(run.servers).get(condition.server, "not known")
+
+
+def histories(runs: Sequence[RunDigest]) -> tuple[tuple[History, ...], int]:
+    """Conditions of which a host has ratios in two runs or more by one driver, those that changed first; and how many
+    have one in a single run. `runs`: newest first."""
     found: dict[tuple[str | None, ...], list[tuple[RunDigest, MeasuredCondition]]] = {}
     for run in reversed(runs):
         for condition in run.conditions:
             place = (run.host_id, condition.driver, *condition.values)
             found.setdefault(place, []).append((run, condition))
     hosts = host_names(runs)
-    return tuple(one for measured in found.values() if len(measured) > 1 for one in _series(measured, hosts))
+    told = [_history(measured, hosts) for measured in found.values()]
+    alone = sum(
+        not one.figures and any(ratio.ratio for _, condition in one.measured for ratio in condition.advice)
+        for one in told
+    )
+    return tuple(sorted((one for one in told if one.figures), key=lambda one: not one.changed)), alone
 
 
-def _series(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Mapping[str, str]) -> Iterator[RatioSeries]:
-    def ratios(condition: MeasuredCondition) -> dict[str, Advice]:
-        return {one.figure: one for one in condition.advice if one.ratio}
-
+def _history(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Mapping[str, str]) -> History:
     newest_run, newest = measured[-1]
-    for told in newest.advice:
-        points = tuple((run, one, ratio) for run, one in measured if (ratio := ratios(one).get(told.figure)))
-        if len(points) > 1:
-            name = f"{newest_run.host_id}.{'.'.join(newest.values)}.{newest.driver}.{told.figure}"
-            yield RatioSeries(
-                anchor=file_stem(name),
-                where=driven(where_words(newest), newest.driver),
-                host=hosts[newest_run.host_id],
-                figure=told.title,
-                points=points,
-                changes=_changes([ratio for *_, ratio in points]),
-            )
+    moved = len({run.host for run, _ in measured}) > 1  # one name, and another machine behind it
+    lines = tuple(
+        ", ".join([server_of(run, one), one.protocol, *([run.host] if moved else [])]) for run, one in measured
+    )
+    titles: dict[str, str] = {}
+    for _, one in reversed(measured):
+        for told in one.advice:
+            titles.setdefault(told.figure, told.title)
+    figures = (_figure(figure, title, measured, lines) for figure, title in titles.items())
+    return History(
+        anchor=file_stem(f"{newest_run.host_id}.{'.'.join(newest.values)}.{newest.driver}"),
+        where=driven(where_words(newest), newest.driver),
+        host=hosts[newest_run.host_id],
+        measured=tuple(measured),
+        lines=lines,
+        figures=tuple(one for one in figures if len(one.points) > 1),
+    )
 
 
-def _changes(points: Sequence[Advice]) -> dict[int, str]:
-    """Ratios that are not judged, or are of a single block, say nothing of the level."""
-    places = [place for place, one in enumerate(points) if one.judged]
-    logs = [math.log(one.ratio) for one in points if one.judged and one.ratio]
+def _figure(
+    figure: str, title: str, measured: Sequence[tuple[RunDigest, MeasuredCondition]], lines: Sequence[str]
+) -> FigureHistory:
+    points = tuple(
+        RatioPoint(place, told.ratio, told, (*(() if told.judged else (told.under,)), *one.warnings))
+        for place, (_, one) in enumerate(measured)
+        for told in one.advice
+        if told.figure == figure and told.ratio
+    )
+    changes: dict[int, str] = {}
+    longest = 0
+    for line in dict.fromkeys(lines):
+        # Ratios that are not judged, or are of a single block, say nothing of the level.
+        here = [point for point in points if lines[point.place] == line and point.told.judged]
+        longest = max(longest, len(here))
+        changes |= _changes(here)
+    return FigureHistory(figure, title, points, changes, longest >= FEWEST_RUNS)
+
+
+def _changes(points: Sequence[RatioPoint]) -> Iterator[tuple[int, str]]:
+    """Each with how far the mean behind it is from that before it, both up to the next change."""
+    logs = [math.log(point.value) for point in points]
     found = change_points(logs)
-    return {places[change]: _level(logs, change, found) for change in found}
-
-
-def _level(logs: Sequence[float], place: int, changes: Sequence[int]) -> str:
-    """How far the mean behind `place` is from that before it, each up to the next change."""
-    ends = (0, *changes, len(logs))
-    at = ends.index(place)
-    before, after = logs[ends[at - 1] : place], logs[place : ends[at + 1]]
-    ratio = math.exp(sum(after) / len(after) - sum(before) / len(before))
-    return f"{apart(ratio)} {higher(ratio)} from here on"
-
-
-def _block(one: RatioSeries, root: str) -> PageBlock:
-    """Open where something changed."""
-    label = f"{one.figure}: {one.where}, on {one.host}"
-    rows: list[tuple[Cell, ...]] = [
-        (
-            link(run.run_id, f"{root}{run.folder}{condition.page}"),
-            moment(run.started_at),
-            joined(ratio.value, " ", small(ratio.under)),
-            ", ".join(new) or "–",
-            strong(one.changes[place], "warned") if place in one.changes else "–",
-        )
-        for place, ((run, condition, ratio), new) in enumerate(zip(one.points, one.new, strict=True))
-    ]
-    summary = joined(strong(one.figure), f": {one.where}, on {one.host}: {one.finding}")
-    return Disclosure(summary, (DataTable(label, _COLUMNS, rows, "wrap"),), id=one.anchor, open=bool(one.changes))
+    for before, change, after in zip((0, *found), found, (*found[1:], len(logs)), strict=False):
+        ratio = math.exp(sum(logs[change:after]) / (after - change) - sum(logs[before:change]) / (change - before))
+        yield points[change].place, f"{apart(ratio)} {higher(ratio)} from here on"

@@ -87,6 +87,7 @@ def test_kinds_of_answers(mood: str, kept: Kept) -> None:
 def test_503(kept: Kept) -> None:
     result, sent = kept.run("status-503")
     assert result.non_2xx == pytest.approx(sent / EVERY, abs=LOAD.connections)
+    assert sum(interval.non_2xx or 0 for interval in result.intervals) == result.non_2xx
     assert (result.errors.total, result.reconnects) == (0, 0)
 
 

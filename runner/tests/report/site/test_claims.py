@@ -75,6 +75,13 @@ def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
     assert ("/index.html" in str(row["Measured"])) == bool(runs)
 
 
+def test_of_many_runs_the_newest_are_named_and_the_others_counted(run: RunDigest) -> None:
+    told = host_verdicts((CHECKED,), [saying(run, FULL, name=f"run-{number}") for number in range(7)])
+    page = claims_page((CHECKED,), told, verdicts((CHECKED,), told), {}, "../")
+    said = str(table_of(page.blocks, "Claims that ")[0]["Measured"])
+    assert said.count("/index.html") == 5 and ") and 2 older runs</p>" in said
+
+
 def test_a_host_that_could_judge_speaks_before_a_newer_one_that_could_not(run: RunDigest) -> None:
     told = host_verdicts((CHECKED,), [saying(run, "no fork", host="a"), saying(run, FULL, host="b")])
     assert [one.judged.verdict.value for one in told[CHECKED.id]] == ["reproduced", "not measured"]

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.blocks.kinds import Disclosure
+from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, Prose, WebPage
 from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.history import history_page, ratio_series
+from jdkmatrix.report.site.history import histories
+from jdkmatrix.report.site.history_page import INDEX, history_pages
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.stats.change_points import LEAST, change_points
-from tests.support.judged_pages import found, plain, table_of
+from tests.support.charts import rows_of
+from tests.support.judged_pages import charts_of, figure_in, found, page_of, plain, section_of, table_of, tiles_of
 from tests.support.served_runs import QUICK, synthetic_run
-from tests.support.sites import background, later
+from tests.support.sites import background, built, later
+from tests.support.turned_runs import turned_run
 
 STEP = [0.0, 0.01, -0.01, 0.005, -0.005, 0.0, 0.01]
 
@@ -94,23 +98,128 @@ def digests(tmp_path: Path, ratios: list[float], hosts: list[str] | None = None)
     return found[::-1]
 
 
-def test_a_series_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: Path) -> None:
+def pages_of(runs: list[RunDigest]) -> tuple[WebPage, WebPage]:
+    """Of all histories, and of the only one."""
+    pages = history_pages(runs)
+    (own,) = (page for path, page in pages.items() if path != INDEX)
+    return pages[INDEX], own
+
+
+def chart_of(page: WebPage, figure: str = "Throughput") -> Chart:
+    (chart,) = charts_of(section_of(page, "ratios").blocks, figure)
+    return chart
+
+
+def points_of(chart: Chart) -> list[dict[str, Any]]:
+    return rows_of(chart.drawing.datasets["points"])
+
+
+def test_a_history_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: Path) -> None:
     runs = digests(tmp_path, [0.80, 0.81, 0.80, 0.60, 0.61, 0.60, 0.60])
     runs = [replace(run, kernel="7.0") if run.run_id >= "run-04" else run for run in runs]
+    runs = [replace(run, commit="abc") if run.run_id >= "run-03" else run for run in runs]
     newer = (("open-liberty", "Open Liberty 26"),)
-    runs = [replace(run, servers=newer) if run.run_id > "run-05" else run for run in runs]
-    page = history_page(runs, "../")
-    assert "2 of 2 series changed their level." in str(page.summary)
-    one = next(details for details in found(page.blocks, Disclosure) if "<b>Throughput</b>" in details.summary)
-    assert one.open and one.summary.endswith("1 change of level in 7 runs")
-    rows = table_of([one], "Throughput: ")
+    runs = [replace(run, servers=newer) if run.run_id == "run-07" else run for run in runs]
+    index, page = pages_of(runs)
+    assert str(index.summary).endswith("2 of 2 series that are long enough to show a change of level changed.")
+    assert str(page.summary).endswith("1 change of level in 7 runs.")
+    assert [one.text for one in found(page.blocks, Command)] == [".venv/bin/matrix compare run-06 run-07"]
+    rows = table_of(page.blocks, "Runs: ")
     assert [plain(row["Run"]) for row in rows] == [f"run-{day:02}" for day in range(1, 8)]
-    assert [(row["New"], plain(row["Level"])) for row in rows] == [
-        *[("–", "–")] * 3, ("kernel 7.0", "25 % lower from here on"), ("–", "–"), ("server Open Liberty 26", "–"),
-        ("–", "–"),
+    assert [row["New"] for row in rows] == [*["–"] * 3, "1: kernel 7.0", "–", "–", "2: server Open Liberty 26"]
+    assert {row["JDK build"] for row in rows} == {dict(runs[0].jdks)["temurin-25"]}
+    assert [row["Commit"] for row in rows[2:]] == ["abc"] * 5
+    levels = [plain(figure_in(row, "Throughput 95 % interval").under) for row in rows]
+    assert [under.endswith("25 % lower from here on") for under in levels] == [False] * 3 + [True] + [False] * 3
+    chart = chart_of(page)
+    assert "2025-01-04 00:00 UTC: 25 % lower from here on." in chart.note
+    points = points_of(chart)
+    assert [point["value"] for point in points] == [0.80, 0.81, 0.80, 0.60, 0.61, 0.60, 0.60]
+    assert points[0]["line"] == points[5]["line"] != points[6]["line"] == "Open Liberty 26, separate"
+    marks = rows_of(chart.drawing.datasets["marks"])
+    assert [(mark["t"] - points[0]["t"]) // 86_400_000 for mark in marks] == [1, 2, 5]
+    assert [(mark["number"], mark["tool"], mark["level"]) for mark in marks] == [
+        ("", True, False), ("1", False, True), ("2", False, False),
     ]  # fmt: skip
+    (first,) = (chart for group in found(index.blocks, Charts) for chart in group.charts)
+    assert (points_of(first), first.note) == (points, chart.note)
+    (overview,) = table_of(index.blocks, "Table of conditions")
+    assert "0.80" in str(overview["Run by run"]) and overview["Level"] == "1 change of level in 7 runs"
 
 
-def test_hosts_are_never_mixed_and_a_single_run_is_no_series(tmp_path: Path) -> None:
-    series = ratio_series(digests(tmp_path, [0.8, 0.6, 0.8], ["a", "b", "a"]))
-    assert {len(one.points) for one in series} == {2} and not any(one.changes for one in series)
+@pytest.mark.parametrize(("apart", "changes"), [("", 1), ("server", 0), ("protocol", 0), ("host", 0)])
+def test_no_line_and_no_change_of_level_goes_beyond_a_release_a_protocol_or_a_machine(
+    tmp_path: Path, apart: str, changes: int
+) -> None:
+    """Two machines may have one name."""
+
+    def moved(run: RunDigest) -> RunDigest:
+        match apart:
+            case "server":
+                return replace(run, servers=(("open-liberty", "Open Liberty 26"),))
+            case "protocol":
+                return replace(run, conditions=tuple(replace(one, protocol="interleaved") for one in run.conditions))
+            case "host":
+                return replace(run, host="another CPU")
+            case _:
+                return run
+
+    runs = digests(tmp_path, [0.80, 0.81, 0.80, 0.80, 0.60, 0.61, 0.60, 0.60])
+    ((one,), _) = histories([*map(moved, runs[:4]), *runs[4:]])
+    assert len(set(one.lines)) == 2 - changes and len(one.figures[0].changes) == changes
+    assert (one.figures[0].finding == "8 runs, too few to show a change of level") is not one.changed
+
+
+def test_hosts_are_never_mixed_and_a_single_run_is_no_history(tmp_path: Path) -> None:
+    runs = digests(tmp_path, [0.8, 0.6, 0.8], ["a", "b", "a"])
+    told, alone = histories(runs)
+    assert [len(one.measured) for one in told] == [2] and alone == 1 and not told[0].changed
+    said = [plain(one.text) for one in found(pages_of(runs)[0].blocks, Prose)]
+    assert said == ["1 more condition has a ratio in one run only: a history begins with the second."]
+    for some in (runs[:2], runs[:1], []):
+        (lone,) = history_pages(some).values()
+        assert not found(lone.blocks, Charts) and len(found(lone.blocks, Prose)) == 1
+
+
+def test_a_run_that_is_not_to_be_trusted_is_hollow_and_its_row_says_why(tmp_path: Path) -> None:
+    first, second, *others = digests(tmp_path, [0.8] * 4)
+    (condition,) = first.conditions
+    first = replace(first, conditions=(replace(condition, warnings=("A/A check failed", "Not steady")),))
+    unjudged = tuple(replace(one, judged=False, under="not judged") for one in condition.advice)
+    second = replace(second, conditions=(replace(condition, advice=unjudged),))
+    index, page = pages_of([first, second, *others])
+    points = points_of(chart_of(page))
+    why = ["–", "–", "not judged", "A/A check failed, Not steady"]
+    assert [point["care"] for point in points] == why and [point["hollow"] for point in points] == [
+        one != "–" for one in why
+    ]
+    rows = table_of(page.blocks, "Runs: ")
+    assert [figure_in(row, "Throughput 95 % interval").amber for row in rows] == [False, False, True, True]
+    assert rows[-1]["Read with care"] == why[-1]
+    assert str(table_of(index.blocks, "Table")[0]["Run by run"]).count('class="hollow"') == 2
+
+
+def test_a_run_without_a_date_is_in_the_table_alone(tmp_path: Path) -> None:
+    *others, first = digests(tmp_path, [0.8] * 3)
+    _, page = pages_of([*others, replace(first, started_at="one day")])
+    assert len(points_of(chart_of(page))) == 2 and len(table_of(page.blocks, "Runs: ")) == 3
+
+
+def test_both_executors_stand_by_themselves_with_the_figures_of_their_pages_and_the_protocol(tmp_path: Path) -> None:
+    turned = turned_run(tmp_path / "turned")
+    plain_run = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",)))
+    runs = built([later(turned, "a", "2025-01-01"), later(plain_run, "b", "2025-01-02")], tmp_path / "site").runs
+    assert [run.conditions[0].protocol for run in runs] == ["separate", "interleaved"]
+    for run in runs:
+        for arm in run.conditions[0].arms:
+            assert arm.low is not None and arm.high is not None and arm.low < arm.value < arm.high
+    _, page = pages_of([*runs])
+    groups = found(section_of(page, "executors").blocks, Charts)
+    assert [chart.title for chart in groups[0].charts] == ["Throughput", "CPU per request"]
+    for chart in groups[0].charts:
+        shown = {(point["run"], point["series"]): point["figure"].split()[0] for point in points_of(chart)}
+        for run_id, loaded in (("a", turned), ("b", plain_run)):
+            for executor in ("liberty", "virtual"):
+                assert shown[run_id, executor] == tiles_of(page_of(loaded, executor))[chart.title].text
+    points = points_of(groups[0].charts[0])
+    assert {point["series"] for point in points} == {"liberty", "virtual"} and len({p["line"] for p in points}) == 4

@@ -27,7 +27,7 @@ from jdkmatrix.report.html.page import as_json, as_script
 from jdkmatrix.report.site import build, replace_folder
 from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.history import history_page
+from jdkmatrix.report.site.history_page import history_pages
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
@@ -78,7 +78,7 @@ def test_every_link_of_every_page_leads_to_a_file_of_the_site(tmp_path: Path, lo
     older = replace(older, run=older.run.model_copy(update={"started_at": "2024-01-01T00:00:00Z"}))
     site_of([older, loaded], tmp_path / "site")
     pages = sorted((tmp_path / "site").rglob("*.html"))
-    of_the_site, by_axis = 4, 6  # a server, a JDK, two executors, a workload, a host
+    of_the_site, by_axis = 5, 6  # one is a condition's history; a server, a JDK, two executors, a workload, a host
     assert len(pages) == of_the_site + by_axis + 2 * (2 + len(loaded.cells))
     for page in pages:
         text = re.sub(r"<script>.*?</script>", "", page.read_text("utf-8"), flags=re.DOTALL)
@@ -220,12 +220,12 @@ def test_a_run_that_fits_on_no_page_of_all_is_left_out_of_them(
 ) -> None:
     """Its own pages could be written, and the other runs' ratios beside its own cannot."""
 
-    def stumbles(runs: Sequence[RunDigest], root: str) -> WebPage:
+    def stumbles(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
         if "odd" in {run.run_id for run in runs}:
             raise OverflowError("math range error")
-        return history_page(runs, root)
+        return history_pages(runs)
 
-    monkeypatch.setattr(build, "history_page", stumbles)
+    monkeypatch.setattr(build, "history_pages", stumbles)
     runs = [later(loaded, name, f"2024-01-0{day}") for day, name in enumerate(("old", "odd", "new"), start=1)]
     made = built(runs, tmp_path / "site")
     assert [run.run_id for run in made.runs] == ["new", "old"]

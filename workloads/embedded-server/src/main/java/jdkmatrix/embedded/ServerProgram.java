@@ -3,7 +3,10 @@ package jdkmatrix.embedded;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.net.BindException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -44,7 +47,11 @@ public final class ServerProgram implements Callable<Integer> {
     @Option(names = "--port", required = true, paramLabel = "N", description = "0: any free one")
     private int port;
 
-    @Option(names = "--application", required = true, paramLabel = "NAME", description = Application.ALLOWED)
+    @Option(
+            names = "--application",
+            required = true,
+            paramLabel = "NAME",
+            description = Application.ALLOWED + "; of a server that deploys one, the path of a WAR")
     private String application;
 
     @Option(
@@ -70,7 +77,7 @@ public final class ServerProgram implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Program.checked(command, () -> Numbers.whole("--port", port, 0, MAX_PORT));
-        Application served = Program.checked(command, () -> Application.named("--application", application));
+        Starter served = Program.checked(command, this::served);
         Optional<RequestExecutor> plugged = server.own().contains(executor)
                 ? Optional.empty()
                 : Optional.of(RequestExecutor.of(Program.checked(command, this::catalogued)));
@@ -101,19 +108,39 @@ public final class ServerProgram implements Callable<Integer> {
         return Kind.named(executor);
     }
 
-    private int start(Application served, Optional<RequestExecutor> plugged) throws Exception {
-        try {
-            return server.start(port, served, executor, plugged);
-        } catch (Exception failure) {
-            Optional<Throwable> bound = Stream.<Throwable>iterate(failure, each -> each != null, Throwable::getCause)
-                    .filter(BindException.class::isInstance)
-                    .findFirst();
-            if (bound.isEmpty()) {
-                throw failure;
-            }
-            throw new IOException(
-                    "%s:%d cannot be bound: %s".formatted(EmbeddedServer.HOST, port, bound.get().getMessage()), failure);
+    private Starter served() {
+        if (!(server instanceof WarServer deployer) || !application.endsWith(WarServer.SUFFIX)) {
+            Application named = Application.named("--application", application);
+            return plugged -> server.start(port, named, executor, plugged);
         }
+        Path war = Path.of(application);
+        if (!Files.isRegularFile(war)) {
+            throw new IllegalArgumentException("--application = \"%s\": there is no such WAR".formatted(application));
+        }
+        return plugged -> deployer.deploy(port, war, executor, plugged);
+    }
+
+    private int start(Starter served, Optional<RequestExecutor> plugged) throws Exception {
+        try {
+            return served.start(plugged);
+        } catch (Exception failure) {
+            List<Throwable> causes = Stream.<Throwable>iterate(failure, each -> each != null, Throwable::getCause).toList();
+            Optional<Throwable> bound = causes.stream().filter(BindException.class::isInstance).findFirst();
+            if (bound.isPresent()) {
+                throw new IOException(
+                        "%s:%d cannot be bound: %s".formatted(EmbeddedServer.HOST, port, bound.get().getMessage()), failure);
+            }
+            if (application.endsWith(WarServer.SUFFIX)) {
+                throw new IOException("%s does not deploy: %s".formatted(application, causes.getLast().getMessage()), failure);
+            }
+            throw failure;
+        }
+    }
+
+    /** Listens, and says on which port. */
+    @FunctionalInterface
+    private interface Starter {
+        int start(Optional<RequestExecutor> plugged) throws Exception;
     }
 
     private static void register(String name, Object gauges) throws JMException {

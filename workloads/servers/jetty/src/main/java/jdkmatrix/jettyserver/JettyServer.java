@@ -1,13 +1,17 @@
 package jdkmatrix.jettyserver;
 
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
 import jdkmatrix.embedded.Application;
-import jdkmatrix.embedded.EmbeddedServer;
+import jdkmatrix.embedded.ServerClasses;
 import jdkmatrix.embedded.ServerProgram;
+import jdkmatrix.embedded.WarServer;
 import jdkmatrix.requestexecutor.RequestExecutor;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
+import org.eclipse.jetty.ee.webapp.WebAppClassLoader;
 import org.eclipse.jetty.ee10.servlet.ServletContextHandler;
+import org.eclipse.jetty.ee10.webapp.WebAppContext;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
@@ -27,7 +31,7 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
  * what is compared has the same way through the server and differs in its threads alone. The pool without reserved threads
  * tells what of a difference is theirs.
  */
-public final class JettyServer implements EmbeddedServer {
+public final class JettyServer implements WarServer {
     /** Of the command line, and how the threads of that pool are called. */
     private static final String NO_RESERVED = "own-no-reserved";
 
@@ -50,6 +54,23 @@ public final class JettyServer implements EmbeddedServer {
     @Override
     public int start(int port, Application application, String executor, Optional<RequestExecutor> plugged)
             throws Exception {
+        return start(port, handler(application), executor, plugged);
+    }
+
+    @Override
+    public int deploy(int port, Path war, String executor, Optional<RequestExecutor> plugged) throws Exception {
+        // As Jetty's own start-up has it, in a file that an application here does not see.
+        System.setProperty("java.naming.factory.initial", "org.eclipse.jetty.jndi.InitialContextFactory");
+        System.setProperty("java.naming.factory.url.pkgs", "org.eclipse.jetty.jndi");
+        WebAppContext context = new WebAppContext(war.toAbsolutePath().toString(), WarServer.contextRoot(war));
+        context.setClassLoader(new WebAppClassLoader(
+                new ServerClasses("jakarta.servlet.", "jakarta.annotation.", "org.eclipse.jetty."), context));
+        context.setTempDirectory(war.resolveSibling("unpacked").toFile());
+        context.setThrowUnavailableOnStartupException(true);
+        return start(port, context, executor, plugged);
+    }
+
+    private int start(int port, Handler served, String executor, Optional<RequestExecutor> plugged) throws Exception {
         if (executor.equals(NO_RESERVED)) {
             pool.setReservedThreads(0);
             pool.setName(NO_RESERVED);
@@ -63,7 +84,7 @@ public final class JettyServer implements EmbeddedServer {
         connector.setIdleTimeout(KEPT_MS);
         connector.setAcceptQueueSize(BACKLOG);
         server.addConnector(connector);
-        server.setHandler(plugged(plugged, handler(application)));
+        server.setHandler(plugged(plugged, served));
         connector.open();
         server.start();
         return connector.getLocalPort();

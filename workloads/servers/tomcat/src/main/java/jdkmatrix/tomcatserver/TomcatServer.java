@@ -1,16 +1,22 @@
 package jdkmatrix.tomcatserver;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.Set;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import jdkmatrix.embedded.Application;
-import jdkmatrix.embedded.EmbeddedServer;
+import jdkmatrix.embedded.ServerClasses;
 import jdkmatrix.embedded.ServerProgram;
+import jdkmatrix.embedded.WarServer;
 import jdkmatrix.requestexecutor.RequestExecutor;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
 import jdkmatrix.tomcatthreads.TomcatThreads;
 import org.apache.catalina.Context;
+import org.apache.catalina.Lifecycle;
+import org.apache.catalina.LifecycleEvent;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.session.StandardManager;
 import org.apache.catalina.startup.Tomcat;
@@ -18,7 +24,7 @@ import org.apache.catalina.util.ServerInfo;
 import org.apache.coyote.http11.Http11NioProtocol;
 
 /** Tomcat, as it comes except where Open Liberty is told otherwise or has another default. */
-public final class TomcatServer implements EmbeddedServer {
+public final class TomcatServer implements WarServer {
     private static final String OWN_VIRTUAL = "own-virtual";
     private static final int NO_LIMIT = -1;
     /** Kept, so that its level is. What Tomcat warns of goes to standard error. */
@@ -44,6 +50,41 @@ public final class TomcatServer implements EmbeddedServer {
     @Override
     public int start(int port, Application application, String executor, Optional<RequestExecutor> plugged)
             throws Exception {
+        Tomcat tomcat = tomcat(port, executor, plugged);
+        Context context = tomcat.addContext(application.contextRoot(), null);
+        context.addServletContainerInitializer(application, null);
+        // Nobody asks for a session; the platform's own random numbers are there at once.
+        StandardManager sessions = new StandardManager();
+        sessions.setSecureRandomAlgorithm("");
+        context.setManager(sessions);
+        tomcat.start();
+        return tomcat.getConnector().getLocalPort();
+    }
+
+    @Override
+    public int deploy(int port, Path war, String executor, Optional<RequestExecutor> plugged) throws Exception {
+        Tomcat tomcat = tomcat(port, executor, plugged);
+        Files.createDirectories(tomcat.getServer().getCatalinaBase().toPath().resolve("webapps"));
+        Context context = tomcat.addWebapp(WarServer.contextRoot(war), war.toAbsolutePath().toString());
+        context.setParentClassLoader(new ServerClasses("jakarta.servlet.", "jakarta.annotation.", "org.apache."));
+        context.addLifecycleListener(TomcatServer::withoutPages);
+        tomcat.start();
+        if (!context.getState().isAvailable()) {
+            throw new IOException("Tomcat wrote why");
+        }
+        return tomcat.getConnector().getLocalPort();
+    }
+
+    /** Jakarta Pages is no part of the embedded Tomcat, which yet gives its servlet to each application. */
+    private static void withoutPages(LifecycleEvent event) {
+        if (event.getType().equals(Lifecycle.BEFORE_START_EVENT) && event.getLifecycle() instanceof Context context) {
+            context.removeServletMapping("*.jsp");
+            context.removeServletMapping("*.jspx");
+            context.removeChild(context.findChild("jsp"));
+        }
+    }
+
+    private Tomcat tomcat(int port, String executor, Optional<RequestExecutor> plugged) {
         threads = new TomcatThreads(plugged);
         Http11NioProtocol http = new Http11NioProtocol();
         threads.runRequestsOf(http);
@@ -61,15 +102,8 @@ public final class TomcatServer implements EmbeddedServer {
         Tomcat tomcat = new Tomcat();
         tomcat.setBaseDir(System.getProperty("java.io.tmpdir"));
         tomcat.setConnector(connector);
-        Context context = tomcat.addContext(application.contextRoot(), null);
-        context.addServletContainerInitializer(application, null);
-        // Nobody asks for a session; the platform's own random numbers are there at once.
-        StandardManager sessions = new StandardManager();
-        sessions.setSecureRandomAlgorithm("");
-        context.setManager(sessions);
         threads.valve().ifPresent(tomcat.getEngine().getPipeline()::addValve);
-        tomcat.start();
-        return connector.getLocalPort();
+        return tomcat;
     }
 
     @Override

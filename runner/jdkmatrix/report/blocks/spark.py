@@ -1,0 +1,54 @@
+"""A trend inside of a table: a mark that is read without JavaScript, as the swatches are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+_WIDTH, _HEIGHT, _EDGE = 132, 34, 5
+_LARGE_MAX = 12  # dots that have the room to be large
+_LEAST = math.log(1.1)  # the scale reaches at least so far to either side, so that scatter looks small where it is
+
+
+@dataclass(frozen=True)
+class SparkPoint:
+    """`line`: joins it with others of the same; `hollow`: to be read with care."""
+
+    value: float
+    low: float | None
+    high: float | None
+    line: str
+    hollow: bool
+
+
+def spark(points: Sequence[SparkPoint], label: str) -> Markup:
+    """Values above 0 with their intervals, the oldest first, evenly spaced, on a logarithmic scale; `label` says the
+    same in words."""
+    logs = [math.log(point.value) for point in points]
+    middle, spread = (min(logs) + max(logs)) / 2, (max(logs) - min(logs)) / 2
+    widest = max((abs(math.log(end) - middle) for point in points for end in (point.low, point.high) if end), default=0)
+    reach = max(_LEAST, spread, min(widest, 2 * spread + math.log(2)))  # an interval that dwarfs the values is cut off
+
+    def y(log: float) -> str:
+        share = max(-1.0, min(1.0, (log - middle) / reach))
+        return f"{_HEIGHT / 2 - share * (_HEIGHT / 2 - _EDGE):.1f}"
+
+    radius = 2.4 if len(points) <= _LARGE_MAX else 1.4
+    step = (_WIDTH - 2 * _EDGE) / max(1, len(points) - 1)
+    places = [f"{_EDGE + number * step:.1f}" for number in range(len(points))]
+    lines: dict[str, list[str]] = {}
+    for place, log, point in zip(places, logs, points, strict=True):
+        lines.setdefault(point.line, []).append(f"{place},{y(log)}")
+    drawn = [f'<polyline points="{" ".join(line)}"/>' for line in lines.values()]
+    for place, log, point in zip(places, logs, points, strict=True):
+        if point.low and point.high:
+            drawn.append(f'<path d="M{place} {y(math.log(point.low))}V{y(math.log(point.high))}"/>')
+        css = ' class="hollow"' if point.hollow else ""
+        drawn.append(f'<circle cx="{place}" cy="{y(log)}" r="{radius}"{css}/>')
+    return Markup(
+        f'<svg class="spark" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '
+        f'aria-label="{escape(label)}">{"".join(drawn)}</svg>'
+    )

@@ -1,0 +1,158 @@
+"""A figure over the runs of a host: a dot with its interval for each, joined where runs may stand on one line, and what
+changed between them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import altair as alt
+
+from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks
+from jdkmatrix.report.charts.specs import dashes, hovered
+
+_HEIGHT = 260
+_DAY_MS = 86_400_000
+_ROOM = 0.06  # of the axes, beyond the outermost points
+_ROOM_LEAST = 0.01  # of the figure, so that scatter looks small where it is
+_REACH = 2  # intervals end so many times beyond the outermost points: a wider one would leave these no room
+_ABOUT = ("run", "measured", "blocks", "JDK", "server", "commit", "new")
+_NUMBERS = ",.4~r"
+_NOTHING = "–"  # where there is nothing to tell
+
+
+@dataclass(frozen=True)
+class RunPoint:
+    """A run; `about` it in words: run, measured, blocks, JDK, server, commit, new. `series` decides its colour and
+    dash, `line` joins it with others of the same. `figure`: in words; `care`: why it must be read with care, and is
+    hollow; empty where nothing is."""
+
+    t_ms: int
+    about: tuple[str, ...]
+    series: str
+    line: str
+    value: float
+    low: float | None
+    high: float | None
+    figure: str
+    care: str
+
+
+@dataclass(frozen=True)
+class RunMark:
+    """Stands between two runs. `number`: of the change in what was measured; empty where that stayed, and `tool`: only
+    the tool's commit is another. `level`: that of the figure changed."""
+
+    t_ms: int
+    number: str
+    tool: bool
+    level: bool
+
+
+@dataclass(frozen=True)
+class RunAxis:
+    """Of a figure, begins where the figures do. `even`: where a line shows that neither arm is ahead, if it is on the
+    axis."""
+
+    title: str
+    even: float | None = None
+
+
+@cache
+def _shape() -> Shape:
+    title = blank("title")
+    x = alt.X(
+        "t:Q",
+        title=None,
+        scale=alt.Scale(domain=[blank("x_low"), blank("x_high")], nice=False, zero=False),
+        axis=alt.Axis(values=blanks("days"), labelExpr="utcFormat(datum.value, '%Y-%m-%d')", grid=False),
+    )
+    y_scale = alt.Scale(domain=[blank("y_low"), blank("y_high")], nice=False, zero=False)
+    y_axis = alt.Axis(tickCount=5, format=_NUMBERS)
+    y = alt.Y("value:Q", title=title, scale=y_scale, axis=y_axis)
+    colour = alt.Color("series:N", scale=alt.Scale(domain=blanks("order"), range="category"), legend=None)
+    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=blanks("order"), range=blanks("dashes")), legend=None)
+
+    even = alt.Chart(alt.NamedData(name="even")).mark_rule(style="interval", strokeDash=[4, 3], opacity=0.5)
+    marks = alt.Chart(alt.NamedData(name="marks"))
+    changed = marks.transform_filter("datum.number !== ''")
+    points = alt.Chart(alt.NamedData(name="points"))
+    interval = points.transform_filter("isValid(datum.low_shown)").mark_rule(strokeWidth=1.6)
+    tooltip = [
+        alt.Tooltip("series:N", title=blank("of")),
+        *(alt.Tooltip(f"{name}:N") for name in ("figure", *_ABOUT, "care")),
+    ]
+    return Shape(
+        alt.layer(
+            even.encode(y=y),
+            marks.transform_filter("datum.tool").mark_rule(style="series", strokeDash=[1, 4]).encode(x=x),
+            marks.transform_filter("datum.level").mark_rule(style="interval", strokeWidth=3).encode(x=x),
+            changed.mark_rule(style="series").encode(x=x),
+            changed.mark_text(style="value", align="left", dx=4).encode(x=x, y=alt.value(7), text="number:N"),
+            points.mark_line(strokeWidth=1.8, opacity=0.85).encode(
+                x=x, y=y, color=colour, strokeDash=dash, detail="line:N"
+            ),
+            interval.encode(x=x, y=alt.Y("low_shown:Q", title=title, scale=y_scale), y2="high_shown:Q", color=colour),
+            points.transform_filter("!datum.hollow").mark_point(filled=True, size=64).encode(x=x, y=y, color=colour),
+            points.transform_filter("datum.hollow").mark_point(size=64, strokeWidth=1.8).encode(x=x, y=y, color=colour),
+            hovered(points.mark_point(filled=True, size=110).encode(x=x, y=y, color=colour, tooltip=tooltip), "x", "y"),
+        )
+    )
+
+
+def over_runs(
+    points: Sequence[RunPoint],
+    marks: Sequence[RunMark],
+    *,
+    axis: RunAxis,
+    order: Sequence[str],
+    of: str,
+    description: str,
+) -> Drawing:
+    """`points`: at least one. `order`: of series, which are what they are `of`."""
+    times, values = [point.t_ms for point in points], [point.value for point in points]
+    least, most = min(values) / _REACH, max(values) * _REACH
+    cut = [
+        (None, None) if point.low is None or point.high is None else (max(point.low, least), min(point.high, most))
+        for point in points
+    ]
+    ends = [*values, *(end for pair in cut for end in pair if end is not None)]
+    low, high = min(ends), max(ends)
+    room = max(_ROOM * (high - low), _ROOM_LEAST * high)
+    margin = round(_ROOM * (max(times) - min(times))) or _DAY_MS // 2
+    names = ("series", "line", "t", "value", "low", "high", "low_shown", "high_shown", "hollow", "figure", "care")
+    return _shape().filled(
+        data={
+            "points": NamedRows(
+                (*names, *_ABOUT),
+                [
+                    (
+                        *(point.series, point.line, point.t_ms, point.value, point.low, point.high, *pair),
+                        *(bool(point.care), point.figure, point.care or _NOTHING),
+                        *(word or _NOTHING for word in point.about),
+                    )
+                    for point, pair in zip(points, cut, strict=True)
+                ],
+            ),
+            "marks": [
+                {"t": mark.t_ms, "number": mark.number, "tool": mark.tool, "level": mark.level} for mark in marks
+            ],
+            "even": [{"value": axis.even}] if axis.even is not None and low <= axis.even <= high else [],
+        },
+        height=_HEIGHT,
+        description=description,
+        words={
+            "title": axis.title,
+            "of": of,
+            "x_low": min(times) - margin,
+            "x_high": max(times) + margin,
+            "y_low": low - room,
+            "y_high": high + room,
+        },
+        lists={
+            "order": order,
+            "dashes": dashes(order),
+            "days": [*{time // _DAY_MS: time for time in reversed(times)}.values()],
+        },
+    )

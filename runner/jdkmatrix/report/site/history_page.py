@@ -1,0 +1,284 @@
+"""The pages of histories: every condition at a glance, and one for each with its charts and runs. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from jdkmatrix.domain.quantities import MISSING, digits, plural
+from jdkmatrix.figures.metrics import BY_ID, Metric
+from jdkmatrix.report.blocks.inline import joined, link, say, small, strong, swatch
+from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, PageBlock, Prose, Section, WebPage
+from jdkmatrix.report.blocks.spark import SparkPoint, spark
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.report.charts.over_runs import RunAxis, RunMark, RunPoint, over_runs
+from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.run_page.facts import moment
+from jdkmatrix.report.site.digest import ArmFigure, RunDigest
+from jdkmatrix.report.site.history import FigureHistory, History, RatioPoint, histories, jdk_of, server_of
+from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.report.words.sentences import capitalised
+
+FOLDER = "history"
+INDEX = f"{FOLDER}/index.html"
+_ROOT = "../"  # from a page to the site's
+_CHARTS_MAX = 3  # on the page of all
+_SPARK_MAX = 40  # runs in a trend
+
+
+def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
+    """By path, seen from the site's root; the one that lists them is among them. `runs`: newest first."""
+    found, alone = histories(runs)
+    return {
+        INDEX: WebPage(
+            title="History · jdk-matrix",
+            heading="History",
+            summary=f"Virtual threads over the server’s pool, run by run, each host for itself.{_counted(found)}",
+            blocks=(
+                Section("conditions", "Conditions", tuple(_conditions(found, alone)), say("history") if found else ""),
+                *_first_charts(found),
+            ),
+            root=_ROOT,
+            up=f"{_ROOT}index.html",
+            foot=link("Back to the answer", f"{_ROOT}index.html"),
+            short=True,
+        ),
+        **{f"{FOLDER}/{_file(one)}": _page(one) for one in found},
+    }
+
+
+def _file(one: History) -> str:
+    return f"{one.anchor}.html"
+
+
+def _counted(found: Sequence[History]) -> str:
+    if not found:
+        return ""
+    figures = [figure for one in found for figure in one.figures if figure.testable]
+    if not figures:
+        return " No series is long enough to show a change of level."
+    changed = sum(bool(one.changes) for one in figures)
+    return f" {changed} of {len(figures)} series that are long enough to show a change of level changed."
+
+
+_OVERVIEW = columns("Condition", "Host~", "Runs#", "Run by run", "Newest#", "Level~")
+
+
+def _conditions(found: Sequence[History], alone: int) -> Iterator[PageBlock]:
+    """All histories by their leading figures."""
+    if found:
+        yield DataTable("Table of conditions", _OVERVIEW, [_overview(one) for one in found], "wrap stack")
+        if alone:
+            subject = f"{plural(alone, 'more condition')} {'has' if alone == 1 else 'have'}"
+            yield Prose(f"{subject} a ratio in one run only: a history begins with the second.")
+    elif alone:
+        yield Prose("No condition has been measured twice by one load driver on one host yet.", css="")
+    else:
+        yield Prose("No run here compares virtual threads with a server’s own pool.", css="")
+
+
+def _overview(one: History) -> tuple[Cell, ...]:
+    lead = one.figures[0]
+    sparks = [
+        SparkPoint(point.value, point.told.low, point.told.high, one.lines[point.place], bool(point.care))
+        for point in lead.points[-_SPARK_MAX:]
+    ]
+    return (
+        joined(link(one.where, _file(one)), " ", small(lead.title)),
+        one.host,
+        Figure(str(len(lead.points)), len(lead.points)),
+        spark(sparks, _in_words(lead)),
+        _ratio(lead, lead.points[-1]),
+        lead.finding,
+    )
+
+
+def _first_charts(found: Sequence[History]) -> Iterator[Section]:
+    """Of those that changed, which come first, or of the first few where none did."""
+    shown = found[:_CHARTS_MAX]
+    if shown:
+        blocks = [
+            _ratios(one, one.figures[0], f"history-{number}", heading=link(one.where, _file(one)))
+            for number, one in enumerate(shown, start=1)
+        ]
+        rest = " The table leads to those of the others." if len(found) > len(shown) else ""
+        words = "The leading figure. Upright lines stand where something changed; the condition’s page says what."
+        yield Section("charts", "Charts", blocks, f"{words}{rest}")
+
+
+def _page(one: History) -> WebPage:
+    arms = _arms(one)
+    ratios = [_ratios(one, figure, "history") for figure in one.figures]
+    compared = "The newest two compared, figure by figure, with what else differs:"
+    command = f".venv/bin/matrix compare {shlex.join(run.run_id for run, _ in one.measured[-2:])}"
+    return WebPage(
+        title=f"{one.where} · jdk-matrix",
+        heading=one.where,
+        summary=f"On {one.host}: {one.figures[0].finding}.",
+        blocks=(
+            Section("ratios", "Virtual threads over the pool", ratios, say("level_changes")),
+            Section("runs", "Runs", (_table(one), Prose(compared), Command(command, "Command that compares two runs"))),
+            *([Section("executors", "Each executor by itself", (arms,), say("by_itself"))] if arms.charts else []),
+        ),
+        root=_ROOT,
+        up=f"{_ROOT}index.html",
+        menu=(("Ratios", "#ratios"), ("Runs", "#runs"), *([("Executors", "#executors")] if arms.charts else [])),
+        foot=link("All histories", "index.html"),
+        short=True,
+    )
+
+
+def _in_words(one: FigureHistory) -> str:
+    """The text beside a picture."""
+    first, newest = one.points[0].told, one.points[-1].told
+    least, most = (end(one.points, key=lambda point: point.value).told.value for end in (min, max))
+    return (
+        f"{first.value} ({first.under}) in the first run, {newest.value} ({newest.under}) in the newest, "
+        f"from {least} to {most} in all"
+    )
+
+
+def _ratio(one: FigureHistory, point: RatioPoint) -> Figure:
+    change = one.changes.get(point.place)
+    under = joined(point.told.under, *([" ", strong(change, "warned")] if change else []))
+    return Figure(point.told.value, point.value, under=under, amber=bool(point.care))
+
+
+def _ratios(one: History, figure: FigureHistory, id_prefix: str, heading: str = "") -> Charts:
+    lines = tuple(dict.fromkeys(one.lines))
+    order = (*executor_order(()), *lines)  # so that no line has the colour of an executor
+    about = _about(one)
+    points = [
+        RunPoint(
+            *about[point.place],
+            series=one.lines[point.place],
+            line=one.lines[point.place],
+            value=point.value,
+            low=point.told.low,
+            high=point.told.high,
+            figure=f"{point.told.value} ({point.told.under})",
+            care=", ".join(point.care),
+        )
+        for point in figure.points
+        if point.place in about
+    ]
+    changes = "".join(
+        f" {moment(one.measured[place][0].started_at)}: {words}." for place, words in figure.changes.items()
+    )
+    note = f"{capitalised(_in_words(figure))}. {capitalised(figure.finding)}.{changes}"
+    axis = RunAxis(f"{figure.title}, virtual / pool", even=1.0)
+    first, last = (moment(one.measured[place][0].started_at) for place in (0, -1))
+    title = f"{figure.title} on {one.host}" if heading else f"{first} to {last}"
+    charts = _charts(
+        *(one, points, f"{id_prefix}-{figure.figure}", title, note, axis, order, "measured on"), levels=figure.changes
+    )
+    key = tuple(joined(swatch(order.index(line)), line) for line in lines)
+    return Charts(heading or figure.title, "", charts, key)
+
+
+def _arms(one: History) -> Charts:
+    """Both, figure by figure."""
+    measured = [(place, arm) for place, (_, condition) in enumerate(one.measured) for arm in condition.arms]
+    order = executor_order(arm.executor for _, arm in measured)
+    there = {arm.executor for _, arm in measured}
+    slots = [(slot, name) for slot, name in enumerate(order) if name in there]
+    about = _about(one)
+    found: list[Chart] = []
+    for metric in (BY_ID[figure] for figure in dict.fromkeys(arm.figure for _, arm in measured) if figure in BY_ID):
+        told = [(place, arm) for place, arm in measured if arm.figure == metric.id]
+        points = [
+            RunPoint(
+                *about[place],
+                series=arm.executor,
+                line=f"{arm.executor}, {one.lines[place]}",
+                value=arm.value,
+                low=arm.low,
+                high=arm.high,
+                figure=_amount(arm, metric),
+                care=", ".join(one.measured[place][1].warnings),
+            )
+            for place, arm in told
+            if place in about
+        ]
+        newest = [f"{arm.executor} {_amount(arm, metric)}" for place, arm in told if place == told[-1][0]]
+        note = f"In the newest run: {'; '.join(newest)}."
+        axis = RunAxis(f"{metric.title}, {metric.unit}")
+        found += _charts(one, points, f"history-arms-{metric.id}", metric.title, note, axis, order, "executor")
+    key = tuple(joined(swatch(slot), name) for slot, name in slots)
+    return Charts(" and ".join(name for _, name in slots), "", tuple(found), key, "by-2")
+
+
+def _amount(arm: ArmFigure, metric: Metric) -> str:
+    """With the digits that the cell's page has."""
+    value, low, high = (one and digits(one, metric.significant) for one in (arm.value, arm.low, arm.high))
+    return f"{value} {metric.unit} ({f'{low}–{high}' if low and high else 'no interval'})"
+
+
+def _charts(
+    one: History,
+    points: Sequence[RunPoint],
+    id: str,
+    title: str,
+    note: str,
+    axis: RunAxis,
+    order: Sequence[str],
+    of: str,
+    levels: Collection[int] = (),
+) -> tuple[Chart, ...]:
+    """One, or none where no run has a date. `levels`: places of the runs from which on the level is another."""
+    about = _about(one)
+    dated = [(place, about[place][0], number) for place, number in enumerate(one.numbers) if place in about]
+    marks = [
+        RunMark((before + after) // 2, number or "", tool=number == "", level=place in levels)
+        for (_, before, _), (place, after, number) in pairwise(dated)
+        if number is not None or place in levels
+    ]
+    described = f"{axis.title}: {one.where}, on {one.host}"
+    drawn = [over_runs(points, marks, axis=axis, order=order, of=of, description=described)] if points else []
+    return tuple(Chart(id, title, note, drawing) for drawing in drawn)
+
+
+def _about(one: History) -> dict[int, tuple[int, tuple[str, ...]]]:
+    """For the runs that have a date, by place: the time in ms since 1970, and what a chart tells of the run."""
+    found: dict[int, tuple[int, tuple[str, ...]]] = {}
+    for place, ((run, condition), new) in enumerate(zip(one.measured, one.new, strict=True)):
+        try:
+            time = datetime.fromisoformat(run.started_at)
+            time_ms = round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
+        except (ValueError, OverflowError):
+            continue
+        found[place] = (
+            time_ms,
+            (
+                *(run.run_id, moment(run.started_at), str(condition.blocks), jdk_of(run, condition)),
+                *(server_of(run, condition), run.commit, ", ".join(new)),
+            ),
+        )
+    return found
+
+
+def _table(one: History) -> DataTable:
+    """Every run, with the ratios of all figures."""
+    ratios = [{point.place: _ratio(figure, point) for point in figure.points} for figure in one.figures]
+    several = len(set(one.lines)) > 1
+    rows: list[tuple[Cell, ...]] = [
+        (
+            link(run.run_id, f"{_ROOT}{run.folder}{condition.page}"),
+            moment(run.started_at),
+            *(of_figure.get(place, MISSING) for of_figure in ratios),
+            Figure(str(condition.blocks), condition.blocks),
+            ", ".join(condition.warnings) or MISSING,
+            f"{number}: {', '.join(new)}" if new else MISSING,
+            *([one.lines[place]] if several else []),
+            jdk_of(run, condition),
+            run.commit,
+        )
+        for place, ((run, condition), new, number) in enumerate(zip(one.measured, one.new, one.numbers, strict=True))
+    ]
+    titles = (
+        *("Run", "Measured", *(f"{figure.title}|95 % interval#" for figure in one.figures), "Blocks#"),
+        *("Read with care~", "New~", *(["Measured on~"] if several else []), "JDK build", "Commit~"),
+    )
+    return DataTable(f"Runs: {one.where}, on {one.host}", columns(*titles), rows, "wrap stack")
