@@ -36,7 +36,6 @@ def test_wherever_the_pointer_is_the_nearest_point_of_a_line_tells_its_figures(
             plot = page.locator(f".plot[data-chart='{name}'] svg .background").first
             plot.scroll_into_view_if_needed()
             box = plot.bounding_box()
-            assert box is not None
             figures = set()
             for share in range(1, 10):
                 page.mouse.move(box["x"] + box["width"] * share / 10, box["y"] + box["height"] / 2)

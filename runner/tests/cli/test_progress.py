@@ -13,21 +13,21 @@ from jdkmatrix.fork.planned import PlannedFork
 from tests.support.builders import cell, key
 from tests.support.served_campaign import measured
 
+GROUP = [cell(key(name), (measured(1, rate),)) for name, rate in (("liberty", 1000.0), ("virtual", 630.0))]
+
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_log_has_a_line_when_a_fork_starts_and_one_with_its_result(verbose: bool) -> None:
     sink = StringIO()
-    forks = {name: measured(1, rate) for name, rate in (("liberty", 1000.0), ("virtual", 630.0))}
-    group = [cell(key(name), (fork,)) for name, fork in forks.items()]
     with display(Console(file=sink, width=200), 60, 0.05, verbose=verbose) as shown:
         shown.forks_ahead(4)
-        for position, one in enumerate(group, start=1):
+        for position, one in enumerate(GROUP, start=1):
             shown.fork_started(PlannedFork(one.key, fork=1, position=position, sequence=position))
             shown.step("warming up")
             shown.step("window 1/2: 1,000 req/s")
             shown.fork_finished(one.forks[0], one)
-        shown.block_finished(group, more=True)
-        shown.block_finished(group, more=False)
+        shown.block_finished(GROUP, more=True)
+        shown.block_finished(GROUP, more=False)
     lines = sink.getvalue().splitlines()
     assert lines[0].startswith("[1/4] mp-ping.temurin-25.liberty.") and lines[0].endswith(" left")
     assert sum("window 1/2" in line for line in lines) == (2 if verbose else 0)
@@ -38,14 +38,13 @@ def test_a_log_has_a_line_when_a_fork_starts_and_one_with_its_result(verbose: bo
 def test_the_time_left_only_falls_while_forks_take_turns() -> None:
     """Those of a block all end with it, minutes after the first of them began."""
     sink, now = StringIO(), [0.0]
-    group = [cell(key(name), (measured(1, rate),)) for name, rate in (("liberty", 1000.0), ("virtual", 630.0))]
     with display(Console(file=sink, width=200), 60, 0.05, verbose=False, now=lambda: now[0]) as shown:
         shown.forks_ahead(6)
         for block in range(3):
-            for one in group:
+            for one in GROUP:
                 shown.fork_started(PlannedFork(one.key, fork=block + 1, position=1, sequence=1))
                 now[0] += 50
-            for one in group:
+            for one in GROUP:
                 shown.fork_finished(one.forks[0], one)
     left = [line.rpartition(", ")[2] for line in sink.getvalue().splitlines() if line.startswith("[")]
     assert left == ["6:00 left", "5:10 left", "3:20 left", "2:30 left", "1:40 left", "0:50 left"]
@@ -54,17 +53,15 @@ def test_the_time_left_only_falls_while_forks_take_turns() -> None:
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio(verbose: bool) -> None:
     sink = StringIO()
-    forks = {name: measured(1, rate) for name, rate in (("liberty", 1000.0), ("virtual", 630.0))}
-    group = [cell(key(name), (fork,)) for name, fork in forks.items()]
     with display(
         Console(file=sink, width=100, force_terminal=True, color_system=None), 60, 0.05, verbose=verbose
     ) as shown:
         shown.forks_ahead(4)
-        for one in group:
+        for one in GROUP:
             shown.fork_started(PlannedFork(one.key, fork=1, position=1, sequence=1))
             shown.fork_finished(one.forks[0], one)
-        shown.block_finished(group, more=True)
-        shown.fork_started(PlannedFork(group[0].key, fork=2, position=1, sequence=3))
+        shown.block_finished(GROUP, more=True)
+        shown.fork_started(PlannedFork(GROUP[0].key, fork=2, position=1, sequence=3))
         shown.step("round 3/10, liberty: 1,000 req/s")
         shown.decided("told apart")
     text = sink.getvalue()

@@ -38,7 +38,6 @@ def test_it_shows_the_site_on_loopback_only_and_ends_with_ctrl_c(tmp_path: Path)
     told = {**os.environ, "MATRIX_HOME": str(home)}
     with subprocess.Popen(command, env=told, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert process.stdout is not None
             address = process.stdout.readline().strip()
             assert address.startswith("http://127.0.0.1:")
             with urllib.request.urlopen(address) as answer:

@@ -20,7 +20,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import AffinityConfiner
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.provenance import Provenance
-from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.run import HostFacts, ServerFacts
 from jdkmatrix.report.site.build import Built
 from jdkmatrix.run import campaign as module
@@ -28,10 +28,11 @@ from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
+from tests.support.outcome_runs import failed, spoilt, without_driver
 from tests.support.project import make_project
 from tests.support.records import in_whole
 from tests.support.run_facts import host_facts
-from tests.support.scripted_forks import DRIVER, Script, failed, invalid
+from tests.support.scripted_forks import Script
 from tests.support.served_campaign import campaign as made_up_campaign
 
 SHORT = Options("short", {}, blocks=2)
@@ -188,7 +189,7 @@ def test_a_run_whose_options_set_another_goal_than_a_profile_behind_it_goes_on(s
 
 
 def test_a_block_of_an_earlier_stage_that_was_spoilt_is_measured_again_behind_all_others(sessions: Sessions) -> None:
-    sessions.script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-50#2"] = [invalid] * 3
+    sessions.script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-50#2"] = [spoilt] * 3
     assert sessions.measure(Options("staged", {})) == 0
     assert "left gaps in 1 block" in sessions.told()
     before = sessions.loaded().run
@@ -234,7 +235,7 @@ def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(sessions: Sessions)
 
 def test_a_finished_run_offers_what_can_be_measured_again(sessions: Sessions) -> None:
     second = "mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.rate-500#2"
-    sessions.script.endings[second] = [invalid, failed(DRIVER), invalid]
+    sessions.script.endings[second] = [spoilt, without_driver, spoilt]
     assert sessions.measure() == 0, "of two forks one can be used"
     assert "faults of the host have left gaps in 1 block: matrix run --resume" in sessions.told()
     first = sessions.loaded().run
@@ -255,29 +256,6 @@ def test_a_finished_run_offers_what_can_be_measured_again(sessions: Sessions) ->
     assert all(session.duration_s is not None and session.duration_s > 0 for session in after.run.sessions)
     assert after.run.order == tuple(sessions.script.labels)
     assert "measured in 2 sessions; the host was restarted in between" in told
-
-
-def test_a_killed_run_goes_on_in_another_session(sessions: Sessions, tmp_path: Path) -> None:
-    sessions.script.cut_after = 3
-    with pytest.raises(KeyboardInterrupt):
-        sessions.measure()
-    # As kill -9 leaves it: nobody said how it ended.
-    store = RunStore(tmp_path / "run")
-    record = store.read_run()
-    (session,) = record.sessions
-    killed = session.model_copy(update={"status": "running", "ended_at": None})
-    store.save_run(record.model_copy(update={"status": "running", "ended_at": None, "sessions": (killed,)}))
-    sessions.script.cut_after = None
-    sessions.told()
-    assert sessions.measure(resume=True) == 0
-    assert "1 block was cut off or lacks forks; measuring it whole again" in sessions.told()
-    after = sessions.loaded()
-    assert after.run.status == "complete"
-    assert [(s.status, s.ended_at is None) for s in after.run.sessions] == [("interrupted", True), ("complete", False)]
-    blocks = {number: {f.session for cell in after.cells for f in cell.forks if f.fork == number} for number in (1, 2)}
-    assert blocks == {1: {1}, 2: {2}}
-    (aside,) = [fork for cell in after.cells for fork in cell.attempts]
-    assert (aside.status, aside.session, aside.reasons[-1].code) == (Status.OK, 1, "block-measured-again")
 
 
 def test_a_run_whose_folders_were_removed_goes_on_and_is_kept(sessions: Sessions, tmp_path: Path) -> None:
@@ -323,5 +301,6 @@ def test_a_change_of_the_host_is_named_and_its_cells_are_measured_again(sessions
     assert sessions.measure(resume=True) == 0
     told = sessions.told()
     assert told.count("changed: the CPU's microcode (was 0x1, is 0x2); kept as") == 2
+    assert len([*(sessions.loaded().directory / "cells").glob("*.superseded-1")]) == 2
     assert len(sessions.script.labels) == 8
     assert {fork.session for cell in sessions.loaded().cells for fork in cell.forks} == {2}

@@ -27,10 +27,7 @@ POOL = arm("liberty", 1000, 1000, 1000)
     ("group", "said"),
     [
         ([arm("liberty", 1000), arm("virtual", 630)], "is 0.63 × that with liberty (1 block, no interval yet)"),
-        (
-            [POOL, arm("liberty-aa", 999, 998, 1003), arm("virtual", 600, 620, 640)],
-            "with virtual is 0.620 × that",
-        ),
+        ([POOL, arm("liberty-aa", 999, 998, 1003), arm("virtual", 600, 620, 640)], "with virtual is 0.620 × that"),
         ([POOL, arm("virtual", 600, 620, 640)], "(95 %: 0.572–0.672, 3 blocks); to ± 5 % about 2 more blocks, 4 min"),
         ([POOL, arm("virtual", 620, 620, 621)], "3 blocks); known to ± 0."),
         ([POOL, arm("liberty-aa", 999, 998, 1003)], "throughput with liberty-aa is 1.000 × that with liberty"),

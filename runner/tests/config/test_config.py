@@ -51,10 +51,7 @@ from tests.support.shipped import FILES, MATRIX, TOML
             change("profiles/mission/precision", 0.02),
             ["profiles.mission.first", "precision = 0.05", "this profile 0.02", "must be equal"],
         ),
-        (
-            change("profiles/quick/include", [{"blocks": 4}]),
-            ["quick.include[0].blocks", "found 4; at most the 3"],
-        ),
+        (change("profiles/quick/include", [{"blocks": 4}]), ["quick.include[0].blocks", "found 4; at most the 3"]),
         (change("profiles/quick/precision", 0), ["profiles.quick.precision", "found 0"]),
         (change("warmup/tail_s_min", 40), ["warmup.tail_s_min", "found 40; at most tail_s_max = 30"]),
         (change("measure/calibration_spread_wanted", 0.1), ["measure.calibration_spread_wanted", "found 0.1; at most"]),
@@ -67,10 +64,7 @@ from tests.support.shipped import FILES, MATRIX, TOML
             ["workloads.mp-ping.extends", '"mp-ping-mp61" leads back to it'],
         ),
         (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.remote", "say how it answers"]),
-        (
-            change("workloads/mp-ping/remote", {"size_bytes": 1}),
-            ["workloads.mp-ping.remote", "calls no remote system"],
-        ),
+        (change("workloads/mp-ping/remote", {"size_bytes": 1}), ["workloads.mp-ping.remote", "calls no remote system"]),
         (change("warmup/windw_s", 3), ["warmup.windw_s", 'did you mean "window_s"']),
         (change("warmup/max_s", 3), ["warmup.max_s", "tail_windows"]),
         (change("warmup/max_s", 32), ["warmup.max_s", "tail_s_max", "= 32.5"]),
@@ -116,6 +110,31 @@ from tests.support.shipped import FILES, MATRIX, TOML
         (change("workloads/banking/client", "netty"), ["workloads.banking.client", "http-client, socket"]),
         (change("workloads/mp-ping/front", "servlet"), ["workloads.mp-ping.front", "has no servlet"]),
         (change("axes/cpus", [1, 1]), ["axes.cpus", "twice"]),
+        (change("experiments/x", {"warmup_s": 1}), ["experiments.x", "has no `experiment`", "burn, fanout"]),
+        (
+            change("experiments/x", {"experiment": "bern"}),
+            ["experiments.x", '"bern" is not known', 'did you mean "burn"'],
+        ),
+        (
+            change("experiments/x", {"experiment": "spawn", "task": "sleep", "timeout_s": 1}),
+            ["experiments.x.sleep_s", "sleep"],
+        ),
+        (
+            change("experiments/x", {"experiment": "pinning", "inside": "lok", "block_ms": 1, "warmup_s": 0}),
+            ["experiments.x.inside", 'did you mean "lock"'],
+        ),
+        (
+            change("experiments/x", {"experiment": "spawn", "task": "burn", "sink": "stdout", "timeout_s": 1}),
+            ["experiments.x.sink", 'task = "print"'],
+        ),
+        (
+            change("experiments/x", {**TOML["experiments"]["spawn-sleep"], "cold": True}),
+            ["experiments.x.cold", "after a rehearsal"],
+        ),
+        (change("experiments/mp-ping", TOML["experiments"]["burn"]), ["experiments.mp-ping", "[workloads]"]),
+        (change("loads/x", {"count": 3}), ["loads.x", "has no `kind`", "in-flight, join"]),
+        (change("loads/x", {"kind": "count", "count": 0}), ["loads.x.count", "found 0"]),
+        (change("servers/none", TOML["servers"]["open-liberty"]), ["servers.none", "experiments without a server"]),
     ],
 )
 def test_a_mistake_is_told_once_with_its_key(mistake: Callable[[dict[str, Any]], None], expected: list[str]) -> None:

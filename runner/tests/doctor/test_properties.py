@@ -54,11 +54,7 @@ def test_names_are_unique() -> None:
             "3 of 4 CPUs, throttled in 7 periods so far",
         ),
         (
-            {
-                f"{CPU}/smt/active": "1\n",
-                f"{CPU}/cpu2/topology/core_id": "0\n",
-                f"{CPU}/cpu3/topology/core_id": "1\n",
-            },
+            {f"{CPU}/smt/active": "1\n", f"{CPU}/cpu2/topology/core_id": "0\n", f"{CPU}/cpu3/topology/core_id": "1\n"},
             "SMT",
             "noisy",
             "on, 2 cores",
@@ -75,12 +71,7 @@ def test_names_are_unique() -> None:
         ({f"{CPU}/intel_pstate/no_turbo": None, f"{CPU}/cpufreq/boost": "1\n"}, "turbo / boost", "noisy", "on"),
         ({f"{CPU}/cpu1/cpuidle/state2/disable": "0\n"}, "C-states", "noisy", "deepest C6, 133 µs to wake up, intel"),
         ({"proc/meminfo": "MemAvailable: 2000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB"}, "memory", "unfit", "1.9 GiB"),
-        (
-            {"sys/fs/cgroup/user/memory.max": f"{2**30}\n"},
-            "memory",
-            "unfit",
-            "1.0 GiB available in this control group",
-        ),
+        ({"sys/fs/cgroup/user/memory.max": f"{2**30}\n"}, "memory", "unfit", "1.0 GiB available in this control group"),
         ({"proc/meminfo": MEMINFO.format(swap=2**20)}, "swap", "noisy", "0.0 of 1.0 GiB used, swappiness 60"),
         ({f"{THP}/enabled": "[always] madvise never"}, "huge pages", "noisy", "always, defrag madvise"),
         ({f"{THP}/defrag": "[always] madvise never"}, "huge pages", "noisy", "madvise, defrag always"),
@@ -187,7 +178,7 @@ def test_control_groups_of_version_1_and_of_groups_above_count(tmp_path: Path) -
     assert checks["CPU quota"].found == "2.5 of 4 CPUs"
     assert checks["memory"].found == "0.5 GiB available in this control group"
     above = make_host(tmp_path / "v2", {"sys/fs/cgroup/cpu.max": "200000 100000\n"})
-    assert CpuQuota().read(above).cpus == 2  # type: ignore[union-attr]
+    assert CpuQuota().read(above).cpus == 2
 
 
 def test_a_full_disk_is_unfit() -> None:

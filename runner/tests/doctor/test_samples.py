@@ -42,7 +42,6 @@ def test_only_devices_count_as_interrupts() -> None:
 
 def test_this_host_can_be_observed() -> None:
     activity = observe(Path("/"), 0.05, other_processes)
-    assert activity is not None
     assert activity.elapsed_s >= 0.05
     assert 0 <= activity.foreign_cpus <= (os.cpu_count() or 1) + 1
 
@@ -85,7 +84,6 @@ def test_the_spinner_sees_a_process_that_stands_still() -> None:
 def test_every_cpu_is_probed_and_one_that_is_not_there_is_left_out() -> None:
     cpus = sorted(os.sched_getaffinity(0))
     stalls = probe(Path("/"), [*cpus, 4095], 0.1)
-    assert stalls is not None
     assert [stall.cpu for stall in stalls] == cpus
     assert all(stall.spun_s >= 0.1 and stall.away_s <= stall.spun_s for stall in stalls)
     assert probe(Path("/"), [4095], 0.1) is None

@@ -57,7 +57,6 @@ def values(host: Host) -> dict[str, str]:
 
 
 def endings(restored: tuple[Restored, ...] | None) -> dict[str, str]:
-    assert restored is not None
     return {each.file: each.ending for each in restored}
 
 

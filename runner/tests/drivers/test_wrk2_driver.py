@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jdkmatrix.domain.loads import RateLoad, SaturateLoad
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.drivers import wrk2
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
@@ -115,7 +115,6 @@ def test_a_phase(bench: Bench) -> None:
     assert (result.due, result.completed, result.sent, result.unsent) == (24_870, 24_871, None, None)
     assert result.duration_s == pytest.approx(COUNTS_S, abs=0.01)
     assert result.throughput_rps == pytest.approx(499.9, abs=0.1)
-    assert result.corrected is not None and result.uncorrected is not None
     assert result.corrected.count == result.completed
     assert result.intervals == () and result.send_lateness is None
 
@@ -188,14 +187,9 @@ def test_failures(bench: Bench, behaviour: str, message: str) -> None:
     assert str(bench.logs / "window-1.txt") in str(raised.value)
 
 
-def test_loads_that_it_cannot_make_are_errors(bench: Bench) -> None:
-    with bench.session("calculate") as session:
-        with pytest.raises(DriverError, match="closed loop"):
-            session.run(SaturateLoad(connections=5), 10, label="window-1")
-        with pytest.raises(DriverError, match="would count such a pause as a timeout"):
-            session.run(RateLoad(rate_rps=1, connections=50), 10, label="window-1")
-        with pytest.raises(DriverError, match=r"whole requests per second, not 333\.333"):
-            session.run(RateLoad(rate_rps=1000 / 3, connections=5), 10, label="window-1")
+def test_a_load_that_it_cannot_make_is_an_error(bench: Bench) -> None:
+    with bench.session("calculate") as session, pytest.raises(DriverError, match=r"whole requests per second, not 333"):
+        session.run(RateLoad(rate_rps=1000 / 3, connections=5), 10, label="window-1")
 
 
 def test_a_run_without_its_script_is_no_run(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,10 +212,7 @@ def test_a_hanging_driver_is_stopped(bench: Bench, monkeypatch: pytest.MonkeyPat
     before = children()
     monkeypatch.setattr(wrk2, "_bound_s", lambda target, load, lasts_s: 0.2)
     monkeypatch.setattr(wrk2, "lead_s", lambda load, threads: 0.1)
-    with (
-        bench.session("hang") as session,
-        pytest.raises(DriverError, match="had not ended after 0 s and was stopped"),
-    ):
+    with bench.session("hang") as session, pytest.raises(DriverError, match="had not ended after 0 s and was stopped"):
         session.run(LOAD, COUNTS_S, label="window-1")
     assert children() <= before
     session.close()

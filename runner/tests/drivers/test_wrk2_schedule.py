@@ -8,14 +8,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import Load, RampLoad, RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import Phase
-from jdkmatrix.drivers.wrk2_schedule import (
-    asked_s,
-    cannot_measure,
-    cannot_send,
-    due_requests,
-    lead_s,
-    thread_count,
-)
+from jdkmatrix.drivers.wrk2_schedule import asked_s, cannot_measure, cannot_send, due_requests, lead_s, thread_count
 
 
 def rate(rate_rps: float, connections: int = 50) -> RateLoad:

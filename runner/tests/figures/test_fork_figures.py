@@ -94,8 +94,7 @@ def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measure
 
 
 @pytest.mark.parametrize(
-    ("capacity_rps", "expected"),
-    [(3500.0, ForkFigure(3500.0)), (1e6, ForkFigure(6000.0, Bound.AT_LEAST))],
+    ("capacity_rps", "expected"), [(3500.0, ForkFigure(3500.0)), (1e6, ForkFigure(6000.0, Bound.AT_LEAST))]
 )
 def test_a_peak_that_was_never_reached_is_a_lower_bound(
     measured: Fork, capacity_rps: float, expected: ForkFigure
@@ -145,7 +144,6 @@ FIGURES = st.builds(ForkFigure, st.floats(1, 1e6), st.sampled_from(Bound))
 @given(st.lists(FIGURES, min_size=1, max_size=8))
 def test_a_mean_of_bounds_is_a_bound(figures: list[ForkFigure]) -> None:
     found = overall(figures)
-    assert found is not None
     directions = {figure.bound for figure in figures} - {Bound.NONE}
     assert found.bounded == sum(figure.bound is not Bound.NONE for figure in figures)
     assert found.bound is (None if len(directions) == 2 else next(iter(directions), Bound.NONE))

@@ -43,7 +43,6 @@ def test_windows_are_counted_by_arm_and_gate_over_all_attempts(arms: tuple[CellR
     cell, base = arms
     stolen = with_reasons(cell, (STEAL,), (1, 2))
     told = refused_by_arm(stolen, base)
-    assert told is not None
     assert (told.numerator.refused, told.numerator.of, told.denominator.refused) == (10, 30, 0)
     assert told.numerator.by_gate == {"steal": 10} and told.p_value < 0.001
     earlier = base.model_copy(update={"attempts": with_reasons(base, (STEAL,), (1, 2)).forks})

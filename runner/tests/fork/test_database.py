@@ -117,7 +117,6 @@ def test_it_ends_with_whoever_started_it(postgres: Postgres, tmp_path: Path) -> 
         """)
     )
     process = subprocess.Popen([sys.executable, str(parent)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     pid, data = process.stdout.readline().split()
     every = [psutil.Process(int(pid)), *psutil.Process(int(pid)).children()]
     process.kill()

@@ -86,6 +86,7 @@ def test_it_has_a_folder_of_its_own_that_is_gone_afterwards(tmp_path: Path) -> N
         ("true", ["printed no result"]),
         ("echo '{}'", ["its last line is no result"]),
         ("echo 'no json'", ["its last line is no result"]),
+        ("exec /nowhere/java", ["ended with exit status"]),
     ],
 )
 def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list[str]) -> None:
@@ -111,12 +112,6 @@ def test_a_program_whose_logs_somebody_removes_is_a_fault_of_the_host(tmp_path: 
     assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.FAILED, ["internal-error"])
     assert "No such file" in fork.reasons[0].message
     assert faults_of(fork) == ("internal-error",)
-
-
-def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    fork = run(tmp_path, "exec /nowhere/java")
-    assert fork.status is Status.FAILED
-    assert "exit status" in fork.reasons[0].message
 
 
 def test_a_limit_that_it_hits_is_an_outcome(tmp_path: Path) -> None:

@@ -25,8 +25,7 @@ from jdkmatrix.servers.process import HungError, ServerError
 from jdkmatrix.servers.proof import ProofError
 from jdkmatrix.subjects.experiments.measurement import ProgramError
 from tests.support.builders import fork_with, latency, load_result, pressure, reasons, sut_usage, window
-from tests.support.experiment_campaign import fork as experiment_fork
-from tests.support.experiment_campaign import result as experiment_result
+from tests.support.pinning_results import program_fork, result
 from tests.support.records import altered
 
 
@@ -69,11 +68,11 @@ def test_a_gate_that_was_not_passed_is_a_fault_by_what_it_is(code: str) -> None:
 
 
 def test_a_program_without_a_server_is_judged_alike() -> None:
-    found = experiment_result(40.0)
-    assert faults_of(experiment_fork(1, found, Status.INVALID, "steal", "threads-limit")) == ("steal",)
-    assert faults_of(experiment_fork(1, found, Status.OK, "threads-limit")) == ()
-    assert faults_of(experiment_fork(1, None, Status.FAILED, "remote")) == ("remote",)
-    assert faults_of(experiment_fork(1, None, Status.FAILED, "measurement")) == ()
+    found = result(40.0)
+    assert faults_of(program_fork(1, found, Status.INVALID, "steal", "threads-limit")) == ("steal",)
+    assert faults_of(program_fork(1, found, Status.OK, "threads-limit")) == ()
+    assert faults_of(program_fork(1, None, Status.FAILED, "remote")) == ("remote",)
+    assert faults_of(program_fork(1, None, Status.FAILED, "measurement")) == ()
 
 
 codes = st.lists(st.sampled_from([*KINDS, "steal", "foreign-cpu", "compiling", "brand-new"]), max_size=4)

@@ -98,7 +98,6 @@ def test_busy_neighbours_are_seen_but_not_those_of_another_run(kernel: MadeUpKer
     (kernel.parent / "empty.slice").mkdir()
     (kernel.parent / "empty.slice/cgroup.events").write_text("populated 0\nfrozen 0\n")
     state = probe(kernel.proc)
-    assert state is not None
     assert state.busy_children == ("user.slice",)
 
 
@@ -109,7 +108,6 @@ def test_a_controller_that_version_1_has_is_seen(kernel: MadeUpKernel) -> None:
         f"41 31 0:37 / {kernel.parent} rw - cgroup2 cgroup2 rw\n"
     )
     state = probe(kernel.proc)
-    assert state is not None
     assert state.v1_controllers == {"cpuset"}
     kernel.place("3:cpuset:/\n")
     assert probe(kernel.proc) is None
@@ -118,7 +116,6 @@ def test_a_controller_that_version_1_has_is_seen(kernel: MadeUpKernel) -> None:
 def test_a_place_above_the_mounted_part_is_not_left(kernel: MadeUpKernel) -> None:
     kernel.place("0::/../../elsewhere\n")
     state = probe(kernel.proc)
-    assert state is not None
     assert state.parent == kernel.parent
 
 

@@ -348,26 +348,10 @@ def test_cpus_without_a_tick_go_to_the_server() -> None:
     ("topology", "remote", "message"),
     [
         (VM, 0, "cpus = 40 needs 40 + 2 for the driver; this host has 2"),
-        (
-            VM,
-            1,
-            "cpus = 40 needs 40 + 2 for the driver + 1 for the remote system or the database; this host has 2",
-        ),
-        (
-            CONTAINER,
-            0,
-            "cpus = 40 needs 40 + 2 for the driver; the cgroup's cpuset allows 12 of the 128 of this host",
-        ),
-        (
-            METERED,
-            0,
-            "cpus = 40 needs 40 + 2 for the driver; the cgroup's CPU quota grants 4.5 of the 32 of this host",
-        ),
-        (
-            PARTLY_OFF,
-            0,
-            "cpus = 40 needs 40 + 2 for the driver; this host has 26, and 6 that are switched off",
-        ),
+        (VM, 1, "cpus = 40 needs 40 + 2 for the driver + 1 for the remote system or the database; this host has 2"),
+        (CONTAINER, 0, "cpus = 40 needs 40 + 2 for the driver; the cgroup's cpuset allows 12 of the 128 of this host"),
+        (METERED, 0, "cpus = 40 needs 40 + 2 for the driver; the cgroup's CPU quota grants 4.5 of the 32 of this host"),
+        (PARTLY_OFF, 0, "cpus = 40 needs 40 + 2 for the driver; this host has 26, and 6 that are switched off"),
     ],
 )
 @pytest.mark.parametrize("overlap", [False, True])

@@ -124,7 +124,6 @@ def test_kill_9_of_the_parent_ends_the_program(tmp_path: Path) -> None:
         """)
     )
     process = subprocess.Popen([sys.executable, str(parent)], stdout=subprocess.PIPE)
-    assert process.stdout is not None
     child = psutil.Process(int(process.stdout.readline()))
     wait_until(lambda: child.name() == "sleep")
     process.kill()
@@ -142,7 +141,6 @@ def test_kill_9_of_the_parent_ends_the_program(tmp_path: Path) -> None:
 def test_terminate_asks_first_and_then_kills() -> None:
     stubborn = "import signal, time; signal.signal(15, signal.SIG_IGN); print(1, flush=True); time.sleep(600)"
     process = launch.spawn([sys.executable, "-c", stubborn], cpus=[], stdout=subprocess.PIPE)
-    assert process.stdout is not None
     process.stdout.readline()
     assert launch.terminate(process, grace_s=0.2) == -signal.SIGKILL
     assert launch.terminate(process, grace_s=0.2) == -signal.SIGKILL

@@ -166,11 +166,7 @@ def test_a_cpuset_and_a_quota_of_version_1_in_a_container(tree: Tree) -> None:
     tree.cgroups(
         "4:cpu,cpuacct:/docker/abc\n3:cpuset:/docker/abc\n1:name=systemd:/docker/abc\n0::/",
         {"cpu set": "/docker/abc cgroup rw,cpuset", "cpu": "/docker/abc cgroup rw,cpu,cpuacct"},
-        {
-            "cpu set/cpuset.cpus": "1-2",
-            "cpu/cpu.cfs_quota_us": "150000",
-            "cpu/cpu.cfs_period_us": "100000",
-        },
+        {"cpu set/cpuset.cpus": "1-2", "cpu/cpu.cfs_quota_us": "150000", "cpu/cpu.cfs_period_us": "100000"},
     )
     topology = tree.read([1, 2])
     assert ([cpu.cpu for cpu in topology.cpus], topology.limit) == ([1, 2], "the cgroup's cpuset")

@@ -10,24 +10,14 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.own import own_ids, with_own
 from jdkmatrix.jdks.resolve import Available, resolve
+from tests.support.jdks_doubles import fake_jdk
 from tests.support.project import ROOT
 
 CATALOGUE = load_catalogue(ROOT / "jdks.json")
-JAVA = """#!/bin/sh
-echo 'openjdk version "VERSION" 2026-01-20'
-echo 'OpenJDK Runtime Environment (build VERSION-internal-adhoc.me.jdk)'
-echo 'OpenJDK 64-Bit Server VM (build VERSION-internal-adhoc.me.jdk, mixed mode)'
-"""
 
 
 def jdk(home: Path, version: str = "25.0.1") -> Path:
-    """A program that says of itself that it is this JDK."""
-    (home / "bin").mkdir(parents=True)
-    java = home / "bin" / "java"
-    java.write_text(JAVA.replace("VERSION", version))
-    java.chmod(0o755)
-    (home / "release").write_text('IMPLEMENTOR="Me"\n')
-    return home
+    return fake_jdk(home, f"{version}-internal-adhoc.me.jdk", implementor="Me", brand="")
 
 
 def test_an_own_jdk_is_one_of_the_catalogue_that_nothing_pins(tmp_path: Path) -> None:

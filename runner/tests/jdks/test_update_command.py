@@ -15,11 +15,7 @@ from jdkmatrix.jdks import net
 from jdkmatrix.jdks.catalogue import dump_catalogue, load_catalogue
 from tests.support.jdks_doubles import FileServer
 from tests.support.project import matrix
-from tests.support.upstream_doubles import (
-    present,
-    through,
-    vendors,
-)
+from tests.support.upstream_doubles import present, through, vendors
 
 
 @pytest.fixture

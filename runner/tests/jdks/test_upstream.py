@@ -106,10 +106,7 @@ def test_semeru(listed: str, version: str) -> None:
 
 def test_semerus_checksums_come_from_github_or_from_the_file_beside() -> None:
     new, old = semeru.read([releases()], 21)[AARCH64], semeru.read([releases(4)], 21)[AARCH64]
-    assert (new.date, new.sha256) == (
-        "2026-08-25",
-        "027329a3b7170b7b976243f769b13bc1354bbcddaffea399ef070cff9cfc2e8b",
-    )
+    assert (new.date, new.sha256) == ("2026-08-25", "027329a3b7170b7b976243f769b13bc1354bbcddaffea399ef070cff9cfc2e8b")
     assert (old.date, old.sha256) == ("2025-05-05", None)
     assert old.sha256_url == f"{old.url}.sha256.txt"
     assert read_sha256(text("semeru-21.0.7-aarch64.sha256.txt"), old.url).startswith("a2bd932f")

@@ -14,14 +14,7 @@ from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import KINDS, LostUpdateError, code_of, faults
 from jdkmatrix.fork.watchdog import FloodError
-from jdkmatrix.loads.attainment import (
-    SERVERS_OWN,
-    ForkOutcome,
-    OutcomeCounts,
-    attained,
-    contrast,
-    fate,
-)
+from jdkmatrix.loads.attainment import SERVERS_OWN, ForkOutcome, OutcomeCounts, attained, contrast, fate
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.loads.kinds.ramps import RampedLoad

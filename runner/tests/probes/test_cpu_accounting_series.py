@@ -16,11 +16,7 @@ from tests.support.shipped import MATRIX
 
 SAMPLES = RECORDED / "cpu_accounting"
 # By file: are interrupts accounted apart there?
-KERNELS = {
-    "irq-time-accounting": True,
-    "irq-time-accounting-switched-off": False,
-    "real-server": False,
-}
+KERNELS = {"irq-time-accounting": True, "irq-time-accounting-switched-off": False, "real-server": False}
 LIMIT = MATRIX.thresholds.foreign_sut_share_max
 
 

@@ -68,7 +68,6 @@ def test_native_memory_tracking_is_read_to_the_byte(jdk: str) -> None:
 @pytest.mark.parametrize("jdk", ["21", "25"])
 def test_what_the_jvm_names_makes_up_the_mappings(jdk: str) -> None:
     lines = parse_system_map(answers(jdk))
-    assert lines is not None
     assert {origin for line in lines for origin in line.origins} >= {
         Origin.JAVA_HEAP, Origin.THREAD_STACKS, Origin.CODE_CACHE, Origin.METASPACE, Origin.CLASS_SPACE,
         Origin.GARBAGE_COLLECTOR,
@@ -128,7 +127,6 @@ def test_nearly_all_of_a_real_jvm_has_an_origin(jdk: str) -> None:
     assert why_no_native is None
     assert sum(found.resident.values()) == memory.rss_bytes
     assert found.resident.get(UNATTRIBUTED, 0) < 0.1 * memory.rss_bytes
-    assert jvm.native is not None
     assert found.resident["direct buffers"] == 8 * MIB
     # Two ways to the same figure: what the kernel says of mappings, and what HotSpot asks it by mincore(2).
     assert found.resident[Origin.THREAD_STACKS] == pytest.approx(jvm.native.stacks_resident_bytes, rel=0.25)
@@ -158,7 +156,6 @@ def test_without_system_map_committed_stands_for_resident() -> None:
     assert why_no_native is None
     assert "no System.map" in " ".join(found.missing)
     assert sum(found.resident.values()) == memory.rss_bytes
-    assert jvm.native is not None
     assert found.resident[Origin.THREAD_STACKS] >= jvm.native.stacks_resident_bytes
     assert found.resident[Origin.METASPACE] > 4 * MIB
 

@@ -81,7 +81,6 @@ def test_the_stacks_of_many_threads_are_found(java: Path, tmp_path: Path) -> Non
         command = [str(java), NMT, "-Xmx64m", str(source), str(threads)]
         process = launch.spawn(command, cpus=CPUS, cwd=tmp_path, stdout=subprocess.PIPE)
         try:
-            assert process.stdout is not None
             assert process.stdout.readline() == b"started\n"
             return read_memory(process.pid, java, "hotspot", None, started_ns=0)
         finally:
@@ -92,7 +91,6 @@ def test_the_stacks_of_many_threads_are_found(java: Path, tmp_path: Path) -> Non
     for reading in (few, many):
         assert_accounted_for(reading)
         assert any("/gauges gave no answer" in said for said in reading.missing)
-    assert few.stacks is not None and many.stacks is not None
     assert 290 < many.stacks - few.stacks < 310
     # A stack that has been used is at least two pages.
     assert many.resident[Origin.THREAD_STACKS] - few.resident[Origin.THREAD_STACKS] > 300 * 8192

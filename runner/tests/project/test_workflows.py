@@ -73,12 +73,6 @@ def test_a_job_has_a_name_a_timeout_and_the_least_rights(label: str, job: dict[s
     assert all(step.get("name") and "shell" not in step for step in job["steps"])
 
 
-def test_no_checkout_leaves_its_token_behind() -> None:
-    checkouts = [step for step in steps() if step.raw.get("uses", "").startswith("actions/checkout@")]
-    assert len(checkouts) == 8
-    assert all(step.raw["with"]["persist-credentials"] == "false" for step in checkouts)
-
-
 def test_no_expression_is_pasted_into_a_script() -> None:
     assert not [step.label for step in shell_steps() if "${{" in step.raw["run"]]
 

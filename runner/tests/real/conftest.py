@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -12,7 +12,7 @@ from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.provision.project import Project
 from jdkmatrix.subjects.parts import Parts
 from tests.support.project import compiled_once, make_project
-from tests.support.real_parts import key, parts_of, setup_of
+from tests.support.real_parts import ForkOf, key, parts_of, setup_of
 from tests.support.waiting import wait_until
 
 
@@ -34,7 +34,7 @@ def parts(project: Project) -> Parts:
 
 
 @pytest.fixture
-def fork_of(project: Project, parts: Parts, tmp_path: Path) -> Callable[..., ForkDraft]:
+def fork_of(project: Project, parts: Parts, tmp_path: Path) -> ForkOf:
     """The fork of a cell of this JDK and executor, with what else its key says, in this test's folder."""
 
     def made(jdk: str, executor: str, *, feature_set: str = "restfulWS-3.1", **cell: object) -> ForkDraft:

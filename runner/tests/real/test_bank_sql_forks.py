@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +20,7 @@ from jdkmatrix.provision.postgres import provision_postgres
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.reasons import Status
 from tests.support.databases import DatabaseClient
-from tests.support.real_parts import Silent, subject_of, with_subject
+from tests.support.real_parts import ForkOf, Silent, subject_of, with_subject
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.real
@@ -83,13 +82,12 @@ HOLD = "begin; select * from account where id = '000001' for update"
     ],
 )
 def test_its_books_are_kept_and_its_connections_and_open_transactions_are_watched(
-    fork_of: Callable[..., ForkDraft], server: str, executor: str, listener: Listener, open_transactions: int
+    fork_of: ForkOf, server: str, executor: str, listener: Listener, open_transactions: int
 ) -> None:
     cell = {**BANK, "server": server}
     setup = on_a_database(fork_of("temurin-25", executor, **cell), Database(connections=10), in_flight=50)
     fork = measure_fork(setup, listener)
     assert fork.status is not Status.FAILED, fork.reasons
-    assert fork.audit is not None
     assert fork.audit.conserved and fork.audit.accounts == 1000
     assert fork.audit.transfers_answered == fork.audit.transfers_done > 0
     assert fork.audit.open_transactions == open_transactions
@@ -105,7 +103,7 @@ def test_its_books_are_kept_and_its_connections_and_open_transactions_are_watche
     assert not databases()
 
 
-def test_requests_that_get_no_connection_in_time_are_counted(fork_of: Callable[..., ForkDraft]) -> None:
+def test_requests_that_get_no_connection_in_time_are_counted(fork_of: ForkOf) -> None:
     asked = Database(connections=1, wait_ms_max=250)
     setup = on_a_database(fork_of("temurin-21.0.8", "tomcat-virtual", **BANK), asked, in_flight=900)
     fork = measure_fork(setup, Silent())
@@ -118,7 +116,7 @@ def test_requests_that_get_no_connection_in_time_are_counted(fork_of: Callable[.
     assert fork.audit is not None and fork.audit.conserved and fork.audit.open_transactions == 0
 
 
-def test_a_transfer_that_was_answered_and_is_lost_is_found(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_transfer_that_was_answered_and_is_lost_is_found(fork_of: ForkOf) -> None:
     """Though every balance is what the others make it."""
     setup = on_a_database(fork_of("temurin-25", "tomcat", **BANK), Database(connections=10), in_flight=50)
     undone = """
@@ -145,7 +143,7 @@ class Killer:
             next(one for one in databases() if "-D" in one.cmdline()).kill()
 
 
-def test_a_database_that_dies_is_the_reason(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_database_that_dies_is_the_reason(fork_of: ForkOf) -> None:
     setup = on_a_database(fork_of("temurin-25", "tomcat", **BANK), Database(connections=10), in_flight=50)
     fork = measure_fork(setup, Killer())
     assert fork.status is Status.FAILED

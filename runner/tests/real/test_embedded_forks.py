@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,11 +9,10 @@ import pytest
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.executors import is_per_request
 from jdkmatrix.domain.loads import RateLoad
-from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.servers.proof import place_of
-from tests.support.real_parts import ROUNDS_PER_US, Silent, subject_of, with_subject
+from tests.support.real_parts import ROUNDS_PER_US, ForkOf, Silent, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -35,7 +33,7 @@ FORKS = [
 
 
 @pytest.mark.parametrize(("server", "jdk", "executor"), FORKS)
-def test_every_executor(fork_of: Callable[..., ForkDraft], server: str, jdk: str, executor: str) -> None:
+def test_every_executor(fork_of: ForkOf, server: str, jdk: str, executor: str) -> None:
     setup = fork_of(jdk, executor, server=server, burn_us=BURN_US)
     fork = measure_fork(with_subject(setup, load=RateLoad(rate_rps=500, connections=10)), Silent())
     assert fork.usable, fork.reasons
@@ -44,7 +42,6 @@ def test_every_executor(fork_of: Callable[..., ForkDraft], server: str, jdk: str
     window = fork.windows[0]
     assert window.valid, window.reasons
     assert window.load.completed > 0 and window.load.failed == 0
-    assert window.served is not None
     assert window.served.on(place_of(executor)) == window.served.begun >= window.load.completed
     if is_per_request(executor):
         assert window.served.threads_started is not None and window.served.threads_started >= window.served.begun
@@ -57,7 +54,7 @@ def test_every_executor(fork_of: Callable[..., ForkDraft], server: str, jdk: str
     [(kind.name, kind.own_pool, own) for kind in EMBEDDED for own in kind.executors if own != kind.own_pool],
 )
 def test_another_of_its_own_executors_than_the_cells_fails_the_fork(
-    fork_of: Callable[..., ForkDraft], server: str, asked: str, runs: str
+    fork_of: ForkOf, server: str, asked: str, runs: str
 ) -> None:
     setup = fork_of("temurin-25", asked, server=server)
     other = replace(subject_of(setup).instance, executor=runs)

@@ -23,7 +23,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.parts import Parts
 from tests.support.fork_setups import usual
-from tests.support.real_parts import Silent, key, setup_of, subject_of, with_subject
+from tests.support.real_parts import ForkOf, Silent, key, setup_of, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -73,26 +73,26 @@ def assert_failed(fork: Fork, code: str, *words: str) -> None:
     assert not [child for child in psutil.Process().children(recursive=True) if child.name() == "java"]
 
 
-def jetty(fork_of: Callable[..., ForkDraft], executor: str = "jetty") -> ForkDraft:
+def jetty(fork_of: ForkOf, executor: str = "jetty") -> ForkDraft:
     """What happens to a fork is the same on every server, and this one starts soonest."""
     return fork_of("temurin-25", executor, server="jetty")
 
 
-def test_a_server_that_somebody_else_has_ended(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_server_that_somebody_else_has_ended(fork_of: ForkOf) -> None:
     fork = measure_fork(jetty(fork_of), Once(lambda: server_process().terminate()))
     assert_failed(fork, "killed", "the server was ended by signal 15, which did not come from this tool")
     assert faults_of(fork) == ("killed",)
     assert fork.first_response_s is not None
 
 
-def test_a_server_in_a_box_that_somebody_else_has_killed(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_server_in_a_box_that_somebody_else_has_killed(fork_of: ForkOf) -> None:
     setup = jetty(fork_of)
     boxed = subject_of(setup).workload.model_copy(update={"limits": Limits(threads_max=2000)})
     fork = measure_fork(with_subject(setup, workload=boxed), Once(lambda: server_process().kill()))
     assert_failed(fork, "killed", "signal 9")
 
 
-def test_a_server_that_crashes(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_server_that_crashes(fork_of: ForkOf) -> None:
     fork = measure_fork(jetty(fork_of), Once(lambda: server_process().send_signal(signal.SIGSEGV)))
     assert_failed(fork, "server", "killed by signal 6")
     assert faults_of(fork) == ()
@@ -116,13 +116,13 @@ def test_a_server_that_is_killed_in_turns_leaves_the_other_fork_to_its_end(
     assert [window.index for window in other.windows] == [1, 2, 3]
 
 
-def test_a_driver_that_is_killed(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_driver_that_is_killed(fork_of: ForkOf) -> None:
     fork = measure_fork(jetty(fork_of), Once(lambda: driver_process().kill()))
     assert_failed(fork, "driver")
     assert fork.windows == ()
 
 
-def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(fork_of: ForkOf) -> None:
     setup = with_rules(jetty(fork_of, "fixed-1"), answer_timeout_s=2)
     askers: list[threading.Thread] = []
 
@@ -154,14 +154,14 @@ def server_port() -> int:
     return next(socket.laddr.port for socket in sockets if socket.status == psutil.CONN_LISTEN)
 
 
-def test_a_server_that_is_stopped_has_no_dump_and_is_ended(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_server_that_is_stopped_has_no_dump_and_is_ended(fork_of: ForkOf) -> None:
     setup = with_rules(jetty(fork_of), answer_timeout_s=1)
     fork = measure_fork(setup, Once(lambda: os.kill(server_process().pid, signal.SIGSTOP)))
     assert_failed(fork, "server-hangs", "no thread dump")
     assert not list(setup.log_dir.glob(".*")), "no trace of the question is left"
 
 
-def test_a_window_in_which_this_tool_was_stopped_is_refused(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_window_in_which_this_tool_was_stopped_is_refused(fork_of: ForkOf) -> None:
     """As Ctrl-Z does; the server and the driver go on."""
     setup = jetty(fork_of)
     matrix = subject_of(setup).matrix
@@ -182,7 +182,7 @@ def test_a_window_in_which_this_tool_was_stopped_is_refused(fork_of: Callable[..
     assert elapsed_s[1] is not None and elapsed_s[1] > 5
 
 
-def test_a_log_that_floods(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_log_that_floods(fork_of: ForkOf) -> None:
     """On a server with a log of its own beside its console."""
     setup = with_rules(fork_of("temurin-25", "liberty"), log_bytes_max=20_000_000)
     stop = threading.Event()
@@ -203,6 +203,6 @@ def test_a_log_that_floods(fork_of: Callable[..., ForkDraft]) -> None:
     assert left.startswith(b"*****")
 
 
-def test_a_disk_that_is_full(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_disk_that_is_full(fork_of: ForkOf) -> None:
     fork = measure_fork(with_rules(jetty(fork_of), free_disk_bytes_min=1 << 60), Silent())
     assert_failed(fork, "disk-full", "MB of disk are left")

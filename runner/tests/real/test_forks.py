@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -11,14 +10,13 @@ import pytest
 
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.loads import RateLoad
-from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Gauges
 from jdkmatrix.servers.proof import place_of
-from tests.support.real_parts import ROUNDS_PER_US, Silent, subject_of, with_subject
+from tests.support.real_parts import ROUNDS_PER_US, ForkOf, Silent, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -32,7 +30,6 @@ FORKS = [
 
 def assert_measured(fork: Fork) -> None:
     assert fork.usable, fork.reasons
-    assert fork.proof is not None
     assert fork.proof.virtual == is_virtual(fork.proof.executor)
     window = fork.windows[0]
     assert window.valid, window.reasons
@@ -41,7 +38,6 @@ def assert_measured(fork: Fork) -> None:
     assert 0 < window.sut.cpu_us_per_request < 1e6
     assert window.sut.rss_peak_bytes >= window.sut.rss_bytes > 50e6
     served = window.served
-    assert served is not None
     assert served.begun >= window.load.completed
     assert served.on(place_of(fork.proof.executor)) == served.begun
     if fork.proof.executor in ("virtual", "platform"):
@@ -58,14 +54,13 @@ def assert_measured(fork: Fork) -> None:
 
 def assert_gauges(executor: str, samples: list[Gauges | None]) -> None:
     for gauges in samples:
-        assert gauges is not None
         assert gauges.pool_size is not None and gauges.pool_size >= 1
         assert gauges.carriers is not None and (gauges.carriers >= 1) == is_virtual(executor)
         assert gauges.jit_ms > 0 and gauges.heap_used_bytes > 0 and gauges.totals["allocated_bytes"] > 0
 
 
 @pytest.mark.parametrize(("jdk", "executor"), FORKS)
-def test_every_executor_and_every_jdk(fork_of: Callable[..., ForkDraft], jdk: str, executor: str) -> None:
+def test_every_executor_and_every_jdk(fork_of: ForkOf, jdk: str, executor: str) -> None:
     """One as busy as it can be; the others at a rate, which leaves the tests beside them some CPU."""
     setup = fork_of(jdk, executor)
     if (jdk, executor) != FORKS[0]:
@@ -74,28 +69,26 @@ def test_every_executor_and_every_jdk(fork_of: Callable[..., ForkDraft], jdk: st
 
 
 @pytest.mark.parametrize("executor", ["liberty", "virtual-bounded-8"])
-def test_it_serves_from_either_on_netty(fork_of: Callable[..., ForkDraft], tmp_path: Path, executor: str) -> None:
+def test_it_serves_from_either_on_netty(fork_of: ForkOf, tmp_path: Path, executor: str) -> None:
     setup = fork_of("temurin-25", executor, server="open-liberty-netty")
     assert_measured(measure_fork(with_subject(setup, load=RateLoad(rate_rps=500, connections=10)), Silent()))
     opened = [line for line in (tmp_path / "logs" / "messages.log").read_text().splitlines() if "CWWKO0219I" in line]
     assert len(opened) == 1 and "io.openliberty.netty" in opened[0]
 
 
-def test_microprofile_burn_and_a_constant_rate(fork_of: Callable[..., ForkDraft]) -> None:
+def test_microprofile_burn_and_a_constant_rate(fork_of: ForkOf) -> None:
     setup = fork_of("temurin-25.0.2", "platform", workload="mp-ping-mp61", burn_us=100, feature_set="microProfile-6.1")
     load = RateLoad(rate_rps=500, connections=5)
     fork = measure_fork(with_subject(setup, load=load), Silent())
     assert_measured(fork)
     result = fork.windows[0].load
-    assert result.due is not None
     assert result.due == pytest.approx(500, abs=5)
     assert result.corrected is not None
-    assert fork.burn_check is not None
     assert fork.burn_check.rounds == 100 * ROUNDS_PER_US
     assert fork.burn_check.best_us > 0
 
 
-def test_a_search_for_the_capacity(fork_of: Callable[..., ForkDraft], tmp_path: Path) -> None:
+def test_a_search_for_the_capacity(fork_of: ForkOf, tmp_path: Path) -> None:
     """Any request may take so long, and the server is cold: what is found means nothing, its bounds do."""
     setup = fork_of("temurin-25", "liberty")
     load = CapacityLoad(connections=5, p99_max_us=1e9, floor_share=0.01, resolution=0.9, step_s=0.5)
@@ -103,7 +96,6 @@ def test_a_search_for_the_capacity(fork_of: Callable[..., ForkDraft], tmp_path: 
     assert_measured(fork)
     assert fork.windows[0].load.load == load.in_windows
     found = fork.capacity
-    assert found is not None
     assert found.ceiling_rps == pytest.approx(fork.windows[0].load.throughput_rps)
     assert found.steps[0].rate_rps == pytest.approx(found.ceiling_rps / 100)
     assert found.steps[0].held, found.steps[0].window
@@ -112,7 +104,7 @@ def test_a_search_for_the_capacity(fork_of: Callable[..., ForkDraft], tmp_path: 
     assert (tmp_path / "logs" / "search-1.hlog").exists()
 
 
-def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: Callable[..., ForkDraft]) -> None:
+def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: ForkOf) -> None:
     setup = fork_of("temurin-25", "virtual")
     other = replace(subject_of(setup).instance, executor="cached")
     fork = measure_fork(with_subject(setup, instance=other), Silent())
@@ -123,7 +115,7 @@ def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: Callable[...,
 
 
 def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
-    fork_of: Callable[..., ForkDraft], monkeypatch: pytest.MonkeyPatch
+    fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both serve from platform threads; only the first proof, by answers, is left out."""
     setup = fork_of("temurin-25", "cached")

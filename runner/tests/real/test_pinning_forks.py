@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -14,7 +13,7 @@ from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.records.forks import Fork
 from tests.support.fork_setups import usual
 from tests.support.pinning_results import assert_pinned
-from tests.support.real_parts import Silent, subject_of, with_subject
+from tests.support.real_parts import ForkOf, Silent, subject_of, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -56,7 +55,7 @@ def throughputs_rps(fork: Fork) -> list[float]:
     return [window.load.throughput_rps for window in fork.windows]
 
 
-def test_a_monitor_pins_on_21_in_every_window(fork_of: Callable[..., ForkDraft]) -> None:
+def test_a_monitor_pins_on_21_in_every_window(fork_of: ForkOf) -> None:
     """In the second one, too: what the first has left in the server is neither in its way nor taken for a hang."""
     fork = blocked(fork_of("temurin-21.0.8", "virtual", server="jetty"), "synchronized", windows=2)
     both = throughputs_rps(fork)
@@ -69,9 +68,7 @@ def test_a_monitor_pins_on_21_in_every_window(fork_of: Callable[..., ForkDraft])
     ("jdk", "server", "construct"),
     [("temurin-21.0.8", "jetty", "lock"), ("temurin-25", "open-liberty", "synchronized")],
 )
-def test_a_lock_does_not_nor_a_monitor_on_25(
-    fork_of: Callable[..., ForkDraft], jdk: str, server: str, construct: str
-) -> None:
+def test_a_lock_does_not_nor_a_monitor_on_25(fork_of: ForkOf, jdk: str, server: str, construct: str) -> None:
     setup = fork_of(jdk, "virtual", server=server, feature_set=FEATURES)
     (rps,) = throughputs_rps(blocked(setup, construct))
     assert 5 * PINNED_RPS <= rps <= CONNECTIONS / BLOCK_S

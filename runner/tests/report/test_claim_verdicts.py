@@ -139,7 +139,7 @@ def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing(tmp_
     shape = Shape(jdks=("temurin-21", "temurin-25"), cpus=(1, 2), burn_us=(0, 100), blocks=4)
     run = synthetic_run(tmp_path, shape)
     cells = judged(run, with_band(high=9)).checks[0].cells
-    lowest = min((cell for cell in cells if cell.estimate), key=lambda cell: cell.estimate.high or 0)  # type: ignore[union-attr]
+    lowest = min((cell for cell in cells if cell.estimate), key=lambda cell: cell.estimate.high or 0)
     assert lowest.estimate is not None and lowest.estimate.high is not None
     edge = lowest.estimate.high * 1.000001
     among = {cell.key: cell.verdict for cell in judged(run, with_band(low=edge)).checks[0].cells}

@@ -73,7 +73,6 @@ def test_one_jdk_counts_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = Parts(workloads, servers={}, jdks={"temurin-25": jdk, "temurin-21.0.8": jdk}, loads={}, drivers={})
     cells = [key(jdk=name, burn_us=100) for name in ("temurin-21.0.8", "temurin-25")]
     made = module._calibration(MATRIX, parts, cells, host, print)
-    assert made is not None
     assert made.rounds_per_us == 740.0
     assert asked == [(MATRIX.driver.jdk, 3)]
     assert module._calibration(MATRIX, parts, [key()], host, print) is None, "nothing burns"

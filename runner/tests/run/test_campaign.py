@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.domain.loads import CountLoad, RateLoad
 from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
@@ -40,7 +40,6 @@ __all__ = ["forks"]
 
 def blocks_of(store: RunStore, cell_key: CellKey) -> int:
     found = store.read_cell(cell_key)
-    assert found is not None
     return len(found.forks)
 
 
@@ -58,6 +57,12 @@ def test_blocks_are_added_where_figures_scatter_and_only_there(tmp_path: Path, f
     enough = [text for text in heard.decisions if text.endswith("enough")]
     assert len(enough) == 1
     assert "cpus-1" in enough[0]
+
+
+def test_where_a_load_has_no_figure_to_compare_no_block_is_added(tmp_path: Path, forks: list[str]) -> None:
+    store = RunStore.create(tmp_path / "run")
+    run(campaign(store, load=CountLoad(count=100), blocks=5, max_blocks=20), Heard())
+    assert len(forks) == 5 * len(CELLS)
 
 
 @pytest.mark.parametrize("cut_after", [1, 7, 20, 21, 23])
@@ -106,6 +111,7 @@ def test_cells_are_whole_on_disk_and_in_outline_in_memory(tmp_path: Path, forks:
         assert cells == {key: outline(cell) for key, cell in whole.items()}
     for one in whole.values():
         assert [fork.command for fork in one.forks] == [("java",)] * 2
+        assert one.parameters["application"] == "mp-ping"
     assert len(forks) == 2 * 4
 
 

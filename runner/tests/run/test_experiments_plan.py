@@ -19,7 +19,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Given
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.reading import ConfigError
-from jdkmatrix.run.plan import blocks_of, estimate_s, make_plan, select_cells
+from jdkmatrix.run.plan import select_cells
 from jdkmatrix.subjects.kinds import kind_of
 from tests.support.builders import key as key_of
 from tests.support.shipped import MATRIX, TOML
@@ -67,28 +67,6 @@ def test_an_experiment_has_no_server_whichever_is_selected() -> None:
     assert [key.cell_id for key in named] == ["pinning-lock.temurin-25.virtual.cpus-2.burn-0us.count-100"]
 
 
-def test_rules_of_a_profile_hold_for_experiments_too() -> None:
-    data = copy.deepcopy(TOML)
-    data["profiles"] = {
-        "p": {
-            "description": "", "blocks": 3,
-            "select": {"workload": ["spawn-print"], "jdk": ["temurin-25"], "server": ["open-liberty"],
-                       "executor": ["virtual", "platform"], "cpus": [1, 2], "burn_us": [0], "load": ["count-1000"]},
-            "exclude": [{"executor": ["platform"], "cpus": [2]}],
-            "include": [{"load": ["count-100000"], "executor": ["virtual"], "blocks": 1}],
-        }
-    }  # fmt: skip
-    matrix = parse_files({"matrix.toml": data})
-    found = select_cells(matrix, "p")
-    blocks = blocks_of(matrix.profiles["p"], found)
-    assert {(key.executor, key.cpus, key.load, count) for key, count in blocks.items()} == {
-        ("virtual", 1, "count-1000", 3), ("virtual", 2, "count-1000", 3), ("platform", 1, "count-1000", 3),
-        ("virtual", 1, "count-100000", 1), ("virtual", 2, "count-100000", 1),
-    }  # fmt: skip
-    plan = make_plan(found, matrix.profiles["p"], seed=1, impossible={})
-    assert estimate_s(matrix, matrix.profiles["p"], plan.forks) == pytest.approx(5.0 * len(plan.forks))
-
-
 def test_a_pool_takes_as_many_rounds_of_the_delay_as_it_needs() -> None:
     found = cells(
         workload=["fanout"], jdk=["temurin-25"], cpus=[1], burn_us=[0], wait_us=[1_000_000], load=["count-1000"],
@@ -103,46 +81,6 @@ def test_burn_is_only_where_there_is_work() -> None:
     assert {key.burn_us for key in cells(workload=["burn"], load=["tasks-10"], **both)} == {100}
     assert {key.burn_us for key in cells(workload=["spawn-work"], load=["count-100"], **both)} == {100}
     assert {key.burn_us for key in cells(workload=["spawn-print"], load=["count-100"], **both)} == {0}
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"experiments": {"x": {"warmup_s": 1}}}, ["experiments.x", "has no `experiment`", "burn, fanout"]),
-        (
-            {"experiments": {"x": {"experiment": "bern"}}},
-            ["experiments.x", '"bern" is not known', 'did you mean "burn"'],
-        ),
-        (
-            {"experiments": {"x": {"experiment": "spawn", "task": "sleep", "timeout_s": 1}}},
-            ["experiments.x.sleep_s", "sleep"],
-        ),
-        (
-            {"experiments": {"x": {"experiment": "pinning", "inside": "lok", "block_ms": 1, "warmup_s": 0}}},
-            ["experiments.x.inside", 'did you mean "lock"'],
-        ),
-        (
-            {"experiments": {"x": {"experiment": "spawn", "task": "burn", "sink": "stdout", "timeout_s": 1}}},
-            ["experiments.x.sink", 'task = "print"'],
-        ),
-        (
-            {"experiments": {"x": {**TOML["experiments"]["spawn-sleep"], "cold": True}}},
-            ["experiments.x.cold", "after a rehearsal"],
-        ),
-        ({"experiments": {"mp-ping": TOML["experiments"]["burn"]}}, ["experiments.mp-ping", "[workloads]"]),
-        ({"loads": {"x": {"count": 3}}}, ["loads.x", "has no `kind`", "in-flight, join"]),
-        ({"loads": {"x": {"kind": "count", "count": 0}}}, ["loads.x.count", "found 0"]),
-        ({"servers": {"none": TOML["servers"]["open-liberty"]}}, ["servers.none", "experiments without a server"]),
-    ],
-)  # fmt: skip
-def test_every_mistake_has_a_message(change: dict[str, Any], expected: list[str]) -> None:
-    data = copy.deepcopy(TOML)
-    for table, entries in change.items():
-        data[table].update(entries)
-    with pytest.raises(ConfigError) as caught:
-        parse_files({"matrix.toml": data})
-    for text in ("matrix.toml", *expected):
-        assert text in str(caught.value)
 
 
 @pytest.mark.parametrize(

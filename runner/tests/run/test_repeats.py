@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
@@ -24,10 +23,10 @@ from jdkmatrix.run.repeats import (
 )
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
-from tests.support import experiment_campaign as experiments
 from tests.support.builders import cell, fork, fork_with, key, window
-from tests.support.scripted_forks import DRIVER, Ending, Script, failed, invalid
-from tests.support.served_campaign import CELLS, Heard, assert_no_block_is_split, campaign, cells_in, run
+from tests.support.outcome_runs import Change, failed, spoilt, without_driver
+from tests.support.scripted_forks import Script
+from tests.support.served_campaign import Heard, assert_no_block_is_split, campaign, cells_in, run
 
 HANGS = Reason(code="server-hangs", message="the server hangs")
 
@@ -58,10 +57,10 @@ def log_of(store: RunStore, one: Fork) -> str:
     return (store.directory / "cells" / one.logs["messages.log"]).read_text()
 
 
-@pytest.mark.parametrize("spoilt", [invalid, failed(DRIVER)])
-def test_a_fault_is_repeated_at_the_end_of_its_block(store: RunStore, script: Script, spoilt: Ending) -> None:
+@pytest.mark.parametrize("ending", [spoilt, without_driver])
+def test_a_fault_is_repeated_at_the_end_of_its_block(store: RunStore, script: Script, ending: Change) -> None:
     one, other = first_block(store)
-    script.endings[one] = [spoilt]
+    script.endings[one] = [ending]
     heard = Heard()
     order = run(campaign(store, blocks=1), heard)
     assert script.labels[:4] == [one, other, f"{one}.2", script.labels[3]]
@@ -78,7 +77,7 @@ def test_a_fault_is_repeated_at_the_end_of_its_block(store: RunStore, script: Sc
 
 
 @pytest.mark.parametrize("ending", [not_steady, failed(HANGS), failed(Reason(code="measurement", message="?"))])
-def test_what_the_server_did_is_not_repeated(store: RunStore, script: Script, ending: Ending) -> None:
+def test_what_the_server_did_is_not_repeated(store: RunStore, script: Script, ending: Change) -> None:
     one, _ = first_block(store)
     script.endings[one] = [ending]
     run(campaign(store, blocks=1), Heard())
@@ -93,7 +92,7 @@ def test_after_so_many_repeats_the_last_attempt_stands_as_it_is(
     store: RunStore, script: Script, repeats_max: int
 ) -> None:
     one, other = first_block(store)
-    script.endings[one] = [invalid] * 9
+    script.endings[one] = [spoilt] * 9
     run(campaign(store, repeats_max=repeats_max, blocks=1), Heard())
     repeats = [f"{one}.{attempt}" for attempt in range(2, repeats_max + 2)]
     assert script.labels[: 2 + repeats_max] == [one, other, *repeats]
@@ -106,7 +105,7 @@ def test_after_so_many_repeats_the_last_attempt_stands_as_it_is(
 
 def test_several_of_a_block_take_turns(store: RunStore, script: Script) -> None:
     one, other = first_block(store)
-    script.endings.update({one: [invalid, invalid], other: [failed(DRIVER)]})
+    script.endings.update({one: [spoilt, spoilt], other: [without_driver]})
     run(campaign(store, blocks=1), Heard())
     assert script.labels[:5] == [one, other, f"{one}.2", f"{other}.2", f"{one}.3"]
     assert script.positions[:5] == [1, 2, 3, 4, 5]
@@ -117,7 +116,7 @@ def test_blocks_are_decided_on_after_the_repeats(store: RunStore, script: Script
     undisturbed = run(campaign(whole, blocks=5, max_blocks=8), Heard())
     script.labels.clear()
     for label in undisturbed[::3]:
-        script.endings[label] = [invalid]
+        script.endings[label] = [spoilt]
     order = run(campaign(store, blocks=5, max_blocks=8), Heard())
     assert [label for label in order if label.count(".") == undisturbed[0].count(".")] == list(undisturbed)
     assert {one.key: len(one.forks) for one in cells_in(store)} == {one.key: len(one.forks) for one in cells_in(whole)}
@@ -129,7 +128,7 @@ def test_what_was_finished_is_there_whenever_the_run_is_cut_off(
 ) -> None:
     """In the middle of the repeats, too: forks 3 to 5 of the first block repeat two of it."""
     one, other = first_block(store)
-    script.endings.update({one: [invalid, invalid], other: [failed(DRIVER)]})
+    script.endings.update({one: [spoilt, spoilt], other: [without_driver]})
     script.cut_after = cut_after
     with pytest.raises(KeyboardInterrupt):
         run(campaign(store, blocks=1), Heard())
@@ -151,10 +150,10 @@ def test_what_was_finished_is_there_whenever_the_run_is_cut_off(
 
 def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStore, script: Script) -> None:
     one, other = first_block(store)
-    script.endings[one] = [invalid] * 3
+    script.endings[one] = [spoilt] * 3
     run(campaign(store, blocks=2), Heard())
     script.labels.clear()
-    script.endings[one] = [invalid]
+    script.endings[one] = [spoilt]
     later = campaign(store, session=2, blocks=2)
     cells = later.open(Heard().notice)
     assert repeat_words(later.needed(cells), cells) == (
@@ -164,61 +163,14 @@ def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStor
     later.measure(cells, heard)
     assert script.labels == [f"{one}.4", f"{other}.2", f"{one}.5"], "repeats start anew"
     assert heard.ahead == [2, 2]
-    spoilt, sound = (
-        next(f for f in cells_in(store) if label.startswith(f"{f.key.cell_id}#")) for label in (one, other)
-    )
-    assert [fork_.attempt for fork_ in spoilt.attempts] == [1, 2, 3, 4]
+    again, sound = (next(f for f in cells_in(store) if label.startswith(f"{f.key.cell_id}#")) for label in (one, other))
+    assert [fork_.attempt for fork_ in again.attempts] == [1, 2, 3, 4]
     assert [(fork_.status, fork_.session) for fork_ in sound.attempts] == [(Status.OK, 1)]
     assert sound.attempts[0].reasons == (measured_again(2),)
     assert "session 2" in measured_again(2).message
     assert_no_block_is_split(store)
     done = campaign(store, session=3, blocks=2)
     assert done.needed(done.open(Heard().notice)) == ()
-
-
-def test_a_cell_that_is_set_aside_takes_its_blocks_with_it(store: RunStore, script: Script) -> None:
-    run(campaign(store, blocks=1), Heard())
-    script.labels.clear()
-    path = store.cell_path(CELLS[0])
-    path.write_bytes(path.read_bytes()[:-20])
-    heard = Heard()
-    later = campaign(store, session=2, blocks=1)
-    cells = later.open(heard.notice)
-    assert repeat_words(later.needed(cells), cells) == ("1 block was cut off or lacks forks; measuring it whole again",)
-    later.measure(cells, heard)
-    assert len(heard.notices) == 1
-    group = [one for one in CELLS if one.group == CELLS[0].group]
-    assert sorted(label.partition("#")[0] for label in script.labels) == sorted(one.cell_id for one in group)
-    assert_no_block_is_split(store)
-
-
-def test_a_program_without_a_server_is_repeated_alike(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    labels: list[str] = []
-
-    def one(setup: ForkDraft, listener: Listener) -> Fork:
-        labels.append(setup.planned.label)
-        broken = len(labels) == 1
-        number = setup.planned.fork
-        made = (
-            experiments.fork(number, None, Status.FAILED, "remote")
-            if broken
-            else experiments.fork(number, experiments.result(50.0))
-        )
-        return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
-
-    monkeypatch.setattr(module, "measure_fork", one)
-    made = experiments.campaign(store, blocks=1)
-    order = run(made, Heard())
-    first = labels[0]
-    assert labels.count(f"{first}.2") == 1
-    assert labels.index(f"{first}.2") == len({planned.key for planned in in_blocks(made.plan.forks)[0].forks})
-    assert list(order) == labels
-    found = next(
-        one_cell
-        for key_ in experiments.CELLS
-        if first.startswith(f"{(one_cell := experiments.read(store, key_)).key.cell_id}#")
-    )
-    assert [(f.attempt, f.status) for f in (*found.attempts, *found.forks)] == [(1, Status.FAILED), (2, Status.OK)]
 
 
 # ---------------------------------------------------------------- the pure parts

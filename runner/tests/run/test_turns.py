@@ -186,7 +186,6 @@ def test_the_components_of_the_variance_are_found_again() -> None:
         level = source.gauss(0, 0.012)
         forks.append([level + source.gauss(0, 0.043) for _ in range(source.choice((5, 10, 15)))])
     found = components(forks)
-    assert found is not None
     assert math.sqrt(found.between) == pytest.approx(0.012, rel=0.15)
     assert math.sqrt(found.inside) == pytest.approx(0.043, rel=0.05)
     assert found.of_fork(10) == pytest.approx(found.between + found.inside / 10)

@@ -15,7 +15,8 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.repeats import in_blocks
 from jdkmatrix.store.runs import RunStore
-from tests.support.scripted_forks import DRIVER, Script, failed
+from tests.support.outcome_runs import NO_DRIVER, failed, without_driver
+from tests.support.scripted_forks import Script
 from tests.support.served_campaign import Heard, assert_no_block_is_split, campaign, cells_in, run
 
 IN_TURNS: dict[str, Any] = {"protocol": "interleaved", "rounds": 4}
@@ -99,7 +100,7 @@ def test_the_forks_of_a_block_run_at_once_and_know_each_other(store: RunStore, l
 
 def test_a_fault_in_one_fork_has_the_whole_block_measured_again(store: RunStore, lanes: Lanes) -> None:
     one, other = block_of(store, 0)
-    lanes.script.endings[other] = [failed(DRIVER)]
+    lanes.script.endings[other] = [without_driver]
     heard = Heard()
     run(campaign(store, blocks=1, **IN_TURNS), heard)
     assert lanes.script.labels[:4] == [one, other, f"{one}.2", f"{other}.2"]
@@ -116,7 +117,7 @@ def test_a_fault_in_one_fork_has_the_whole_block_measured_again(store: RunStore,
 
 def test_faults_without_an_end_are_given_up_and_left_to_another_session(store: RunStore, lanes: Lanes) -> None:
     one, other = block_of(store, 0)
-    lanes.script.endings[one] = [failed(DRIVER)] * 3
+    lanes.script.endings[one] = [without_driver] * 3
     run(campaign(store, blocks=1, **IN_TURNS), Heard())
     assert [label for label in lanes.script.labels if label.startswith(one)] == [one, f"{one}.2", f"{one}.3"]
     assert campaign(store, blocks=1, **IN_TURNS).needed(campaign(store, blocks=1, **IN_TURNS).open(print))
@@ -128,7 +129,7 @@ def test_faults_without_an_end_are_given_up_and_left_to_another_session(store: R
 
 def test_an_executor_that_fails_by_itself_costs_the_others_nothing(store: RunStore, lanes: Lanes) -> None:
     one, _ = block_of(store, 0)
-    lanes.script.endings[one] = [failed(DRIVER.model_copy(update={"code": "server"}))]
+    lanes.script.endings[one] = [failed(NO_DRIVER.model_copy(update={"code": "server"}))]
     run(campaign(store, blocks=1, **IN_TURNS), Heard())
     assert len(lanes.script.labels) == 4
     assert {fork.status for found in cells_in(store) for fork in found.forks} == {Status.OK, Status.FAILED}

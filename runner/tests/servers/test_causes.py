@@ -23,10 +23,7 @@ READY = f"{AT}FeatureManager A CWWKF0011I: The matrix server is ready to run a s
             f"{AT}x E CWWKO0221E: TCP/IP port in use\n{AT}R java.lang.OutOfMemoryError: Metaspace",
             "java.lang.OutOfMemoryError: Metaspace",
         ),
-        (
-            "Error occurred during initialization of VM\nToo small maximum heap\n",
-            "Too small maximum heap",
-        ),
+        ("Error occurred during initialization of VM\nToo small maximum heap\n", "Too small maximum heap"),
         (f"{READY}{AT}kernel E CWWKE0702E: Could not resolve module", "CWWKE0702E: Could not resolve module"),
         (f"java.lang.OutOfMemoryError: {'x' * 1000}", f"java.lang.OutOfMemoryError: {'x' * 172}"),
     ],

@@ -53,7 +53,6 @@ def search(server: Server, rules: CapacityRules = RULES) -> tuple[Done, list[Tri
 def test_the_capacity_lies_in_a_narrow_bracket(capacity: float) -> None:
     done, history = search(sharp(capacity))
     assert done.outcome is SearchOutcome.FOUND
-    assert done.held_rps is not None and done.failed_rps is not None
     assert done.held_rps <= capacity < done.failed_rps <= done.held_rps * 1.05
     assert done.not_monotonic_rps == ()
     assert len(history) <= MOST_WINDOWS
@@ -77,7 +76,6 @@ def test_a_noisy_server(capacity: float, seed: int) -> None:
     assert all(above / below > 1 + RULES.resolution / 2.2 for below, above in pairwise(rates))
     assert len(history) < RULES.windows_max
     if done.outcome is SearchOutcome.FOUND:
-        assert done.held_rps is not None and done.failed_rps is not None
         assert done.held_rps * 0.85 <= capacity <= done.failed_rps * 1.15
         assert done.held_rps < done.failed_rps <= done.held_rps * 1.05
     else:
@@ -98,7 +96,6 @@ def test_one_odd_window_does_not_decide(capacity: float, odd: int) -> None:
 
     done, history = search(server)
     assert done.outcome is SearchOutcome.FOUND
-    assert done.held_rps is not None and done.failed_rps is not None
     # An odd window on the way moves the search; the ends it comes back to were seen twice each.
     assert done.held_rps <= capacity < done.failed_rps <= done.held_rps * 1.05
     assert len(history) <= 2 * MOST_WINDOWS
@@ -151,7 +148,6 @@ def test_more_than_one_crossing_is_reported() -> None:
     assert isinstance(first, Probe) and 1_000 < first.rate_rps < 6_000
     while isinstance(step := next_rate(history, RULES), Probe):
         history.append(missed(step.rate_rps) if 5_000 < step.rate_rps < 8_000 else held(step.rate_rps))
-    assert step.held_rps is not None and step.failed_rps is not None
     assert step.held_rps <= 5_000 < step.failed_rps
     assert 20_000 in step.not_monotonic_rps
 
@@ -171,7 +167,6 @@ def test_windows_are_bounded() -> None:
     done, history = search(sharp(12_345), rules)
     assert done.outcome is SearchOutcome.WINDOWS_USED_UP
     assert len(history) == 20
-    assert done.held_rps is not None and done.failed_rps is not None
     assert done.held_rps <= 12_345 < done.failed_rps
 
 

@@ -14,10 +14,8 @@ import numpy.typing as npt
 import pytest
 
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval, student_t
-from jdkmatrix.stats.ratios import paired_ratio
 from jdkmatrix.stats.stopping import StoppingRules, after_block
-from jdkmatrix.stats.verdicts import Verdict, holm
-from tests.support.families import judge
+from jdkmatrix.stats.verdicts import holm
 
 Floats = npt.NDArray[np.float64]
 DATA_SETS = 2000
@@ -232,18 +230,3 @@ def test_true_differences_are_found() -> None:
     all_of = p_values(np.random.default_rng(4), 10, 3)
     found = np.mean([[p < 0.05 for p in holm(row.tolist())[7:]] for row in all_of])
     assert found > 0.8
-
-
-def test_verdicts_over_a_page_without_any_difference() -> None:
-    """End to end, from figures: fewer data sets, since each is worked out one ratio at a time."""
-    wrong, pages = 0, 150
-    random = np.random.default_rng(9)
-    for _ in range(pages):
-        family = {}
-        for comparison in range(10):
-            one, other = (dict(enumerate(map(float, np.exp(random.normal(0, 0.05, 5))))) for _ in range(2))
-            ratio = paired_ratio(one, other)
-            assert ratio is not None
-            family[comparison] = ratio
-        wrong += any(judged.verdict is Verdict.DIFFERENT for judged in judge(family).values())
-    assert wrong / pages <= 0.05 + 3 * (0.05 * 0.95 / pages) ** 0.5

@@ -90,7 +90,6 @@ def test_drift_disturbances_and_gates_leave_the_interval_right(number: int, lost
     """Forks and rounds scatter as recorded, neighbouring rounds hang together as recorded, both arms drift together,
     and the gates take more rounds from one arm than from the other: those that a disturbance has slowed by 10 %."""
     found = components([logs.tolist() for logs in common("virtual", "liberty")])
-    assert found is not None
     random = np.random.default_rng([number, round(100 * lost[0])])
     shape = (DATA_SETS, number, 12)
     drift = 0.05 * random.normal(size=shape).cumsum(axis=2)
@@ -145,7 +144,6 @@ def seconds(between: float, inside: float, *, chosen: bool, campaigns: int = 80)
 
 def _half_width(forks: Sequence[Sequence[float]]) -> float:
     interval = mean_interval([float(np.mean(rounds)) for rounds in forks], SEQUENTIAL_CONFIDENCE)
-    assert interval is not None
     return (interval[1] - interval[0]) / 2
 
 

@@ -1,4 +1,4 @@
-"""When blocks are enough, and what that saves. Coverage at the stop stands in test_stats_coverage."""
+"""When blocks are enough, and what that saves. Coverage at the stop stands in test_coverage.py."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ def test_every_comparison_must_be_precise() -> None:
     both = after_block(5, {"a": comparison(QUIET), "b": comparison(NOISY)}, RULES)
     assert (both.stop, both.why) == (False, Why.NOT_PRECISE)
     narrow, wide = both.half_widths_log["a"], both.half_widths_log["b"]
-    assert narrow is not None and wide is not None
     assert narrow < math.log(1.02) < wide
 
 

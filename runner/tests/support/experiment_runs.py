@@ -36,13 +36,7 @@ JDKS = {"21": "temurin-21.0.8", "25": "temurin-25"}
 PINNING = {"experiment": "pinning", "block_ms": 50, "warmup_s": 1.0, "jvm": None, "limits": None}
 BURN = {"experiment": "burn", "warmup_s": 1.0, "drain_s": 10.0, "jvm": None, "limits": None}
 SPAWN = {"experiment": "spawn", "task": "sleep", "sleep_s": 30.0, "timeout_s": 120.0, "jvm": None, "limits": None}
-FANOUT = {
-    "experiment": "fanout",
-    "remote": {"size_bytes": 1024},
-    "timeout_s": 60.0,
-    "jvm": None,
-    "limits": None,
-}
+FANOUT = {"experiment": "fanout", "remote": {"size_bytes": 1024}, "timeout_s": 60.0, "jvm": None, "limits": None}
 HANG = {"experiment": "hang", "inside": "synchronized", "hold_ms": 20, "patience": 200, "jvm": None, "limits": None}
 JSON = {"experiment": "json", "buffers": "thread-local", "warmup_s": 1.0, "jvm": None, "limits": None}
 BORROW = {"experiment": "borrow", "connections": 5, "yields": True, "warmup_s": 1.0, "jvm": None, "limits": None}

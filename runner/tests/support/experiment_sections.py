@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jdkmatrix.report.blocks.kinds import (
-    Section,
-)
+from jdkmatrix.report.blocks.kinds import Section
 from jdkmatrix.report.blocks.tables import Cell
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from jdkmatrix.domain.record import Record
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.limits import LimitHit
 from jdkmatrix.records.readings import ProgramResult
@@ -20,6 +21,8 @@ from tests.support.served_runs import QUICK, synthetic_run
 IMAGE = '"><img src=x onerror="window.pwned=1">'
 SCRIPT = "</script><script>window.pwned=1</script><!--\u2028"
 HOSTILE = f"{IMAGE}{SCRIPT}{{{{ 7*7 }}}}"
+
+Made = TypeVar("Made", bound=Record)
 
 
 def hostile_run(folder: Path) -> LoadedRun:
@@ -58,7 +61,6 @@ def hostile_run(folder: Path) -> LoadedRun:
     for cell in loaded.cells:
         reason = Reason(code=HOSTILE, message=HOSTILE, figures={HOSTILE: 1})
         fork = cell.forks[0]
-        assert fork.proof is not None
         fork = altered(
             fork,
             {
@@ -79,45 +81,19 @@ def hostile_run(folder: Path) -> LoadedRun:
     return LoadedRun(run=run, cells=tuple(cells), problems=(HOSTILE,), directory=folder)
 
 
+def _made(kind: type[Made], texts: str, **others: object) -> Made:
+    """One whose `texts` are hostile."""
+    return kind.model_validate({**dict.fromkeys(texts.split(), HOSTILE), **others})
+
+
 def _scenario() -> ScenarioRecord:
-    figure = PublishedFigure(
-        quantity=HOSTILE,
-        arm=HOSTILE,
-        baseline=HOSTILE,
-        condition=HOSTILE,
-        value=1,
-        unit="ratio",
-        as_printed=HOSTILE,
-        inference=HOSTILE,
-    )
-    source = ClaimSource(
-        title=HOSTILE,
-        by=HOSTILE,
-        url="javascript:window.pwned=1",
-        no_url=HOSTILE,
-        conditions=HOSTILE,
-        inference=HOSTILE,
-    )
-    claim = ClaimRecord(
-        id=HOSTILE,
-        condition=HOSTILE,
-        published=HOSTILE,
-        figures=(figure,),
-        note=HOSTILE,
-        inference=HOSTILE,
-        not_repeated=HOSTILE,
-        checks=(ClaimCheck(says=HOSTILE, metric="throughput", arm="virtual", low=0, inference=HOSTILE),),
-        source=source,
-    )
-    return ScenarioRecord(
-        name=HOSTILE,
-        scale="small",
-        scale_words=HOSTILE,
-        description=HOSTILE,
-        published=(HOSTILE,),
-        claims=(claim,),
-        not_repeated=(claim,),
-    )
+    figure = _made(PublishedFigure, "quantity arm baseline condition as_printed inference", value=1, unit="ratio")
+    source = _made(ClaimSource, "title by no_url conditions inference", url="javascript:window.pwned=1")
+    check = _made(ClaimCheck, "says inference", metric="throughput", arm="virtual", low=0)
+    parts = {"figures": (figure,), "checks": (check,), "source": source}
+    claim = _made(ClaimRecord, "id condition published note inference not_repeated", **parts)
+    claims = {"published": (HOSTILE,), "claims": (claim,), "not_repeated": (claim,)}
+    return _made(ScenarioRecord, "name scale_words description", scale="small", **claims)
 
 
 def hostile_experiments(folder: Path) -> LoadedRun:
@@ -155,7 +131,6 @@ def _hostile_record(record: CellRecord) -> CellRecord:
         update={"workload": record.key.workload + HOSTILE, "jdk": HOSTILE, "executor": HOSTILE, "load": HOSTILE}
     )
     fork = record.forks[0]
-    assert fork.result is not None
     document = _with_hostile_text(fork.result.model_dump(mode="json"))
     reason = Reason(code=HOSTILE, message=HOSTILE, figures={HOSTILE: 1})
     hit = LimitHit(code="threads-limit", message=HOSTILE)

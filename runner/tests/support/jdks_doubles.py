@@ -27,9 +27,9 @@ def release_file(version: str, implementor: str = "Eclipse Adoptium") -> str:
     return f'IMPLEMENTOR="{implementor}"\nJAVA_RUNTIME_VERSION="{version}"\nJVM_VARIANT="Hotspot"\n'
 
 
-def fake_jdk(home: Path, version: str, *, implementor: str = "Eclipse Adoptium") -> Path:
+def fake_jdk(home: Path, version: str, *, implementor: str = "Eclipse Adoptium", **java: str) -> Path:
     (home / "bin").mkdir(parents=True)
-    (home / "bin" / "java").write_text(java_script(version))
+    (home / "bin" / "java").write_text(java_script(version, **java))
     (home / "bin" / "java").chmod(0o755)
     (home / "release").write_text(release_file(version, implementor))
     return home

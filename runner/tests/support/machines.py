@@ -33,9 +33,7 @@ def machine(
     ]
     first = len(cpus)
     cpus += [Cpu(cpu=cpu, core=cpu, kind="efficiency") for cpu in range(first, first + efficiency_cores)]
-    return Topology(
-        tuple(replace(cpu, isolated=cpu.cpu in isolated, tickless=cpu.cpu in tickless) for cpu in cpus),
-    )
+    return Topology(tuple(replace(cpu, isolated=cpu.cpu in isolated, tickless=cpu.cpu in tickless) for cpu in cpus))
 
 
 def confined(topology: Topology, allowed: Collection[int]) -> Topology:

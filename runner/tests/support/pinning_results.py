@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from jdkmatrix.records.forks import Confinement, Fork
+from jdkmatrix.records.readings import ProgramResult
+from jdkmatrix.records.reasons import Status
+from tests.support.builders import pressure, reasons
+from tests.support.records import experiment_fork
+
 RESULT: dict[str, Any] = {
     "schema_version": 1, "experiment": "pinning", "version": "1", "started_utc": "2026-11-22T00:00:00Z",
     "outcome": "complete", "problem": None, "asked": {},
@@ -18,6 +24,19 @@ RESULT: dict[str, Any] = {
         "max_heap_bytes": 1, "collectors": [], "kernel": "k", "arch": "a",
     },
 }  # fmt: skip
+
+
+def result(throughput_per_s: float, **changes: Any) -> ProgramResult:
+    seen = {**RESULT["seen"], "throughput_per_s": throughput_per_s}
+    return ProgramResult.model_validate({**RESULT, "seen": seen, **changes})
+
+
+def program_fork(number: int, found: ProgramResult | None, status: Status = Status.OK, *codes: str) -> Fork:
+    return experiment_fork(
+        fork=number, position=1, sequence=number, status=status, reasons=reasons(*codes), started_at="a", ended_at="b",
+        command=("java",), host=pressure(), result=found, logs={},
+        confinement=Confinement(sut_cpus=(0, 1), driver_cpus=(), method="sched_setaffinity", overlapped=False),
+    )  # fmt: skip
 
 
 def assert_pinned(per_s: float, expected_per_s: float) -> None:

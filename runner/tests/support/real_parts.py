@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ ROUNDS_PER_US = 500.0
 # temurin-25.0.3 is there only where a host brings it along; semeru and the archives cannot be had on every network.
 JDKS = ("temurin-21.0.8", "temurin-25", "temurin-25.0.2", "openjdk-28-nightly")
 SERVERS = tuple(name for name, kind in server_kinds().items() if not kind.is_command)
+
+ForkOf = Callable[..., ForkDraft]
 
 
 class Silent:

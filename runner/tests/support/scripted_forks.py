@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Reason, Status
-from tests.support.records import altered
+from tests.support.outcome_runs import Change
 from tests.support.served_campaign import made_up
-
-STEAL = Reason(code="steal", message="the hypervisor took 7 % of the CPU time away")
-
-
-DRIVER = Reason(code="driver", message="loadgen was killed by signal 9")
-
-
-Ending = Callable[[Fork], Fork]
 
 
 def ok(made: Fork) -> Fork:
     return made
 
 
-def invalid(made: Fork) -> Fork:
-    windows = tuple(window.model_copy(update={"reasons": (STEAL,)}) for window in made.windows)
-    return altered(made, {"status": Status.INVALID, "windows": windows})
-
-
-def failed(reason: Reason) -> Ending:
-    return lambda made: altered(made, {"status": Status.FAILED, "reasons": (reason,), "windows": ()})
-
-
 class Script:
     """How the attempts at some forks end, by cell and block; all others end well. `labels`: what was measured."""
 
     def __init__(self) -> None:
-        self.endings: dict[str, list[Ending]] = {}
+        self.endings: dict[str, list[Change]] = {}
         self.labels: list[str] = []
         self.positions: list[int] = []
         self.cut_after: int | None = None

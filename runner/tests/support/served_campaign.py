@@ -12,7 +12,7 @@ import pytest
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
-from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.loads import GivenLoad, SaturateLoad
 from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
@@ -27,6 +27,7 @@ from tests.support.builders import fork_with, key, load_result, window
 from tests.support.fork_setups import usual
 from tests.support.shipped import MATRIX
 
+CLOSED = SaturateLoad(connections=50)
 QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
 CELLS = tuple(one.model_copy(update={"executor": e}) for one in (QUIET, NOISY) for e in ("liberty", "virtual"))
 
@@ -48,7 +49,6 @@ class Heard:
         self.decisions: list[str] = []
         self.ahead: list[int] = []
         self.notices: list[str] = []
-        self.finished: list[str] = []
 
     def step(self, text: str) -> None: ...
 
@@ -57,8 +57,7 @@ class Heard:
 
     def fork_started(self, planned: object) -> None: ...
 
-    def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
-        self.finished.append(f"{cell.key.cell_id}#{fork.fork}")
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
 
     def block_finished(self, group: object, more: bool) -> None: ...
 
@@ -73,10 +72,11 @@ def run(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
     return campaign.measure(campaign.open(heard.notice), heard)
 
 
-def campaign(store: RunStore, *, session: int = 1, repeats_max: int = 2, **protocol: Any) -> Campaign:
+def campaign(
+    store: RunStore, *, session: int = 1, repeats_max: int = 2, load: GivenLoad = CLOSED, **protocol: Any
+) -> Campaign:
     profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
     facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
-    load = SaturateLoad(connections=50)
     served = usual(
         profile=profile, load=load, driver=cast(Any, SimpleNamespace(facts=facts)), instance=cast(Any, None), mix=None,
         inputs={"load": load.model_dump()},

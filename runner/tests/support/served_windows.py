@@ -17,22 +17,8 @@ from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, Sample, SutUsage, Window
 
 # Relative speed and CPU cost of each executor, and how much its latency tail grows: shapes only, no finding.
-_SPEED = {
-    "liberty": 1.0,
-    "virtual": 0.83,
-    "liberty-virtual": 0.93,
-    "platform": 0.42,
-    "fixed-50": 0.97,
-    "cached": 0.88,
-}
-_TAIL = {
-    "liberty": 1.0,
-    "virtual": 1.7,
-    "liberty-virtual": 1.3,
-    "platform": 2.6,
-    "fixed-50": 1.1,
-    "cached": 1.4,
-}
+_SPEED = {"liberty": 1.0, "virtual": 0.83, "liberty-virtual": 0.93, "platform": 0.42, "fixed-50": 0.97, "cached": 0.88}
+_TAIL = {"liberty": 1.0, "virtual": 1.7, "liberty-virtual": 1.3, "platform": 2.6, "fixed-50": 1.1, "cached": 1.4}
 START_S, WARM_S, WINDOW_S = 3.0, 12, 4
 _QUANTILES = (*(1 - 10 ** (-5 * step / 400) for step in range(400)), 1.0)
 

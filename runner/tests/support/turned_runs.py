@@ -31,10 +31,7 @@ def turned_run(folder: Path, *, blocks: int = 4, rounds: int = 10, share: float 
         spoilt = 1 if executor == "virtual" else rounds
         windows = tuple(
             _window(
-                fork.windows[0],
-                index,
-                level * 1.02**index * math.exp(source.gauss(0, 0.004)),
-                spoilt=index == spoilt,
+                fork.windows[0], index, level * 1.02**index * math.exp(source.gauss(0, 0.004)), spoilt=index == spoilt
             )
             for index in range(1, rounds + 1)
         )

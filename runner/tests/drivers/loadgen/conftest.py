@@ -42,7 +42,6 @@ class MoodyServer:
         command = [str(java), "-XX:+UseSerialGC", "-Xmx128m", C1_ALONE, "-cp", str(classes), "MoodyServer"]
         arguments = [f"{key}={value}" for key, value in moods.items()]
         self.process = subprocess.Popen([*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self.process.stdout is not None
         line = self.process.stdout.readline().split()
         assert line[:1] == [b"port"], f"the server did not start: {line!r}"
         self.port = int(line[1])
@@ -58,7 +57,6 @@ class MoodyServer:
 
     def so_far(self, **moods: int | str) -> Report:
         """With `moods`, it begins anew."""
-        assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(" ".join(f"{key}={value}" for key, value in moods.items()).encode() + b"\n")
         self.process.stdin.flush()
         return _report(self.process.stdout.readline())
