@@ -5,19 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from jdkmatrix.cli import measuring_lock
 from jdkmatrix.errors import MatrixError
 from tests.support.project import called, make_project
-
-
-@pytest.fixture(autouse=True)
-def own_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a real run nor another test decides."""
-    monkeypatch.setattr(measuring_lock, "_NAME", f"jdk-matrix.test.{uuid4()}")
 
 
 def test_while_one_run_measures_another_is_refused_whatever_its_cache_and_the_site_waits(
