@@ -8,7 +8,7 @@ from functools import cached_property
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import Judgements, Refusals, judge_run, page_refusals
-from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge

@@ -15,7 +15,7 @@ from jdkmatrix.cli.summary import print_summary
 from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.advice import held_back, more_switches
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.charts.specs import dash_of
+from jdkmatrix.report.charts.shapes import dash_of
 from jdkmatrix.report.run_page.answers import Crossover, crossover_sentence
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.store.loaded import LoadedRun

@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, on_a_page
-from jdkmatrix.report.experiments.cell_page import experiment_page
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
@@ -82,10 +80,8 @@ def charts(loaded: LoadedRun) -> Iterator[Drawing]:
     judged = JudgedRun(loaded)
     experiments = experiment_sections(judged.experiments, judged.order)
     yield from run_page(judged, experiments, (), "").charts.values()
-    for cell in judged.cells:
+    for cell in loaded.cells:
         yield from cell_page_of(loaded, cell.key).charts.values()
-    for lone in judged.experiments:
-        yield from experiment_page(lone, judged, {}, CellLinks("record.json"), "").charts.values()
 
 
 @pytest.mark.parametrize("kind", ["one condition", "many conditions", "experiments"])

@@ -16,7 +16,7 @@ from jdkmatrix.report.blocks.kinds import Charts, Prose
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cells.heat import scorecard
 from jdkmatrix.report.cells.judgements import finding_of
-from jdkmatrix.report.cells.latency import KIND_WORDS
+from jdkmatrix.report.cells.shown import KIND_WORDS
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import count_forks

@@ -10,10 +10,9 @@ from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report.blocks.kinds import Command, Fact, FactList, Items
-from jdkmatrix.report.cell_page.under_load import outside_words, under_load_words
+from jdkmatrix.report.cell_page.forks import outside_words, under_load_words
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.facts import own_applications, own_facts
-from jdkmatrix.report.run_page.jdks import jdk_row
+from jdkmatrix.report.run_page.facts import jdk_row, own_applications, own_facts
 from jdkmatrix.report.run_page.notices import own_notices
 from jdkmatrix.report.run_page.troubles import fork_lines, merged
 from jdkmatrix.report.words.sentences import without_log_prefix

@@ -18,7 +18,7 @@ from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, together
-from jdkmatrix.report.compare.sides import ComparedSide, compare_sides
+from jdkmatrix.report.compare import ComparedSide, compare_sides
 from jdkmatrix.report.exports import COLUMNS, results
 from jdkmatrix.report.site.conditions import answering
 from jdkmatrix.report.site.digest import RunDigest

@@ -20,7 +20,6 @@ from jdkmatrix.loads.base import Bound
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.cells.cell_figures import of_metric
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import (
@@ -32,6 +31,7 @@ from jdkmatrix.report.cells.judgements import (
     verdict,
     worth_reporting,
 )
+from jdkmatrix.report.cells.shown import of_metric
 from jdkmatrix.report.words.numbers import apart, much, ratio_value, than
 from jdkmatrix.report.words.sentences import (
     PairFinding,

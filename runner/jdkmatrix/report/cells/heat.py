@@ -17,9 +17,9 @@ from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
-from jdkmatrix.report.cells.cell_figures import pairs_title
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, finding_of, sentence, worth_reporting
+from jdkmatrix.report.cells.shown import pairs_title
 from jdkmatrix.report.cells.slices import Pair, Slice
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, because, finding, losses_words, marked_interval

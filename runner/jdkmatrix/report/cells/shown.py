@@ -1,7 +1,11 @@
-"""A cell of a run with its figures, as pages, the terminal and summaries show them: one definition each. Pure."""
+"""A cell of a run with its figures, as pages, the terminal and summaries show them: one definition each. Pure.
+
+A ratio is that of the blocks that have both arms; the figures beside it are those of all usable forks. Where the two
+say different things, the reader is told which blocks were paired and what each arm came to in these."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -9,16 +13,144 @@ from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
-from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.figures.metrics import CAPACITY, CPU, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, Metric
+from jdkmatrix.figures.latency import Kind
+from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, Metric
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
-from jdkmatrix.report.blocks.tables import Column
-from jdkmatrix.report.cells.cell_figures import failed_words, of_metric, paired_words, pairs_title, percentile
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.blocks.tables import Column, DataTable
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, Pooled
 from jdkmatrix.report.cells.judgements import Judgements, counted, finding_of, sentence
-from jdkmatrix.report.words.numbers import Figure, missing, ratio_value
+from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, over_forks, quantity, ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, State, because, finding, losses_words, marked_interval
+from jdkmatrix.stats.percentiles import MIN_BEYOND
+from jdkmatrix.stats.ratios import Ratio
+
+KIND_WORDS: dict[Kind, str] = {
+    "corrected": "response time from the intended send time (corrected for coordinated omission)",
+    "uncorrected": "service time in a closed loop: a slow answer delays the next request, so this says nothing about "
+    "response times at a rate; mean ≈ connections / throughput",
+}
+# At the head of a column, and behind a single figure.
+KIND_SHORT: dict[Kind, str] = {"corrected": "response time", "uncorrected": "service time"}
+
+
+def percentile_figure(pooled: Pooled | None, percent: str, *, why: str) -> Figure:
+    """In ms, of all requests; beneath it the interval over forks, and why there is none in the tooltip.
+
+    `why`: the reason where there is no distribution at all.
+    """
+    if pooled is None:
+        return missing(why)
+    found = pooled.percentiles.get(percent)
+    if found is None:
+        return missing(f"fewer than {MIN_BEYOND} of {pooled.count:,} requests were slower: too few to say")
+    figure = milliseconds(found.merged_us, why=why)
+    forks = found.forks
+    if pooled.fell_short:
+        return replace(figure, text=f"{Bound.AT_LEAST.value} {figure.text}", title=_why_at_least(pooled))
+    if forks is None:
+        none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
+        return replace(figure, title=f"no interval: {none}")
+    if forks.ci_low is None or forks.ci_high is None:
+        return replace(figure, title=f"{plural(forks.n, 'fork')}: no interval")
+    # A wide interval carries fewer digits.
+    low, high = (
+        digits(end / 1000, 3 if forks.ci_high < 2 * forks.ci_low else 2) for end in (forks.ci_low, forks.ci_high)
+    )
+    return replace(
+        figure,
+        title=f"all requests together; beneath: the 95 % interval over {forks.n} forks, of the geometric mean of their "
+        f"own p{percent} ({digits(forks.geomean / 1000, 3)} ms)",
+        under=f"{low}–{high}",
+    )
+
+
+def _why_at_least(pooled: Pooled) -> str:
+    if pooled.lower_bounds is None:
+        without = "this driver leaves requests without an answer out"
+    else:
+        without = f"{pooled.lower_bounds:,} requests without an answer stand in it with the time that they had waited"
+    return f"at least: {pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short; {without}"
+
+
+def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
+    """Over all usable forks, those that stand in no ratio too. p99 is that of all requests together. `why`: the reason
+    where there is no figure."""
+    if metric is P99:
+        return percentile(cell, "99", why=why)
+    if cell is not None and cell.usable:
+        why = metric.missing
+    if metric.over_forks == "most":
+        most = max((figure.value for figure in cell.figures(metric).values()), default=None) if cell else None
+        if metric.significant == 0:
+            return count(None if most is None else round(most), why=why)
+        return quantity(most, metric.significant, why=why, scale=metric.scale)
+    return over_forks(cell.figures(metric).values() if cell else (), metric.significant, why=why, scale=metric.scale)
+
+
+def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
+    """In ms, over all requests of the usable forks together."""
+    if cell is not None and cell.usable:
+        why = "the driver recorded no such latency"
+    return percentile_figure(cell.latency if cell else None, name, why=why)
+
+
+def amount(metric: Metric, value: float) -> str:
+    """A figure of one fork, or a mean of some, with the digits that the cell's own has."""
+    return digits(value * metric.scale, metric.significant)
+
+
+def failed_words(cell: CellStats) -> str | None:
+    """How many requests failed, which are in no throughput; None where none did, or the load goes on until some do."""
+    failed = cell.failed_requests
+    if not failed or cell.kind.overloads:
+        return None
+    return f"{failed:,} failed"
+
+
+def paired_words(compared: Comparison) -> str | None:
+    """Which blocks, and both arms' means over exactly these; None where that is what the cells' own figures say."""
+    pairs = compared.pairs
+    if not pairs:
+        return None
+    metric = compared.metric
+    here = [amount(metric, statistics.geometric_mean(arm)) for arm in zip(*pairs.values(), strict=True)]
+    own = [of_metric(metric, cell, why="").text for cell in (compared.cell, compared.base)]
+    every = {fork.fork for cell in (compared.cell, compared.base) for fork in cell.record.forks}
+    if here == own and every == pairs.keys():
+        return None
+    numbers = ", ".join(map(str, pairs))
+    both = f"{here[0]} against {here[1]} {metric.unit}"
+    if every != pairs.keys():
+        return f"paired in {'block' if len(pairs) == 1 else 'blocks'} {numbers}; {both} there"
+    if metric is P99:
+        return f"{both} as the mean of the forks’ own p99"
+    return f"{both} in the rounds that count in both"
+
+
+def pairs_title(compared: Comparison) -> str:
+    """Each block's pair, for a tooltip."""
+    return "; ".join(f"block {block}: {above} / {below} = {ratio}" for block, above, below, ratio in _pairs(compared))
+
+
+def pair_table(compared: Comparison) -> DataTable:
+    metric, arms = compared.metric, (compared.cell.key.executor, compared.base.key.executor)
+    return DataTable(
+        f"Blocks of {metric.title}",
+        (
+            Column(joined(metric.title, " ", small(metric.unit)), head=True),
+            *(Column(title, "num") for title in (*arms, "Ratio")),
+        ),
+        tuple((f"block {block}", *figures) for block, *figures in _pairs(compared)),
+    )
+
+
+def _pairs(compared: Comparison) -> Iterator[tuple[int, str, str, str]]:
+    for block, (above, below) in compared.pairs.items():
+        one, other = (amount(compared.metric, value) for value in (above, below))
+        yield block, one, other, ratio_value(Ratio(above / below, None, None, 1))
 
 
 @dataclass(frozen=True)
@@ -155,7 +287,8 @@ class FigureColumn:
 HELD = FigureColumn("Held", "req/s", lambda one: one.figure(CAPACITY))
 RATE = FigureColumn("Throughput", "req/s", lambda one: one.throughput)
 CPU_COST = FigureColumn("CPU", "µs/req", lambda one: one.cpu)
-P50, P99, P999 = PERCENTILES = tuple(FigureColumn(f"p{name}", "ms", _percentile(name)) for name in ("50", "99", "99.9"))
+PERCENTILES = tuple(FigureColumn(f"p{name}", "ms", _percentile(name)) for name in ("50", "99", "99.9"))
+P99_LATENCY = PERCENTILES[1]
 USE = (
     FigureColumn("Time to steady", "s", lambda one: one.figure(TIME_TO_STEADY)),
     FigureColumn("RSS", "MiB", lambda one: one.figure(RSS_PEAK)),

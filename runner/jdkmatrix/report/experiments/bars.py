@@ -11,7 +11,7 @@ from jdkmatrix.experiments.base import ChartFigure, Page, ReadingGroup, Spread
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice
-from jdkmatrix.report.charts.expected_bars import BarScale, expected_bars
+from jdkmatrix.report.charts.bars import BarScale, expected_bars
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.experiments.words import axis_words, outcome_words
 

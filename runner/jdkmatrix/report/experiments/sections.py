@@ -10,16 +10,15 @@ from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.experiments.base import CompleteCell, Sentences, at
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.blocks.inline import element, joined, say
-from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, FactList, PageBlock, Prose, Section
+from jdkmatrix.report.blocks.inline import element, joined, say, small
+from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Fact, FactList, PageBlock, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
 from jdkmatrix.report.experiments.bars import bar_groups
-from jdkmatrix.report.experiments.fork_facts import expectations, stacks_of_kind
-from jdkmatrix.report.experiments.pinning_heat import pinning_blocks
+from jdkmatrix.report.experiments.pinning import pinning_blocks, stacks_of_kind
 from jdkmatrix.report.experiments.table import figures_table
-from jdkmatrix.report.experiments.words import endings, given, load_of, place, seen_in
+from jdkmatrix.report.experiments.words import endings, expectation_of, given, load_of, place, seen_in
 from jdkmatrix.report.words.numbers import Figure, missing
 
 
@@ -67,6 +66,19 @@ def _name(piece: ExperimentSlice, cell: CellStats) -> str:
     if not piece.by_subject:
         return place(piece, cell, without=("jdk",))
     return ", ".join([piece.subject(cell.key), *filter(None, [place(piece, cell, without=("jdk", "workload"))])])
+
+
+def expectations(piece: ExperimentSlice) -> Iterator[Fact]:
+    """Each formula with its source once, and which cells it is for."""
+    found: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
+    for cell in piece.cells:
+        for fork in cell.record.forks:
+            if fork.readings and (expected := expectation_of(fork)):
+                about = (piece.subject(cell.key), cell.key.executor, cell.key.jdk)
+                found.setdefault(expected, []).append(about)
+    for (formula, source), cells in found.items():
+        names = (", ".join(dict.fromkeys(column)) for column in zip(*cells, strict=True))
+        yield Fact(formula, joined(source, small("; ".join(names))))
 
 
 def overhead(piece: ExperimentSlice) -> Iterator[PageBlock]:

@@ -12,7 +12,6 @@ from jdkmatrix.domain.quantities import wait_words
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.blocks.kinds import AnswerBox
 from jdkmatrix.report.cells.advice import more_switches
-from jdkmatrix.report.cells.cell_figures import paired_words
 from jdkmatrix.report.cells.judgements import (
     JudgedOutcomes,
     Judgements,
@@ -22,6 +21,7 @@ from jdkmatrix.report.cells.judgements import (
     sentence,
     worth_reporting,
 )
+from jdkmatrix.report.cells.shown import paired_words
 from jdkmatrix.report.cells.slices import Pair, Slice
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import (

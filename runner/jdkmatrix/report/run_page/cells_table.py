@@ -14,10 +14,11 @@ from jdkmatrix.report.blocks.kinds import Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Filter, Sorted, TableRow
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.judgements import worth_reporting
-from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.cells.shown import (
     CPU_COST,
     HELD,
+    KIND_SHORT,
+    KIND_WORDS,
     PERCENTILES,
     RATE,
     USE,

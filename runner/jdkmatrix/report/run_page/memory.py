@@ -14,9 +14,9 @@ from jdkmatrix.report.blocks.inline import fill, joined
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.slices import Slice
-from jdkmatrix.report.charts.curves import Axis, stacked
+from jdkmatrix.report.charts.lines import Axis, stacked
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
+from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_group
 from jdkmatrix.stats.forks import fork_readings_us
 
 _MIB = 1024 * 1024

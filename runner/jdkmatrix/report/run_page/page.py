@@ -28,8 +28,7 @@ from jdkmatrix.report.claims.published import claim_in_run, published_blocks
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts, sessions
 from jdkmatrix.report.run_page.cells_table import cells_section
-from jdkmatrix.report.run_page.facts import count_forks
-from jdkmatrix.report.run_page.jdks import jdks_section
+from jdkmatrix.report.run_page.facts import count_forks, jdks_section
 from jdkmatrix.report.run_page.notices import warned
 from jdkmatrix.report.run_page.precision import precision_section
 from jdkmatrix.report.run_page.sections import sections

@@ -14,11 +14,11 @@ from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Sample
 from jdkmatrix.report.blocks.kinds import Chart, Charts
-from jdkmatrix.report.cells.cell_figures import amount
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.charts.curves import Axis, lines
+from jdkmatrix.report.cells.shown import amount
+from jdkmatrix.report.charts.lines import Axis, lines
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
+from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_group
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.stats.ramps import (
     CAUGHT_UP_SHARE,

@@ -20,14 +20,13 @@ from jdkmatrix.report.blocks.kinds import (
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.heat import heat_map, legend, outcomes_asked, scorecard
 from jdkmatrix.report.cells.judgements import Judgements
-from jdkmatrix.report.cells.latency import KIND_WORDS
+from jdkmatrix.report.cells.shown import KIND_WORDS
 from jdkmatrix.report.cells.slices import Slice, slices
-from jdkmatrix.report.run_page import ramps, steps
 from jdkmatrix.report.run_page.answers import answers
-from jdkmatrix.report.run_page.lines import ChartPlace
+from jdkmatrix.report.run_page.charts import ChartPlace, bar_charts, latency_charts
 from jdkmatrix.report.run_page.memory import memory_charts, readings_words
-from jdkmatrix.report.run_page.search import search_charts
-from jdkmatrix.report.run_page.section_charts import bar_charts, latency_charts
+from jdkmatrix.report.run_page.over_rate import remarks, search_charts, steps_charts
+from jdkmatrix.report.run_page.ramps import became, ramp_charts
 from jdkmatrix.report.words.sentences import capitalised, condition, driven
 
 _LATENCIES_MAX = 8  # charts that stand unfolded
@@ -44,7 +43,7 @@ def _section(prefix: str, piece: Slice, cells: Cells, judgements: Judgements, or
     metrics = metrics_of(load) if load else ()
     seen: dict[str, list[tuple[str, str]]] = {}
     for cell in sorted(piece.cells, key=lambda cell: order.index(cell.key.executor)):
-        for words in (*ramps.became(cell), *(f"{remark}." for remark in steps.remarks(cell))):
+        for words in (*became(cell), *(f"{remark}." for remark in remarks(cell))):
             seen.setdefault(cell.key.jdk, []).append((cell.key.executor, words))
     served = piece.keys[0].served
     figures = tuple(_figures(prefix, piece, order))
@@ -115,8 +114,8 @@ def _figures(prefix: str, piece: Slice, order: Sequence[str]) -> Iterator[Charts
     rps = "requests per second"
     yield from bars("capacity", "Rate held", CAPACITY, rps, say("rate_held", shares=shares))
     yield from search_charts(place("search"))
-    yield from steps.steps_charts(place("steps"))
-    yield from ramps.ramp_charts(place("ramp"))
+    yield from steps_charts(place("steps"))
+    yield from ramp_charts(place("ramp"))
     yield from memory_charts(place("memory"))
     of = kind_of(load).throughput_of if load else None
     yield from bars("throughput", "Throughput", THROUGHPUT, rps, say("throughput", of=of, shares=shares))

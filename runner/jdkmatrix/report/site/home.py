@@ -1,15 +1,19 @@
-"""The front page: one question, its answers from every run, and the runs. Pure."""
+"""The front page: one question, its answers from every run and what else may be asked for, and the runs. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from markupsafe import Markup
 
-from jdkmatrix.domain.cell_key import TaskSize
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.quantities import MISSING, plural, wait_words
+from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, badge, element, joined, link, paragraphs, say, small, strong
 from jdkmatrix.report.blocks.kinds import (
     SITE_MENU,
@@ -28,15 +32,54 @@ from jdkmatrix.report.blocks.kinds import (
 )
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow
 from jdkmatrix.report.cells.advice import OUTCOME, Advice
-from jdkmatrix.report.claims.verdicts import ClaimVerdict
-from jdkmatrix.report.claims.words import VERDICT_CLASS
+from jdkmatrix.report.claims.verdicts import VERDICT_CLASS, ClaimVerdict
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.conditions import FIGURES, Answering, answering, conditions_maps, overview
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names, runs_section
-from jdkmatrix.report.site.offered import Offered
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.report.words.sentences import condition as condition_words
+
+
+@dataclass(frozen=True)
+class Offered:
+    """`values`: by axis; `served`: pairs of a workload and a server that serves it with its own pool and with virtual
+    threads, and whether requests can wait for a remote system."""
+
+    values: Mapping[str, tuple[str | int, ...]]
+    served: tuple[Mapping[str, Any], ...]
+
+
+def offered(matrix: Matrix) -> Offered:
+    """All that is on the axes, and loads that a profile has."""
+    selects = [rule for profile in matrix.profiles.values() for rule in (profile.select, *profile.include)]
+    named = {load for rule in selects if rule.load not in (None, "all") for load in rule.load or ()}
+    loads = tuple(load for load in matrix.axes.load if load in named and not isinstance(matrix.loads[load], TaskLoad))
+    served = tuple(_served(matrix, loads[0]))
+    return Offered(
+        values={
+            "server": matrix.axes.server,
+            "jdk": matrix.axes.jdk,
+            "cpus": matrix.axes.cpus,
+            "burn_us": matrix.axes.burn_us,
+            "wait_us": matrix.axes.wait_us,
+            "workload": tuple(dict.fromkeys(one["workload"] for one in served)),
+            "load": loads,
+        },
+        served=served,
+    )
+
+
+def _served(matrix: Matrix, load: str) -> Iterator[Mapping[str, Any]]:
+    for workload, table in matrix.workloads.items():
+        for server in matrix.servers:
+            cells = [
+                CellKey(workload=workload, server=server, jdk="", executor=executor, cpus=1, burn_us=0, load=load)
+                for executor in (own_pool(server), virtual_of(server))
+            ]
+            if all(map(matrix.has_cell, cells)):
+                yield {"workload": workload, "server": server, "waits": table.remote is not None}
+
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
 _SORTED_BY = ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")

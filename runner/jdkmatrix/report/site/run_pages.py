@@ -12,10 +12,9 @@ from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, cell_page, file_stem, say
 from jdkmatrix.report.blocks.kinds import Prose, WebPage
 from jdkmatrix.report.cell_page import logs
-from jdkmatrix.report.cell_page.every_cell import CellLinks
-from jdkmatrix.report.cell_page.page import served_page
+from jdkmatrix.report.cell_page.page import CellLinks
+from jdkmatrix.report.cell_page.page import cell_page as page_of
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.experiments.cell_page import experiment_page
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.exports import BLOCK_COLUMNS, as_csv, blocks, results, verdicts
 from jdkmatrix.report.html.method import method_page
@@ -87,14 +86,11 @@ class RunWriter:
 
     def _page(self, outline: CellRecord) -> WebPage:
         judged, key = self._judged, outline.key
-        cell, lone = judged.cells.get(key), judged.experiments.get(key)
+        cell = judged.cells.get(key) or judged.experiments.get(key)
+        assert cell is not None, "a cell has a server, or none"
         record = judged.loaded.whole(outline)
         published = logs.publish_all(judged.loaded, record, self._folder / "cells")
-        links = self._links(record, self._hgrm(cell) if cell else None)
-        if lone is not None:
-            return experiment_page(CellStats(record), judged, published, links, _CELL_ROOT)
-        assert cell is not None, "a cell has a server, or none"
-        return served_page(cell, record, judged, published, links, _CELL_ROOT)
+        return page_of(cell, record, judged, published, self._links(record, self._hgrm(cell)), _CELL_ROOT)
 
     def _brief(self, outline: CellRecord) -> WebPage:
         """In the place of the cell's page, so that every link to it leads to what there is."""

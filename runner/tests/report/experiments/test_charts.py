@@ -20,9 +20,8 @@ from jdkmatrix.report.blocks.kinds import (
 )
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
-from jdkmatrix.report.charts.expected_bars import BarScale
-from jdkmatrix.report.charts.shapes import Drawing
-from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.charts.bars import BarScale
+from jdkmatrix.report.charts.shapes import Drawing, executor_order
 from jdkmatrix.report.experiments.bars import bar_groups
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of, vega_lite

@@ -25,7 +25,7 @@ from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.conditions import answering, conditions_maps, overview
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, digest
-from jdkmatrix.report.site.offered import offered
+from jdkmatrix.report.site.home import offered
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.report.site.run_pages import RunWriter
 from jdkmatrix.store.loaded import LoadedRun
