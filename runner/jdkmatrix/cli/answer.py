@@ -31,7 +31,7 @@ def answer_lines(run: JudgedRun) -> Iterator[str]:
     found = {
         key: told
         for key in run.cells.keys
-        if key.executor == virtual_of(key.server) and (told := advise(run.judgements, run.cells, key))
+        if key.executor == virtual_of(key.server) and (told := advise(run.judgements, key))
     }
     if len(found) > _TOLD_ALONE:
         yield overview([_Advised(*key.task, told) for key, told in found.items()]) or ""
@@ -45,7 +45,7 @@ def trust_line(run: JudgedRun) -> str:
     """How many forks can be used, what the A/A checks came to, and which forks were not steady."""
     forks = [fork for cell in run.loaded.cells for fork in cell.forks]
     unsteady = sum(fork.status is Status.NOT_STEADY for fork in forks)
-    checks = aa_words(run.cells, run.judgements)
+    checks = aa_words(run.judgements)
     parts = [
         count_forks(run.loaded).text,
         f"A/A checks: {checks}" if checks else "no A/A check",
@@ -66,5 +66,5 @@ def next_step(run: JudgedRun) -> str:
 
 
 def _is_open(run: JudgedRun, key: CellKey) -> bool:
-    told = advise(run.judgements, run.cells, key)
+    told = advise(run.judgements, key)
     return bool(told) and told[0].side is Side.OPEN

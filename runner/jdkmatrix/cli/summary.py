@@ -268,7 +268,7 @@ def _conditions(run: JudgedRun) -> Iterator[ConditionRows]:
 
 def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> ConditionRow:
     """Amber where forks of it were lost, or its ratio is not judged."""
-    key, shown = cell.key, ShownCell(cell.key, cell, run.cells, run.judgements)
+    key, shown = cell.key, ShownCell(cell.key, cell, run.judgements)
     ratio = run.judgements.of(run.cells.leading(key), key)
     amber = len(cell.usable) < cell.forks or (ratio is not None and ratio.verdict is Verdict.NOT_JUDGED)
     last = ratio_text(ratio) if ratio else "no pair" if run.judgements.outcomes(key) else ""

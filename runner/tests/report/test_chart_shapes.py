@@ -49,15 +49,6 @@ def test_one_chart_changes_no_other() -> None:
     assert (first["title"], first["scale"]["domain"]) == ("one", [1])
 
 
-def test_a_blank_that_nobody_fills_and_a_word_without_a_blank_are_mistakes() -> None:
-    with pytest.raises(ValueError, match=r"nothing was given for \{title\}"):
-        SHAPE.filled(data={}, height=1, description="", lists={"ends": []})
-    with pytest.raises(ValueError, match=r"no blank for \{titel\}"):
-        SHAPE.filled(data={}, height=1, description="", words={"title": "", "titel": ""}, lists={"ends": []})
-    with pytest.raises(ValueError, match=r"nothing was given for \{ends\}"):
-        SHAPE.filled(data={}, height=1, description="", words={"title": ""})
-
-
 def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
     ends = {"ends": [1, 2]}
     one = SHAPE.filled(data={"rows": [{"x": 1}]}, height=10, description="", words={"title": "{ends}"}, lists=ends)
@@ -78,7 +69,7 @@ def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
 def charts(loaded: LoadedRun) -> Iterator[Drawing]:
     """Of the run's page and of the pages of its cells."""
     judged = JudgedRun(loaded)
-    experiments = experiment_sections(judged.experiments, judged.order)
+    experiments = experiment_sections(judged.experiments)
     yield from run_page(judged, experiments, (), "").charts.values()
     for cell in loaded.cells:
         yield from cell_page_of(loaded, cell.key).charts.values()

@@ -22,8 +22,8 @@ from jdkmatrix.report.cell_page.fork_windows import window_blocks
 from jdkmatrix.report.cell_page.programs import program_blocks
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.clock import speed_words
 from jdkmatrix.report.run_page.over_rate import search_blocks
+from jdkmatrix.report.run_page.sessions import speed_words
 from jdkmatrix.report.words.sentences import STATUS_CLASS, STATUS_WORDS, State
 from jdkmatrix.store.cells import CellRecord
 

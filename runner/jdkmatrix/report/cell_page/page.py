@@ -91,7 +91,7 @@ def cell_page(
         lede = (*ending_blocks(record.forks), *_tiles(tuple(_spread_tiles(cell)), note))
         above = (_asked(record), *_arms(cell, judged))
     else:
-        shown = ShownCell(key, cell, judged.cells, judged.judgements)
+        shown = ShownCell(key, cell, judged.judgements)
         title, state = f"{key.executor} on {key.jdk}", shown.state_badge
         where, load = f"{key.served}, {condition(key.cpus, key.task)}", driven(cell.kind.words(), cell.driver)
         cells, work = ("All cells", "../index.html#cells"), "Task duration"
@@ -200,7 +200,7 @@ def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
         return leading, joined(*(ended(peer.record.forks) if peer else ()))
 
     heads = (Column("Arm", head=True), Column(name, "num"), Column("Outcome", "ends"))
-    yield from _peers(cell.key, cells, heads, row, judged.order)
+    yield from _peers(cell.key, cells, heads, row)
 
 
 def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
@@ -212,7 +212,7 @@ def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
         return [one.of(replace(shown, key=key, cell=peer)) for one in figures]
 
     heads = (Column("Executor", head=True), *(one.column(kind if one is P99_LATENCY else "") for one in figures))
-    yield from _peers(shown.key, judged.cells, heads, row, judged.order)
+    yield from _peers(shown.key, judged.cells, heads, row)
 
 
 def _peers(
@@ -220,7 +220,6 @@ def _peers(
     cells: Cells,
     heads: tuple[Column, ...],
     row: Callable[[CellKey, CellStats | None], Sequence[Cell]],
-    order: Sequence[str],
 ) -> Iterator[Section]:
     """All cells that differ from this one in the executor only; nothing where there is no other. `row`: what stands
     behind the name of each."""
@@ -231,7 +230,7 @@ def _peers(
     for peer in peers:
         cell, current = cells.get(peer), peer == key
         href = f"{file_stem(peer.cell_id)}.html" if cell and not current else None
-        name = named(peer.executor, order.index(peer.executor), href, current=current)
+        name = named(peer.executor, cells.order, href, current=current)
         rows.append(TableRow((name, *row(peer, cell)), "current" if current else ""))
     table = DataTable(f"{heads[0].title}s under the same conditions", heads, rows, sortable=True)
     yield Section("", "Under the same conditions", (table,))

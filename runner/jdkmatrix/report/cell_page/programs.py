@@ -19,7 +19,7 @@ from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.experiments.pinning import pinned_stacks
 from jdkmatrix.report.experiments.words import endings, expectation_of, titled
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.clock import speed_words
+from jdkmatrix.report.run_page.sessions import speed_words
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, share
 
 _MIB = 1024**2

@@ -10,7 +10,7 @@ from typing import Any
 
 from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import references
+from jdkmatrix.domain.executors import executor_order, references
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.experiments.base import Experiment, Spread
@@ -331,6 +331,11 @@ class Cells:
     def reference(self, key: CellKey) -> str:
         """The executor that this cell is compared with; its own where others are compared with it."""
         return self._references[key.group][key.executor]
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Of the run's executors, with and without a server: the place of one is its colour."""
+        return executor_order(key.executor for key in (*self.run.cells, *self.keys))
 
     @property
     def references(self) -> str:

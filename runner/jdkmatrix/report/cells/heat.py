@@ -17,7 +17,6 @@ from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
-from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, finding_of, sentence, worth_reporting
 from jdkmatrix.report.cells.shown import pairs_title
 from jdkmatrix.report.cells.slices import Pair, Slice
@@ -96,10 +95,10 @@ def _without(why: str, value: str = "", basis: str = "") -> HeatCell:
     return HeatCell(value, None, basis, "none", False, why, None)
 
 
-def _cell(cells: Cells, judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair) -> HeatCell:
+def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair) -> HeatCell:
     """`key`: the numerator's, of a condition that the run need not have; `figure`: a metric, or what forks were
     asked."""
-    base = key.model_copy(update={"executor": pair.base})
+    cells, base = judgements.cells, key.model_copy(update={"executor": pair.base})
     if not ({key, base} if isinstance(figure, Metric) else {key}) <= {*cells.peers(key)}:
         return _without("not a condition of this run")
     if not isinstance(figure, Metric):
@@ -113,14 +112,14 @@ def _cell(cells: Cells, judgements: Judgements, figure: Metric | str, key: CellK
     return heat_cell(judgements.of(figure, key), figure, key, pair, why, pairs=pairs)
 
 
-def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], piece: Slice, of: str = "") -> HeatMap:
+def scorecard(judgements: Judgements, metrics: Sequence[Metric], piece: Slice, of: str = "") -> HeatMap:
     """For a single condition, the first of `piece`: JDKs down, figures across."""
     asked = outcomes_asked(judgements, piece)
 
     def row(jdk: str) -> tuple[HeatCell, ...]:
         key = _key(piece, jdk, piece.cpus[0], piece.tasks[0])
         first = (outcome_cell(judgements.outcomes(key), key, piece.pair),) if asked else ()
-        return (*first, *(_cell(cells, judgements, metric, key, piece.pair) for metric in metrics))
+        return (*first, *(_cell(judgements, metric, key, piece.pair) for metric in metrics))
 
     heads = (*([asked] if asked else []), *(metric.title for metric in metrics))
     return HeatMap(piece.pair.words, "JDK", heads, tuple((jdk, row(jdk)) for jdk in piece.jdks), of)
@@ -133,14 +132,12 @@ def outcomes_asked(judgements: Judgements, piece: Slice) -> str | None:
     return next((one.question.title for one in found if worth_reporting(one) and one.question.in_tables), None)
 
 
-def heat_map(
-    cells: Cells, judgements: Judgements, figure: Metric | str, piece: Slice, jdk: str, of: str = ""
-) -> HeatMap:
+def heat_map(judgements: Judgements, figure: Metric | str, piece: Slice, jdk: str, of: str = "") -> HeatMap:
     """For one JDK: CPUs down, tasks across. `figure`: a metric, or what forks were asked."""
 
     def row(cpus: int) -> tuple[HeatCell, ...]:
         keys = (_key(piece, jdk, cpus, task) for task in piece.tasks)
-        return tuple(_cell(cells, judgements, figure, key, piece.pair) for key in keys)
+        return tuple(_cell(judgements, figure, key, piece.pair) for key in keys)
 
     return HeatMap(
         title=figure.title if isinstance(figure, Metric) else figure,

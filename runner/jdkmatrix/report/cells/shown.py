@@ -6,7 +6,7 @@ say different things, the reader is told which blocks were paired and what each 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
@@ -159,7 +159,6 @@ class ShownCell:
 
     key: CellKey
     cell: CellStats | None
-    cells: Cells
     judgements: Judgements
 
     def axis(self, name: str) -> str | int:
@@ -226,7 +225,7 @@ class ShownCell:
         arm, judged = self.cell.attained, self.judgements.outcomes(self.key)
         text, under = f"{self.cell.question.title} in {counted(arm)} forks", None
         if judged is not None:
-            text = sentence(judged, self.key.executor, self.cells.reference(self.key))
+            text = sentence(judged, self.key.executor, self.judgements.cells.reference(self.key))
             under = finding_of(judged).value if judged.differs else None
         amber = arm.no > 0 and not self.cell.question.is_sought
         return Figure(counted(arm), arm.yes / arm.told if arm.told else None, text, under, amber)
@@ -234,10 +233,10 @@ class ShownCell:
     @property
     def versus(self) -> Figure:
         """Its leading figure over that of what it is compared with; beneath it interval and verdict."""
-        key, base = self.key, self.cells.reference(self.key)
+        key, base = self.key, self.judgements.cells.reference(self.key)
         if key.executor == base and self.cell and self.cell.usable:
             return Figure("1", 1.0, f"this is {base}: what the others are compared with")
-        metric = self.cells.leading(key)
+        metric = self.judgements.cells.leading(key)
         judged, compared = self.judgements.of(metric, key), self.judgements.comparison(metric, key)
         if judged is None or compared is None:
             lost = f"; {losses_words(compared.losses)}" if compared else ""
@@ -263,7 +262,7 @@ class ShownCell:
 
 def shown_cells(cells: Cells, judgements: Judgements) -> Iterator[ShownCell]:
     """All that were planned or measured, in the order of the run."""
-    return (ShownCell(key, cells.get(key), cells, judgements) for key in cells.keys)
+    return (ShownCell(key, cells.get(key), judgements) for key in cells.keys)
 
 
 def _percentile(name: str) -> Callable[[ShownCell], Figure]:
@@ -296,6 +295,6 @@ USE = (
 )
 
 
-def named(executor: str, slot: int, href: str | None, *, current: bool = False) -> Markup:
+def named(executor: str, order: Sequence[str], href: str | None, *, current: bool = False) -> Markup:
     """The head of a row: in the colour of the charts, with a link to the cell's page where that is another one."""
-    return joined(swatch(slot), link(executor, href), *([" ", small("this cell")] if current else []))
+    return joined(swatch(order.index(executor)), link(executor, href), *([" ", small("this cell")] if current else []))

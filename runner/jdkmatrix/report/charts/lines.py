@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import altair as alt
 
@@ -132,16 +132,9 @@ class Axis:
         return {f"{name}_ticks": [tick for tick in self.ticks if tick <= self.high] or log_ticks(self.low, self.high)}
 
     @property
-    def kind(self) -> AxisKind:
-        return AxisKind(self.log, self.labels, self.told)
-
-
-class AxisKind(NamedTuple):
-    """The part of an axis that its shape has."""
-
-    log: bool
-    labels: str | None
-    told: str | None
+    def kind(self) -> Axis:
+        """The part of it that its shape has."""
+        return Axis("", 0, 1, self.log, labels=self.labels, told=self.told)
 
     def place(self, name: str) -> dict[str, Any]:
         """The axis "x" or "y", blank but for its kind."""
@@ -163,7 +156,7 @@ class AxisKind(NamedTuple):
 
 
 @cache
-def _lines_shape(x_kind: AxisKind, y_kind: AxisKind, by_fork: bool, marked: bool, with_reference: bool) -> Shape:
+def _lines_shape(x_kind: Axis, y_kind: Axis, by_fork: bool, marked: bool, with_reference: bool) -> Shape:
     x, y = alt.X("x:Q", **x_kind.place("x")), alt.Y("y:Q", **y_kind.place("y"))
     base = alt.Chart(alt.NamedData(name="points"))
     detail = {"detail": "fork:N"} if by_fork else {}
@@ -221,7 +214,7 @@ def lines(
 
 
 @cache
-def _stack_shape(x_kind: AxisKind, y_kind: AxisKind) -> Shape:
+def _stack_shape(x_kind: Axis, y_kind: Axis) -> Shape:
     x = alt.X("x:Q", **x_kind.place("x"))
     area = (
         alt.Chart(alt.NamedData(name="points"))
@@ -231,11 +224,7 @@ def _stack_shape(x_kind: AxisKind, y_kind: AxisKind) -> Shape:
             y=alt.Y("y:Q", stack="zero", **y_kind.place("y")),
             color=alt.Color("origin:N", scale=alt.Scale(domain=blanks("origins"), range="ordinal"), legend=None),
             order=alt.Order("place:Q"),
-            tooltip=[
-                alt.Tooltip("origin:N"),
-                x_kind.tooltip("x"),
-                y_kind.tooltip("y"),
-            ],
+            tooltip=[alt.Tooltip("origin:N"), x_kind.tooltip("x"), y_kind.tooltip("y")],
         )
     )
     line = (

@@ -3,17 +3,15 @@
 Altair takes 10 ms and more for a chart, most of it copies of itself, and a page has dozens that differ in nothing else.
 So a page holds a shape once, and its JavaScript puts the two together when it draws (`specOf` in report.js). Colours
 are not in here: that takes them from CSS variables (`config.range`, `config.style`), so that charts follow light and
-dark. An executor's colour is its place in `executor_order`, the same on every page."""
+dark. An executor's colour is its place among all, the same on every page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import altair as alt
-
-from jdkmatrix.domain.executors import usual_executors
 
 Row = Mapping[str, Any]
 
@@ -50,9 +48,6 @@ class Shape:
             width="container", background="transparent", autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
         ).to_dict(validate=False)
         del self.spec["$schema"], self.spec["config"]
-        found = set(_blanks_in(self.spec))
-        self._words = {name for name, is_list in found if not is_list}
-        self._lists = {name for name, is_list in found if is_list}
 
     def filled(
         self,
@@ -63,18 +58,9 @@ class Shape:
         words: Mapping[str, str | float] | None = None,
         lists: Mapping[str, Sequence[Any]] | None = None,
     ) -> Drawing:
-        """`data`: rows by name; `words`, `lists`: what every `blank` and `blanks` stands for.
-
-        Raises:
-            ValueError: what is given is not what the shape leaves blank.
-        """
+        """`data`: rows by name; `words`, `lists`: what every `blank` and `blanks` stands for."""
         given = {blank(name): value for name, value in (words or {}).items()}
         given_lists = {blank(name): list(values) for name, values in (lists or {}).items()}
-        for wanted, there in ((self._words, given.keys()), (self._lists, given_lists.keys())):
-            if missing := wanted - there:
-                raise ValueError(f"nothing was given for {', '.join(sorted(missing))}")
-            if unused := there - wanted:
-                raise ValueError(f"the chart has no blank for {', '.join(sorted(unused))}")
         return Drawing(self, given, given_lists, height, description, data)
 
 
@@ -112,28 +98,8 @@ def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
     return {"shapes": [shape.spec for shape in places], "charts": charts}
 
 
-def _blanks_in(part: Any) -> Iterator[tuple[str, bool]]:
-    """Each with whether it stands for a list."""
-    match part:
-        case dict():
-            for inside in part.values():
-                yield from _blanks_in(inside)
-        case [str() as only] if only.startswith("{"):
-            yield only, True
-        case list():
-            for inside in part:
-                yield from _blanks_in(inside)
-        case str() if part.startswith("{"):
-            yield part, False
-
-
 # The dash of an executor's line, so that colour is not the only difference.
 _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 2, 2])
-
-
-def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
-    """Those of the usual server first, present or not, so that their colours do not depend on what was measured."""
-    return (*usual_executors(), *sorted(set(executors) - set(usual_executors())))
 
 
 def colour() -> alt.Color:

@@ -19,10 +19,10 @@ _STAR = " *"
 _CHARTS_MAX = 12  # that stand unfolded
 
 
-def bar_groups(piece: ExperimentSlice, order: Sequence[str]) -> Iterator[Charts]:
+def bar_groups(piece: ExperimentSlice) -> Iterator[Charts]:
     """Those that have a figure. Charts of one condition stand together, JDK by JDK, on the same scale."""
     for group in piece.page.groups:
-        charts = tuple(_charts(piece, group, order))
+        charts = tuple(_charts(piece, group))
         if not charts:
             continue
         columns = len(group.figures) if len(group.figures) > 1 else min(len(piece.jdks), 3)
@@ -41,19 +41,17 @@ def bar_groups(piece: ExperimentSlice, order: Sequence[str]) -> Iterator[Charts]
         )
 
 
-def _charts(piece: ExperimentSlice, group: ReadingGroup, order: Sequence[str]) -> Iterator[Chart]:
+def _charts(piece: ExperimentSlice, group: ReadingGroup) -> Iterator[Chart]:
     page, number = piece.page, 0
     for condition in dict.fromkeys(_values(page, cell.key) for cell in piece.cells):
         peers = [cell for cell in piece.cells if _values(page, cell.key) == condition]
         labels = _labels(piece, page, peers)
         for jdk in piece.jdks:
-            cells = sorted(
-                (cell for cell in peers if cell.key.jdk == jdk), key=lambda cell: order.index(cell.key.executor)
-            )
+            cells = piece.in_order(cell for cell in peers if cell.key.jdk == jdk)
             if piece.by_subject:
                 cells.sort(key=lambda cell: [key.workload for key in piece.keys].index(cell.key.workload))
             for figure in group.figures:
-                if chart := _chart(piece, group, figure, cells, peers, labels, order, number):
+                if chart := _chart(piece, group, figure, cells, peers, labels, number):
                     yield chart
                     number += 1
 
@@ -69,7 +67,6 @@ def _chart(
     cells: Sequence[CellStats],
     peers: Sequence[CellStats],
     labels: Mapping[CellKey, str],
-    order: Sequence[str],
     number: int,
 ) -> Chart | None:
     """None where no cell has the figure."""
@@ -111,14 +108,14 @@ def _chart(
     if len(group.figures) > 1:
         title = f"{figure.short}: {title}"
     description = f"{figure.title} of {title}: a bar for the median, a point per fork, a tick where one is expected"
-    drawing = expected_bars(medians, forks, scale=scale, order=order, description=description)
+    drawing = expected_bars(medians, forks, scale=scale, order=piece.order, description=description)
     return Chart(f"experiment-{piece.kind}-{group.id}-{number}", title, "; ".join(notes), drawing)
 
 
 def _labels(piece: ExperimentSlice, page: Page, peers: Sequence[CellStats]) -> dict[CellKey, str]:
     """The label of each cell of charts that are compared: what leads, and on a second line what else tells it from the
     others."""
-    here = ExperimentSlice(tuple(peer.key for peer in peers), tuple(peers), piece.kind)
+    here = ExperimentSlice(tuple(peer.key for peer in peers), tuple(peers), piece.order, piece.kind)
     if piece.by_subject:
         arms = here.varies("executor")
         return {key: "\n".join([piece.subject(key), *([key.executor] if arms else [])]) for key in here.keys}

@@ -46,7 +46,6 @@ class ChartPlace:
 
     id_prefix: str
     piece: Slice
-    order: Sequence[str]
     key: tuple[str, ...]
     css: str
 
@@ -65,7 +64,7 @@ def line_group(
     note: Callable[[CellStats], str] = lambda _: "",
 ) -> Charts | None:
     """None where no fork has the figure. `reference`: of a line that is no measurement, given the largest figure."""
-    piece, order = place.piece, place.order
+    piece = place.piece
     rows = {cell.key: list(_rows(figure, cell)) for cell in piece.cells}
     values = [float(row["y"]) for some in rows.values() for row in some if row["y"]]
     if not values:
@@ -82,13 +81,13 @@ def line_group(
                 [row for cell in cells for row in rows[cell.key]],
                 x=x,
                 y=Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format),
-                order=order,
+                order=piece.order,
                 marks=[row for cell in cells for row in marks(cell)],
                 reference=beside,
                 description=f"{figure.title} of {condition}, one line per fork",
             ),
         )
-        for number, (condition, cells) in enumerate(piece.conditions(order))
+        for number, (condition, cells) in enumerate(piece.conditions())
     )
     return Charts(figure.title, figure.words, charts, place.key, place.css)
 
@@ -114,7 +113,7 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
     Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
     on any JDK, and their labels the figures themselves.
     """
-    piece, order = place.piece, place.order
+    piece = place.piece
     found = []
     shares = len(piece.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
@@ -122,10 +121,8 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
         highest = _highest(metric, peers, piece.tasks)
         means: list[Row] = []
         forks: list[Row] = []
-        for cell in sorted(
-            (cell for cell in peers if cell.key.jdk == jdk),
-            key=lambda cell: (cell.key.task, order.index(cell.key.executor)),
-        ):
+        here = piece.in_order(cell for cell in peers if cell.key.jdk == jdk)
+        for cell in sorted(here, key=lambda cell: cell.key.task):
             unit = highest[cell.key.task] if shares else 1.0
             mean, points = _bar(metric, cell, unit, piece.task_words(cell.key.task))
             means.append(mean)
@@ -141,7 +138,7 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
                 drawing=bars(
                     means,
                     forks,
-                    order=order,
+                    order=piece.order,
                     title="share of the highest under the same task" if shares else axis,
                     figure=axis,
                     number_format=".0%" if shares else "~s",
@@ -199,7 +196,6 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
     percentile = Axis(
         "percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS, told="quantile"
     )
-    conditions = place.piece.conditions(place.order)
     return tuple(
         Chart(
             id=f"{place.id_prefix}-{number}",
@@ -213,12 +209,12 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
                 ],
                 x=percentile,
                 y=latency,
-                order=place.order,
+                order=place.piece.order,
                 description=f"Latency by percentile of {title}, one line per executor",
                 by_fork=False,
             ),
         )
-        for number, (title, cells) in enumerate(conditions)
+        for number, (title, cells) in enumerate(place.piece.conditions())
         if (curves := [cell for cell in cells if cell.key in points])
     )
 

@@ -112,14 +112,14 @@ def grouped(reading: MemoryReading) -> dict[str, float]:
 def _stacks(place: ChartPlace, time: Axis, highest_mib: float) -> Charts:
     size = Axis("resident MiB", 0, highest_mib * 1.05)
     charts = []
-    for number, (title, cells) in enumerate(place.piece.conditions(place.order)):
+    for number, (title, cells) in enumerate(place.piece.conditions()):
         for cell in cells:
             fork = next((fork for fork in reversed(cell.usable) if fork.memory), None)
             if fork is None:
                 continue
             charts.append(
                 Chart(
-                    id=f"{place.id_prefix}-stack-{number}-{place.order.index(cell.key.executor)}",
+                    id=f"{place.id_prefix}-stack-{number}-{place.piece.order.index(cell.key.executor)}",
                     title=f"{cell.key.executor} on {title}, fork {fork.fork}",
                     note=_note(fork.memory[-1]),
                     drawing=stacked(

@@ -20,9 +20,9 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements, Refusals, against, verdict
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
-from jdkmatrix.report.run_page.clock import calibration_notices, clock_notices
 from jdkmatrix.report.run_page.facts import is_dirty, own_applications
 from jdkmatrix.report.run_page.precision import check_blocks, dependence_notices
+from jdkmatrix.report.run_page.sessions import calibration_notices, clock_notices
 from jdkmatrix.report.words.numbers import apart, p_value, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import (
     because,
@@ -59,7 +59,7 @@ _FEW_FORKS = (
 def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
     """Those that change how the figures of the run must be read come first."""
     run, loaded, cells = judged.run, judged.loaded, judged.cells
-    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells, judged.judgements)]
+    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(judged.judgements)]
     if loaded.damaged:
         files = plural(len(loaded.damaged), "file")
         text = f"{files}: nothing here counts what stood there. The files are named below."
@@ -84,7 +84,7 @@ def pair_warnings(judged: JudgedRun, *keys: CellKey) -> Iterable[Notice]:
     found = [
         *_cell_notices(cells),
         *clock_notices([cell.record for cell in cells], run.promised_precision),
-        *aa_notices(judged.cells, judged.judgements, keys),
+        *aa_notices(judged.judgements, keys),
     ]
     return (notice for notice in found if notice.weight == "warn")
 
@@ -171,9 +171,10 @@ def warned(notices: Sequence[Notice]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notice.title for notice in notices if notice.weight == "warn"))
 
 
-def aa_notices(cells: Cells, judgements: Judgements, beside: Collection[CellKey] = ()) -> Iterable[Notice]:
+def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iterable[Notice]:
     """One for each cell that was measured again, or of those under the condition of `beside`. The checks of a page are
     judged among themselves."""
+    cells = judgements.cells
     keys = dict.fromkeys(peer for key in beside for peer in cells.peers(key)) if beside else cells.keys
     for key in filter(lambda key: is_aa_arm(key.executor), keys):
         base = first_arm(key.executor)

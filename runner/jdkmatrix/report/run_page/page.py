@@ -46,7 +46,7 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
     if served:
         family = family_words(judgements.comparisons, judgements.checks)
         ended = [Prose(family, css="family")] if family else []
-        parts.append(Container((*sections(cells, judgements, judged.order), *ended), id="answers"))
+        parts.append(Container((*sections(judgements), *ended), id="answers"))
     if experiments:
         parts.append(Container(experiments, id="experiments"))
     later: tuple[PageBlock, ...] = (

@@ -184,7 +184,7 @@ def _offered_group(place: ChartPlace, load: RisingLoad, time: Axis) -> Charts:
         [],
         x=time,
         y=Axis("requests per second" if of_rate else "connections", 0, max(float(row["y"]) for row in offered) * 1.05),
-        order=place.order,
+        order=place.piece.order,
         reference=offered,
         description="The rate of requests that was asked for, over time" if of_rate else "Connections, over time",
         height=110,

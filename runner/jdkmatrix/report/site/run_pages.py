@@ -64,7 +64,7 @@ class RunWriter:
     def write_index(self) -> RunDigest:
         judged, run, pages = self._judged, self._judged.run, self._pages
         notices = run_notices(judged)
-        experiments = experiment_sections(judged.experiments, judged.order)
+        experiments = experiment_sections(judged.experiments)
         for name, text in {
             "index.html": pages.render(run_page(judged, experiments, notices, _ROOT)),
             METHOD_PAGE: pages.render(method_page(run, pages.tried, _ROOT)),

@@ -52,7 +52,7 @@ def test_an_answer_names_what_is_better_by_how_much_and_what_it_costs(tmp_path: 
     loaded = synthetic_run(tmp_path / "run", FIVE)
     cells = Cells(loaded.run, loaded.cells)
     key = next(key for key in cells.keys if key.executor == "virtual")
-    found = {one.figure: one for one in advise(judge_run(cells), cells, key)}
+    found = {one.figure: one for one in advise(judge_run(cells), key)}
     throughput = found[THROUGHPUT.id]
     assert throughput.side is Side.POOL
     assert throughput.sentence.startswith(
@@ -128,7 +128,7 @@ def test_one_block_is_a_hint_and_no_advice(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", replace(QUICK, blocks=1))
     cells = Cells(loaded.run, loaded.cells)
     key = next(key for key in cells.keys if key.executor == "virtual")
-    (first, *_) = advise(judge_run(cells), cells, key)
+    (first, *_) = advise(judge_run(cells), key)
     assert first.side is Side.OPEN and first.under == "one block"
     assert first.sentence.startswith("Only a hint, from one block: with virtual threads throughput is ")
 

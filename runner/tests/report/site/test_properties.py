@@ -103,7 +103,7 @@ def test_no_page_shows_what_is_neither_figure_nor_text(pages: dict[Path, Element
 
 def test_every_figure_is_a_number_or_says_why_there_is_none(loaded: LoadedRun) -> None:
     judged = JudgedRun(loaded)
-    experiments = experiment_sections(judged.experiments, judged.order)
+    experiments = experiment_sections(judged.experiments)
     shown = [run_page(judged, experiments, (), ""), *(cell_page_of(loaded, cell.key) for cell in loaded.cells)]
     for page in shown:
         for place, figure in figures((page.lede, page.blocks)):
