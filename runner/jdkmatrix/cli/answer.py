@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, plus_minus
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.cells.advice import Advice, Side, advise
+from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.site.conditions import overview
@@ -18,12 +17,6 @@ from jdkmatrix.report.site.digest import aa_words
 from jdkmatrix.report.words.sentences import condition
 
 _TOLD_ALONE = 3  # conditions; of more than these, who is ahead in how many
-
-
-class _Advised(NamedTuple):
-    burn_us: int
-    wait_us: int
-    advice: Sequence[Advice]
 
 
 def answer_lines(run: JudgedRun) -> Iterator[str]:
@@ -34,7 +27,7 @@ def answer_lines(run: JudgedRun) -> Iterator[str]:
         if key.executor == virtual_of(key.server) and (told := advise(run.judgements, key))
     }
     if len(found) > _TOLD_ALONE:
-        yield overview([_Advised(*key.task, told) for key, told in found.items()]) or ""
+        yield overview([(key.task, told) for key, told in found.items()]) or ""
         return
     for key, told in found.items():
         where = f"{key.jdk}, {condition(key.cpus, key.task)}, {key.served}, {key.load}: " if len(found) > 1 else ""

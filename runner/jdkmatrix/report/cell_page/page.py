@@ -59,6 +59,7 @@ from jdkmatrix.report.words.sentences import (
     losses_words,
     program_condition,
     ratio_sentence,
+    served_words,
 )
 from jdkmatrix.store.cells import CellRecord
 
@@ -93,7 +94,7 @@ def cell_page(
     else:
         shown = ShownCell(key, cell, judged.judgements)
         title, state = f"{key.executor} on {key.jdk}", shown.state_badge
-        where, load = f"{key.served}, {condition(key.cpus, key.task)}", driven(cell.kind.words(), cell.driver)
+        where, load = f"{served_words(key)}, {condition(key.cpus, key.task)}", driven(cell.kind.words(), cell.driver)
         cells, work = ("All cells", "../index.html#cells"), "Task duration"
         lede = _tiles(_figure_tiles(shown, cell), _latency_note(cell))
         above = (*_siblings(shown, judged), *_against(shown, cell))

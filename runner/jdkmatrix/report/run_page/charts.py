@@ -129,7 +129,7 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
             forks += points
         if not forks:
             continue
-        title = f"{jdk}, {plural(cpus, 'CPU')}"
+        title = jdk if piece.single else f"{jdk}, {plural(cpus, 'CPU')}"
         found.append(
             Chart(
                 id=f"{place.id_prefix}-{number}",

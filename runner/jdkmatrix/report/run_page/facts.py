@@ -13,7 +13,8 @@ from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, ServerFacts, Session
+from jdkmatrix.records.provenance import Provenance
+from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
 from jdkmatrix.report.blocks.inline import badge, folded, joined, link, paragraphs, pre
 from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Pre, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
@@ -125,74 +126,60 @@ def host_facts(host: HostFacts) -> tuple[Fact, ...]:
     )
 
 
-def run_facts(run: RunRecord) -> tuple[Fact, ...]:
+def run_facts(run: RunRecord) -> Iterator[Fact]:
+    latest, host = run.latest_session, run.latest_session.host
+    virtual = host.virtualisation or "no virtualisation seen"
+    cores = f"{plural(host.cpu.cores, 'core')}, {plural(len(host.cpu.allowed), 'CPU')} usable"
     took = duration(run.first_session) if len(run.sessions) == 1 else None
-    latest = run.latest_session
-    dirty = " with uncommitted changes" if is_dirty(run) else ""
-    commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"
-    jdks = [jdk.id for jdk in run.jdks if jdk.selected and jdk.available]
-    programs = bool(run.cells) and all(key.server == NO_SERVER for key in run.cells)
+    yield Fact("CPU", host.cpu.model)
+    yield Fact("Host", f"{cores}; Linux {(host.kernel.split() or [''])[0]}; {virtual}")
+    yield Fact("Measured", moment(run.started_at) + (f", {took}" if took else ""))
+    for server in run.servers:
+        name = f"Server {server.id}" if len(run.servers) > 1 else "Server"
+        archive = f"archive sha256 {server.sha256}" if server.sha256 else None
+        yield Fact(name, f"{server.name} {server.version}".rstrip(), archive)
+    for one in own_applications(run):
+        yield Fact("Application", f"{one.workload}, GET {one.path}; {one.files}", one.how)
+    yield Fact("JDKs", ", ".join(jdk.id for jdk in run.jdks if jdk.selected and jdk.available) or "none")
     drivers = "; ".join(
         f"{d.name} {d.version}" + (f" on Java {d.java_version}" if d.java_version else "") for d in run.drivers
     )
-    return (
-        Fact("CPU", latest.host.cpu.model),
-        Fact("Host", _host_line(latest.host)),
-        Fact("Measured", moment(run.started_at) + (f", {took}" if took else "")),
-        *(_server(server, f"Server {server.id}" if len(run.servers) > 1 else "Server") for server in run.servers),
-        *own_facts(run),
-        Fact("JDKs", ", ".join(jdks) or "none"),
-        *([Fact("Driver", drivers or "none")] if drivers or not programs else []),
-        Fact("Tool", f"jdk-matrix {latest.tool_version}{commit}"),
-        *_pinned(run),
-        *_scenario(run),
-        Fact("Profile, seed", f"{run.profile}{_narrowed(run)}, seed {run.seed}"),
-        *_stopping(run),
-    )
+    programs = bool(run.cells) and all(key.server == NO_SERVER for key in run.cells)
+    if drivers or not programs:
+        yield Fact("Driver", drivers or "none")
+    dirty = " with uncommitted changes" if is_dirty(run) else ""
+    commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"
+    yield Fact("Tool", f"jdk-matrix {latest.tool_version}{commit}")
+    if run.provenance is not None:
+        yield _parts(run, run.provenance)
+    if found := run.scenario:
+        yield Fact("Scenario", f"{found.name}, {'as published' if found.scale == 'article' else 'scaled down'}")
+        yield Fact("Published", ", ".join(found.published), "ids of the published results that this run repeats")
+    narrowed = "; ".join(f"{axis} {', '.join(map(str, values))}" for axis, values in run.selection.items())
+    yield Fact("Profile, seed", f"{run.profile}{f' with {narrowed}' if narrowed else ''}, seed {run.seed}")
+    if rules := run.stopping:
+        known = f"until every ratio is known to ± {rules.precision * 100:g} %"
+        yield Fact("Blocks", f"{rules.min_blocks} to {rules.max_blocks}, {known}")
+
+
+def _parts(run: RunRecord, provenance: Provenance) -> Fact:
+    """How its parts were pinned. A run from the flake says in a notice what the flake did not give; of any other that
+    is told here."""
+    inputs = [f"{one.name} {one.rev[:12] if one.rev else 'without a revision'}" for one in provenance.inputs]
+    missing = provenance.not_pinned(source_dirty=is_dirty(run))
+    hashes = "; ".join(f"{one.name} {one.nar_hash}" for one in provenance.inputs if one.nar_hash) or None
+    words = "not fully pinned" if missing else "fully pinned"
+    if inputs:
+        words += f", from the flake: {', '.join(inputs)}"
+    elif missing:
+        words += f": {'; '.join(missing)}"
+    return Fact("Parts", words, hashes)
 
 
 def is_dirty(run: RunRecord) -> bool | None:
     """Had the source uncommitted changes in any session? None: of one it is not known."""
     told = [session.git_dirty for session in run.sessions]
     return True if True in told else None if None in told else False
-
-
-def _server(server: ServerFacts, name: str) -> Fact:
-    archive = f"archive sha256 {server.sha256}" if server.sha256 else None
-    return Fact(name, f"{server.name} {server.version}".rstrip(), archive)
-
-
-def _pinned(run: RunRecord) -> Iterator[Fact]:
-    if run.provenance is None:
-        return
-    inputs = [f"{one.name} {one.rev[:12] if one.rev else 'without a revision'}" for one in run.provenance.inputs]
-    by = f", from the flake: {', '.join(inputs)}" if inputs else ""
-    hashes = "; ".join(f"{one.name} {one.nar_hash}" for one in run.provenance.inputs if one.nar_hash) or None
-    missing = run.provenance.not_pinned(source_dirty=is_dirty(run))
-    yield Fact("Parts", ("not fully pinned" if missing else "fully pinned") + by, hashes)
-
-
-def _scenario(run: RunRecord) -> Iterator[Fact]:
-    if found := run.scenario:
-        yield Fact("Scenario", f"{found.name}, {'as published' if found.scale == 'article' else 'scaled down'}")
-        yield Fact("Published", ", ".join(found.published), "ids of the published results that this run repeats")
-
-
-def _stopping(run: RunRecord) -> Iterator[Fact]:
-    if rules := run.stopping:
-        known = f"until every ratio is known to ± {rules.precision * 100:g} %"
-        yield Fact("Blocks", f"{rules.min_blocks} to {rules.max_blocks}, {known}")
-
-
-def _host_line(host: HostFacts) -> str:
-    virtual = host.virtualisation or "no virtualisation seen"
-    cores = f"{plural(host.cpu.cores, 'core')}, {plural(len(host.cpu.allowed), 'CPU')} usable"
-    return f"{cores}; Linux {(host.kernel.split() or [''])[0]}; {virtual}"
-
-
-def _narrowed(run: RunRecord) -> str:
-    parts = [f"{axis} {', '.join(map(str, values))}" for axis, values in run.selection.items()]
-    return f" with {'; '.join(parts)}" if parts else ""
 
 
 def reproduce(run: RunRecord) -> str:
@@ -247,11 +234,6 @@ def own_applications(run: RunRecord) -> Iterator[OwnApplicationFacts]:
             arms = "; ".join(f"{arm}: {options or 'as it is'}" for arm, options in (own.get("arms") or {}).items())
             how = f"started by {own['command']} ({arms})" if own.get("command") else f"deployed from {own['war']}"
             yield OwnApplicationFacts(name, own["path"], parts.get(name, "its files were not recorded"), how)
-
-
-def own_facts(run: RunRecord) -> Iterator[Fact]:
-    for one in own_applications(run):
-        yield Fact("Application", f"{one.workload}, GET {one.path}; {one.files}", one.how)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from jdkmatrix.report.words.sentences import (
     condition,
     not_judged_words,
     refusals_words,
+    served_words,
 )
 from jdkmatrix.servers.outside import PLATFORM_BELOW, VIRTUAL_AT_LEAST
 from jdkmatrix.stats.modes import FEWEST, P_MAX, Modes, two_modes
@@ -109,9 +110,9 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
         yield Notice(
             "info", "Uncommitted changes", "The tool had changes that are in no commit: not exactly repeatable."
         )
-    loose = run.provenance.not_pinned(source_dirty=is_dirty(run)) if run.provenance else ()
-    if loose:
-        yield Notice("info", "Not fully pinned", f"What the flake would have given, and did not: {'; '.join(loose)}.")
+    from_flake = run.provenance if run.provenance and run.provenance.inputs else None
+    if from_flake and (loose := from_flake.not_pinned(source_dirty=is_dirty(run))):
+        yield Notice("info", "Not fully pinned", f"The flake did not give everything: {'; '.join(loose)}.")
     yield from own_notices(run)
     missing = [jdk for jdk in run.jdks if jdk.selected and not jdk.available]
     if missing:
@@ -179,7 +180,7 @@ def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iter
     for key in filter(lambda key: is_aa_arm(key.executor), keys):
         base = first_arm(key.executor)
         metric = cells.leading(key)
-        arms = f"{base} against itself on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
+        arms = f"{base} against itself on {key.jdk}, {served_words(key)}, {condition(key.cpus, key.task)}, {key.load}"
         judged = judgements.of(metric, key)
         outcomes = judgements.outcomes(key)
         if outcomes is not None and outcomes.differs:

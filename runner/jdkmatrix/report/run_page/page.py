@@ -34,7 +34,7 @@ from jdkmatrix.report.run_page.precision import precision_section
 from jdkmatrix.report.run_page.sections import sections
 from jdkmatrix.report.run_page.troubles import troubles_section
 from jdkmatrix.report.words.numbers import quantity
-from jdkmatrix.report.words.sentences import State, capitalised, cell_words, family_words
+from jdkmatrix.report.words.sentences import State, capitalised, cell_words, family_words, served_words
 
 
 def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequence[Notice], root: str) -> WebPage:
@@ -96,7 +96,7 @@ def run_title(judged: JudgedRun) -> str:
     alone = f"without a server: {run.scenario.name if run.scenario else _kinds(experiments) or 'experiments'}"
     if experiments.keys and not keys:
         return capitalised(alone)
-    served = dict.fromkeys(key.served for key in keys)
+    served = dict.fromkeys(map(served_words, keys))
     about = [run.scenario.name] if run.scenario else [*served, *([alone] if experiments.keys else [])]
     return ": ".join(filter(None, ("Thread pool or virtual threads", ", ".join(about))))
 

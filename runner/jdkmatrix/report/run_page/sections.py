@@ -26,7 +26,7 @@ from jdkmatrix.report.run_page.charts import ChartPlace, bar_charts, latency_cha
 from jdkmatrix.report.run_page.memory import memory_charts, readings_words
 from jdkmatrix.report.run_page.over_rate import remarks, search_charts, steps_charts
 from jdkmatrix.report.run_page.ramps import became, ramp_charts
-from jdkmatrix.report.words.sentences import capitalised, condition, driven
+from jdkmatrix.report.words.sentences import capitalised, driven, served_words
 
 _LATENCIES_MAX = 8  # charts that stand unfolded
 
@@ -44,15 +44,17 @@ def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
     for cell in piece.in_order(piece.cells):
         for words in (*became(cell), *(f"{remark}." for remark in remarks(cell))):
             seen.setdefault(cell.key.jdk, []).append((cell.key.executor, words))
-    served = piece.keys[0].served
+    served = served_words(piece.keys[0])
+    words = "no cell of this load has been measured"
+    if piece.cells:
+        words = driven(loads_words([cell.load for cell in piece.cells]), piece.driver)
+        words += f"; {piece.single}" if piece.single else ""
     figures = tuple(_figures(prefix, piece))
     shown = any(group.title in ("Throughput", *_OF_LOADS) for group in figures)
     return Section(
-        id=f"{prefix}-{file_stem(served)}-{file_stem(piece.load)}",
-        title=joined(f"{served} ", element("span", "under", css="under"), f" {piece.load}"),
-        words=driven(loads_words([cell.load for cell in piece.cells]), piece.driver)
-        if piece.cells
-        else "no cell of this load has been measured",
+        id=f"{prefix}-{file_stem(piece.keys[0].served)}-{file_stem(piece.keys[0].load)}",
+        title=joined(f"{served} ", element("span", "under", css="under"), f" {piece.keys[0].load}"),
+        words=words,
         blocks=(
             AnswerBoxes(answers(judgements, piece, metrics, seen)),
             *_maps(piece, judgements, metrics),
@@ -64,8 +66,7 @@ def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
 
 def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> Iterator[PageBlock]:
     """A map for each JDK, or one of all JDKs where there is one condition only."""
-    pair, of = piece.pair, f"{piece.keys[0].served} under {piece.load}"
-    single = len(piece.cpus) == 1 and len(piece.tasks) == 1
+    pair, of, single = piece.pair, f"{served_words(piece.keys[0])} under {piece.keys[0].load}", piece.single
     by_jdk: dict[str, tuple[HeatMap, ...]] = {}
     if single:
         by_jdk[""] = (scorecard(judgements, metrics, piece, of),)
@@ -78,8 +79,8 @@ def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> It
     # Without a single ratio there is nothing to colour: the answers say why.
     if any(cell.href for maps in by_jdk.values() for one in maps for _, row in one.rows for cell in row):
         paired = "Every ratio is paired within blocks and shown with its 95 % interval."
-        rows = condition(piece.cpus[0], piece.tasks[0]) if single else "Rows: CPUs of the server; columns: the task"
-        yield Prose(f"{rows}. {paired}", pair.words)
+        rows = "" if single else "Rows: CPUs of the server; columns: the task. "
+        yield Prose(f"{rows}{paired}", pair.words)
         for jdk, maps in by_jdk.items():
             if single:
                 yield Container(maps, "score")

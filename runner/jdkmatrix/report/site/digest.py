@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool, virtual_of
@@ -55,6 +55,10 @@ class MeasuredCondition:
     advice: tuple[Advice, ...]
     cause: str | None
     warnings: tuple[str, ...]
+
+    @property
+    def task(self) -> TaskSize:
+        return TaskSize(self.burn_us, self.wait_us)
 
     @property
     def values(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from jdkmatrix.config.model import Matrix
-from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.quantities import MISSING, plural, wait_words
 from jdkmatrix.domain.servers import own_pool, virtual_of
@@ -152,7 +152,7 @@ def _answer(
         )
     else:
         maps = tuple(_maps(runs, answers, hosts, first))
-        summed = overview([one.condition for one in answers])
+        summed = overview([(one.condition.task, one.condition.advice) for one in answers])
         summed_up = [Prose(summed, css="overview")] if summed else []
         yield from summed_up if maps else ()
         yield from maps
@@ -241,7 +241,7 @@ def _inside(title: str) -> str:
 
 def where_words(condition: MeasuredCondition) -> str:
     """ "temurin-25, 1 CPU, tasks of 100 µs, remote delay of 2 ms: mp-ping on open-liberty, flood"."""
-    size = condition_words(condition.cpus, TaskSize(condition.burn_us, condition.wait_us))
+    size = condition_words(condition.cpus, condition.task)
     return f"{condition.jdk}, {size}: {condition.workload} on {condition.server}, {condition.load}"
 
 
