@@ -18,7 +18,7 @@ from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import joined, strong
 from jdkmatrix.report.blocks.kinds import Items, Section, WebPage
-from jdkmatrix.report.blocks.tables import Cell, Column, DataTable
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs, losses_of
 from jdkmatrix.report.cells.judgements import Family, against, counted, finding_of, worth_reporting
 from jdkmatrix.report.cells.shown import of_metric
@@ -328,14 +328,14 @@ def remarks(found: Compared) -> tuple[str, ...]:
 
 def compare_page(found: Compared) -> WebPage:
     """By itself, without a site. Regressions stand in amber."""
-    told, columns = remarks(found), (Column(HEADINGS[0], head=True), *(Column(name, "ends") for name in HEADINGS[1:]))
+    told, heads = remarks(found), columns(HEADINGS[0], *(f"{name}~" for name in HEADINGS[1:]))
 
     def table(cell_id: str, changes: Iterable[SideChange]) -> DataTable:
         rows: list[tuple[Cell, ...]] = []
         for change in changes:
             first, *others = row(change)
             rows.append((first, *(Figure(text, None, amber=change.regression) for text in others)))
-        return DataTable(f"Table of {cell_id}", columns, rows, "wrap")
+        return DataTable(f"Table of {cell_id}", heads, rows, "wrap")
 
     return WebPage(
         title=f"{title(found)} · jdk-matrix",

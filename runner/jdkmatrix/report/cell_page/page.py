@@ -200,7 +200,7 @@ def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
         leading = spread_figure(peer.spreads[0]) if peer and peer.spreads else missing("no fork can be used")
         return leading, joined(*(ended(peer.record.forks) if peer else ()))
 
-    heads = (Column("Arm", head=True), Column(name, "num"), Column("Outcome", "ends"))
+    heads = columns("Arm", f"{name}#", "Outcome~")
     yield from _peers(cell.key, cells, heads, row)
 
 

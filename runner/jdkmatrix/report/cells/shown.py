@@ -19,7 +19,7 @@ from jdkmatrix.figures.latency import Kind
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, Metric
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
-from jdkmatrix.report.blocks.tables import Column, DataTable
+from jdkmatrix.report.blocks.tables import Column, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, Pooled
 from jdkmatrix.report.cells.judgements import Judgements, counted, finding_of, sentence
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, over_forks, quantity, ratio_value
@@ -139,10 +139,7 @@ def pair_table(compared: Comparison) -> DataTable:
     metric, arms = compared.metric, (compared.cell.key.executor, compared.base.key.executor)
     return DataTable(
         f"Blocks of {metric.title}",
-        (
-            Column(joined(metric.title, " ", small(metric.unit)), head=True),
-            *(Column(title, "num") for title in (*arms, "Ratio")),
-        ),
+        columns(f"{metric.title}|{metric.unit}", *(f"{title}#" for title in (*arms, "Ratio"))),
         tuple((f"block {block}", *figures) for block, *figures in _pairs(compared)),
     )
 

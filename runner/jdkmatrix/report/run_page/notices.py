@@ -13,9 +13,7 @@ from jdkmatrix.figures.refusals import gated_figures
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.kinds import (
-    Notice,
-)
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements, Refusals, against, verdict
 from jdkmatrix.report.judged_run import JudgedRun
@@ -39,9 +37,8 @@ from jdkmatrix.stats.verdicts import Verdict, adjust
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
-_SHOW_MODES = (
-    10  # forks whose interval covers the truth nearly as often as it says, whatever the starts (stats/intervals)
-)
+# Forks whose interval covers the truth nearly as often as it says, whatever the starts (stats/intervals).
+_SHOW_MODES = 10
 _FEW_FORKS = (
     ("warn", "One block only", 1, 1, "one usable fork: there is no interval, and a difference may be chance."),
     (
@@ -107,9 +104,8 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
             "being seen; ratios inside a block suffer less than absolute figures.",
         )
     if is_dirty(run):
-        yield Notice(
-            "info", "Uncommitted changes", "The tool had changes that are in no commit: not exactly repeatable."
-        )
+        told = "The tool had changes that are in no commit: not exactly repeatable."
+        yield Notice("info", "Uncommitted changes", told)
     from_flake = run.provenance if run.provenance and run.provenance.inputs else None
     if from_flake and (loose := from_flake.not_pinned(source_dirty=is_dirty(run))):
         yield Notice("info", "Not fully pinned", f"The flake did not give everything: {'; '.join(loose)}.")

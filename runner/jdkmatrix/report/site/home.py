@@ -30,7 +30,7 @@ from jdkmatrix.report.blocks.kinds import (
     Tiles,
     WebPage,
 )
-from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow
+from jdkmatrix.report.blocks.tables import Cell, DataTable, TableRow, columns
 from jdkmatrix.report.cells.advice import OUTCOME, Advice
 from jdkmatrix.report.claims.verdicts import VERDICT_CLASS, ClaimVerdict
 from jdkmatrix.report.run_page.facts import moment
@@ -266,9 +266,9 @@ def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:
 
 def _all_answers(answers: Sequence[Answering], figures: Mapping[str, str]) -> Section:
     """Scripts read the answers from this table."""
-    columns = (Column("Condition", head=True), *map(Column, figures.values()), Column("Rests on"))
+    heads = columns("Condition", *figures.values(), "Rests on")
     table = DataTable(
-        "Table of all answers", columns, [_row(one, figures) for one in answers], "wrap", "answers-table", tall=True
+        "Table of all answers", heads, [_row(one, figures) for one in answers], "wrap", "answers-table", tall=True
     )
     return Section(
         "all",
