@@ -106,11 +106,6 @@ def usual_executors() -> tuple[str, ...]:
     return tuple(name for name in executor_kinds() if not name.endswith("-N") and usual.has(name))
 
 
-def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
-    """Those of the usual server first, present or not, so that their places do not depend on what was measured."""
-    return (*usual_executors(), *sorted(set(executors) - set(usual_executors())))
-
-
 def has_own_threads(name: str) -> bool:
     """Do its requests run on threads that a server makes? Those of every other executor are made by ours."""
     kind = executor_kinds().get(row_of(name))

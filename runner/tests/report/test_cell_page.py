@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from jdkmatrix.domain.executors import executor_order
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors, Latency
 from jdkmatrix.records.pressure import CpuUse, Pressure
@@ -18,6 +17,7 @@ from jdkmatrix.report.blocks.kinds import Charts, Command, Items, PageBlock, Pre
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_note
 from jdkmatrix.report.cell_page.forks import reason_words
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import (
     cell_page_of,

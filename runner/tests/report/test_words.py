@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.executors import executor_order
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.heat import EDGES, legend, tone
 from jdkmatrix.report.charts.lines import log_domain, log_ticks
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import (
     half_width,

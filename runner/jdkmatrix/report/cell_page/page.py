@@ -217,10 +217,7 @@ def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
 
 
 def _peers(
-    key: CellKey,
-    cells: Cells,
-    heads: tuple[Column, ...],
-    row: Callable[[CellKey, CellStats | None], Sequence[Cell]],
+    key: CellKey, cells: Cells, heads: tuple[Column, ...], row: Callable[[CellKey, CellStats | None], Sequence[Cell]]
 ) -> Iterator[Section]:
     """All cells that differ from this one in the executor only; nothing where there is no other. `row`: what stands
     behind the name of each."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import executor_order, references
+from jdkmatrix.domain.executors import references
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.experiments.base import Experiment, Spread
@@ -27,6 +27,7 @@ from jdkmatrix.records.load_results import Latency, SpectrumPoint
 from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio

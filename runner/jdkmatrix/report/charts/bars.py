@@ -9,14 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import (
-    Drawing,
-    Row,
-    Shape,
-    blank,
-    blanks,
-    colour,
-)
+from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks, colour
 
 _LABEL_ROOM = 1.3
 

@@ -10,18 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import (
-    Drawing,
-    NamedRows,
-    Row,
-    Shape,
-    blank,
-    blanks,
-    colour,
-    dash,
-    dashes,
-    hovered,
-)
+from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Row, Shape, blank, blanks, colour, dash, dashes, hovered
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -7,11 +7,13 @@ dark. An executor's colour is its place among all, the same on every page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import altair as alt
+
+from jdkmatrix.domain.executors import usual_executors
 
 Row = Mapping[str, Any]
 
@@ -100,6 +102,11 @@ def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
 
 # The dash of an executor's line, so that colour is not the only difference.
 _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 2, 2])
+
+
+def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
+    """Those of the usual server first, present or not, so that their colours do not depend on what was measured."""
+    return (*usual_executors(), *sorted(set(executors) - set(usual_executors())))
 
 
 def colour() -> alt.Color:

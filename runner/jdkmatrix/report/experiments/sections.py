@@ -80,11 +80,7 @@ def _figures(piece: ExperimentSlice) -> dict[str, Spread]:
 
 
 def _row(
-    piece: ExperimentSlice,
-    key: CellKey,
-    cell: CellStats | None,
-    axes: Sequence[str],
-    figures: Mapping[str, Spread],
+    piece: ExperimentSlice, key: CellKey, cell: CellStats | None, axes: Sequence[str], figures: Mapping[str, Spread]
 ) -> tuple[Cell, ...]:
     state = cell.state if cell else State.NOT_MEASURED
     forks, usable = (cell.record.forks, cell.usable) if cell else ((), ())

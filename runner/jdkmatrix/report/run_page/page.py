@@ -147,8 +147,7 @@ def _published(judged: JudgedRun, root: str) -> Iterator[Section]:
     scenario, earlier = run.scenario, judged.earlier_verdicts
     blocks = [
         *published_blocks(
-            [one.claim for one in claims.values()],
-            lambda claim: claim_in_run(claims[claim.id], earlier.get(claim.id)),
+            [one.claim for one in claims.values()], lambda claim: claim_in_run(claims[claim.id], earlier.get(claim.id))
         )
     ]
     if scenario and scenario.not_repeated:

@@ -10,13 +10,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.blocks.kinds import (
-    PageBlock,
-    Prose,
-    Section,
-    Trouble,
-    Troubles,
-)
+from jdkmatrix.report.blocks.kinds import PageBlock, Prose, Section, Trouble, Troubles
 from jdkmatrix.report.cells.shown import ShownCell, shown_cells
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import ranges

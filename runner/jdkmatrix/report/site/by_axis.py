@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from jdkmatrix.domain.cell_key import TaskSize
-from jdkmatrix.domain.executors import executor_order
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.report.blocks.inline import file_stem, joined, link, say, small, strong
 from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import Column, DataTable, columns
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, host_names, runs_section
 from jdkmatrix.report.words.sentences import condition as condition_words

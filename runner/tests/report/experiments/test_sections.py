@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.domain.executors import executor_order
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.report.blocks.kinds import (
     AnswerBoxes,
@@ -23,6 +22,7 @@ from jdkmatrix.report.blocks.kinds import (
     Section,
 )
 from jdkmatrix.report.blocks.tables import DataTable, Sorted
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
