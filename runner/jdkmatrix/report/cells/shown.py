@@ -23,7 +23,15 @@ from jdkmatrix.report.blocks.tables import Column, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, Pooled
 from jdkmatrix.report.cells.judgements import Judgements, counted, finding_of, sentence
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, over_forks, quantity, ratio_value
-from jdkmatrix.report.words.sentences import PairFinding, State, because, finding, losses_words, marked_interval
+from jdkmatrix.report.words.sentences import (
+    AXIS_TITLES,
+    PairFinding,
+    State,
+    because,
+    finding,
+    losses_words,
+    marked_interval,
+)
 from jdkmatrix.stats.percentiles import MIN_BEYOND
 from jdkmatrix.stats.ratios import Ratio
 
@@ -278,6 +286,12 @@ class FigureColumn:
         """`kind`: of latency, where all cells of a table have the same."""
         notes = [small(text) for text in (kind, self.unit) if text]
         return Column(joined(self.title, *(part for note in notes for part in (" ", note))), "num")
+
+
+def axis_column(axis: str) -> Column:
+    if axis.endswith("_us"):
+        return Column(joined(AXIS_TITLES[axis], small(", µs")), "num")
+    return Column(AXIS_TITLES[axis], "num" if axis == "cpus" else "")
 
 
 HELD = FigureColumn("Held", "req/s", lambda one: one.figure(CAPACITY))

@@ -14,7 +14,7 @@ from jdkmatrix.report.blocks.inline import cell_page, element, joined, say, smal
 from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Fact, FactList, PageBlock, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.shown import named
+from jdkmatrix.report.cells.shown import axis_column, named
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
 from jdkmatrix.report.experiments.bars import bar_groups
 from jdkmatrix.report.experiments.pinning import pinning_blocks, stacks_of_kind
@@ -33,15 +33,7 @@ from jdkmatrix.report.experiments.words import (
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.sentences import STATUS_WORDS, State
 
-# As `columns` takes them.
-_AXES = {
-    "jdk": "JDK",
-    "workload": "Experiment",
-    "load": "Load",
-    "cpus": "CPUs#",
-    "burn_us": "Task duration, µs#",
-    "wait_us": "Delay, µs#",
-}
+_AXES = ("jdk", "workload", "load", "cpus", "burn_us", "wait_us")
 
 
 def figures_table(piece: ExperimentSlice) -> DataTable:
@@ -52,7 +44,13 @@ def figures_table(piece: ExperimentSlice) -> DataTable:
     return DataTable(
         label=f"Table of {piece.page.title}",
         columns=(
-            *columns("Arm", *map(_AXES.__getitem__, axes), "Outcome~", "Expected#", "Measured|/ expected#"),
+            Column("Arm", head=True),
+            *(Column("Experiment") if axis == "workload" else axis_column(axis) for axis in axes),
+            *(
+                Column("Outcome", "ends"),
+                Column("Expected", "num"),
+                Column(joined("Measured ", small("/ expected")), "num"),
+            ),
             *(Column(titled(one.title, one.unit, "name"), "num") for one in figures.values()),
             Column(joined("Forks ", small("usable/ran"))),
         ),

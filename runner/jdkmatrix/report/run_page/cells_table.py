@@ -24,6 +24,7 @@ from jdkmatrix.report.cells.shown import (
     USE,
     FigureColumn,
     ShownCell,
+    axis_column,
     named,
     shown_cells,
 )
@@ -31,20 +32,9 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import State, delay_of, tasks_of
 
-# In the order of their filters: title, unit, and whether it stands behind the executor.
-_AXES: dict[str, tuple[str, str, bool]] = {
-    "workload": ("Workload", "", False),
-    "server": ("Server", "", False),
-    "jdk": ("JDK", "", False),
-    "executor": ("Executor", "", False),
-    "cpus": ("CPUs", "", True),
-    "burn_us": ("Task", "duration, µs", True),
-    "wait_us": ("Remote", "delay, µs", True),
-    "load": ("Load", "", True),
-    "driver": ("Driver", "", True),
-}
-_NUMBERS = ("cpus", "burn_us", "wait_us")
-_FILTER_TITLES = {"burn_us": "Task duration, µs", "wait_us": "Remote delay, µs"}
+_BEFORE = ("workload", "server", "jdk")  # the executor
+_BEHIND = ("cpus", "burn_us", "wait_us", "load", "driver")
+_AXES = (*_BEFORE, "executor", *_BEHIND)
 
 
 def cells_section(judged: JudgedRun) -> Section:
@@ -60,13 +50,13 @@ def cells_section(judged: JudgedRun) -> Section:
     if "uncorrected" in kinds:
         service = f"Percentiles {'' if kind else 'of closed loops '}are {KIND_WORDS['uncorrected']}."
     listed: list[tuple[Column, Callable[[ShownCell], Cell]]] = [
-        *(_axis(axis) for axis in varying if not _AXES[axis][2] and axis != "executor"),
+        *(_axis(axis) for axis in _BEFORE if axis in varying),
         (Column("Executor", head=True), lambda one: named(one.key.executor, cells.order, one.href)),
         (Column(joined("Status ", small("usable forks"))), _status),
-        *(_axis(axis) for axis in varying if _AXES[axis][2]),
+        *(_axis(axis) for axis in _BEHIND if axis in varying),
         *((one.column(kind if one in PERCENTILES else ""), one.of) for one in _figures(judged, shown)),
     ]
-    axes = [(axis, _FILTER_TITLES.get(axis, _AXES[axis][0]), _values(axis, shown)) for axis in varying]
+    axes = [(axis, Markup(axis_column(axis).title).striptags(), _values(axis, shown)) for axis in varying]
     states = [("status", "Status", tuple(state.value for state in counts))] if len(counts) > 1 else []
     table = DataTable(
         label="Table of cells",
@@ -126,13 +116,11 @@ def _is_news(one: ShownCell, cell: CellStats) -> bool:
 
 
 def _axis(axis: str) -> tuple[Column, Callable[[ShownCell], Cell]]:
-    title, unit, _ = _AXES[axis]
-
     def value(one: ShownCell) -> Cell:
         found = one.axis(axis)
         return Figure(str(found), found) if isinstance(found, int) else found or MISSING
 
-    return Column(joined(title, " ", small(unit)) if unit else title, "num" if axis in _NUMBERS else ""), value
+    return axis_column(axis), value
 
 
 def _status(one: ShownCell) -> Cell:

@@ -14,12 +14,12 @@ from jdkmatrix.report.blocks.tables import Column, DataTable, columns
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, host_names, runs_section
+from jdkmatrix.report.words.sentences import AXIS_TITLES, driven
 from jdkmatrix.report.words.sentences import condition as condition_words
-from jdkmatrix.report.words.sentences import driven
 
 FOLDER = "by"
 INDEX = f"{FOLDER}/index.html"
-KINDS = {"server": "Server", "jdk": "JDK", "executor": "Executor", "workload": "Workload", "host": "Host"}
+KINDS = {axis: AXIS_TITLES[axis] for axis in ("server", "jdk", "executor", "workload", "host")}
 _ROOT = "../../"  # from a page to the site's
 _Part = tuple[RunDigest, list[MeasuredCell]]  # of a run, those cells that a page is about
 

@@ -35,9 +35,9 @@ from jdkmatrix.report.cells.advice import OUTCOME, Advice
 from jdkmatrix.report.claims.verdicts import VERDICT_CLASS, ClaimVerdict
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.conditions import FIGURES, Answering, answering, conditions_maps, overview
-from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names, runs_section
+from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest, host_names, runs_section
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import added_work
+from jdkmatrix.report.words.sentences import AXIS_TITLES, added_work
 from jdkmatrix.report.words.sentences import condition as condition_words
 
 
@@ -83,16 +83,6 @@ def _served(matrix: Matrix, load: str) -> Iterator[Mapping[str, Any]]:
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
 _SORTED_BY = ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")
-_TITLES = {
-    "host": "Host",
-    "server": "Server",
-    "jdk": "JDK",
-    "cpus": "CPUs",
-    "burn_us": "Task duration",
-    "wait_us": "Remote delay",
-    "workload": "Workload",
-    "load": "Load",
-}
 
 
 def home_page(
@@ -328,12 +318,12 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
             case _:
                 return value
 
-    for axis, title in _TITLES.items():
+    for axis in ("host", *PICKED):
         measured = dict.fromkeys(one.values[axis] for one in answers)
         others = dict.fromkeys(map(str, offered.values.get(axis, ())))
         values = (list(measured), [value for value in others if value not in measured])
         # Numbers by size, all else as it comes.
         ordered = [sorted(some, key=int) if axis in ("cpus", "burn_us", "wait_us") else some for some in values]
         told, unmeasured = (tuple((value, words(axis, value)) for value in some) for some in ordered)
-        yield Pick(axis, title, told, unmeasured, "" if axis == "host" else first.values[axis])
+        yield Pick(axis, AXIS_TITLES[axis], told, unmeasured, "" if axis == "host" else first.values[axis])
     yield Pick("figure", "What matters", tuple(_figures(answers).items()), chosen=first.advice[0].figure)

@@ -25,6 +25,11 @@ STATUS_WORDS: dict[Status | None, str] = {
     None: "not measured",
 }
 
+AXIS_TITLES = {
+    **{"host": "Host", "workload": "Workload", "server": "Server", "jdk": "JDK", "executor": "Executor"},
+    **{"cpus": "CPUs", "burn_us": "Task duration", "wait_us": "Remote delay", "load": "Load", "driver": "Driver"},
+}
+
 # Of the style sheet.
 STATUS_CLASS = {status: words.replace(" ", "-") if status else "none" for status, words in STATUS_WORDS.items()}
 
