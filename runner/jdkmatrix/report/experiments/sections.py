@@ -46,11 +46,9 @@ def figures_table(piece: ExperimentSlice) -> DataTable:
         columns=(
             Column("Arm", head=True),
             *(Column("Experiment") if axis == "workload" else axis_column(axis) for axis in axes),
-            *(
-                Column("Outcome", "ends"),
-                Column("Expected", "num"),
-                Column(joined("Measured ", small("/ expected")), "num"),
-            ),
+            Column("Outcome", "ends"),
+            Column("Expected", "num"),
+            Column(joined("Measured ", small("/ expected")), "num"),
             *(Column(titled(one.title, one.unit, "name"), "num") for one in figures.values()),
             Column(joined("Forks ", small("usable/ran"))),
         ),

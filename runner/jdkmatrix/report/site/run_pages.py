@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, cell_page, file_stem, say
@@ -90,12 +92,15 @@ class RunWriter:
         assert cell is not None, "a cell has a server, or none"
         record = judged.loaded.whole(outline)
         published = logs.publish_all(judged.loaded, record, self._folder / "cells")
-        return page_of(cell, record, judged, published, self._links(record, self._hgrm(cell)), _CELL_ROOT)
+        links = self._links(key, lambda: record, self._hgrm(cell))
+        return page_of(cell, record, judged, published, links, _CELL_ROOT)
 
     def _brief(self, outline: CellRecord) -> WebPage:
         """In the place of the cell's page, so that every link to it leads to what there is."""
-        key, run_id = outline.key, self._judged.run.run_id
-        words = say("no_page", cell_id=key.cell_id, run_id=run_id, links=self._links(outline))
+        key, loaded, run_id = outline.key, self._judged.loaded, self._judged.run.run_id
+        words = say(
+            "no_page", cell_id=key.cell_id, run_id=run_id, links=self._links(key, partial(loaded.whole, outline))
+        )
         title = f"{key.executor} on {key.jdk}"
         return WebPage(
             title=f"{title} · {run_id}",
@@ -115,15 +120,15 @@ class RunWriter:
         (self._folder / "cells" / name).write_text(percentile_distribution(cell.latency.histogram), "utf-8")
         return name
 
-    def _links(self, record: CellRecord, hgrm: str | None = None) -> CellLinks:
+    def _links(self, key: CellKey, whole: Callable[[], CellRecord], hgrm: str | None = None) -> CellLinks:
         """Its record is among the run's own files, or copied beside the page."""
         if self._files.records_at is not None:
             return CellLinks(self._files.records_at, elsewhere=True, hgrm=hgrm)
-        name = f"{file_stem(record.key.cell_id)}.json"
+        name = f"{file_stem(key.cell_id)}.json"
         published = self._folder / "cells" / name
-        measured = RunStore(self._judged.loaded.directory).cell_path(record.key)
+        measured = RunStore(self._judged.loaded.directory).cell_path(key)
         if measured.is_file():
             link_or_copy(measured, published)
         else:
-            published.write_text(self._judged.loaded.whole(record).model_dump_json(indent=1), "utf-8")
+            published.write_text(whole().model_dump_json(indent=1), "utf-8")
         return CellLinks(name, hgrm=hgrm)
