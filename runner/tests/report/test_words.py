@@ -296,3 +296,4 @@ def test_log_axes_hold_all_values_and_have_ticks(values: list[float]) -> None:
 def test_colours_do_not_depend_on_what_was_measured() -> None:
     assert executor_order(["virtual"])[:5] == executor_order(["liberty", "fixed-50", "platform"])[:5]
     assert executor_order(["fixed-50", "fixed-10"])[-2:] == ("fixed-10", "fixed-50")
+    assert set(executor_order(f"fixed-{size}" for size in range(10, 40))[8::8]) == {""}, "nobody else has the pool's"

@@ -40,7 +40,7 @@ def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord
     word, css = STATUS_WORDS[fork.status], STATUS_CLASS[fork.status]
     if not cell.is_program and cell.fork_fell_short(fork):
         word, css = State.FELL_SHORT.value, State.FELL_SHORT.css
-    blocks = [
+    blocks: list[PageBlock] = [
         *(program_blocks(fork, run) if cell.is_program else _served_blocks(fork, record, run)),
         *_commands(fork, "Program" if cell.is_program else "Server"),
         *([Prose(heading="Logs")] if logs else []),

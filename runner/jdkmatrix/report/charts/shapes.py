@@ -105,8 +105,12 @@ _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2,
 
 
 def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
-    """Those of the usual server first, present or not, so that their colours do not depend on what was measured."""
-    return (*usual_executors(), *sorted(set(executors) - set(usual_executors())))
+    """Those of the usual server first, present or not, so that their colours do not depend on what was measured. Where
+    colours begin again the first is nobody's, since it is the pool's."""
+    found = list(usual_executors())
+    for name in sorted(set(executors) - set(found)):
+        found += [name] if len(found) % len(_DASHES) else ["", name]
+    return tuple(found)
 
 
 def colour() -> alt.Color:

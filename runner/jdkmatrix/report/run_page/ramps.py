@@ -112,7 +112,8 @@ def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
         return
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
     since, offered = _SINCE[type(load)], _offered(load)
-    asked, p99 = [], line_group(replace(_P99, words=since), place, time)
+    asked: list[Row] = []
+    p99 = line_group(replace(_P99, words=since), place, time)
     if isinstance(load, RampedLoad):
         told = partial(_came_to, KNEE, "knee at {} requests/s", "no knee")
         knees = replace(_P99, words=f"{since} A dot marks the knee: {KNEE_RULE}.")

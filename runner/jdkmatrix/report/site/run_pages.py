@@ -98,9 +98,8 @@ class RunWriter:
     def _brief(self, outline: CellRecord) -> WebPage:
         """In the place of the cell's page, so that every link to it leads to what there is."""
         key, loaded, run_id = outline.key, self._judged.loaded, self._judged.run.run_id
-        words = say(
-            "no_page", cell_id=key.cell_id, run_id=run_id, links=self._links(key, partial(loaded.whole, outline))
-        )
+        links = self._links(key, partial(loaded.whole, outline))
+        words = say("no_page", cell_id=key.cell_id, run_id=run_id, links=links)
         title = f"{key.executor} on {key.jdk}"
         return WebPage(
             title=f"{title} · {run_id}",
