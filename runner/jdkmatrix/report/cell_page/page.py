@@ -44,9 +44,10 @@ from jdkmatrix.report.cells.shown import (
     named,
     pair_table,
     paired_words,
+    state_badge,
 )
 from jdkmatrix.report.cells.slices import experiment_of
-from jdkmatrix.report.experiments.words import ended, given, spread_figure, state_badge
+from jdkmatrix.report.experiments.words import ended, given, spread_figure
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import Figure, missing
@@ -85,7 +86,7 @@ def cell_page(
     lede: tuple[PageBlock, ...]
     above: tuple[PageBlock, ...]
     if cell.is_program:
-        title, state = f"{key.workload}, {key.executor} on {key.jdk}", state_badge(cell)
+        title = f"{key.workload}, {key.executor} on {key.jdk}"
         where, load = f"Without a server, {program_condition(key)}", given(cell).words()
         cells, work = ("All experiments", "../index.html#experiments"), "Work per task"
         note = "Medians over the usable forks; beneath them the minimum and the maximum." if cell.spreads else None
@@ -93,7 +94,7 @@ def cell_page(
         above = (_asked(record), *_arms(cell, judged))
     else:
         shown = ShownCell(key, cell, judged.judgements)
-        title, state = f"{key.executor} on {key.jdk}", shown.state_badge
+        title = f"{key.executor} on {key.jdk}"
         where, load = f"{served_words(key)}, {condition(key.cpus, key.task)}", driven(cell.kind.words(), cell.driver)
         cells, work = ("All cells", "../index.html#cells"), "Task duration"
         lede = _tiles(_figure_tiles(shown, cell), _latency_note(cell))
@@ -104,7 +105,7 @@ def cell_page(
         forks.append(Section("attempts", "Earlier attempts", attempts, say("attempts")))
     return WebPage(
         title=f"{title} · {where}",
-        heading=joined(title, " ", state),
+        heading=joined(title, " ", state_badge(cell)),
         summary=f"{where}. {capitalised(load)}.",
         lede=lede,
         blocks=(*above, *forks, _parts(record, run, work, links)),

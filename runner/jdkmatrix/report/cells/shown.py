@@ -158,6 +158,19 @@ def _pairs(compared: Comparison) -> Iterator[tuple[int, str, str, str]]:
         yield block, one, other, ratio_value(Ratio(above / below, None, None, 1))
 
 
+def state_text(cell: CellStats | None) -> str:
+    """A word, or how many of its forks can be used."""
+    if cell is not None and cell.state is State.PARTLY:
+        return f"{len(cell.usable)} of {plural(cell.forks, 'fork')} usable"
+    return str((cell.state if cell else State.NOT_MEASURED).value)
+
+
+def state_badge(cell: CellStats | None) -> Markup:
+    state = cell.state if cell else State.NOT_MEASURED
+    ended = cell is not None and cell.is_program and state is State.OK
+    return badge(state_text(cell), state.css, "the program ran to its end" if ended else state.meaning)
+
+
 @dataclass(frozen=True)
 class ShownCell:
     """A cell that was planned; `cell` is None where it has no record."""
@@ -177,14 +190,7 @@ class ShownCell:
 
     @property
     def state_text(self) -> str:
-        """A word, or how many of its forks can be used."""
-        if self.cell is not None and self.state is State.PARTLY:
-            return f"{len(self.cell.usable)} of {plural(self.cell.forks, 'fork')} usable"
-        return str(self.state.value)
-
-    @property
-    def state_badge(self) -> Markup:
-        return badge(self.state_text, self.state.css, self.state.meaning)
+        return state_text(self.cell)
 
     @property
     def forks(self) -> str:

@@ -14,7 +14,7 @@ from jdkmatrix.report.blocks.inline import cell_page, element, joined, say, smal
 from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Fact, FactList, PageBlock, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.shown import axis_column, named
+from jdkmatrix.report.cells.shown import axis_column, named, state_badge
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
 from jdkmatrix.report.experiments.bars import bar_groups
 from jdkmatrix.report.experiments.pinning import pinning_blocks, stacks_of_kind
@@ -27,7 +27,6 @@ from jdkmatrix.report.experiments.words import (
     place,
     seen_in,
     spread_figure,
-    state_badge,
     titled,
 )
 from jdkmatrix.report.words.numbers import Figure, missing

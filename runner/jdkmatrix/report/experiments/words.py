@@ -17,20 +17,9 @@ from jdkmatrix.report.blocks.inline import badge, code, element, joined, small
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import State, added_work
+from jdkmatrix.report.words.sentences import added_work
 
-_MEANING = {
-    State.OK: "the program ran to its end",
-    State.INVALID: "it ran, but its figures cannot be trusted and are not used",
-    State.FAILED: "the program gave no result",
-    State.NOT_MEASURED: "planned, but none of its forks has run",
-}
 _MIB_FROM_KIB = 100  # a smaller size has its digits behind too many zeros
-
-
-def state_badge(cell: CellStats | None) -> Markup:
-    state = cell.state if cell else State.NOT_MEASURED
-    return badge(state.value, state.css, _MEANING[state])
 
 
 def given(cell: CellStats) -> TaskLoad:

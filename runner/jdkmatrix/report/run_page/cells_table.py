@@ -27,6 +27,7 @@ from jdkmatrix.report.cells.shown import (
     axis_column,
     named,
     shown_cells,
+    state_badge,
 )
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure
@@ -126,7 +127,7 @@ def _axis(axis: str) -> tuple[Column, Callable[[ShownCell], Cell]]:
 def _status(one: ShownCell) -> Cell:
     number = f'<small title="usable forks of those that were planned">{one.forks}</small>'
     number = number if one.state_text == one.state.value else ""
-    return Sorted(one.state_badge + Markup(f" {number}"), f"{one.state.value} {one.forks}")
+    return Sorted(state_badge(one.cell) + Markup(f" {number}"), f"{one.state.value} {one.forks}")
 
 
 def _data(one: ShownCell) -> tuple[tuple[str, str], ...]:
