@@ -12,12 +12,11 @@ from jdkmatrix.report.blocks.kinds import (
     Charts,
     ColourScale,
     Container,
-    HeatMap,
     PageBlock,
     Prose,
     Section,
 )
-from jdkmatrix.report.cells.heat import heat_map, legend, outcomes_asked, scorecard
+from jdkmatrix.report.cells.heat import heat_map, legend, mapped, scorecard
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.shown import KIND_WORDS
 from jdkmatrix.report.cells.slices import Slice, slices
@@ -67,15 +66,13 @@ def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
 def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> Iterator[PageBlock]:
     """A map for each JDK, or one of all JDKs where there is one condition only."""
     pair, of, single = piece.pair, f"{served_words(piece.keys[0])} under {piece.keys[0].load}", piece.single
-    by_jdk: dict[str, tuple[HeatMap, ...]] = {}
+    figures = mapped(judgements, piece, metrics)
+    by_jdk = {
+        jdk: tuple(heat_map(judgements, figure, piece, jdk, f"{jdk}, {of}") for figure in figures)
+        for jdk in (() if single else piece.jdks)
+    }
     if single:
-        by_jdk[""] = (scorecard(judgements, metrics, piece, of),)
-    else:
-        asked = outcomes_asked(judgements, piece)
-        for jdk in piece.jdks:
-            here = f"{jdk}, {of}"
-            figures: list[Metric | str] = [*([asked] if asked else []), *metrics]
-            by_jdk[jdk] = tuple(heat_map(judgements, figure, piece, jdk, here) for figure in figures)
+        by_jdk[""] = (scorecard(judgements, figures, piece, of),)
     # Without a single ratio there is nothing to colour: the answers say why.
     if any(cell.href for maps in by_jdk.values() for one in maps for _, row in one.rows for cell in row):
         paired = "Every ratio is paired within blocks and shown with its 95 % interval."
