@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jdkmatrix.records.forks import Fork
@@ -86,6 +88,14 @@ def test_what_the_flake_gave_is_told_with_its_revisions(loaded: LoadedRun) -> No
     assert pinned.title == "nixpkgs sha256-x"
     loose = (*origins, PartOrigin(part="wrk2", origin="host", detail="found on PATH"))
     assert parts(Provenance(inputs=(), parts=loose)).value == "not fully pinned: wrk2: found on PATH"
+
+    def noticed(inputs: tuple[FlakeInput, ...]) -> list[str]:
+        run = loaded.run.model_copy(update={"provenance": Provenance(inputs=inputs, parts=loose)})
+        notices = PageOfRun(replace(loaded, run=run)).notices
+        return [notice.text for notice in notices if notice.title == "Not fully pinned"]
+
+    assert noticed(inputs) == ["The flake did not give everything: wrk2: found on PATH."]
+    assert not noticed(()), "a run without the flake says it among its facts alone"
 
 
 def test_the_host_is_described_with_units(page: PageOfRun) -> None:

@@ -188,9 +188,9 @@ def program_condition(key: CellKey) -> str:
 
 def served_words(key: CellKey) -> str:
     """ "mp-ping", "banking on Open Liberty 23.0.0.10": the server where it is not the usual one."""
-    if key.server in (DEFAULT_SERVER, NO_SERVER):
-        return key.workload
     kind = server_kind(key.server)
+    if key.server in (DEFAULT_SERVER, NO_SERVER) or (kind and kind.is_command):
+        return key.workload
     release = key.server.removeprefix(kind.name).removeprefix("-") if kind else ""
     return f"{key.workload} on {title_of(key.server)} {release}".rstrip()
 
