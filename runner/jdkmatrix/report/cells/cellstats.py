@@ -17,7 +17,7 @@ from jdkmatrix.experiments.base import Experiment, Spread
 from jdkmatrix.experiments.kinds import table_of
 from jdkmatrix.figures.fork_figures import FigureOf, comparable
 from jdkmatrix.figures.latency import Kind, distribution_of, fork_latency
-from jdkmatrix.figures.metrics import P99, THROUGHPUT, Metric, metric_in, metrics_in, metrics_of, spread_of
+from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metric_in, metrics_in, metrics_of, spread_of
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
@@ -148,13 +148,10 @@ class CellStats:
 
     def figures(self, metric: Metric) -> Figures:
         """By block, of the usable forks that have it."""
-        if metric.of not in self._known and not (metric is P99 and self._fork_latencies):
-            self._work_out(metric)
+        if metric.of not in self._known:
+            told = ((fork.fork, metric.of(fork, self.load)) for fork in self.usable)
+            self._known[metric.of] = {block: figure for block, figure in told if figure is not None}
         return self._known[metric.of]
-
-    def _work_out(self, metric: Metric) -> None:
-        told = ((fork.fork, metric.of(fork, self.load)) for fork in self.usable)
-        self._known[metric.of] = {block: figure for block, figure in told if figure is not None}
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
@@ -205,9 +202,7 @@ class CellStats:
     def _fork_latencies(self) -> dict[int, Latency]:
         if not self.kind.one_level:
             return {}
-        found = {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
-        self._work_out(P99)  # from the same histograms, which take long to merge, while they are at hand
-        return found
+        return {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
 
     @cached_property
     def latency(self) -> Pooled | None:
