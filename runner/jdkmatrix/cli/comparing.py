@@ -19,9 +19,9 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
+from jdkmatrix.report import compare as words
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.compare import words
-from jdkmatrix.report.compare.sides import Compared, ComparedSide, compare_sides
+from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
 from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.store.readable import UnreadableError, readable
 

@@ -19,16 +19,15 @@ from jdkmatrix.loads.kinds import AnyLoad, kind_of, loads_words
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cell_figures import failed_words
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import counted, sentence, worth_reporting
-from jdkmatrix.report.cells.shown import ShownCell
-from jdkmatrix.report.claims.words import verdict_lines
+from jdkmatrix.report.cells.shown import ShownCell, failed_words
+from jdkmatrix.report.claims.verdicts import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
 from jdkmatrix.report.run_page.facts import count_forks, reproduce
+from jdkmatrix.report.run_page.over_rate import remarks
 from jdkmatrix.report.run_page.precision import check_blocks
-from jdkmatrix.report.run_page.steps import remarks
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import condition, driven, marked_interval, not_judged_words
 from jdkmatrix.stats.verdicts import Judged, Verdict
@@ -268,7 +267,7 @@ def _conditions(run: JudgedRun) -> Iterator[ConditionRows]:
 
 def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> ConditionRow:
     """Amber where forks of it were lost, or its ratio is not judged."""
-    key, shown = cell.key, ShownCell(cell.key, cell, run.cells, run.judgements)
+    key, shown = cell.key, ShownCell(cell.key, cell, run.judgements)
     ratio = run.judgements.of(run.cells.leading(key), key)
     amber = len(cell.usable) < cell.forks or (ratio is not None and ratio.verdict is Verdict.NOT_JUDGED)
     last = ratio_text(ratio) if ratio else "no pair" if run.judgements.outcomes(key) else ""

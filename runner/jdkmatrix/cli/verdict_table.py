@@ -7,8 +7,7 @@ from pathlib import Path
 
 from jdkmatrix.cli import markdown
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.claims.verdicts import ClaimVerdict
-from jdkmatrix.report.claims.words import rests_on
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, rests_on
 from jdkmatrix.report.site.claims_page import HostVerdict
 from jdkmatrix.report.site.digest import host_names
 from jdkmatrix.store.atomic import write_atomic

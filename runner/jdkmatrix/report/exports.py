@@ -213,7 +213,7 @@ def badges(judged: JudgedRun) -> list[Row]:
     in the leading figure."""
     found = []
     for key in judged.cells.keys:
-        told = advise(judged.judgements, judged.cells, key) if key.executor == virtual_of(key.server) else ()
+        told = advise(judged.judgements, key) if key.executor == virtual_of(key.server) else ()
         if told:
             lead = told[0]
             badge = {

@@ -8,7 +8,6 @@ from functools import cached_property
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import Judgements, Refusals, judge_run, page_refusals
-from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge
@@ -26,11 +25,6 @@ class JudgedRun:
         self.cells = Cells(loaded.run, loaded.served)
         self.experiments = Cells(loaded.run, loaded.experiments, served=False)
         self._registry = registry
-
-    @cached_property
-    def order(self) -> tuple[str, ...]:
-        """The order of executors, with and without a server."""
-        return executor_order(key.executor for key in (*self.cells.keys, *self.experiments.keys))
 
     @cached_property
     def judgements(self) -> Judgements:

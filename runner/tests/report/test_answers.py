@@ -15,8 +15,8 @@ from jdkmatrix.cli.summary import print_summary
 from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.advice import held_back, more_switches
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.charts.specs import dash_of
-from jdkmatrix.report.run_page.answers import Crossover, crossover_sentence
+from jdkmatrix.report.charts.shapes import dash_of
+from jdkmatrix.report.run_page.answers import ahead_from_us, crossover_sentence
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
@@ -46,13 +46,12 @@ BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFF
     ],
 )  # fmt: skip
 def test_what_the_page_says(findings: dict[int, PairFinding | None], expected: str) -> None:
-    assert crossover_sentence(Crossover(findings), "virtual", "liberty") == expected
+    assert crossover_sentence(findings, "virtual", "liberty") == expected
 
 
 @given(st.dictionaries(st.integers(0, 2_000_000), st.sampled_from([*PairFinding, None]), min_size=1))
 def test_it_is_ahead_from_there_on_and_not_just_before(findings: dict[int, PairFinding | None]) -> None:
-    found = Crossover(findings)
-    since = found.ahead_from_us
+    since = ahead_from_us(findings)
     later = [wait_us for wait_us in findings if since is not None and wait_us >= since]
     assert all(findings[wait_us] is BETTER for wait_us in later)
     assert (since is None) == (findings[max(findings)] is not BETTER)

@@ -15,9 +15,9 @@ from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Charts, Command, Items, PageBlock, Pre, Prose, Section, Tiles, WebPage
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
-from jdkmatrix.report.cell_page.every_cell import reason_words
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_note
-from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.cell_page.forks import reason_words
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import (
     cell_page_of,

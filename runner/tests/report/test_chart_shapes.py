@@ -12,9 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, on_a_page
-from jdkmatrix.report.experiments.cell_page import experiment_page
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
@@ -51,15 +49,6 @@ def test_one_chart_changes_no_other() -> None:
     assert (first["title"], first["scale"]["domain"]) == ("one", [1])
 
 
-def test_a_blank_that_nobody_fills_and_a_word_without_a_blank_are_mistakes() -> None:
-    with pytest.raises(ValueError, match=r"nothing was given for \{title\}"):
-        SHAPE.filled(data={}, height=1, description="", lists={"ends": []})
-    with pytest.raises(ValueError, match=r"no blank for \{titel\}"):
-        SHAPE.filled(data={}, height=1, description="", words={"title": "", "titel": ""}, lists={"ends": []})
-    with pytest.raises(ValueError, match=r"nothing was given for \{ends\}"):
-        SHAPE.filled(data={}, height=1, description="", words={"title": ""})
-
-
 def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
     ends = {"ends": [1, 2]}
     one = SHAPE.filled(data={"rows": [{"x": 1}]}, height=10, description="", words={"title": "{ends}"}, lists=ends)
@@ -80,12 +69,10 @@ def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
 def charts(loaded: LoadedRun) -> Iterator[Drawing]:
     """Of the run's page and of the pages of its cells."""
     judged = JudgedRun(loaded)
-    experiments = experiment_sections(judged.experiments, judged.order)
+    experiments = experiment_sections(judged.experiments)
     yield from run_page(judged, experiments, (), "").charts.values()
-    for cell in judged.cells:
+    for cell in loaded.cells:
         yield from cell_page_of(loaded, cell.key).charts.values()
-    for lone in judged.experiments:
-        yield from experiment_page(lone, judged, {}, CellLinks("record.json"), "").charts.values()
 
 
 @pytest.mark.parametrize("kind", ["one condition", "many conditions", "experiments"])

@@ -18,8 +18,7 @@ from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, asks_for, evidence, together
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, factor, judge
-from jdkmatrix.report.claims.words import remark, rests_on
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, factor, judge, remark, rests_on
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.stats.verdicts import ArmRefusals, Refused

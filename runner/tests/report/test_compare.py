@@ -17,7 +17,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.compare.sides import Compared, ComparedSide, compare_sides
+from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun

@@ -213,7 +213,7 @@ def test_a_badge_says_how_a_condition_stands(tmp_path: Path) -> None:
     assert {one["condition"] for one in found} == {key.group_id for key in judged.cells.keys}
     assert all(one["badge"]["schemaVersion"] == 1 and one["badge"]["label"] and one["badge"]["color"] for one in found)
     key = next(key for key in judged.cells.keys if key.executor == "virtual")
-    assert found[0]["badge"]["message"].startswith(advise(judged.judgements, judged.cells, key)[0].value)
+    assert found[0]["badge"]["message"].startswith(advise(judged.judgements, key)[0].value)
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher", "badge"])

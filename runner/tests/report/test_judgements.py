@@ -142,7 +142,7 @@ def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(five:
     answer = answers(judgements, part, EVERY, {})[0]
     assert answer.lead.endswith("no evidence yet of a difference in throughput")
     assert answer.sentences[0][1].startswith("no evidence yet of a difference between virtual and liberty (ratio 1.05,")
-    heat = scorecard(cells, judgements, EVERY, part).rows[0][1][0]
+    heat = scorecard(judgements, EVERY, part).rows[0][1][0]
     assert (heat.tone, heat.decided) == ("leans-n", False)
     assert heat.interval is not None and heat.interval.endswith(" *") and "no evidence yet" in heat.title
     row = row_of(loaded, "virtual")
@@ -155,7 +155,7 @@ def test_a_clear_difference_is_called_so_everywhere(five: LoadedRun) -> None:
     cells, judgements = judged(loaded)
     (part,) = slices(cells)
     assert answers(judgements, part, EVERY, {})[0].lead.endswith("liberty ahead of virtual in throughput")
-    heat = scorecard(cells, judgements, EVERY, part).rows[0][1][0]
+    heat = scorecard(judgements, EVERY, part).rows[0][1][0]
     assert heat.tone in ("d5", "d6") and heat.decided
     assert "liberty better, adjusted p < 0.001" in heat.title
     rows = {row.key.executor: row.versus for row in PageOfRun(loaded).rows}

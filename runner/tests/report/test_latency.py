@@ -12,8 +12,8 @@ from jdkmatrix.figures.latency import chosen, distribution_of, fork_latency
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.report.cell_page.logs import publish
-from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.latency import KIND_WORDS, MAX_CURVE_POINTS, Pooled, percentile_figure, pool
+from jdkmatrix.report.cells.cellstats import MAX_CURVE_POINTS, CellStats, Pooled, pool
+from jdkmatrix.report.cells.shown import KIND_WORDS, percentile_figure
 from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.histograms import percentile_distribution

@@ -20,8 +20,8 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, CapacityStep, Window
 from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.clock import clock_notices, moved, speed_words, speeds
 from jdkmatrix.report.run_page.notices import detectable_share, run_notices
+from jdkmatrix.report.run_page.sessions import clock_notices, moved, speed_words, speeds
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.store.cells import CellRecord

@@ -14,9 +14,9 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import METHOD_PAGE
 from jdkmatrix.report.blocks.kinds import Charts, Prose
 from jdkmatrix.report.blocks.tables import DataTable
-from jdkmatrix.report.cells.heat import scorecard
+from jdkmatrix.report.cells.heat import mapped, scorecard
 from jdkmatrix.report.cells.judgements import finding_of
-from jdkmatrix.report.cells.latency import KIND_WORDS
+from jdkmatrix.report.cells.shown import KIND_WORDS
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import count_forks
@@ -83,7 +83,7 @@ def test_an_arm_that_never_held_the_rate_is_worse_and_not_absent(under_rate: Loa
         ),
     )
     (part,) = slices(cells)
-    heat = scorecard(cells, judgements, (CPU, P99), part).rows[0][1]
+    heat = scorecard(judgements, mapped(judgements, part, (CPU, P99)), part).rows[0][1]
     assert (heat[0].value, heat[0].interval, heat[0].tone, heat[0].decided) == ("0/5", "against 5/5", "d4", True)
     assert [cell.basis for cell in heat[1:]] == ["no pair", "no pair"]
     row = row_of(loaded, "virtual")
@@ -187,7 +187,7 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
     assert answer.lead == f"temurin-25: throughput not judged: {lost}" and answer.amber
     assert dict(answer.sentences)["Throughput"].startswith(f"not judged: {lost} (ratio ")
     (part,) = slices(cells)
-    heat = scorecard(cells, judgements, (THROUGHPUT,), part).rows[0][1][0]
+    heat = scorecard(judgements, (THROUGHPUT,), part).rows[0][1][0]
     assert (heat.tone, heat.basis, heat.decided) == ("unjudged", "not judged", False)
     versus = row_of(loaded, "virtual").versus
     assert versus.amber and (versus.under or "").endswith("not judged")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jdkmatrix.records.forks import Fork
@@ -10,10 +12,9 @@ from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report.blocks.kinds import Command, Fact, FactList, Items
-from jdkmatrix.report.cell_page.under_load import outside_words, under_load_words
+from jdkmatrix.report.cell_page.forks import outside_words, under_load_words
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.facts import own_applications, own_facts
-from jdkmatrix.report.run_page.jdks import jdk_row
+from jdkmatrix.report.run_page.facts import jdk_row, own_applications
 from jdkmatrix.report.run_page.notices import own_notices
 from jdkmatrix.report.run_page.troubles import fork_lines, merged
 from jdkmatrix.report.words.sentences import without_log_prefix
@@ -67,7 +68,8 @@ def test_its_facts_say_with_what_and_when(loaded: LoadedRun, page: PageOfRun) ->
         == f"archive sha256 {'a' * 64}"
     )
     dirty = altered_run(loaded.run, {"git_dirty": True})
-    assert facts_of([FactList(facts.run_facts(dirty))])["Tool"].endswith("commit 0123456789ab with uncommitted changes")
+    told = facts_of([FactList(tuple(facts.run_facts(dirty)))])
+    assert told["Tool"].endswith("commit 0123456789ab with uncommitted changes")
 
 
 def test_what_the_flake_gave_is_told_with_its_revisions(loaded: LoadedRun) -> None:
@@ -85,7 +87,15 @@ def test_what_the_flake_gave_is_told_with_its_revisions(loaded: LoadedRun) -> No
     assert pinned.value == f"fully pinned, from the flake: nixpkgs {'c' * 12}, other without a revision"
     assert pinned.title == "nixpkgs sha256-x"
     loose = (*origins, PartOrigin(part="wrk2", origin="host", detail="found on PATH"))
-    assert parts(Provenance(inputs=(), parts=loose)).value == "not fully pinned"
+    assert parts(Provenance(inputs=(), parts=loose)).value == "not fully pinned: wrk2: found on PATH"
+
+    def noticed(inputs: tuple[FlakeInput, ...]) -> list[str]:
+        run = loaded.run.model_copy(update={"provenance": Provenance(inputs=inputs, parts=loose)})
+        notices = PageOfRun(replace(loaded, run=run)).notices
+        return [notice.text for notice in notices if notice.title == "Not fully pinned"]
+
+    assert noticed(inputs) == ["The flake did not give everything: wrk2: found on PATH."]
+    assert not noticed(()), "a run without the flake says it among its facts alone"
 
 
 def test_the_host_is_described_with_units(page: PageOfRun) -> None:
@@ -193,7 +203,8 @@ def test_a_run_says_what_it_was_made_of_and_what_is_missing() -> None:
     )
     (application,) = own_applications(run)
     assert application.how == "started by java -jar my.jar {port} (pool: as it is; virtual: -Dx=y)"
-    (fact,), (notice,) = own_facts(run), own_notices(run)
+    (notice,) = own_notices(run)
+    (fact,) = (one for one in facts.run_facts(run) if one.name == "Application")
     assert "mine, GET /items; an application of the user: my.jar (sha256 0123456789ab…)" in str(fact)
     for said in ("my.jar", "at least 10 %", "less than 50 %", "time in collections", "could not judge"):
         assert said in str(notice)

@@ -75,7 +75,7 @@ def test_every_planned_cell_has_a_row_in_the_order_of_the_run(loaded: LoadedRun,
         assert isinstance(one, TableRow)
         assert {"jdk": key.jdk, "cpus": str(key.cpus)}.items() <= dict(one.data).items()
         assert (f'href="cells/{key.cell_id}.html"' in str(one.cells[1])) is (key in measured)
-        assert f"swatch e{page.judged.order.index(key.executor)}" in str(one.cells[1])
+        assert f"swatch e{page.judged.cells.order.index(key.executor)}" in str(one.cells[1])
 
 
 def test_rows_say_how_many_forks_can_be_used_and_what_became_of_the_others(page: PageOfRun) -> None:
@@ -202,7 +202,7 @@ def test_the_section_has_charts_for_each_jdk_side_by_side(page: PageOfRun) -> No
         assert group.css == "by-2" and [chart.title for chart in group.charts] == titles
         assert [plain(one) for one in group.key] == ["liberty", "virtual"]
         for one in group.key:
-            assert f'swatch e{page.judged.order.index(plain(one))}"' in one
+            assert f'swatch e{page.judged.cells.order.index(plain(one))}"' in one
 
 
 def test_the_notes_of_charts_tell_the_figures_of_the_table(page: PageOfRun) -> None:

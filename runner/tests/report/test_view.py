@@ -16,11 +16,11 @@ from jdkmatrix.report.blocks.kinds import Charts, Fact, FactList, Section, Troub
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import window_tables
-from jdkmatrix.report.cell_page.under_load import under_load_words
+from jdkmatrix.report.cell_page.forks import under_load_words
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.slices import Pair, slices
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.jdks import jdk_row
+from jdkmatrix.report.run_page.facts import jdk_row
 from jdkmatrix.report.run_page.sections import cpu_scope
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import State

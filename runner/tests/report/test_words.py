@@ -14,7 +14,8 @@ from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.heat import EDGES, legend, tone
-from jdkmatrix.report.charts.specs import executor_order, log_domain, log_ticks
+from jdkmatrix.report.charts.lines import log_domain, log_ticks
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import (
     half_width,
@@ -38,10 +39,12 @@ from jdkmatrix.report.words.sentences import (
     finding,
     marked_interval,
     ratio_sentence,
+    served_words,
 )
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict, judged
+from tests.support.builders import key
 
 POSITIVE = st.floats(min_value=1e-6, max_value=1e9)
 RATIOS = st.floats(min_value=0.01, max_value=100)
@@ -292,6 +295,21 @@ def test_log_axes_hold_all_values_and_have_ticks(values: list[float]) -> None:
     assert ticks == sorted(ticks) and low * 0.99 <= ticks[0] and ticks[-1] <= high * 1.01
 
 
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        ("open-liberty", "mp-ping"),
+        ("open-liberty-23.0.0.10", "mp-ping on Open Liberty 23.0.0.10"),
+        ("spring-boot-3.5", "mp-ping on Spring Boot 3.5"),
+        ("command", "mp-ping"),
+        ("of-somebody-else", "mp-ping on of-somebody-else"),
+    ],
+)
+def test_a_server_is_called_by_its_name(server: str, words: str) -> None:
+    assert served_words(key(server=server)) == words
+
+
 def test_colours_do_not_depend_on_what_was_measured() -> None:
     assert executor_order(["virtual"])[:5] == executor_order(["liberty", "fixed-50", "platform"])[:5]
     assert executor_order(["fixed-50", "fixed-10"])[-2:] == ("fixed-10", "fixed-50")
+    assert set(executor_order(f"fixed-{size}" for size in range(10, 40))[8::8]) == {""}, "nobody else has the pool's"

@@ -13,7 +13,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.topology import Topology
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.records.run import Calibration
-from jdkmatrix.report.run_page.clock import calibration_notices
+from jdkmatrix.report.run_page.sessions import calibration_notices
 from jdkmatrix.run import prepare as module
 from jdkmatrix.run.calibrate import calibrate
 from jdkmatrix.subjects.parts import Parts

@@ -17,5 +17,5 @@ Row = dict[str, Cell]
 
 def sections_of(loaded: LoadedRun) -> Sections:
     judged = JudgedRun(loaded)
-    found = experiment_sections(judged.experiments, judged.order)
+    found = experiment_sections(judged.experiments)
     return {one.id.removeprefix("experiment-"): one for one in found}

@@ -28,9 +28,8 @@ from jdkmatrix.report.blocks.kinds import (
     every_block,
 )
 from jdkmatrix.report.blocks.tables import Cell, DataTable, TableRow
-from jdkmatrix.report.cell_page.every_cell import CellLinks
 from jdkmatrix.report.cell_page.fork_windows import window_tables
-from jdkmatrix.report.cell_page.page import served_page
+from jdkmatrix.report.cell_page.page import CellLinks, cell_page
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import Judgements, judge_run
 from jdkmatrix.report.cells.shown import ShownCell, shown_cells
@@ -146,9 +145,9 @@ def page_of(loaded: LoadedRun, executor: str = "virtual") -> WebPage:
 
 def cell_page_of(loaded: LoadedRun, key: CellKey) -> WebPage:
     run = JudgedRun(loaded)
-    cell = run.cells.get(key)
+    cell = run.cells.get(key) or run.experiments.get(key)
     assert cell is not None
-    return served_page(cell, cell.record, run, {}, CellLinks("record.json"), "../")
+    return cell_page(cell, cell.record, run, {}, CellLinks("record.json"), "../")
 
 
 def window_figures(*windows: Window) -> dict[str, list[Figure]]:

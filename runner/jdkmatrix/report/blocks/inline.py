@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.report.charts.specs import dash_of
+from jdkmatrix.report.charts.shapes import dash_of
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.experiments.base import FactRow
 from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.charts.shapes import Drawing
 from jdkmatrix.report.words.numbers import Figure
@@ -39,7 +40,7 @@ class Fact:
 class FactList(PageBlock):
     """`css`: "facts list", "facts hero", "reading", "expected"."""
 
-    facts: Sequence[Fact]
+    facts: Sequence[Fact | FactRow]
     css: str = "facts list"
 
 

@@ -10,9 +10,9 @@ from jdkmatrix.domain.quantities import MISSING, digits, plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Gauges, Sample, SeriesSteadiness, WarmupWindow
 from jdkmatrix.report.blocks.kinds import Chart
-from jdkmatrix.report.charts import specs as charts
+from jdkmatrix.report.charts.lines import series
+from jdkmatrix.report.run_page.charts import LineFigure, Points
 from jdkmatrix.report.run_page.facts import ranges
-from jdkmatrix.report.run_page.lines import LineFigure, Points
 
 Point = tuple[float, float | None]
 _MIB = 1024 * 1024
@@ -101,7 +101,7 @@ def _chart(
         id=f"fork-{fork.fork}-{figure.id}",
         title=figure.title,
         note=_range(_values(points)),
-        drawing=charts.series(
+        drawing=series(
             points,
             bands,
             end_s=end_s,

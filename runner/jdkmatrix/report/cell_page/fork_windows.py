@@ -14,7 +14,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.inline import badge, joined
 from jdkmatrix.report.blocks.kinds import PageBlock, Prose
 from jdkmatrix.report.blocks.tables import DataTable, columns
-from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
+from jdkmatrix.report.cells.shown import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.words.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
 
 _NO_REMOTE = "no figures of a remote system were recorded"

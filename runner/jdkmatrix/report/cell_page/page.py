@@ -1,18 +1,19 @@
-"""The page of a cell with a server. Pure; logs were read before."""
+"""The page of a cell: its figures, its peers, its forks, and what it ran with. Pure; logs were read before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.experiments.base import Spread
+from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, THROUGHPUT, metrics_of
-from jdkmatrix.records.forks import Audit, Fork
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.inline import strong
+from jdkmatrix.report.blocks.inline import badge, element, file_stem, joined, say, strong
 from jdkmatrix.report.blocks.kinds import (
-    Charts,
     Container,
     Disclosure,
     Fact,
@@ -20,73 +21,123 @@ from jdkmatrix.report.blocks.kinds import (
     Items,
     Log,
     PageBlock,
+    Pre,
     Prose,
     Section,
     Tile,
+    Tiles,
     WebPage,
 )
-from jdkmatrix.report.blocks.tables import Column
-from jdkmatrix.report.cell_page.every_cell import (
-    CellLinks,
-    Logs,
-    cell_page,
-    command_lines,
-    fork_section,
-    lede_of,
-    limited,
-    peers_section,
-    place_facts,
-)
-from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
-from jdkmatrix.report.cell_page.fork_windows import window_blocks
-from jdkmatrix.report.cell_page.under_load import outside_words, under_load_words
-from jdkmatrix.report.cells.cell_figures import failed_words, pair_table, paired_words
-from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow, columns
+from jdkmatrix.report.cell_page.forks import fork_section
+from jdkmatrix.report.cell_page.programs import ending_blocks
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import sentence, worth_reporting
-from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
-from jdkmatrix.report.cells.shown import CPU_COST, P99, RATE, ShownCell
+from jdkmatrix.report.cells.shown import (
+    CPU_COST,
+    KIND_SHORT,
+    KIND_WORDS,
+    P99_LATENCY,
+    RATE,
+    ShownCell,
+    failed_words,
+    named,
+    pair_table,
+    paired_words,
+    state_badge,
+)
+from jdkmatrix.report.cells.slices import experiment_of
+from jdkmatrix.report.experiments.words import ended, given, spread_figure
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.clock import speed_words
-from jdkmatrix.report.run_page.search import search_blocks
-from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.sentences import (
     STATUS_CLASS,
     STATUS_WORDS,
-    State,
+    capitalised,
     condition,
     driven,
     losses_words,
+    program_condition,
     ratio_sentence,
+    served_words,
 )
 from jdkmatrix.store.cells import CellRecord
 
 
-def served_page(
+@dataclass(frozen=True)
+class CellLinks:
+    """Seen from the cell's page: `record`: where its record is, or, `elsewhere`, all files of its run; `hgrm`: its
+    latencies."""
+
+    record: str
+    elsewhere: bool = False
+    hgrm: str | None = None
+
+
+Logs = Mapping[tuple[int, int], Sequence[Log]]  # by number and attempt of a fork
+
+
+def cell_page(
     cell: CellStats, record: CellRecord, judged: JudgedRun, logs: Logs, links: CellLinks, root: str
 ) -> WebPage:
-    """`record`: of the cell, with all details."""
-    key, run = cell.key, judged.run
-    shown = ShownCell(key, cell, judged.cells, judged.judgements)
-    return cell_page(
-        record,
-        run,
-        logs,
-        links,
-        title=f"{key.executor} on {key.jdk}",
-        state=shown.state_badge,
-        condition=f"{key.served}, {condition(key.cpus, key.task)}",
-        load_words=driven(cell.kind.words(), cell.driver),
-        cells=("All cells", "#cells"),
-        work="Task duration",
-        lede=lede_of(tiles(shown, cell), _tiles_note(cell)),
-        peers=(*_siblings(shown, judged), *_against(shown, cell)),
-        forks=[fork_block(fork, record, cell, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks],
+    """`record`: of the cell, with all details; `root` leads to the site's folder."""
+    key, run = record.key, judged.run
+    lede: tuple[PageBlock, ...]
+    above: tuple[PageBlock, ...]
+    if cell.is_program:
+        title = f"{key.workload}, {key.executor} on {key.jdk}"
+        where, load = f"Without a server, {program_condition(key)}", given(cell).words()
+        cells, work = ("All experiments", "../index.html#experiments"), "Work per task"
+        note = "Medians over the usable forks; beneath them the minimum and the maximum." if cell.spreads else None
+        lede = (*ending_blocks(record.forks), *_tiles(tuple(_spread_tiles(cell)), note))
+        above = (_asked(record), *_arms(cell, judged))
+    else:
+        shown = ShownCell(key, cell, judged.judgements)
+        title = f"{key.executor} on {key.jdk}"
+        where, load = f"{served_words(key)}, {condition(key.cpus, key.task)}", driven(cell.kind.words(), cell.driver)
+        cells, work = ("All cells", "../index.html#cells"), "Task duration"
+        lede = _tiles(_figure_tiles(shown, cell), _latency_note(cell))
+        above = (*_siblings(shown, judged), *_against(shown, cell))
+    forks = [fork_section(fork, cell, record, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks]
+    attempts = tuple(_attempts(record, run, logs))
+    if attempts:
+        forks.append(Section("attempts", "Earlier attempts", attempts, say("attempts")))
+    return WebPage(
+        title=f"{title} · {where}",
+        heading=joined(title, " ", state_badge(cell)),
+        summary=f"{where}. {capitalised(load)}.",
+        lede=lede,
+        blocks=(*above, *forks, _parts(record, run, work, links)),
         root=root,
+        up="../index.html",
+        run_id=run.run_id,
+        menu=(
+            cells,
+            *((f"Fork {fork.fork}", f"#fork-{fork.fork}") for fork in record.forks),
+            *([("Earlier attempts", "#attempts")] if attempts else []),
+            ("Parts", "#parts"),
+        ),
     )
 
 
-def _tiles_note(cell: CellStats) -> str | None:
+def _tiles(tiles: Sequence[Tile], note: str | None) -> tuple[PageBlock, ...]:
+    return (*([Tiles(tiles)] if tiles else []), *([Prose(note)] if note else []))
+
+
+def _unit(spread: Spread) -> str:
+    return "per second" if spread.unit == "1/s" else spread.unit
+
+
+def _spread_tiles(cell: CellStats) -> Iterator[Tile]:
+    """Each says beneath what it rests on."""
+    for spread in cell.spreads:
+        figure = spread_figure(spread)
+        under = ", ".join(filter(None, (figure.under, plural(spread.forks, "fork"))))
+        yield Tile(spread.title, replace(figure, under=under), _unit(spread))
+
+
+def _latency_note(cell: CellStats) -> str | None:
     if cell.latency is None:
         return None
     return (
@@ -95,7 +146,7 @@ def _tiles_note(cell: CellStats) -> str | None:
     )
 
 
-def tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
+def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
     """A tile says beneath its figure how sure it is, and in so many words where there is no interval."""
 
     def sure(figure: Figure) -> Figure:
@@ -107,12 +158,20 @@ def tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
         low_to_high = figure.under != figure.title and figure.sort is not None
         return replace(figure, under=f"{figure.under} over forks") if low_to_high else figure
 
+    def throughput() -> Figure:
+        figure = shown.figure(THROUGHPUT)
+        if figure.sort is None:
+            return figure
+        forks = plural(len(cell.figures(THROUGHPUT)), "fork")
+        over = f"{figure.under}, {forks}" if figure.under else f"{forks}: no interval"
+        return replace(figure, under="; ".join(filter(None, (over, failed_words(cell)))))
+
     arm = cell.attained
     outcome = Figure(f"{arm.yes} of {arm.told}", float(arm.yes), amber=arm.yes < arm.told)
     return (
         *([Tile(cell.question.title, outcome, "forks")] if arm.no and not cell.question.is_sought else []),
         *([Tile("Rate held", sure(shown.figure(CAPACITY)), "requests/s")] if cell.figures(CAPACITY) else []),
-        Tile("Throughput", _over_forks(shown, cell), "requests/s"),
+        Tile("Throughput", throughput(), "requests/s"),
         Tile(" ".join(filter(None, ("CPU per request", cell.kind.cpu_label))), sure(shown.figure(CPU)), "µs"),
         *(Tile(f"p{name}", percentile(name), "ms") for name in ("50", "99", "99.9")),
         *(Tile(one.title, shown.figure(one), one.unit) for one in METRICS if one.on_cell_page),
@@ -120,13 +179,60 @@ def tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
     )
 
 
-def _over_forks(shown: ShownCell, cell: CellStats) -> Figure:
-    figure = shown.figure(THROUGHPUT)
-    if figure.sort is None:
-        return figure
-    forks = plural(len(cell.figures(THROUGHPUT)), "fork")
-    sure = f"{figure.under}, {forks}" if figure.under else f"{forks}: no interval"
-    return replace(figure, under="; ".join(filter(None, (sure, failed_words(cell)))))
+def _asked(record: CellRecord) -> Section:
+    """Its table of matrix.toml, less what is not set."""
+    values = {name: value for name, value in record.parameters.items() if value is not None}
+    kind = experiment_of(record.parameters)
+    asked = [
+        Fact(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in values.items()
+    ]
+    return Section("asked", "What was asked", (FactList(asked),), BY_NAME[kind].PAGE.introduction if kind else "")
+
+
+def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
+    """Every arm, beside the leading figure of this one or, where it has none, of another."""
+    cells = judged.experiments
+    every = (cell, *cells.some(cells.peers(cell.key)))
+    first = next((one.spreads[0] for one in every if one.spreads), None)
+    name = ", ".join(filter(None, (first.name, _unit(first)))) if first else "figure"
+
+    def row(_: CellKey, peer: CellStats | None) -> Sequence[Cell]:
+        leading = spread_figure(peer.spreads[0]) if peer and peer.spreads else missing("no fork can be used")
+        return leading, joined(*(ended(peer.record.forks) if peer else ()))
+
+    heads = columns("Arm", f"{name}#", "Outcome~")
+    yield from _peers(cell.key, cells, heads, row)
+
+
+def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
+    """Every executor."""
+    kind = KIND_SHORT[shown.cell.latency.kind] if shown.cell and shown.cell.latency else ""
+    figures = (RATE, CPU_COST, P99_LATENCY)
+
+    def row(key: CellKey, peer: CellStats | None) -> Sequence[Cell]:
+        return [one.of(replace(shown, key=key, cell=peer)) for one in figures]
+
+    heads = (Column("Executor", head=True), *(one.column(kind if one is P99_LATENCY else "") for one in figures))
+    yield from _peers(shown.key, judged.cells, heads, row)
+
+
+def _peers(
+    key: CellKey, cells: Cells, heads: tuple[Column, ...], row: Callable[[CellKey, CellStats | None], Sequence[Cell]]
+) -> Iterator[Section]:
+    """All cells that differ from this one in the executor only; nothing where there is no other. `row`: what stands
+    behind the name of each."""
+    peers = cells.peers(key)
+    if len(peers) < 2:
+        return
+    rows = []
+    for peer in peers:
+        cell, current = cells.get(peer), peer == key
+        href = f"{file_stem(peer.cell_id)}.html" if cell and not current else None
+        name = named(peer.executor, cells.order, href, current=current)
+        rows.append(TableRow((name, *row(peer, cell)), "current" if current else ""))
+    table = DataTable(f"{heads[0].title}s under the same conditions", heads, rows, sortable=True)
+    yield Section("", "Under the same conditions", (table,))
 
 
 def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
@@ -141,10 +247,9 @@ def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
     if outcomes is not None and worth_reporting(outcomes):
         sentences.append((outcomes.question.title, f"{sentence(outcomes, key.executor, base)}."))
     for one in compared:
-        judged, paired = judgements.of(one.metric, key), paired_words(one)
         said = f"no block has both; {losses_words(one.losses, key.executor, base)}."
-        if judged:
-            said = ratio_sentence(one.metric, judged, key.executor, base, paired=paired)
+        if found := judgements.of(one.metric, key):
+            said = ratio_sentence(one.metric, found, key.executor, base, paired=paired_words(one))
         sentences.append((one.metric.title, said))
     items = Items([strong(term) + f": {said}" for term, said in sentences], "against")
     pairs = [pair_table(one) for one in compared if one.pairs]
@@ -152,109 +257,34 @@ def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
     yield Section("", f"Compared with {base}", (items, *behind))
 
 
-def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
-    """Every executor under the same conditions."""
-    kind = KIND_SHORT[shown.cell.latency.kind] if shown.cell and shown.cell.latency else ""
-    columns, cells = (RATE, CPU_COST, P99), judged.cells
-    peers = [replace(shown, key=other, cell=cells.get(other)) for other in cells.peers(shown.key)]
-    heads = (Column("Executor", head=True), *(one.column(kind if one is P99 else "") for one in columns))
-    rows = {one.key: (one.cell is not None, [column.of(one) for column in columns]) for one in peers}
-    return peers_section(shown.key, heads, rows, judged.order)
+def _attempts(record: CellRecord, run: RunRecord, logs: Logs) -> Iterator[PageBlock]:
+    """In the order of measurement; none where every fork stands at its first attempt."""
+    for fork in record.attempts:
+        status = badge(STATUS_WORDS[fork.status], STATUS_CLASS[fork.status])
+        yield Prose(heading=joined(f"Fork {fork.fork}, attempt {fork.attempt} ", status))
+        reasons = dict.fromkeys(reason.message for reason in (*fork.reasons, *fork.window_reasons))
+        yield from (Prose(reason, css="reason") for reason in reasons)
+        yield FactList((Fact("Order", facts.order_words(fork, run)), facts.started(fork)))
+        yield from logs.get((fork.fork, fork.attempt), ())
 
 
-def fork_block(fork: Fork, record: CellRecord, cell: CellStats, run: RunRecord, logs: Sequence[Log]) -> Section:
-    short = cell.fork_fell_short(fork)
-    series, same = fork_charts(fork)
-    seconds = (
-        "Seconds since the start of the server process; measured windows are shaded, and between them nothing is drawn."
-    )
-    blocks: list[PageBlock] = [FactList(tuple(_facts(fork, record, run)))]
-    if series or same:
-        blocks.append(Charts("Second by second", seconds, series, css="small"))
-        blocks += [Prose(f"The same all the time: {'; '.join(same)}.")] if same else []
-    charts = warmup_charts(fork)
-    blocks.append(
-        Charts("Warm-up", warmup_note(fork), charts, css="small") if charts else Prose(warmup_note(fork), "Warm-up")
-    )
-    blocks += window_blocks(fork)
-    blocks += search_blocks(fork.fork, fork.capacity) if fork.capacity else ()
-    return fork_section(
-        fork,
-        State.FELL_SHORT.value if short else STATUS_WORDS[fork.status],
-        State.FELL_SHORT.css if short else STATUS_CLASS[fork.status],
-        blocks,
-        command_lines(
-            ("Server", fork.command),
-            ("Driver", fork.driver_command),
-            ("Remote system", fork.remote_command),
-            ("Database", fork.database.command if fork.database else ()),
+def _parts(record: CellRecord, run: RunRecord, work: str, links: CellLinks) -> Section:
+    """All that decides a cell's figures besides its condition. `work`: what takes the time on the CPU."""
+    key, flags = record.key, tuple(sorted(record.jvm_flags.items()))
+    jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
+    done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else "none"
+    digest = Fact("Identity", element("span", record.identity.digest, css="digest"))
+    blocks: list[PageBlock] = [FactList((*(facts.jdk_facts(jdk) if jdk else ()), Fact(work, done), digest))]
+    blocks += facts.jdk_details(jdk) if jdk else ()
+    if flags:
+        table = DataTable("Final flags", columns("Flag", "Value"), flags)
+        blocks.append(Disclosure(f"Final flags of the JVM that are not at their default ({len(flags)})", (table,)))
+    blocks += [
+        Disclosure("Host", (FactList(facts.host_facts(run.latest_session.host)),)),
+        Disclosure(
+            "Everything that decides the result (the inputs of the identity)",
+            (Pre(facts.pretty_json(record.identity.inputs)),),
         ),
-        logs,
-    )
-
-
-def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
-    confinement, first_s = fork.confinement, fork.first_response_s
-    together = "they share CPUs" if confinement.overlapped else "no CPU in common"
-    server, driver = facts.ranges(confinement.sut_cpus), facts.ranges(confinement.driver_cpus)
-    yield from place_facts(fork, run, f"server {server}, driver {driver}: {together}")
-    yield Fact("Protocol", protocol_words(fork))
-    yield Fact("First answer", "none came" if first_s is None else f"{first_s:.1f} s after the start")
-    yield Fact("Proof of executor", _proof(fork))
-    yield Fact("Proof under load", under_load_words(fork))
-    yield Fact("Work check", _work(fork, record.key))
-    yield Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows")
-    shared = " (the driver's)" if confinement.remote_cpus == confinement.driver_cpus else ""
-    if database := fork.database:
-        where, size = facts.ranges(confinement.remote_cpus), f"{database.data_bytes / 1e6:.0f} MB of fresh data"
-        yield Fact(
-            "Database", f"PostgreSQL {database.version} on CPUs {where}{shared}, as user {database.user}, {size}"
-        )
-    elif confinement.remote_cpus:
-        by_socket = (record.identity.inputs.get("workload") or {}).get("client") == "socket"
-        caller = "a plain socket on which the request’s thread blocks" if by_socket else "the JDK’s HTTP client"
-        yield Fact("Remote system", f"on CPUs {facts.ranges(confinement.remote_cpus)}{shared}, called by {caller}")
-    if audit := fork.audit:
-        money = "money was conserved" if audit.conserved else "money was made or lost"
-        moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
-        yield Fact("Bank audit", f"{moved}: {money}{_left_open(audit)}")
-    yield from limited(fork)
-
-
-def _left_open(audit: Audit) -> str:
-    if audit.open_transactions is None:
-        return ""
-    left = plural(audit.open_transactions, "transaction")
-    return f"; {audit.transfers_answered:,} were answered, {left} left open in the database"
-
-
-def protocol_words(fork: Fork) -> str:
-    """How it was measured beside the others of its block."""
-    if not fork.together:
-        return f"by itself: {fork.why_alone}" if fork.why_alone else "separate: by itself"
-    windows = fork.windows
-    lost = sum(not window.valid for window in windows)
-    others = plural(len(fork.together) - 1, "other server")
-    return f"interleaved: {plural(len(windows), 'round')} in turns with {others}, {lost} of them lost to gates"
-
-
-def _proof(fork: Fork) -> str:
-    if fork.outside:
-        return outside_words(fork.outside)
-    proof = fork.proof
-    if proof is None:
-        return "none: the fork ended before it, or was overloaded"
-    kind = "virtual" if proof.virtual else "platform"
-    names = ", ".join(f"“{name}”" if name else "(no name)" for name in proof.thread_names)
-    return (
-        f"{plural(proof.requests, 'request')} over one connection: executor {proof.executor}, "
-        f"{plural(proof.distinct_threads, f'{kind} thread')}; names: {names or 'none recorded'}"
-    )
-
-
-def _work(fork: Fork, key: CellKey) -> str:
-    check = fork.burn_check
-    if check is None:
-        return "none: the fork ended before it, or was overloaded" if key.burn_us else "not needed: no added work"
-    expected = "" if check.expected_us is None else f", {check.expected_us:.1f} expected at the CPU’s speed of then"
-    return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked{expected}"
+        Prose(say("record", links=links)),
+    ]
+    return Section("parts", "What it ran with", blocks)

@@ -20,8 +20,7 @@ from jdkmatrix.loads.base import Bound
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.cells.cell_figures import of_metric
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import (
     JudgedOutcomes,
@@ -32,6 +31,7 @@ from jdkmatrix.report.cells.judgements import (
     verdict,
     worth_reporting,
 )
+from jdkmatrix.report.cells.shown import of_metric
 from jdkmatrix.report.words.numbers import apart, much, ratio_value, than
 from jdkmatrix.report.words.sentences import (
     PairFinding,
@@ -132,10 +132,13 @@ class Advice:
     sentence: str
 
 
-def advise(judgements: Judgements, cells: Cells, key: CellKey) -> tuple[Advice, ...]:
+def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     """On what forks did, where some did not do what their load asks for, and on each figure of the load that virtual
     threads and the pool both have; `key`: of virtual threads. Last, p99 where it is measured and not judged."""
-    cell, pool = cells.get(key), cells.get(key.model_copy(update={"executor": own_pool(key.server)}))
+    cell, pool = (
+        judgements.cells.get(key.model_copy(update={"executor": executor}))
+        for executor in (key.executor, own_pool(key.server))
+    )
     if cell is None or pool is None:
         return ()
     found = [(metric, judged) for metric in metrics_of(cell.load) if (judged := judgements.of(metric, key))]

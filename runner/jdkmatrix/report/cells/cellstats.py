@@ -16,22 +16,71 @@ from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.experiments.base import Experiment, Spread
 from jdkmatrix.experiments.kinds import table_of
 from jdkmatrix.figures.fork_figures import FigureOf, comparable
-from jdkmatrix.figures.latency import distribution_of, fork_latency
+from jdkmatrix.figures.latency import Kind, distribution_of, fork_latency
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metric_in, metrics_in, metrics_of, spread_of
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.load_results import Latency
+from jdkmatrix.records.load_results import Latency, SpectrumPoint
 from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.latency import Pooled, pool
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
+from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import RELEVANT, Losses
 from jdkmatrix.store.cells import CellRecord
+
+MAX_CURVE_POINTS = 80
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """All requests of a cell. `percentiles`: those with enough slower requests. `histogram`: of all requests, as the
+    driver encodes it; None where it writes none, and so nothing here is exact. `fell_short`: in so many of its `forks`
+    the server did not do all that it was asked for, so that percentiles are at least these; `lower_bounds`: so many of
+    their requests stand in it with the time that they had waited for an answer, None where the driver leaves such
+    requests out."""
+
+    kind: Kind
+    count: int
+    percentiles: Mapping[str, Percentile]
+    max_us: float
+    spectrum: tuple[SpectrumPoint, ...]
+    histogram: str | None
+    forks: int
+    fell_short: int
+    lower_bounds: int | None
+
+
+def pool(kind: Kind, forks: Sequence[Latency], short: Sequence[Fork] = ()) -> Pooled:
+    """`forks`: what `fork_latency` gave for each, at least one; `short`: those of them that fell short."""
+    merged = merge_latencies(forks)
+    bounds = [window.load.lower_bounds for fork in short for window in fork.valid_windows]
+    told = [number for number in bounds if number is not None]
+    return Pooled(
+        kind=kind,
+        count=merged.count,
+        percentiles=percentiles_over_forks(forks, merged),
+        max_us=merged.max_us,
+        spectrum=_thin(merged.spectrum),
+        histogram=merged.histogram,
+        forks=len(forks),
+        fell_short=len(short),
+        lower_bounds=sum(told) if len(told) == len(bounds) else None,
+    )
+
+
+def _thin(points: Sequence[SpectrumPoint]) -> tuple[SpectrumPoint, ...]:
+    """At most MAX_CURVE_POINTS, the first and the last among them."""
+    if len(points) <= MAX_CURVE_POINTS:
+        return tuple(points)
+    step = (len(points) - 1) / (MAX_CURVE_POINTS - 1)
+    return tuple(points[round(i * step)] for i in range(MAX_CURVE_POINTS))
+
 
 Figures = Mapping[int, ForkFigure]  # by block
 
@@ -283,6 +332,11 @@ class Cells:
     def reference(self, key: CellKey) -> str:
         """The executor that this cell is compared with; its own where others are compared with it."""
         return self._references[key.group][key.executor]
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Of the run's executors, with and without a server: the place of one is its colour."""
+        return executor_order(key.executor for key in (*self.run.cells, *self.keys))
 
     @property
     def references(self) -> str:

@@ -17,9 +17,8 @@ from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
-from jdkmatrix.report.cells.cell_figures import pairs_title
-from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, finding_of, sentence, worth_reporting
+from jdkmatrix.report.cells.shown import pairs_title
 from jdkmatrix.report.cells.slices import Pair, Slice
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, because, finding, losses_words, marked_interval
@@ -96,10 +95,10 @@ def _without(why: str, value: str = "", basis: str = "") -> HeatCell:
     return HeatCell(value, None, basis, "none", False, why, None)
 
 
-def _cell(cells: Cells, judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair) -> HeatCell:
+def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair) -> HeatCell:
     """`key`: the numerator's, of a condition that the run need not have; `figure`: a metric, or what forks were
     asked."""
-    base = key.model_copy(update={"executor": pair.base})
+    cells, base = judgements.cells, key.model_copy(update={"executor": pair.base})
     if not ({key, base} if isinstance(figure, Metric) else {key}) <= {*cells.peers(key)}:
         return _without("not a condition of this run")
     if not isinstance(figure, Metric):
@@ -113,42 +112,33 @@ def _cell(cells: Cells, judgements: Judgements, figure: Metric | str, key: CellK
     return heat_cell(judgements.of(figure, key), figure, key, pair, why, pairs=pairs)
 
 
-def scorecard(cells: Cells, judgements: Judgements, metrics: Sequence[Metric], piece: Slice, of: str = "") -> HeatMap:
-    """For a single condition, the first of `piece`: JDKs down, figures across."""
-    asked = outcomes_asked(judgements, piece)
-
-    def row(jdk: str) -> tuple[HeatCell, ...]:
-        key = _key(piece, jdk, piece.cpus[0], piece.tasks[0])
-        first = (outcome_cell(judgements.outcomes(key), key, piece.pair),) if asked else ()
-        return (*first, *(_cell(cells, judgements, metric, key, piece.pair) for metric in metrics))
-
-    heads = (*([asked] if asked else []), *(metric.title for metric in metrics))
-    return HeatMap(piece.pair.words, "JDK", heads, tuple((jdk, row(jdk)) for jdk in piece.jdks), of)
-
-
-def outcomes_asked(judgements: Judgements, piece: Slice) -> str | None:
-    """The question that forks were asked, where their outcomes are worth a place; None where every fork did what it was
-    to do."""
+def mapped(judgements: Judgements, piece: Slice, metrics: Sequence[Metric]) -> tuple[Metric | str, ...]:
+    """What a map shows: what forks were asked, where their outcomes are worth a place, and these metrics."""
     found = [one for key in piece.keys if key.executor == piece.pair.numerator and (one := judgements.outcomes(key))]
-    return next((one.question.title for one in found if worth_reporting(one) and one.question.in_tables), None)
+    asked = next((one.question.title for one in found if worth_reporting(one) and one.question.in_tables), None)
+    return (*([asked] if asked else []), *metrics)
 
 
-def heat_map(
-    cells: Cells, judgements: Judgements, figure: Metric | str, piece: Slice, jdk: str, of: str = ""
-) -> HeatMap:
-    """For one JDK: CPUs down, tasks across. `figure`: a metric, or what forks were asked."""
+def scorecard(judgements: Judgements, figures: Sequence[Metric | str], piece: Slice, of: str = "") -> HeatMap:
+    """For a single condition, the first of `piece`: JDKs down, figures across."""
+    keys = {jdk: _key(piece, jdk, piece.cpus[0], piece.tasks[0]) for jdk in piece.jdks}
+    rows = [(jdk, tuple(_cell(judgements, one, key, piece.pair) for one in figures)) for jdk, key in keys.items()]
+    return HeatMap(piece.pair.words, "JDK", tuple(map(_title, figures)), tuple(rows), of)
+
+
+def heat_map(judgements: Judgements, figure: Metric | str, piece: Slice, jdk: str, of: str = "") -> HeatMap:
+    """For one JDK: CPUs down, tasks across."""
 
     def row(cpus: int) -> tuple[HeatCell, ...]:
         keys = (_key(piece, jdk, cpus, task) for task in piece.tasks)
-        return tuple(_cell(cells, judgements, figure, key, piece.pair) for key in keys)
+        return tuple(_cell(judgements, figure, key, piece.pair) for key in keys)
 
-    return HeatMap(
-        title=figure.title if isinstance(figure, Metric) else figure,
-        corner="CPUs",
-        columns=tuple(map(piece.task_words, piece.tasks)),
-        rows=tuple((str(cpus), row(cpus)) for cpus in piece.cpus),
-        of=of,
-    )
+    rows = tuple((str(cpus), row(cpus)) for cpus in piece.cpus)
+    return HeatMap(_title(figure), "CPUs", tuple(map(piece.task_words, piece.tasks)), rows, of)
+
+
+def _title(figure: Metric | str) -> str:
+    return figure.title if isinstance(figure, Metric) else figure
 
 
 def _key(piece: Slice, jdk: str, cpus: int, task: TaskSize) -> CellKey:

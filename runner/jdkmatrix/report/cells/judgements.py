@@ -85,9 +85,11 @@ class JudgedOutcomes:
 class Judgements:
     """Effect, interval and verdict of everything that the page of a run compares.
 
-    `comparisons` and `checks`: how many p-values the family of the comparisons and that of the A/A checks have.
+    `cells`: that are compared; `comparisons` and `checks`: how many p-values the family of the comparisons and that of
+    the A/A checks have.
     """
 
+    cells: Cells
     comparisons: int
     checks: int
     judged: Mapping[_Compared, Judged]
@@ -175,6 +177,7 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
         family.outcomes["", key] = cell.question, told, of_pairs.get(key)
     (ratios, outcomes, number), (aa_ratios, aa_outcomes, aa_number) = comparisons.judge(), checks.judge()
     return Judgements(
+        cells=cells,
         comparisons=number,
         checks=aa_number,
         judged=ratios | aa_ratios,

@@ -1,24 +1,174 @@
-"""A cell of a run with its figures, as pages, the terminal and summaries show them: one definition each. Pure."""
+"""A cell of a run with its figures, as pages, the terminal and summaries show them: one definition each. Pure.
+
+A ratio is that of the blocks that have both arms; the figures beside it are those of all usable forks. Where the two
+say different things, the reader is told which blocks were paired and what each arm came to in these."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import statistics
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
-from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.figures.metrics import CAPACITY, CPU, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, Metric
+from jdkmatrix.figures.latency import Kind
+from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, Metric
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
-from jdkmatrix.report.blocks.tables import Column
-from jdkmatrix.report.cells.cell_figures import failed_words, of_metric, paired_words, pairs_title, percentile
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.blocks.tables import Column, DataTable, columns
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, Pooled
 from jdkmatrix.report.cells.judgements import Judgements, counted, finding_of, sentence
-from jdkmatrix.report.words.numbers import Figure, missing, ratio_value
-from jdkmatrix.report.words.sentences import PairFinding, State, because, finding, losses_words, marked_interval
+from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, over_forks, quantity, ratio_value
+from jdkmatrix.report.words.sentences import (
+    AXIS_TITLES,
+    PairFinding,
+    State,
+    because,
+    finding,
+    losses_words,
+    marked_interval,
+)
+from jdkmatrix.stats.percentiles import MIN_BEYOND
+from jdkmatrix.stats.ratios import Ratio
+
+KIND_WORDS: dict[Kind, str] = {
+    "corrected": "response time from the intended send time (corrected for coordinated omission)",
+    "uncorrected": "service time in a closed loop: a slow answer delays the next request, so this says nothing about "
+    "response times at a rate; mean ≈ connections / throughput",
+}
+# At the head of a column, and behind a single figure.
+KIND_SHORT: dict[Kind, str] = {"corrected": "response time", "uncorrected": "service time"}
+
+
+def percentile_figure(pooled: Pooled | None, percent: str, *, why: str) -> Figure:
+    """In ms, of all requests; beneath it the interval over forks, and why there is none in the tooltip.
+
+    `why`: the reason where there is no distribution at all.
+    """
+    if pooled is None:
+        return missing(why)
+    found = pooled.percentiles.get(percent)
+    if found is None:
+        return missing(f"fewer than {MIN_BEYOND} of {pooled.count:,} requests were slower: too few to say")
+    figure = milliseconds(found.merged_us, why=why)
+    forks = found.forks
+    if pooled.fell_short:
+        return replace(figure, text=f"{Bound.AT_LEAST.value} {figure.text}", title=_why_at_least(pooled))
+    if forks is None:
+        none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
+        return replace(figure, title=f"no interval: {none}")
+    if forks.ci_low is None or forks.ci_high is None:
+        return replace(figure, title=f"{plural(forks.n, 'fork')}: no interval")
+    # A wide interval carries fewer digits.
+    low, high = (
+        digits(end / 1000, 3 if forks.ci_high < 2 * forks.ci_low else 2) for end in (forks.ci_low, forks.ci_high)
+    )
+    return replace(
+        figure,
+        title=f"all requests together; beneath: the 95 % interval over {forks.n} forks, of the geometric mean of their "
+        f"own p{percent} ({digits(forks.geomean / 1000, 3)} ms)",
+        under=f"{low}–{high}",
+    )
+
+
+def _why_at_least(pooled: Pooled) -> str:
+    if pooled.lower_bounds is None:
+        without = "this driver leaves requests without an answer out"
+    else:
+        without = f"{pooled.lower_bounds:,} requests without an answer stand in it with the time that they had waited"
+    return f"at least: {pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short; {without}"
+
+
+def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
+    """Over all usable forks, those that stand in no ratio too. p99 is that of all requests together. `why`: the reason
+    where there is no figure."""
+    if metric is P99:
+        return percentile(cell, "99", why=why)
+    if cell is not None and cell.usable:
+        why = metric.missing
+    if metric.over_forks == "most":
+        most = max((figure.value for figure in cell.figures(metric).values()), default=None) if cell else None
+        if metric.significant == 0:
+            return count(None if most is None else round(most), why=why)
+        return quantity(most, metric.significant, why=why, scale=metric.scale)
+    return over_forks(cell.figures(metric).values() if cell else (), metric.significant, why=why, scale=metric.scale)
+
+
+def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
+    """In ms, over all requests of the usable forks together."""
+    if cell is not None and cell.usable:
+        why = "the driver recorded no such latency"
+    return percentile_figure(cell.latency if cell else None, name, why=why)
+
+
+def amount(metric: Metric, value: float) -> str:
+    """A figure of one fork, or a mean of some, with the digits that the cell's own has."""
+    return digits(value * metric.scale, metric.significant)
+
+
+def failed_words(cell: CellStats) -> str | None:
+    """How many requests failed, which are in no throughput; None where none did, or the load goes on until some do."""
+    failed = cell.failed_requests
+    if not failed or cell.kind.overloads:
+        return None
+    return f"{failed:,} failed"
+
+
+def paired_words(compared: Comparison) -> str | None:
+    """Which blocks, and both arms' means over exactly these; None where that is what the cells' own figures say."""
+    pairs = compared.pairs
+    if not pairs:
+        return None
+    metric = compared.metric
+    here = [amount(metric, statistics.geometric_mean(arm)) for arm in zip(*pairs.values(), strict=True)]
+    own = [of_metric(metric, cell, why="").text for cell in (compared.cell, compared.base)]
+    every = {fork.fork for cell in (compared.cell, compared.base) for fork in cell.record.forks}
+    if here == own and every == pairs.keys():
+        return None
+    numbers = ", ".join(map(str, pairs))
+    both = f"{here[0]} against {here[1]} {metric.unit}"
+    if every != pairs.keys():
+        return f"paired in {'block' if len(pairs) == 1 else 'blocks'} {numbers}; {both} there"
+    if metric is P99:
+        return f"{both} as the mean of the forks’ own p99"
+    return f"{both} in the rounds that count in both"
+
+
+def pairs_title(compared: Comparison) -> str:
+    """Each block's pair, for a tooltip."""
+    return "; ".join(f"block {block}: {above} / {below} = {ratio}" for block, above, below, ratio in _pairs(compared))
+
+
+def pair_table(compared: Comparison) -> DataTable:
+    metric, arms = compared.metric, (compared.cell.key.executor, compared.base.key.executor)
+    return DataTable(
+        f"Blocks of {metric.title}",
+        columns(f"{metric.title}|{metric.unit}", *(f"{title}#" for title in (*arms, "Ratio"))),
+        tuple((f"block {block}", *figures) for block, *figures in _pairs(compared)),
+    )
+
+
+def _pairs(compared: Comparison) -> Iterator[tuple[int, str, str, str]]:
+    for block, (above, below) in compared.pairs.items():
+        one, other = (amount(compared.metric, value) for value in (above, below))
+        yield block, one, other, ratio_value(Ratio(above / below, None, None, 1))
+
+
+def state_text(cell: CellStats | None) -> str:
+    """A word, or how many of its forks can be used."""
+    if cell is not None and cell.state is State.PARTLY:
+        return f"{len(cell.usable)} of {plural(cell.forks, 'fork')} usable"
+    return str((cell.state if cell else State.NOT_MEASURED).value)
+
+
+def state_badge(cell: CellStats | None) -> Markup:
+    state = cell.state if cell else State.NOT_MEASURED
+    ended = cell is not None and cell.is_program and state is State.OK
+    return badge(state_text(cell), state.css, "the program ran to its end" if ended else state.meaning)
 
 
 @dataclass(frozen=True)
@@ -27,7 +177,6 @@ class ShownCell:
 
     key: CellKey
     cell: CellStats | None
-    cells: Cells
     judgements: Judgements
 
     def axis(self, name: str) -> str | int:
@@ -41,14 +190,7 @@ class ShownCell:
 
     @property
     def state_text(self) -> str:
-        """A word, or how many of its forks can be used."""
-        if self.cell is not None and self.state is State.PARTLY:
-            return f"{len(self.cell.usable)} of {plural(self.cell.forks, 'fork')} usable"
-        return str(self.state.value)
-
-    @property
-    def state_badge(self) -> Markup:
-        return badge(self.state_text, self.state.css, self.state.meaning)
+        return state_text(self.cell)
 
     @property
     def forks(self) -> str:
@@ -94,7 +236,7 @@ class ShownCell:
         arm, judged = self.cell.attained, self.judgements.outcomes(self.key)
         text, under = f"{self.cell.question.title} in {counted(arm)} forks", None
         if judged is not None:
-            text = sentence(judged, self.key.executor, self.cells.reference(self.key))
+            text = sentence(judged, self.key.executor, self.judgements.cells.reference(self.key))
             under = finding_of(judged).value if judged.differs else None
         amber = arm.no > 0 and not self.cell.question.is_sought
         return Figure(counted(arm), arm.yes / arm.told if arm.told else None, text, under, amber)
@@ -102,10 +244,10 @@ class ShownCell:
     @property
     def versus(self) -> Figure:
         """Its leading figure over that of what it is compared with; beneath it interval and verdict."""
-        key, base = self.key, self.cells.reference(self.key)
+        key, base = self.key, self.judgements.cells.reference(self.key)
         if key.executor == base and self.cell and self.cell.usable:
             return Figure("1", 1.0, f"this is {base}: what the others are compared with")
-        metric = self.cells.leading(key)
+        metric = self.judgements.cells.leading(key)
         judged, compared = self.judgements.of(metric, key), self.judgements.comparison(metric, key)
         if judged is None or compared is None:
             lost = f"; {losses_words(compared.losses)}" if compared else ""
@@ -131,7 +273,7 @@ class ShownCell:
 
 def shown_cells(cells: Cells, judgements: Judgements) -> Iterator[ShownCell]:
     """All that were planned or measured, in the order of the run."""
-    return (ShownCell(key, cells.get(key), cells, judgements) for key in cells.keys)
+    return (ShownCell(key, cells.get(key), judgements) for key in cells.keys)
 
 
 def _percentile(name: str) -> Callable[[ShownCell], Figure]:
@@ -152,10 +294,17 @@ class FigureColumn:
         return Column(joined(self.title, *(part for note in notes for part in (" ", note))), "num")
 
 
+def axis_column(axis: str) -> Column:
+    if axis.endswith("_us"):
+        return Column(joined(AXIS_TITLES[axis], small(", µs")), "num")
+    return Column(AXIS_TITLES[axis], "num" if axis == "cpus" else "")
+
+
 HELD = FigureColumn("Held", "req/s", lambda one: one.figure(CAPACITY))
 RATE = FigureColumn("Throughput", "req/s", lambda one: one.throughput)
 CPU_COST = FigureColumn("CPU", "µs/req", lambda one: one.cpu)
-P50, P99, P999 = PERCENTILES = tuple(FigureColumn(f"p{name}", "ms", _percentile(name)) for name in ("50", "99", "99.9"))
+PERCENTILES = tuple(FigureColumn(f"p{name}", "ms", _percentile(name)) for name in ("50", "99", "99.9"))
+P99_LATENCY = PERCENTILES[1]
 USE = (
     FigureColumn("Time to steady", "s", lambda one: one.figure(TIME_TO_STEADY)),
     FigureColumn("RSS", "MiB", lambda one: one.figure(RSS_PEAK)),
@@ -163,6 +312,6 @@ USE = (
 )
 
 
-def named(executor: str, slot: int, href: str | None, *, current: bool = False) -> Markup:
+def named(executor: str, order: Sequence[str], href: str | None, *, current: bool = False) -> Markup:
     """The head of a row: in the colour of the charts, with a link to the cell's page where that is another one."""
-    return joined(swatch(slot), link(executor, href), *([" ", small("this cell")] if current else []))
+    return joined(swatch(order.index(executor)), link(executor, href), *([" ", small("this cell")] if current else []))

@@ -32,27 +32,25 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class CellGroup:
-    """Cells of a run that stand together on its page, and those that were planned, in its order."""
+    """Cells of a run that stand together on its page, and those that were planned, in its order. `order`: of all
+    executors of the run."""
 
     keys: tuple[CellKey, ...]
     cells: tuple[CellStats, ...]
+    order: tuple[str, ...]
 
     @cached_property
     def jdks(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(key.jdk for key in self.keys))
 
+    def in_order(self, cells: Iterable[CellStats]) -> list[CellStats]:
+        """By executor."""
+        return sorted(cells, key=lambda cell: self.order.index(cell.key.executor))
+
 
 @dataclass(frozen=True)
 class Slice(CellGroup):
     """The cells of one workload, server, load and driver, and their values on other axes."""
-
-    @property
-    def server(self) -> str:
-        return self.keys[0].server
-
-    @property
-    def load(self) -> str:
-        return self.keys[0].load
 
     @property
     def first_load(self) -> AnyLoad | None:
@@ -62,8 +60,8 @@ class Slice(CellGroup):
     @cached_property
     def pair(self) -> Pair:
         """Virtual threads over the server’s own pool, or what was measured in their place."""
-        usual = Pair(virtual_of(self.server), own_pool(self.server))
-        over = references(self.executors, self.server)
+        server = self.keys[0].server
+        usual, over = Pair(virtual_of(server), own_pool(server)), references(self.executors, server)
         others = (Pair(name, base) for name, base in over.items() if is_virtual(name) and not is_virtual(base))
         return usual if {*usual} <= {*self.executors} else next((one for one in others if one.base in over), usual)
 
@@ -83,16 +81,20 @@ class Slice(CellGroup):
     def executors(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(key.executor for key in self.keys))
 
-    def conditions(self, order: Sequence[str]) -> Iterator[tuple[str, list[CellStats]]]:
-        """The cells of each number of CPUs, task and JDK, by executor in this order, with a title."""
+    @property
+    def single(self) -> str | None:
+        """The condition, where all JDKs have the same one only."""
+        return condition(self.cpus[0], self.tasks[0]) if len(self.cpus) == len(self.tasks) == 1 else None
+
+    def conditions(self) -> Iterator[tuple[str, list[CellStats]]]:
+        """The cells of each number of CPUs, task and JDK, by executor, with a title that tells them from the others."""
         found: dict[tuple[int, TaskSize, str], list[CellStats]] = {}
         for cell in self.cells:
             found.setdefault((cell.key.cpus, cell.key.task, cell.key.jdk), []).append(cell)
         for place in itertools.product(self.cpus, self.tasks, self.jdks):
             if here := found.get(place):
                 cpus, task, jdk = place
-                here.sort(key=lambda cell: order.index(cell.key.executor))
-                yield f"{jdk}, {condition(cpus, task)}", here
+                yield jdk if self.single else f"{jdk}, {condition(cpus, task)}", self.in_order(here)
 
     def task_words(self, task: TaskSize) -> str:
         """Tells this task from the others of the slice."""
@@ -108,7 +110,8 @@ def slices(cells: Cells) -> tuple[Slice, ...]:
     found: dict[tuple[str, str, str], list[CellKey]] = {}
     for key in cells.keys:
         found.setdefault((key.workload, key.server, key.load), []).append(key)
-    return tuple(Slice(tuple(some), cells.some(some)) for keys in found.values() for some in _by_driver(cells, keys))
+    parts = (some for keys in found.values() for some in _by_driver(cells, keys))
+    return tuple(Slice(tuple(some), cells.some(some), cells.order) for some in parts)
 
 
 def _by_driver(cells: Cells, keys: Sequence[CellKey]) -> Iterable[list[CellKey]]:
@@ -136,9 +139,8 @@ def of_kinds(cells: Cells) -> tuple[ExperimentSlice, ...]:
         cell = cells.get(key)
         kind = (experiment_of(cell.record.parameters) if cell else None) or experiment_of(tables.get(key.workload))
         by_kind.setdefault(kind, []).append(key)
-    return tuple(
-        ExperimentSlice(tuple(keys), cells.some(keys), kind) for kind in BY_NAME if (keys := by_kind.get(kind))
-    )
+    there = ((kind, keys) for kind in BY_NAME if (keys := by_kind.get(kind)))
+    return tuple(ExperimentSlice(tuple(keys), cells.some(keys), cells.order, kind) for kind, keys in there)
 
 
 def experiment_of(table: object) -> str | None:

@@ -9,8 +9,7 @@ from functools import cache
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks
-from jdkmatrix.report.charts.specs import dashes, hovered
+from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, dashes, hovered
 
 _HEIGHT = 260
 _DAY_MS = 86_400_000

@@ -1,16 +1,19 @@
 """The common part of charts of one kind, made by altair once; each chart has its own data, domains and words.
 
 Altair takes 10 ms and more for a chart, most of it copies of itself, and a page has dozens that differ in nothing else.
-So a page holds a shape once, and its JavaScript puts the two together when it draws (`specOf` in report.js).
-"""
+So a page holds a shape once, and its JavaScript puts the two together when it draws (`specOf` in report.js). Colours
+are not in here: that takes them from CSS variables (`config.range`, `config.style`), so that charts follow light and
+dark. An executor's colour is its place among all, the same on every page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
+
+from jdkmatrix.domain.executors import usual_executors
 
 Row = Mapping[str, Any]
 
@@ -47,9 +50,6 @@ class Shape:
             width="container", background="transparent", autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
         ).to_dict(validate=False)
         del self.spec["$schema"], self.spec["config"]
-        found = set(_blanks_in(self.spec))
-        self._words = {name for name, is_list in found if not is_list}
-        self._lists = {name for name, is_list in found if is_list}
 
     def filled(
         self,
@@ -60,18 +60,9 @@ class Shape:
         words: Mapping[str, str | float] | None = None,
         lists: Mapping[str, Sequence[Any]] | None = None,
     ) -> Drawing:
-        """`data`: rows by name; `words`, `lists`: what every `blank` and `blanks` stands for.
-
-        Raises:
-            ValueError: what is given is not what the shape leaves blank.
-        """
+        """`data`: rows by name; `words`, `lists`: what every `blank` and `blanks` stands for."""
         given = {blank(name): value for name, value in (words or {}).items()}
         given_lists = {blank(name): list(values) for name, values in (lists or {}).items()}
-        for wanted, there in ((self._words, given.keys()), (self._lists, given_lists.keys())):
-            if missing := wanted - there:
-                raise ValueError(f"nothing was given for {', '.join(sorted(missing))}")
-            if unused := there - wanted:
-                raise ValueError(f"the chart has no blank for {', '.join(sorted(unused))}")
         return Drawing(self, given, given_lists, height, description, data)
 
 
@@ -109,16 +100,43 @@ def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
     return {"shapes": [shape.spec for shape in places], "charts": charts}
 
 
-def _blanks_in(part: Any) -> Iterator[tuple[str, bool]]:
-    """Each with whether it stands for a list."""
-    match part:
-        case dict():
-            for inside in part.values():
-                yield from _blanks_in(inside)
-        case [str() as only] if only.startswith("{"):
-            yield only, True
-        case list():
-            for inside in part:
-                yield from _blanks_in(inside)
-        case str() if part.startswith("{"):
-            yield part, False
+# The dash of an executor's line, so that colour is not the only difference.
+_DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2, 2, 2])
+
+
+def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
+    """Those of the usual server first, present or not, so that their colours do not depend on what was measured. Where
+    colours begin again the first is nobody's, since it is the pool's."""
+    found = list(usual_executors())
+    for name in sorted(set(executors) - set(found)):
+        found += [name] if len(found) % len(_DASHES) else ["", name]
+    return tuple(found)
+
+
+def colour() -> alt.Color:
+    """By executor; the chart fills in `order`."""
+    return alt.Color("executor:N", scale=alt.Scale(domain=blanks("order"), range="category"), legend=None)
+
+
+def dash() -> alt.StrokeDash:
+    """By executor; the chart fills in `order` and `dashes`."""
+    scale = alt.Scale(domain=blanks("order"), range=blanks("dashes"))
+    return alt.StrokeDash("executor:N", scale=scale, legend=None)
+
+
+def dashes(order: Sequence[str]) -> list[list[int]]:
+    return list(map(dash_of, range(len(order))))
+
+
+def dash_of(place: int) -> list[int]:
+    """There are as many colours as dashes; where both would start again, the dash is another one."""
+    return _DASHES[(place + place // len(_DASHES)) % len(_DASHES)]
+
+
+def hovered(points: alt.Chart, *encodings: Literal["x", "y"]) -> alt.Chart:
+    """These points are seen, and tell their figures, while the pointer is nearer to them than to any other, in the
+    directions of `encodings`."""
+    near = alt.selection_point(
+        name="near", nearest=True, on="pointerover", clear="pointerout", encodings=list(encodings), empty=False
+    )
+    return points.encode(opacity=alt.when(near).then(alt.value(1)).otherwise(alt.value(0))).add_params(near)

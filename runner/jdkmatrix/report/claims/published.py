@@ -15,8 +15,16 @@ from jdkmatrix.report.blocks.inline import badge, cell_page, element, joined, li
 from jdkmatrix.report.blocks.kinds import Container, Disclosure, PageBlock, Prose
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.claims.evidence import seen_words
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim
-from jdkmatrix.report.claims.words import VERDICT_CLASS, band_words, measured_figure, remark
+from jdkmatrix.report.claims.verdicts import (
+    VERDICT_CLASS,
+    ClaimVerdict,
+    JudgedCell,
+    JudgedCheck,
+    JudgedClaim,
+    band_words,
+    measured_figure,
+    remark,
+)
 from jdkmatrix.report.words.sentences import cell_words
 
 # A claim's verdict, None where no run speaks to it, and what it came to.

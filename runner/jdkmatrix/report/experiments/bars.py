@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CountLoad
 from jdkmatrix.domain.quantities import measure
-from jdkmatrix.experiments.base import ChartFigure, Page, ReadingGroup, Spread
+from jdkmatrix.experiments.base import ChartFigure, ReadingGroup
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice
-from jdkmatrix.report.charts.expected_bars import BarScale, expected_bars
+from jdkmatrix.report.charts.bars import BarScale, expected_bars
 from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.experiments.words import axis_words, outcome_words
 
@@ -19,10 +19,10 @@ _STAR = " *"
 _CHARTS_MAX = 12  # that stand unfolded
 
 
-def bar_groups(piece: ExperimentSlice, order: Sequence[str]) -> Iterator[Charts]:
+def bar_groups(piece: ExperimentSlice) -> Iterator[Charts]:
     """Those that have a figure. Charts of one condition stand together, JDK by JDK, on the same scale."""
     for group in piece.page.groups:
-        charts = tuple(_charts(piece, group, order))
+        charts = tuple(_charts(piece, group))
         if not charts:
             continue
         columns = len(group.figures) if len(group.figures) > 1 else min(len(piece.jdks), 3)
@@ -41,25 +41,21 @@ def bar_groups(piece: ExperimentSlice, order: Sequence[str]) -> Iterator[Charts]
         )
 
 
-def _charts(piece: ExperimentSlice, group: ReadingGroup, order: Sequence[str]) -> Iterator[Chart]:
-    page, number = piece.page, 0
-    for condition in dict.fromkeys(_values(page, cell.key) for cell in piece.cells):
-        peers = [cell for cell in piece.cells if _values(page, cell.key) == condition]
-        labels = _labels(piece, page, peers)
+def _charts(piece: ExperimentSlice, group: ReadingGroup) -> Iterator[Chart]:
+    number = 0
+    by_condition: dict[tuple[object, ...], list[CellStats]] = {}
+    for cell in piece.cells:
+        by_condition.setdefault(tuple(getattr(cell.key, axis) for axis in piece.page.apart), []).append(cell)
+    for peers in by_condition.values():
+        labels = _labels(piece, peers)
         for jdk in piece.jdks:
-            cells = sorted(
-                (cell for cell in peers if cell.key.jdk == jdk), key=lambda cell: order.index(cell.key.executor)
-            )
+            cells = piece.in_order(cell for cell in peers if cell.key.jdk == jdk)
             if piece.by_subject:
                 cells.sort(key=lambda cell: [key.workload for key in piece.keys].index(cell.key.workload))
             for figure in group.figures:
-                if chart := _chart(piece, group, figure, cells, peers, labels, order, number):
+                if chart := _chart(piece, group, figure, cells, peers, labels, number):
                     yield chart
                     number += 1
-
-
-def _values(page: Page, key: CellKey) -> tuple[object, ...]:
-    return tuple(getattr(key, axis) for axis in page.apart)
 
 
 def _chart(
@@ -69,7 +65,6 @@ def _chart(
     cells: Sequence[CellStats],
     peers: Sequence[CellStats],
     labels: Mapping[CellKey, str],
-    order: Sequence[str],
     number: int,
 ) -> Chart | None:
     """None where no cell has the figure."""
@@ -89,61 +84,51 @@ def _chart(
         note = ", ".join(filter(None, (f"expected {expected}" if expected else "", *dict.fromkeys(ended))))
         label = f"{label}{_STAR}" if ended else label
         notes.append(f"{row.replace(chr(10), ', ')}: {label}{f' ({note})' if note else ''}")
-        medians.append(
-            {
-                "row": row,
-                "executor": cell.key.executor,
-                "median": spread.median,
-                "expected": spread.expected,
-                "label": label,
-                "expected_label": expected or "no figure",
-            }
-        )
+        figures = {"median": spread.median, "expected": spread.expected}
+        words = {"label": label, "expected_label": expected or "no figure"}
+        medians.append({"row": row, "executor": cell.key.executor, **figures, **words})
         forks += _forks(cell, figure.name, row)
     if not medians:
         return None
     names = [one.name for one in group.figures] if group.same_scale else [figure.name]
     lines = 2 if any("\n" in row["row"] for row in medians) else 1
     scale = BarScale(figure.title, _highest(peers, names), figure.linear_to, lines)
-    axes = (axis for axis in piece.page.apart if piece.varies(axis))
-    words = axis_words(piece, cells[0].key)
-    title = ", ".join([words["jdk"], *map(words.__getitem__, axes)])
+    axes = ("jdk", *(axis for axis in piece.page.apart if piece.varies(axis)))
+    title = ", ".join(map(axis_words(piece, cells[0].key).__getitem__, axes))
     if len(group.figures) > 1:
         title = f"{figure.short}: {title}"
     description = f"{figure.title} of {title}: a bar for the median, a point per fork, a tick where one is expected"
-    drawing = expected_bars(medians, forks, scale=scale, order=order, description=description)
+    drawing = expected_bars(medians, forks, scale=scale, order=piece.order, description=description)
     return Chart(f"experiment-{piece.kind}-{group.id}-{number}", title, "; ".join(notes), drawing)
 
 
-def _labels(piece: ExperimentSlice, page: Page, peers: Sequence[CellStats]) -> dict[CellKey, str]:
+def _labels(piece: ExperimentSlice, peers: Sequence[CellStats]) -> dict[CellKey, str]:
     """The label of each cell of charts that are compared: what leads, and on a second line what else tells it from the
     others."""
-    here = ExperimentSlice(tuple(peer.key for peer in peers), tuple(peers), piece.kind)
+    here = ExperimentSlice(tuple(peer.key for peer in peers), tuple(peers), piece.order, piece.kind)
     if piece.by_subject:
         arms = here.varies("executor")
         return {key: "\n".join([piece.subject(key), *([key.executor] if arms else [])]) for key in here.keys}
-    inner = (axis for axis in ("workload", "load", "burn_us", "wait_us", "cpus") if axis not in page.apart)
+    inner = (axis for axis in ("workload", "load", "burn_us", "wait_us", "cpus") if axis not in piece.page.apart)
     axes = [axis for axis in inner if here.tells_apart(axis)]
-    return {cell.key: _label(piece, cell, axes) for cell in peers}
-
-
-def _label(piece: ExperimentSlice, cell: CellStats, axes: Iterable[str]) -> str:
-    words, load = axis_words(piece, cell.key), cell.load
-    if isinstance(load, CountLoad):
-        words["load"] = f"{load.count:,}"
-    second = ", ".join(map(words.__getitem__, axes))
-    return f"{cell.key.executor}\n{second}" if second else cell.key.executor
+    found: dict[CellKey, str] = {}
+    for cell in peers:
+        words = axis_words(piece, cell.key)
+        if isinstance(cell.load, CountLoad):
+            words["load"] = f"{cell.load.count:,}"
+        second = ", ".join(map(words.__getitem__, axes))
+        found[cell.key] = f"{cell.key.executor}\n{second}" if second else cell.key.executor
+    return found
 
 
 def _forks(cell: CellStats, name: str, row: str) -> Iterator[Row]:
-    metric = cell.metric(name)
-    for fork, figure in cell.figures(metric).items() if metric else ():
-        label = measure(figure.value, metric.unit) if metric else ""
-        yield {"row": row, "executor": cell.key.executor, "fork": fork, "value": figure.value, "label": label}
+    if metric := cell.metric(name):
+        for fork, figure in cell.figures(metric).items():
+            label = measure(figure.value, metric.unit)
+            yield {"row": row, "executor": cell.key.executor, "fork": fork, "value": figure.value, "label": label}
 
 
 def _highest(cells: Sequence[CellStats], names: Sequence[str]) -> float:
-    spreads: list[Spread] = [spread for cell in cells for name in names if (spread := cell.spread(name))]
-    ends = [end for spread in spreads for end in (spread.most, spread.expected) if end is not None]
-    highest = max(ends, default=0.0)
+    spreads = [spread for cell in cells for name in names if (spread := cell.spread(name))]
+    highest = max((end for one in spreads for end in (one.most, one.expected) if end is not None), default=0.0)
     return highest if highest > 0 else 1.0

@@ -1,26 +1,115 @@
-"""The experiments of a run, a section for each kind: first what it came to, in sentences made of figures. Pure."""
+"""The experiments of a run, a section for each kind: first what it came to, in sentences made of figures, then charts,
+and a table with a row for each cell. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.quantities import plural, wait_words, work_words
-from jdkmatrix.experiments.base import CompleteCell, Sentences, at
+from jdkmatrix.domain.quantities import digits, measure, plural, wait_words, work_words
+from jdkmatrix.experiments.base import CompleteCell, Sentences, Spread, at
 from jdkmatrix.experiments.kinds import BY_NAME
-from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.blocks.inline import element, joined, say
-from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, FactList, PageBlock, Prose, Section
-from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.report.blocks.inline import cell_page, element, joined, say, small
+from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Fact, FactList, PageBlock, Prose, Section
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.shown import axis_column, named, state_badge
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
 from jdkmatrix.report.experiments.bars import bar_groups
-from jdkmatrix.report.experiments.fork_facts import expectations, stacks_of_kind
-from jdkmatrix.report.experiments.pinning_heat import pinning_blocks
-from jdkmatrix.report.experiments.table import figures_table
-from jdkmatrix.report.experiments.words import endings, given, load_of, place, seen_in
+from jdkmatrix.report.experiments.pinning import pinning_blocks, stacks_of_kind
+from jdkmatrix.report.experiments.words import (
+    ended,
+    endings,
+    expectation_of,
+    given,
+    load_of,
+    place,
+    seen_in,
+    spread_figure,
+    titled,
+)
 from jdkmatrix.report.words.numbers import Figure, missing
+from jdkmatrix.report.words.sentences import STATUS_WORDS, State
+
+_AXES = ("jdk", "workload", "load", "cpus", "burn_us", "wait_us")
+
+
+def figures_table(piece: ExperimentSlice) -> DataTable:
+    """`expected` and the ratio to it stand before the other figures."""
+    axes = [axis for axis in _AXES if piece.varies(axis)]
+    figures = _figures(piece)
+    by_key = {cell.key: cell for cell in piece.cells}
+    return DataTable(
+        label=f"Table of {piece.page.title}",
+        columns=(
+            Column("Arm", head=True),
+            *(Column("Experiment") if axis == "workload" else axis_column(axis) for axis in axes),
+            Column("Outcome", "ends"),
+            Column("Expected", "num"),
+            Column(joined("Measured ", small("/ expected")), "num"),
+            *(Column(titled(one.title, one.unit, "name"), "num") for one in figures.values()),
+            Column(joined("Forks ", small("usable/ran"))),
+        ),
+        rows=[_row(piece, key, by_key.get(key), axes, figures) for key in piece.keys],
+        css="figures",
+        sortable=True,
+        tall=True,
+    )
+
+
+def _figures(piece: ExperimentSlice) -> dict[str, Spread]:
+    """Every figure that a cell has, by its name; each behind those that stand before it in a cell."""
+    names: list[str] = []
+    found: dict[str, Spread] = {}
+    for cell in piece.cells:
+        at = 0
+        for spread in cell.spreads:
+            found[spread.name] = spread
+            if spread.name in names:
+                at = names.index(spread.name) + 1
+            else:
+                names.insert(at, spread.name)
+                at += 1
+    return {name: found[name] for name in names}
+
+
+def _row(
+    piece: ExperimentSlice, key: CellKey, cell: CellStats | None, axes: Sequence[str], figures: Mapping[str, Spread]
+) -> tuple[Cell, ...]:
+    state = cell.state if cell else State.NOT_MEASURED
+    forks, usable = (cell.record.forks, cell.usable) if cell else ((), ())
+    why = "this experiment has no such figure" if usable else f"{state.value}: no fork can be used"
+    spreads = {spread.name: spread for spread in cell.spreads} if cell else {}
+    lost = ((fork.status, reason.message) for fork in forks if not fork.usable for reason in fork.reasons)
+    reasons = dict.fromkeys(f"{STATUS_WORDS[of]}: {message}" for of, message in lost)
+    counts = f"{len(usable)}/{len(forks)}"
+    return (
+        named(key.executor, piece.order, cell_page(key) if cell else None),
+        *(_axis(piece, axis, key) for axis in axes),
+        joined(*ended(forks), *(element("p", text, css="reason") for text in reasons)),
+        *_against(cell.against if cell else None),
+        *(spread_figure(spreads[name]) if name in spreads else missing(why) for name in figures),
+        Sorted(joined(state_badge(cell), " ", small(counts)), f"{state.value} {counts}"),
+    )
+
+
+def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Figure:
+    if axis == "load":
+        return Figure(load_of(piece, key), None, key.load)
+    value = getattr(key, axis)
+    return Figure(f"{value:,}", value) if isinstance(value, int) else Figure(str(value), None)
+
+
+def _against(spread: Spread | None) -> tuple[Figure, Figure]:
+    """Expected, with the name of the figure that it is for; and measured over expected."""
+    if spread is None or spread.expected is None:
+        return (missing("nothing is expected of its figures"),) * 2
+    expected = Figure(measure(spread.expected, spread.unit), spread.expected, f"of {spread.name}", spread.name)
+    if spread.expected == 0:
+        return expected, missing(f"0 is expected: {measure(spread.median, spread.unit)} was measured")
+    ratio = spread.median / spread.expected
+    return expected, Figure(digits(ratio, 3), ratio, f"{spread.name}: median over forks / expected")
 
 
 def answers(piece: ExperimentSlice) -> tuple[AnswerBox, ...]:
@@ -28,7 +117,11 @@ def answers(piece: ExperimentSlice) -> tuple[AnswerBox, ...]:
     found = []
     for jdk in piece.jdks:
         cells = [cell for cell in piece.cells if cell.key.jdk == jdk]
-        complete = [_told(piece, cell) for cell in cells if _complete(cell)]
+        complete = [
+            _told(piece, cell)
+            for cell in cells
+            if cell.usable and all(result.outcome == "complete" for result in cell.usable_results)
+        ]
         sentences = (*BY_NAME[piece.kind].sentences(complete), *_ends(piece, cells))
         nothing = (("", "No cell of this JDK has a fork whose figures can be used."),)
         found.append(AnswerBox(jdk, sentences or nothing))
@@ -45,10 +138,6 @@ def _told(piece: ExperimentSlice, cell: CellStats) -> CompleteCell:
         seen=seen_in(cell),
         spreads={one.name: one for one in cell.spreads},
     )
-
-
-def _complete(cell: CellStats) -> bool:
-    return bool(cell.usable) and all(result.outcome == "complete" for result in cell.usable_results)
 
 
 def _ends(piece: ExperimentSlice, cells: Iterable[CellStats]) -> Sentences:
@@ -69,16 +158,26 @@ def _name(piece: ExperimentSlice, cell: CellStats) -> str:
     return ", ".join([piece.subject(cell.key), *filter(None, [place(piece, cell, without=("jdk", "workload"))])])
 
 
+def expectations(piece: ExperimentSlice) -> Iterator[Fact]:
+    """Each formula with its source once, and which cells it is for."""
+    found: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
+    for cell in piece.cells:
+        for fork in cell.record.forks:
+            if fork.readings and (expected := expectation_of(fork)):
+                about = (piece.subject(cell.key), cell.key.executor, cell.key.jdk)
+                found.setdefault(expected, []).append(about)
+    for (formula, source), cells in found.items():
+        names = (", ".join(dict.fromkeys(column)) for column in zip(*cells, strict=True))
+        yield Fact(formula, joined(source, small("; ".join(names))))
+
+
 def overhead(piece: ExperimentSlice) -> Iterator[PageBlock]:
     """Ratios are taken inside blocks: median, and least to most."""
     rows: list[tuple[Cell, ...]] = []
-    plain: dict[CellKey, list[CellStats]] = {}
-    for cell in piece.cells:
-        if cell.record.parameters.get("parks") is False:
-            plain.setdefault(_condition(cell), []).append(cell)
+    plain = [cell for cell in piece.cells if cell.record.parameters.get("parks") is False]
     for watched in piece.cells:
-        alike = (cell for cell in plain.get(_condition(watched), ()) if _rest(cell) == _rest(watched))
-        if watched.record.parameters.get("parks") is True and (unwatched := next(alike, None)) is not None:
+        unwatched = next((cell for cell in plain if _asked(cell) == _asked(watched)), None)
+        if watched.record.parameters.get("parks") is True and unwatched is not None:
             condition = f"{watched.key.jdk}, {place(piece, watched, without=('workload', 'jdk'))}"
             rows.append((condition, *(_ratio(watched, unwatched, keys) for keys in ("throughput_per_s", "cpu_s"))))
     if rows:
@@ -86,22 +185,18 @@ def overhead(piece: ExperimentSlice) -> Iterator[PageBlock]:
         yield DataTable("Cost of recording", columns("Condition", "Throughput|ratio#", "CPU time|ratio#"), rows)
 
 
-def _condition(cell: CellStats) -> CellKey:
-    return cell.key.model_copy(update={"workload": ""})
-
-
-def _rest(cell: CellStats) -> dict[str, object]:
-    """What it is asked beside being watched."""
-    return {name: value for name, value in cell.record.parameters.items() if name != "parks"}
+def _asked(cell: CellStats) -> tuple[CellKey, dict[str, object]]:
+    """Its condition, and what it is asked beside being watched."""
+    rest = {name: value for name, value in cell.record.parameters.items() if name != "parks"}
+    return cell.key.model_copy(update={"workload": ""}), rest
 
 
 def _ratio(watched: CellStats, unwatched: CellStats, keys: str) -> Figure:
-    below = {fork.fork: value for fork in unwatched.usable if (value := _value(fork, keys))}
-    ratios = [
-        above / below[fork.fork]
-        for fork in watched.usable
-        if fork.fork in below and (above := _value(fork, keys)) is not None
-    ]
+    above, below = (
+        {fork.fork: value for fork in one.usable if (value := at(fork.result and fork.result.seen, keys)) is not None}
+        for one in (watched, unwatched)
+    )
+    ratios = [value / below[block] for block, value in above.items() if below.get(block)]
     if not ratios:
         return missing("no block has both usable")
     middle = median(ratios)
@@ -109,34 +204,28 @@ def _ratio(watched: CellStats, unwatched: CellStats, keys: str) -> Figure:
     return Figure(f"{middle:.2f}", middle, f"median of {plural(len(ratios), 'block')}", under)
 
 
-def _value(fork: Fork, keys: str) -> float | None:
-    found: float | None = at(fork.result.seen, keys) if fork.result else None
-    return found
-
-
-def experiment_sections(experiments: Cells, order: Sequence[str]) -> tuple[Section, ...]:
-    """`order`: of executors, for their colours."""
+def experiment_sections(experiments: Cells) -> tuple[Section, ...]:
     return tuple(
         Section(
             f"experiment-{piece.kind}",
             joined(f"{piece.page.title} ", element("span", "without a server", css="under")),
-            tuple(_blocks(piece, order)),
+            tuple(_blocks(piece)),
             f"{piece.page.introduction}{_shared(piece)}",
         )
         for piece in of_kinds(experiments)
     )
 
 
-def _blocks(piece: ExperimentSlice, order: Sequence[str]) -> Iterator[PageBlock]:
+def _blocks(piece: ExperimentSlice) -> Iterator[PageBlock]:
     yield AnswerBoxes(answers(piece))
     if facts := tuple(expectations(piece)):
         yield from (Prose(heading="What is expected"), FactList(facts, "expected"))
         yield Prose(f"The program writes each down before it measures. {piece.page.glossary}")
     yield from pinning_blocks(piece)
     yield from stacks_of_kind(piece)
-    yield from bar_groups(piece, order)
+    yield from bar_groups(piece)
     yield from overhead(piece)
-    yield from (Prose(heading="All figures"), figures_table(piece, order), Prose(say("medians")))
+    yield from (Prose(heading="All figures"), figures_table(piece), Prose(say("medians")))
 
 
 def _shared(piece: ExperimentSlice) -> str:

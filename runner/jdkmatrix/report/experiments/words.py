@@ -1,4 +1,4 @@
-"""Plain words for experiments without a server: figures, loads, outcomes. Pure."""
+"""Plain words for experiments without a server: figures, loads, outcomes, and what was expected. Pure."""
 
 from __future__ import annotations
 
@@ -13,24 +13,13 @@ from jdkmatrix.domain.quantities import amount, delay_words, digits, plural
 from jdkmatrix.experiments.base import Seen, Spread
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import ProgramResult
-from jdkmatrix.report.blocks.inline import badge, element, joined, small
+from jdkmatrix.report.blocks.inline import badge, code, element, joined, small
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import State, added_work
+from jdkmatrix.report.words.sentences import added_work
 
-_MEANING = {
-    State.OK: "the program ran to its end",
-    State.INVALID: "it ran, but its figures cannot be trusted and are not used",
-    State.FAILED: "the program gave no result",
-    State.NOT_MEASURED: "planned, but none of its forks has run",
-}
 _MIB_FROM_KIB = 100  # a smaller size has its digits behind too many zeros
-
-
-def state_badge(cell: CellStats | None) -> Markup:
-    state = cell.state if cell else State.NOT_MEASURED
-    return badge(state.value, state.css, _MEANING[state])
 
 
 def given(cell: CellStats) -> TaskLoad:
@@ -144,3 +133,17 @@ def ended(forks: Sequence[Fork]) -> list[str]:
 def titled(name: str, unit: str, css: str | None = None) -> Markup:
     """The head of a column or a row."""
     return joined(element("span", name, css=css) if css else name, *([" ", small(unit)] if unit else []))
+
+
+_NO_FORMULA = "none"
+
+
+def expectation_of(fork: Fork) -> tuple[str, str] | None:
+    """A figure's formula and its source."""
+    found = fork.result.expected if fork.result else None
+    if found is None:
+        return None
+    named = next((one.metric for one in fork.readings if one.expected is not None), None)
+    figure = named or (found.quantity or "").rpartition(".")[2].replace("_", " ")
+    name = "No figure is expected" if found.formula == _NO_FORMULA else joined(f"{figure} = ", code(found.formula))
+    return name, joined(found.source)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import takewhile
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import reference, tuning_of
@@ -12,7 +12,6 @@ from jdkmatrix.domain.quantities import wait_words
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.blocks.kinds import AnswerBox
 from jdkmatrix.report.cells.advice import more_switches
-from jdkmatrix.report.cells.cell_figures import paired_words
 from jdkmatrix.report.cells.judgements import (
     JudgedOutcomes,
     Judgements,
@@ -22,6 +21,7 @@ from jdkmatrix.report.cells.judgements import (
     sentence,
     worth_reporting,
 )
+from jdkmatrix.report.cells.shown import paired_words
 from jdkmatrix.report.cells.slices import Pair, Slice
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import (
@@ -121,10 +121,7 @@ def _crossovers(
     for key in keys:
         by_place.setdefault((key.cpus, key.burn_us), {})[key.wait_us] = found(key)
     return [
-        (
-            f"From which delay? {condition(cpus, TaskSize(burn_us, 0))}",
-            crossover_sentence(Crossover(findings), *pair),
-        )
+        (f"From which delay? {condition(cpus, TaskSize(burn_us, 0))}", crossover_sentence(findings, *pair))
         for (cpus, burn_us), findings in sorted(by_place.items())
         if len(findings) > 1
     ]
@@ -193,37 +190,23 @@ _OPEN = (
     *(PairFinding.NO_EVIDENCE_YET, PairFinding.NO_DIFFERENCE_SEEN, PairFinding.CANNOT_TELL),
     *(PairFinding.ONE_BLOCK, PairFinding.TOO_FEW_FORKS),
 )
+_Findings = Mapping[int, PairFinding | None]  # by delay in µs; None where there is no pair
 
 
-@dataclass(frozen=True)
-class Crossover:
-    """The findings about one executor against another, by delay in µs; None where there is no pair."""
-
-    findings: Mapping[int, PairFinding | None]
-
-    @property
-    def waits_us(self) -> tuple[int, ...]:
-        return tuple(sorted(self.findings))
-
-    @property
-    def ahead_from_us(self) -> int | None:
-        """The shortest measured delay from which on it is ahead at every longer one, too; None: there is no such."""
-        found = None
-        for wait_us in reversed(self.waits_us):
-            if self.findings[wait_us] is not PairFinding.BETTER:
-                break
-            found = wait_us
-        return found
-
-    def at(self, *wanted: PairFinding | None) -> tuple[int, ...]:
-        return tuple(wait_us for wait_us in self.waits_us if self.findings[wait_us] in wanted)
+def ahead_from_us(findings: _Findings) -> int | None:
+    """The shortest measured delay from which on one executor is ahead at every longer one, too."""
+    ahead = list(takewhile(lambda wait_us: findings[wait_us] is PairFinding.BETTER, sorted(findings, reverse=True)))
+    return ahead[-1] if ahead else None
 
 
-def crossover_sentence(found: Crossover, numerator: str, denominator: str) -> str:
+def crossover_sentence(findings: _Findings, numerator: str, denominator: str) -> str:
     """Speaks of the delays that were measured, and of none between them."""
-    waits = found.waits_us
-    since = found.ahead_from_us
-    ahead, behind = found.at(PairFinding.BETTER), found.at(PairFinding.WORSE)
+    waits, since = sorted(findings), ahead_from_us(findings)
+
+    def at(*wanted: PairFinding | None) -> list[int]:
+        return [wait_us for wait_us in waits if findings[wait_us] in wanted]
+
+    ahead, behind = at(PairFinding.BETTER), at(PairFinding.WORSE)
     if since == waits[0]:
         words = f"{numerator} is ahead at every delay that was measured"
     elif since is not None:
@@ -236,9 +219,9 @@ def crossover_sentence(found: Crossover, numerator: str, denominator: str) -> st
     parts = [words]
     if behind:
         parts.append(f"{denominator} is ahead at {_delays(behind)}")
-    if open_ := found.at(*_OPEN):
+    if open_ := at(*_OPEN):
         parts.append(f"nothing is shown at {_delays(open_)}")
-    if unjudged := found.at(PairFinding.NOT_JUDGED, None):
+    if unjudged := at(PairFinding.NOT_JUDGED, None):
         parts.append(f"no verdict at {_delays(unjudged)}")
     return f"{'; '.join(parts)}. Measured: {_delays(waits)}."
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from markupsafe import Markup
 
@@ -14,42 +14,34 @@ from jdkmatrix.report.blocks.kinds import Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Filter, Sorted, TableRow
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.judgements import worth_reporting
-from jdkmatrix.report.cells.latency import KIND_SHORT, KIND_WORDS
 from jdkmatrix.report.cells.shown import (
     CPU_COST,
     HELD,
+    KIND_SHORT,
+    KIND_WORDS,
     PERCENTILES,
     RATE,
     USE,
     FigureColumn,
     ShownCell,
+    axis_column,
     named,
     shown_cells,
+    state_badge,
 )
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import State, delay_of, tasks_of
 
-# In the order of their filters: title, unit, and whether it stands behind the executor.
-_AXES: dict[str, tuple[str, str, bool]] = {
-    "workload": ("Workload", "", False),
-    "server": ("Server", "", False),
-    "jdk": ("JDK", "", False),
-    "executor": ("Executor", "", False),
-    "cpus": ("CPUs", "", True),
-    "burn_us": ("Task", "duration, µs", True),
-    "wait_us": ("Remote", "delay, µs", True),
-    "load": ("Load", "", True),
-    "driver": ("Driver", "", True),
-}
-_NUMBERS = ("cpus", "burn_us", "wait_us")
-_FILTER_TITLES = {"burn_us": "Task duration, µs", "wait_us": "Remote delay, µs"}
+_BEFORE = ("workload", "server", "jdk")  # the executor
+_BEHIND = ("cpus", "burn_us", "wait_us", "load", "driver")
+_AXES = (*_BEFORE, "executor", *_BEHIND)
 
 
 def cells_section(judged: JudgedRun) -> Section:
     cells = judged.cells
     shown = tuple(shown_cells(cells, judged.judgements))
-    varying = [axis for axis in _AXES if len({one.axis(axis) for one in shown} - {""}) > 1]
+    varying = [axis for axis in _AXES if len(set(_values(axis, shown)) - {""}) > 1]
     counts = {state: number for state in State if (number := sum(one.state is state for one in shown))}
     badges = [badge(f"{number} {state.value}", state.css) for state, number in counts.items()]
     constant = _constant_words(shown, varying)
@@ -58,21 +50,19 @@ def cells_section(judged: JudgedRun) -> Section:
     service = ""
     if "uncorrected" in kinds:
         service = f"Percentiles {'' if kind else 'of closed loops '}are {KIND_WORDS['uncorrected']}."
-    figures = _figures(judged, shown)
-    before = [axis for axis in varying if not _AXES[axis][2] and axis != "executor"]
-    behind = [axis for axis in varying if _AXES[axis][2]]
-    axes = [(axis, _FILTER_TITLES.get(axis, _AXES[axis][0]), _values(axis, shown)) for axis in varying]
+    listed: list[tuple[Column, Callable[[ShownCell], Cell]]] = [
+        *(_axis(axis) for axis in _BEFORE if axis in varying),
+        (Column("Executor", head=True), lambda one: named(one.key.executor, cells.order, one.href)),
+        (Column(joined("Status ", small("usable forks"))), _status),
+        *(_axis(axis) for axis in _BEHIND if axis in varying),
+        *((one.column(kind if one in PERCENTILES else ""), one.of) for one in _figures(judged, shown)),
+    ]
+    axes = [(axis, Markup(axis_column(axis).title).striptags(), _values(axis, shown)) for axis in varying]
     states = [("status", "Status", tuple(state.value for state in counts))] if len(counts) > 1 else []
     table = DataTable(
         label="Table of cells",
-        columns=(
-            *map(_axis_column, before),
-            Column("Executor", head=True),
-            Column(joined("Status ", small("usable forks"))),
-            *map(_axis_column, behind),
-            *(one.column(kind if one in PERCENTILES else "") for one in figures),
-        ),
-        rows=[_row(one, before, behind, figures, judged.order) for one in shown],
+        columns=tuple(column for column, _ in listed),
+        rows=[TableRow([of(one) for _, of in listed], data=_data(one)) for one in shown],
         id="cells-table",
         sortable=True,
         tall=True,
@@ -126,28 +116,19 @@ def _is_news(one: ShownCell, cell: CellStats) -> bool:
     return told and cell.question.in_tables
 
 
-def _axis_column(axis: str) -> Column:
-    title, unit, _ = _AXES[axis]
-    return Column(joined(title, " ", small(unit)) if unit else title, "num" if axis in _NUMBERS else "")
+def _axis(axis: str) -> tuple[Column, Callable[[ShownCell], Cell]]:
+    def value(one: ShownCell) -> Cell:
+        found = one.axis(axis)
+        return Figure(str(found), found) if isinstance(found, int) else found or MISSING
+
+    return axis_column(axis), value
 
 
-def _axis(one: ShownCell, axis: str) -> Cell:
-    value = one.axis(axis)
-    return Figure(str(value), value) if isinstance(value, int) else value or MISSING
-
-
-def _row(
-    one: ShownCell, before: Sequence[str], behind: Sequence[str], figures: Sequence[FigureColumn], order: Sequence[str]
-) -> TableRow:
+def _status(one: ShownCell) -> Cell:
     number = f'<small title="usable forks of those that were planned">{one.forks}</small>'
     number = number if one.state_text == one.state.value else ""
-    return TableRow(
-        (
-            *(_axis(one, axis) for axis in before),
-            named(one.key.executor, order.index(one.key.executor), one.href),
-            Sorted(one.state_badge + Markup(f" {number}"), f"{one.state.value} {one.forks}"),
-            *(_axis(one, axis) for axis in behind),
-            *(column.of(one) for column in figures),
-        ),
-        data=(*((axis, str(one.axis(axis))) for axis in (*AXES, "driver")), ("status", one.state.value)),
-    )
+    return Sorted(state_badge(one.cell) + Markup(f" {number}"), f"{one.state.value} {one.forks}")
+
+
+def _data(one: ShownCell) -> tuple[tuple[str, str], ...]:
+    return (*((axis, str(one.axis(axis))) for axis in (*AXES, "driver")), ("status", one.state.value))

@@ -8,17 +8,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from jdkmatrix.claims.address import web
 from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.run import HostFacts, RunRecord, ServerFacts, Session
-from jdkmatrix.report.blocks.kinds import Fact
+from jdkmatrix.records.provenance import Provenance
+from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
+from jdkmatrix.report.blocks.inline import badge, folded, joined, link, paragraphs, pre
+from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Pre, Section
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import planned_forks
 from jdkmatrix.report.words.numbers import span
+from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.store.loaded import LoadedRun
 
 _GIB = 1024**3
+_UNITS = {
+    "threads": "threads",
+    "memory": "bytes of memory",
+    "open files": "open files",
+    "CPU quota": "thousandths of a CPU",
+}
 
 
 def ranges(numbers: Iterable[int]) -> str:
@@ -62,6 +73,26 @@ def started(fork: Fork) -> Fact:
     return Fact("Started", moment(fork.started_at) + (f", {took}" if took else ""))
 
 
+def order_words(fork: Fork, run: RunRecord) -> str:
+    """Where it stood in block and run; which attempt and session it is, where there are several."""
+    attempt = f", attempt {fork.attempt}" if fork.attempt > 1 else ""
+    session = f", session {fork.session}" if len(run.sessions) > 1 else ""
+    return f"{fork.position} in block {fork.fork}, {fork.sequence} in the run{attempt}{session}"
+
+
+def place_facts(fork: Fork, run: RunRecord, cpus: str) -> tuple[Fact, ...]:
+    """When and where it ran."""
+    confined = confined_words(fork.confinement.method, fork.confinement.why_not_cgroup)
+    when = (Fact("Order", order_words(fork, run)), started(fork))
+    return (*when, Fact("CPUs", cpus), Fact("CPU confinement", confined))
+
+
+def limited(fork: Fork) -> Iterator[Fact]:
+    """Its limits, if it had any."""
+    if fork.limits:
+        yield Fact("Limits", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits))
+
+
 def host_facts(host: HostFacts) -> tuple[Fact, ...]:
     cpu = host.cpu
     smt = "SMT on" if cpu.smt else "SMT off"
@@ -95,74 +126,60 @@ def host_facts(host: HostFacts) -> tuple[Fact, ...]:
     )
 
 
-def run_facts(run: RunRecord) -> tuple[Fact, ...]:
+def run_facts(run: RunRecord) -> Iterator[Fact]:
+    latest, host = run.latest_session, run.latest_session.host
+    virtual = host.virtualisation or "no virtualisation seen"
+    cores = f"{plural(host.cpu.cores, 'core')}, {plural(len(host.cpu.allowed), 'CPU')} usable"
     took = duration(run.first_session) if len(run.sessions) == 1 else None
-    latest = run.latest_session
-    dirty = " with uncommitted changes" if is_dirty(run) else ""
-    commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"
-    jdks = [jdk.id for jdk in run.jdks if jdk.selected and jdk.available]
-    programs = bool(run.cells) and all(key.server == NO_SERVER for key in run.cells)
+    yield Fact("CPU", host.cpu.model)
+    yield Fact("Host", f"{cores}; Linux {(host.kernel.split() or [''])[0]}; {virtual}")
+    yield Fact("Measured", moment(run.started_at) + (f", {took}" if took else ""))
+    for server in run.servers:
+        name = f"Server {server.id}" if len(run.servers) > 1 else "Server"
+        archive = f"archive sha256 {server.sha256}" if server.sha256 else None
+        yield Fact(name, f"{server.name} {server.version}".rstrip(), archive)
+    for one in own_applications(run):
+        yield Fact("Application", f"{one.workload}, GET {one.path}; {one.files}", one.how)
+    yield Fact("JDKs", ", ".join(jdk.id for jdk in run.jdks if jdk.selected and jdk.available) or "none")
     drivers = "; ".join(
         f"{d.name} {d.version}" + (f" on Java {d.java_version}" if d.java_version else "") for d in run.drivers
     )
-    return (
-        Fact("CPU", latest.host.cpu.model),
-        Fact("Host", _host_line(latest.host)),
-        Fact("Measured", moment(run.started_at) + (f", {took}" if took else "")),
-        *(_server(server, f"Server {server.id}" if len(run.servers) > 1 else "Server") for server in run.servers),
-        *own_facts(run),
-        Fact("JDKs", ", ".join(jdks) or "none"),
-        *([Fact("Driver", drivers or "none")] if drivers or not programs else []),
-        Fact("Tool", f"jdk-matrix {latest.tool_version}{commit}"),
-        *_pinned(run),
-        *_scenario(run),
-        Fact("Profile, seed", f"{run.profile}{_narrowed(run)}, seed {run.seed}"),
-        *_stopping(run),
-    )
+    programs = bool(run.cells) and all(key.server == NO_SERVER for key in run.cells)
+    if drivers or not programs:
+        yield Fact("Driver", drivers or "none")
+    dirty = " with uncommitted changes" if is_dirty(run) else ""
+    commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"
+    yield Fact("Tool", f"jdk-matrix {latest.tool_version}{commit}")
+    if run.provenance is not None:
+        yield _parts(run, run.provenance)
+    if found := run.scenario:
+        yield Fact("Scenario", f"{found.name}, {'as published' if found.scale == 'article' else 'scaled down'}")
+        yield Fact("Published", ", ".join(found.published), "ids of the published results that this run repeats")
+    narrowed = "; ".join(f"{axis} {', '.join(map(str, values))}" for axis, values in run.selection.items())
+    yield Fact("Profile, seed", f"{run.profile}{f' with {narrowed}' if narrowed else ''}, seed {run.seed}")
+    if rules := run.stopping:
+        known = f"until every ratio is known to ± {rules.precision * 100:g} %"
+        yield Fact("Blocks", f"{rules.min_blocks} to {rules.max_blocks}, {known}")
+
+
+def _parts(run: RunRecord, provenance: Provenance) -> Fact:
+    """How its parts were pinned. A run from the flake says in a notice what the flake did not give; of any other that
+    is told here."""
+    inputs = [f"{one.name} {one.rev[:12] if one.rev else 'without a revision'}" for one in provenance.inputs]
+    missing = provenance.not_pinned(source_dirty=is_dirty(run))
+    hashes = "; ".join(f"{one.name} {one.nar_hash}" for one in provenance.inputs if one.nar_hash) or None
+    words = "not fully pinned" if missing else "fully pinned"
+    if inputs:
+        words += f", from the flake: {', '.join(inputs)}"
+    elif missing:
+        words += f": {'; '.join(missing)}"
+    return Fact("Parts", words, hashes)
 
 
 def is_dirty(run: RunRecord) -> bool | None:
     """Had the source uncommitted changes in any session? None: of one it is not known."""
     told = [session.git_dirty for session in run.sessions]
     return True if True in told else None if None in told else False
-
-
-def _server(server: ServerFacts, name: str) -> Fact:
-    archive = f"archive sha256 {server.sha256}" if server.sha256 else None
-    return Fact(name, f"{server.name} {server.version}".rstrip(), archive)
-
-
-def _pinned(run: RunRecord) -> Iterator[Fact]:
-    if run.provenance is None:
-        return
-    inputs = [f"{one.name} {one.rev[:12] if one.rev else 'without a revision'}" for one in run.provenance.inputs]
-    by = f", from the flake: {', '.join(inputs)}" if inputs else ""
-    hashes = "; ".join(f"{one.name} {one.nar_hash}" for one in run.provenance.inputs if one.nar_hash) or None
-    missing = run.provenance.not_pinned(source_dirty=is_dirty(run))
-    yield Fact("Parts", ("not fully pinned" if missing else "fully pinned") + by, hashes)
-
-
-def _scenario(run: RunRecord) -> Iterator[Fact]:
-    if found := run.scenario:
-        yield Fact("Scenario", f"{found.name}, {'as published' if found.scale == 'article' else 'scaled down'}")
-        yield Fact("Published", ", ".join(found.published), "ids of the published results that this run repeats")
-
-
-def _stopping(run: RunRecord) -> Iterator[Fact]:
-    if rules := run.stopping:
-        known = f"until every ratio is known to ± {rules.precision * 100:g} %"
-        yield Fact("Blocks", f"{rules.min_blocks} to {rules.max_blocks}, {known}")
-
-
-def _host_line(host: HostFacts) -> str:
-    virtual = host.virtualisation or "no virtualisation seen"
-    cores = f"{plural(host.cpu.cores, 'core')}, {plural(len(host.cpu.allowed), 'CPU')} usable"
-    return f"{cores}; Linux {(host.kernel.split() or [''])[0]}; {virtual}"
-
-
-def _narrowed(run: RunRecord) -> str:
-    parts = [f"{axis} {', '.join(map(str, values))}" for axis, values in run.selection.items()]
-    return f" with {'; '.join(parts)}" if parts else ""
 
 
 def reproduce(run: RunRecord) -> str:
@@ -219,11 +236,6 @@ def own_applications(run: RunRecord) -> Iterator[OwnApplicationFacts]:
             yield OwnApplicationFacts(name, own["path"], parts.get(name, "its files were not recorded"), how)
 
 
-def own_facts(run: RunRecord) -> Iterator[Fact]:
-    for one in own_applications(run):
-        yield Fact("Application", f"{one.workload}, GET {one.path}; {one.files}", one.how)
-
-
 @dataclass(frozen=True)
 class ForkCount:
     """How many forks can be used, and what became of the others, in a line. `amber`: some were lost."""
@@ -254,3 +266,61 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
     return ForkCount(
         text=f"{text}{f': {lost}' if lost else ''}{f'; {again} measured again' if again else ''}", amber=lost != ""
     )
+
+
+_COLUMNS = columns("JDK", "Vendor", "VM", "Version~", "Source", "State", "Remark=")
+
+
+def jdks_section(jdks: Sequence[JdkRecord]) -> Section:
+    """Those that were selected, and the others of the catalogue below them."""
+    selected, others = ([jdk for jdk in jdks if jdk.selected is wanted] for wanted in (True, False))
+    blocks: list[PageBlock] = [_table(selected, "Table of JDKs")]
+    if others:
+        summary = f"{len(others)} more of the catalogue, not selected here"
+        blocks.append(Disclosure(summary, (_table(others, "Table of JDKs that were not selected"),)))
+    return Section("jdks", "JDKs", blocks)
+
+
+def jdk_facts(jdk: JdkRecord) -> tuple[Fact, ...]:
+    """In short, for the page of a cell."""
+    words = f"{jdk.id}: {jdk.vendor}, {_vm(jdk)}, {_version(jdk)}; from: {jdk.source or '–'}"
+    return (Fact("JDK", words), *(Fact("Known bug", f"{bug.id}: {bug.summary}") for bug in jdk.known_bugs))
+
+
+def reports_of_itself(jdk: JdkRecord) -> tuple[str, ...]:
+    """The output of `java -version`, and its file `release`."""
+    release = "\n".join(f"{key}={value}" for key, value in sorted(jdk.release.items()))
+    return tuple(filter(None, (jdk.version_output, release)))
+
+
+def jdk_details(jdk: JdkRecord) -> tuple[Disclosure, ...]:
+    reports = reports_of_itself(jdk)
+    return (Disclosure("What the JDK reports about itself", tuple(map(Pre, reports))),) if reports else ()
+
+
+def _table(jdks: Sequence[JdkRecord], label: str) -> DataTable:
+    return DataTable(label, _COLUMNS, tuple(map(jdk_row, jdks)), "stack", sortable=True)
+
+
+def jdk_row(jdk: JdkRecord) -> tuple[Cell, ...]:
+    """Known bugs and what it reports are folded below the remark."""
+    if jdk.available:
+        state, css = ("measured", "ok") if jdk.selected else ("available, not selected", "none")
+    else:
+        state, css = "not available here", "failed" if jdk.selected else "none"
+    remark: list[str] = [(jdk.notice if jdk.available else jdk.reason) or ""]
+    if jdk.known_bugs:
+        bugs = tuple(joined(link(bug.id, web(bug.url)), f": {bug.summary}") for bug in jdk.known_bugs)
+        names = ", ".join(bug.id for bug in jdk.known_bugs)
+        remark.append(folded(f"Known bugs: {names}", paragraphs(bugs), css="bugs"))
+    if reports := reports_of_itself(jdk):
+        remark.append(folded("What it reports about itself", *map(pre, reports)))
+    return (jdk.id, jdk.vendor, _vm(jdk), _version(jdk), jdk.source or "–", badge(state, css), joined(*remark))
+
+
+def _vm(jdk: JdkRecord) -> str:
+    return {"hotspot": "HotSpot", "openj9": "OpenJ9"}[jdk.vm]
+
+
+def _version(jdk: JdkRecord) -> str:
+    return jdk.version or f"{jdk.catalogue_version} (catalogue)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from jdkmatrix.domain.quantities import digits
@@ -14,9 +14,9 @@ from jdkmatrix.report.blocks.inline import fill, joined
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.slices import Slice
-from jdkmatrix.report.charts.curves import Axis, stacked
+from jdkmatrix.report.charts.lines import Axis, stacked
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
+from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_group
 from jdkmatrix.stats.forks import fork_readings_us
 
 _MIB = 1024 * 1024
@@ -84,9 +84,7 @@ def memory_charts(place: ChartPlace) -> Iterator[Charts]:
         return
     time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
     yield _stacks(place, time, max(one.rss_bytes for one in readings) / _MIB)
-    for figure in _FIGURES:
-        if group := line_group(figure, place, time, note=partial(_mean_at_end, figure)):
-            yield group
+    yield from filter(None, (line_group(one, place, time, note=partial(_mean_at_end, one)) for one in _FIGURES))
 
 
 def readings_words(piece: Slice) -> str | None:
@@ -112,18 +110,23 @@ def grouped(reading: MemoryReading) -> dict[str, float]:
 def _stacks(place: ChartPlace, time: Axis, highest_mib: float) -> Charts:
     size = Axis("resident MiB", 0, highest_mib * 1.05)
     charts = []
-    for number, (title, cells) in enumerate(place.piece.conditions(place.order)):
+    for number, (title, cells) in enumerate(place.piece.conditions()):
         for cell in cells:
             fork = next((fork for fork in reversed(cell.usable) if fork.memory), None)
             if fork is None:
                 continue
+            rows: list[Row] = [
+                {"origin": group, "place": slot, "x": one.t_s, "y": mib}
+                for one in fork.memory
+                for slot, (group, mib) in enumerate(grouped(one).items())
+            ]
             charts.append(
                 Chart(
-                    id=f"{place.id_prefix}-stack-{number}-{place.order.index(cell.key.executor)}",
+                    id=f"{place.id_prefix}-stack-{number}-{place.piece.order.index(cell.key.executor)}",
                     title=f"{cell.key.executor} on {title}, fork {fork.fork}",
                     note=_note(fork.memory[-1]),
                     drawing=stacked(
-                        list(_stack_rows(fork.memory)),
+                        rows,
                         x=time,
                         y=size,
                         origins=GROUPS,
@@ -139,14 +142,6 @@ def _stacks(place: ChartPlace, time: Axis, highest_mib: float) -> Charts:
         tuple(charts),
         tuple(joined(fill(f"o{slot}"), name) for slot, name in enumerate(GROUPS)),
         place.css,
-    )
-
-
-def _stack_rows(readings: Iterable[MemoryReading]) -> Iterable[Row]:
-    return (
-        {"origin": group, "place": place, "x": one.t_s, "y": mib}
-        for one in readings
-        for place, (group, mib) in enumerate(grouped(one).items())
     )
 
 

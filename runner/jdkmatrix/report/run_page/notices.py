@@ -13,16 +13,14 @@ from jdkmatrix.figures.refusals import gated_figures
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.kinds import (
-    Notice,
-)
+from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements, Refusals, against, verdict
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
-from jdkmatrix.report.run_page.clock import calibration_notices, clock_notices
 from jdkmatrix.report.run_page.facts import is_dirty, own_applications
 from jdkmatrix.report.run_page.precision import check_blocks, dependence_notices
+from jdkmatrix.report.run_page.sessions import calibration_notices, clock_notices
 from jdkmatrix.report.words.numbers import apart, p_value, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import (
     because,
@@ -30,6 +28,7 @@ from jdkmatrix.report.words.sentences import (
     condition,
     not_judged_words,
     refusals_words,
+    served_words,
 )
 from jdkmatrix.servers.outside import PLATFORM_BELOW, VIRTUAL_AT_LEAST
 from jdkmatrix.stats.modes import FEWEST, P_MAX, Modes, two_modes
@@ -38,9 +37,8 @@ from jdkmatrix.stats.verdicts import Verdict, adjust
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
-_SHOW_MODES = (
-    10  # forks whose interval covers the truth nearly as often as it says, whatever the starts (stats/intervals)
-)
+# Forks whose interval covers the truth nearly as often as it says, whatever the starts (stats/intervals).
+_SHOW_MODES = 10
 _FEW_FORKS = (
     ("warn", "One block only", 1, 1, "one usable fork: there is no interval, and a difference may be chance."),
     (
@@ -59,7 +57,7 @@ _FEW_FORKS = (
 def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
     """Those that change how the figures of the run must be read come first."""
     run, loaded, cells = judged.run, judged.loaded, judged.cells
-    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(cells, judged.judgements)]
+    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(judged.judgements)]
     if loaded.damaged:
         files = plural(len(loaded.damaged), "file")
         text = f"{files}: nothing here counts what stood there. The files are named below."
@@ -84,7 +82,7 @@ def pair_warnings(judged: JudgedRun, *keys: CellKey) -> Iterable[Notice]:
     found = [
         *_cell_notices(cells),
         *clock_notices([cell.record for cell in cells], run.promised_precision),
-        *aa_notices(judged.cells, judged.judgements, keys),
+        *aa_notices(judged.judgements, keys),
     ]
     return (notice for notice in found if notice.weight == "warn")
 
@@ -106,12 +104,11 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
             "being seen; ratios inside a block suffer less than absolute figures.",
         )
     if is_dirty(run):
-        yield Notice(
-            "info", "Uncommitted changes", "The tool had changes that are in no commit: not exactly repeatable."
-        )
-    loose = run.provenance.not_pinned(source_dirty=is_dirty(run)) if run.provenance else ()
-    if loose:
-        yield Notice("info", "Not fully pinned", f"What the flake would have given, and did not: {'; '.join(loose)}.")
+        told = "The tool had changes that are in no commit: not exactly repeatable."
+        yield Notice("info", "Uncommitted changes", told)
+    from_flake = run.provenance if run.provenance and run.provenance.inputs else None
+    if from_flake and (loose := from_flake.not_pinned(source_dirty=is_dirty(run))):
+        yield Notice("info", "Not fully pinned", f"The flake did not give everything: {'; '.join(loose)}.")
     yield from own_notices(run)
     missing = [jdk for jdk in run.jdks if jdk.selected and not jdk.available]
     if missing:
@@ -171,14 +168,15 @@ def warned(notices: Sequence[Notice]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(notice.title for notice in notices if notice.weight == "warn"))
 
 
-def aa_notices(cells: Cells, judgements: Judgements, beside: Collection[CellKey] = ()) -> Iterable[Notice]:
+def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iterable[Notice]:
     """One for each cell that was measured again, or of those under the condition of `beside`. The checks of a page are
     judged among themselves."""
+    cells = judgements.cells
     keys = dict.fromkeys(peer for key in beside for peer in cells.peers(key)) if beside else cells.keys
     for key in filter(lambda key: is_aa_arm(key.executor), keys):
         base = first_arm(key.executor)
         metric = cells.leading(key)
-        arms = f"{base} against itself on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
+        arms = f"{base} against itself on {key.jdk}, {served_words(key)}, {condition(key.cpus, key.task)}, {key.load}"
         judged = judgements.of(metric, key)
         outcomes = judgements.outcomes(key)
         if outcomes is not None and outcomes.differs:

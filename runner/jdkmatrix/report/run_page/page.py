@@ -28,14 +28,13 @@ from jdkmatrix.report.claims.published import claim_in_run, published_blocks
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts, sessions
 from jdkmatrix.report.run_page.cells_table import cells_section
-from jdkmatrix.report.run_page.facts import count_forks
-from jdkmatrix.report.run_page.jdks import jdks_section
+from jdkmatrix.report.run_page.facts import count_forks, jdks_section
 from jdkmatrix.report.run_page.notices import warned
 from jdkmatrix.report.run_page.precision import precision_section
 from jdkmatrix.report.run_page.sections import sections
 from jdkmatrix.report.run_page.troubles import troubles_section
 from jdkmatrix.report.words.numbers import quantity
-from jdkmatrix.report.words.sentences import State, capitalised, cell_words, family_words
+from jdkmatrix.report.words.sentences import State, capitalised, cell_words, family_words, served_words
 
 
 def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequence[Notice], root: str) -> WebPage:
@@ -47,7 +46,7 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
     if served:
         family = family_words(judgements.comparisons, judgements.checks)
         ended = [Prose(family, css="family")] if family else []
-        parts.append(Container((*sections(cells, judgements, judged.order), *ended), id="answers"))
+        parts.append(Container((*sections(judgements), *ended), id="answers"))
     if experiments:
         parts.append(Container(experiments, id="experiments"))
     later: tuple[PageBlock, ...] = (
@@ -97,7 +96,7 @@ def run_title(judged: JudgedRun) -> str:
     alone = f"without a server: {run.scenario.name if run.scenario else _kinds(experiments) or 'experiments'}"
     if experiments.keys and not keys:
         return capitalised(alone)
-    served = dict.fromkeys(key.served for key in keys)
+    served = dict.fromkeys(map(served_words, keys))
     about = [run.scenario.name] if run.scenario else [*served, *([alone] if experiments.keys else [])]
     return ": ".join(filter(None, ("Thread pool or virtual threads", ", ".join(about))))
 
@@ -148,8 +147,7 @@ def _published(judged: JudgedRun, root: str) -> Iterator[Section]:
     scenario, earlier = run.scenario, judged.earlier_verdicts
     blocks = [
         *published_blocks(
-            [one.claim for one in claims.values()],
-            lambda claim: claim_in_run(claims[claim.id], earlier.get(claim.id)),
+            [one.claim for one in claims.values()], lambda claim: claim_in_run(claims[claim.id], earlier.get(claim.id))
         )
     ]
     if scenario and scenario.not_repeated:

@@ -36,7 +36,6 @@ from jdkmatrix.stats.protocols import (
     cost_in_turns,
     measured_fork,
 )
-from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.stats.verdicts import Verdict
@@ -118,15 +117,12 @@ def _dependence_figures(judged: JudgedDependence | None, blocks: int) -> tuple[F
     if judged is None:
         return (missing(f"{plural(blocks, 'block')}: nothing can be said of fewer than {FEWEST_BLOCKS}"),) * 2
     found = judged.found
-    told = (
-        (digits(found.lag1, 2), found.lag1, found.lag1_p, judged.lag1_p_adjusted),
-        (_change(found), found.change, found.trend_p, judged.trend_p_adjusted),
-    )
-    lag1, trend = (
-        Figure(text, sort, f"{p_value(own)} on its own", f"adjusted {p_value(adjusted)}")
-        for text, sort, own, adjusted in told
-    )
-    return lag1, trend
+
+    def figure(text: str, sort: float, own: float, adjusted: float) -> Figure:
+        return Figure(text, sort, f"{p_value(own)} on its own", f"adjusted {p_value(adjusted)}")
+
+    lag1 = figure(digits(found.lag1, 2), found.lag1, found.lag1_p, judged.lag1_p_adjusted)
+    return lag1, figure(_change(found), found.change, found.trend_p, judged.trend_p_adjusted)
 
 
 def _said(judged: JudgedDependence) -> str:
@@ -194,9 +190,11 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
         if judged is None or half_width_log is None:
             continue
         ratio, known = judged.ratio, math.expm1(half_width_log)
-        ended_by = _decision(ratio, rules) if adaptive else "fixed number"
+        ended_by = "fixed number"
+        if adaptive:
+            short = "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
+            ended_by = "precise enough" if half_width_log <= rules.half_width_log else short
         cost = _cost_of(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
-        whole = cost if isinstance(cost, Protocols) else None
         yield (
             ratio_name(key, base.key.executor),
             metric.title,
@@ -204,16 +202,8 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
             Figure(f"± {known * 100:.{1 if known < 0.1 else 0}f} %", known),
             *_dependence_figures(checks.judged.get(key), ratio.blocks),
             judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
-            _adaptive(cost),
-            _cost(whole.fixed) if whole else _no_fixed(cost),
-            Figure(f"{whole.time_share * 100:.0f} %", whole.time_share) if whole else _no_fixed(cost),
+            *_costs(cost),
         )
-
-
-def _decision(ratio: Ratio, rules: StoppingRules) -> str:
-    if ratio.half_width_log is not None and ratio.half_width_log <= rules.half_width_log:
-        return "precise enough"
-    return "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
 
 
 def _cost_of(cell: CellStats, base: CellStats, rules: StoppingRules) -> AsMeasured | str:
@@ -228,19 +218,19 @@ def _cost_of(cell: CellStats, base: CellStats, rules: StoppingRules) -> AsMeasur
         return str(error)
 
 
-def _cost(cost: Cost, title: str | None = None) -> Figure:
-    return Figure(f"{plural(cost.blocks, 'block')}, {span(cost.total_s)}", cost.total_s, title)
-
-
-def _adaptive(cost: AsMeasured | str) -> Figure:
+def _costs(cost: AsMeasured | str) -> tuple[Figure, Figure, Figure]:
+    """As here, with forks of a fixed length, and the share of the time."""
     if isinstance(cost, str):
-        return missing(cost)
+        return (missing(cost),) * 3
     title = (
         f"scatter of the log ratio of one block: {cost.between_forks_log:.3f} between forks, "
         f"{cost.inside_forks_log:.3f} inside as recorded"
     )
-    return _cost(cost.adaptive, title)
+    here = _cost(cost.adaptive, title)
+    if not isinstance(cost, Protocols):
+        return here, missing(_IN_TURNS), missing(_IN_TURNS)
+    return here, _cost(cost.fixed), Figure(f"{cost.time_share * 100:.0f} %", cost.time_share)
 
 
-def _no_fixed(cost: AsMeasured | str) -> Figure:
-    return missing(cost if isinstance(cost, str) else _IN_TURNS)
+def _cost(cost: Cost, title: str | None = None) -> Figure:
+    return Figure(f"{plural(cost.blocks, 'block')}, {span(cost.total_s)}", cost.total_s, title)

@@ -14,11 +14,11 @@ from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Sample
 from jdkmatrix.report.blocks.kinds import Chart, Charts
-from jdkmatrix.report.cells.cell_figures import amount
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.charts.curves import Axis, lines
+from jdkmatrix.report.cells.shown import amount
+from jdkmatrix.report.charts.lines import Axis, lines
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.lines import ChartPlace, LineFigure, Points, line_group
+from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_group
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.stats.ramps import (
     CAUGHT_UP_SHARE,
@@ -57,10 +57,6 @@ def peak_rule(load: RisingLoad) -> str:
     )
 
 
-def _completed(fork: Fork) -> Points:
-    return ((second.t_s, second.completed_rps) for second in seconds_of(fork))
-
-
 def _percentile(name: str) -> Callable[[Fork], Points]:
     def points(fork: Fork) -> Points:
         for window in fork.valid_windows:
@@ -87,7 +83,7 @@ _THROUGHPUT = LineFigure(
     "throughput",
     "Throughput second by second",
     "answered per second",
-    _completed,
+    lambda fork: ((second.t_s, second.completed_rps) for second in seconds_of(fork)),
     "Requests answered per second; a dashed line is the rate that was asked for.",
 )
 _POOL = LineFigure(
@@ -116,27 +112,25 @@ def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
         return
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
     since, offered = _SINCE[type(load)], _offered(load)
-    asked = offered if isinstance(load, RampedLoad) else []
-    knees = f" A dot marks the knee: {KNEE_RULE}." if isinstance(load, RampedLoad) else ""
+    asked: list[Row] = []
+    p99 = line_group(replace(_P99, words=since), place, time)
+    if isinstance(load, RampedLoad):
+        told = partial(_came_to, KNEE, "knee at {} requests/s", "no knee")
+        knees = replace(_P99, words=f"{since} A dot marks the knee: {KNEE_RULE}.")
+        asked, p99 = offered, line_group(knees, place, time, marks=_knees, note=told)
     peaks = f"{_THROUGHPUT.words} A dot marks the peak: {peak_rule(load)}."
     yield _offered_group(place, load, time)
-    for group in (
-        line_group(
-            replace(_THROUGHPUT, words=peaks),
-            place,
-            time,
-            marks=_peaks,
-            reference=lambda _: asked,
-            note=partial(_came_to, TIME_TO_PEAK, "peak after {} s", "peak not reached"),
-        ),
+    note = partial(_came_to, TIME_TO_PEAK, "peak after {} s", "peak not reached")
+    throughput = replace(_THROUGHPUT, words=peaks)
+    groups = (
+        line_group(throughput, place, time, marks=_peaks, reference=lambda _: asked, note=note),
         line_group(_POOL, place, time, note=_unread),
         line_group(_THREADS, place, time),
         line_group(replace(_P50, words=since), place, time),
-        line_group(replace(_P99, words=f"{since}{knees}"), place, time, marks=_knees, note=_knee_words),
+        p99,
         line_group(replace(_MAX, words=since), place, time),
-    ):
-        if group:
-            yield group
+    )
+    yield from filter(None, groups)
 
 
 def became(cell: CellStats) -> Iterator[str]:
@@ -184,7 +178,7 @@ def _offered_group(place: ChartPlace, load: RisingLoad, time: Axis) -> Charts:
         [],
         x=time,
         y=Axis("requests per second" if of_rate else "connections", 0, max(float(row["y"]) for row in offered) * 1.05),
-        order=place.order,
+        order=place.piece.order,
         reference=offered,
         description="The rate of requests that was asked for, over time" if of_rate else "Connections, over time",
         height=110,
@@ -213,17 +207,13 @@ def _peaks(cell: CellStats) -> Iterable[Row]:
 
 
 def _knees(cell: CellStats) -> Iterable[Row]:
-    for fork in cell.usable if isinstance(cell.load, RampedLoad) else ():
+    for fork in cell.usable:
         seconds = seconds_of(fork)
         if bend := knee(seconds):
             p99_us = next(second.p99_us for second in seconds if second.t_s == bend.t_s)
             text = f"fork {fork.fork}: knee at {digits(bend.asked, 4)} requests/s"
             if p99_us:
                 yield {"executor": cell.key.executor, "x": bend.t_s, "y": p99_us / 1000, "text": text}
-
-
-def _knee_words(cell: CellStats) -> str:
-    return _came_to(KNEE, "knee at {} requests/s", "no knee", cell) if isinstance(cell.load, RampedLoad) else ""
 
 
 def _came_to(metric: Metric, words: str, none: str, cell: CellStats) -> str:

@@ -10,13 +10,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.blocks.kinds import (
-    PageBlock,
-    Prose,
-    Section,
-    Trouble,
-    Troubles,
-)
+from jdkmatrix.report.blocks.kinds import PageBlock, Prose, Section, Trouble, Troubles
 from jdkmatrix.report.cells.shown import ShownCell, shown_cells
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import ranges
@@ -89,17 +83,13 @@ def alike(told: Iterable[tuple[str, int]]) -> list[tuple[str, list[int]]]:
         numbers, forks = found.setdefault(_NUMBER.sub("0", message), ([], []))
         numbers.append(_NUMBER.findall(message))
         forks.append(fork)
-    return [(_filled(words, list(zip(*numbers, strict=True))), forks) for words, (numbers, forks) in found.items()]
+    return [(_filled(words, zip(*numbers, strict=True)), forks) for words, (numbers, forks) in found.items()]
 
 
-def _filled(words: str, columns: Sequence[Sequence[str]]) -> str:
-    ends = iter([sorted(set(column), key=lambda text: float(text.replace(",", ""))) for column in columns])
-    filled = _NUMBER.sub(lambda _: _span(next(ends)), words)
-    return re.sub(r"(?<=[0-9])%", " %", filled)
-
-
-def _span(numbers: Sequence[str]) -> str:
-    return numbers[0] if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+def _filled(words: str, columns: Iterable[Sequence[str]]) -> str:
+    numbers = (sorted(set(column), key=lambda text: float(text.replace(",", ""))) for column in columns)
+    ends = (some[0] if len(some) == 1 else f"{some[0]} to {some[-1]}" for some in numbers)
+    return re.sub(r"(?<=[0-9])%", " %", _NUMBER.sub(lambda _: next(ends), words))
 
 
 def troubles_section(judged: JudgedRun) -> Iterator[Section]:
@@ -120,7 +110,10 @@ def troubles_section(judged: JudgedRun) -> Iterator[Section]:
 
 def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
     if one.cell is None or one.state is State.NOT_MEASURED:
-        reasons: tuple[str, ...] = (_why_not_measured(run),)
+        why = "the run ended before this cell had its turn"
+        if run.status == "complete":
+            why = "the run is complete and has no readable record of this cell: see the files that could not be read"
+        reasons: tuple[str, ...] = (why,)
     else:
         forks = one.cell.record.forks
         reasons = _program_lines(forks) if one.cell.is_program else fork_lines(forks, shortfalls=one.cell.fell_short)
@@ -134,9 +127,3 @@ def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
         status_class="not-steady" if is_ok else one.state.css,
         reasons=reasons or (_NO_REASON,),
     )
-
-
-def _why_not_measured(run: RunRecord) -> str:
-    if run.status == "complete":
-        return "the run is complete and has no readable record of this cell: see the files that could not be read"
-    return "the run ended before this cell had its turn"

@@ -29,8 +29,7 @@ from jdkmatrix.report.site.by_axis import axis_pages
 from jdkmatrix.report.site.claims_page import claims_page, host_verdicts, verdicts
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history_page import history_pages
-from jdkmatrix.report.site.home import home_page
-from jdkmatrix.report.site.offered import offered
+from jdkmatrix.report.site.home import home_page, offered
 from jdkmatrix.report.site.render_runs import RenderedRun, SiteRun, make_all
 from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
 from jdkmatrix.run.code_version import PACKAGE, digest_of_files

@@ -4,40 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.report.blocks.inline import file_stem, joined, link, say, small, strong
 from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section, WebPage
-from jdkmatrix.report.blocks.tables import Column, DataTable
-from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.blocks.tables import Column, DataTable, columns
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, host_names, runs_section
+from jdkmatrix.report.words.sentences import AXIS_TITLES, driven
 from jdkmatrix.report.words.sentences import condition as condition_words
-from jdkmatrix.report.words.sentences import driven
 
 FOLDER = "by"
 INDEX = f"{FOLDER}/index.html"
-KINDS = {"server": "Server", "jdk": "JDK", "executor": "Executor", "workload": "Workload", "host": "Host"}
+KINDS = {axis: AXIS_TITLES[axis] for axis in ("server", "jdk", "executor", "workload", "host")}
 _ROOT = "../../"  # from a page to the site's
 _Part = tuple[RunDigest, list[MeasuredCell]]  # of a run, those cells that a page is about
 
 
-@dataclass(frozen=True)
-class ConditionPlace:
-    """`words`: of the axes of `KINDS` other than the page's and the executor."""
+class ConditionPlace(NamedTuple):
+    """`words`: of the axes of `KINDS` other than the page's and the executor; `load`: and what made it."""
 
     words: tuple[str, ...]
     cpus: int
     size: TaskSize
     load: str
-    driver: str | None
 
     @property
     def order(self) -> tuple[object, ...]:
-        load = driven(self.load, self.driver)
-        return [_by_number(word) for word in self.words], self.cpus, self.size, _by_number(load)
+        return [*map(_by_number, self.words)], self.cpus, self.size, _by_number(self.load)
 
 
 def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
@@ -72,9 +69,10 @@ def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
 def _by_value(axis: str, runs: Sequence[RunDigest]) -> dict[str, list[_Part]]:
     found: dict[str, list[_Part]] = {}
     for run in runs:
-        cells: dict[str, list[MeasuredCell]] = {value: [] for value in _values(run, axis)}
-        for cell in run.cells:
-            value = run.host_id if axis == "host" else getattr(cell, axis)
+        of_cells = [run.host_id if axis == "host" else getattr(cell, axis) for cell in run.cells]
+        there = {"host": [run.host_id], "jdk": [jdk for jdk, _ in run.jdks]}.get(axis, of_cells)
+        cells: dict[str, list[MeasuredCell]] = {value: [] for value in there}
+        for value, cell in zip(of_cells, run.cells, strict=True):
             if value in cells:
                 cells[value].append(cell)
         for value, some in cells.items():
@@ -94,16 +92,6 @@ def _by_number(text: str) -> list[tuple[bool, int, str]]:
     return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
 
-def _values(run: RunDigest, axis: str) -> Iterator[str]:
-    match axis:
-        case "host":
-            yield run.host_id
-        case "jdk":
-            yield from (jdk for jdk, _ in run.jdks)
-        case _:
-            yield from (getattr(cell, axis) for cell in run.cells)
-
-
 _Rows = dict[ConditionPlace, dict[str, str]]  # by executor, the link to its cell
 
 
@@ -113,7 +101,8 @@ def _rows(axis: str, parts: Sequence[_Part], hosts: Mapping[str, str]) -> _Rows:
     for run, cells in parts:
         for cell in cells:
             words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
-            place = ConditionPlace(words, cell.cpus, TaskSize(cell.burn_us, cell.wait_us), cell.load, cell.driver)
+            size = TaskSize(cell.burn_us, cell.wait_us)
+            place = ConditionPlace(words, cell.cpus, size, driven(cell.load, cell.driver))
             found.setdefault(place, {}).setdefault(cell.executor, _entry(cell, run))
     return dict(sorted(found.items(), key=lambda told: told[0].order))
 
@@ -164,15 +153,11 @@ def _table(axis: str, rows: _Rows, hosts: Mapping[str, str]) -> tuple[PageBlock,
         *([Prose(joined(*above[:-1]), css="")] if above else []),
         DataTable(
             "Table of what was measured",
-            (
-                *(Column(KINDS[others[index]], "ends") for index in differ),
-                Column("Condition", head=True),
-                *map(Column, executors),
-            ),
+            (*(Column(KINDS[others[index]], "ends") for index in differ), *columns("Condition", *executors)),
             [
                 (
                     *(place.words[index] for index in differ),
-                    f"{condition_words(place.cpus, place.size)}, {driven(place.load, place.driver)}",
+                    f"{condition_words(place.cpus, place.size)}, {place.load}",
                     *(entries.get(executor, MISSING) for executor in executors),
                 )
                 for place, entries in rows.items()

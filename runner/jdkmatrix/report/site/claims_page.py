@@ -16,8 +16,7 @@ from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section,
 from jdkmatrix.report.blocks.tables import DataTable, columns
 from jdkmatrix.report.claims.evidence import ClaimEvidence, together
 from jdkmatrix.report.claims.published import CameTo, check_blocks, not_checked, published_blocks, verdict_badge
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge
-from jdkmatrix.report.claims.words import rests_on
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge, rests_on
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import RunDigest, host_names
 

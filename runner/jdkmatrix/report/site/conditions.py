@@ -4,11 +4,11 @@ Pure."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Protocol
 
+from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.quantities import MISSING, digits, plural, work_words
 from jdkmatrix.figures.metrics import METRICS
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
@@ -82,56 +82,38 @@ def _together(lead: Advice, estimates: Sequence[Estimate]) -> str:
     return f"{len(estimates)} runs, newest first: {lead.title.lower()} {alone}; together {value} ({'–'.join(ends)})"
 
 
-class Advised(Protocol):
-    """A condition with the advice on each of its figures."""
-
-    @property
-    def burn_us(self) -> int: ...
-
-    @property
-    def wait_us(self) -> int: ...
-
-    @property
-    def advice(self) -> Sequence[Advice]: ...
+_Advised = Sequence[Sequence[Advice]]  # on each figure, by condition
 
 
-def overview(conditions: Sequence[Advised]) -> str | None:
+def overview(conditions: Sequence[tuple[TaskSize, Sequence[Advice]]]) -> str | None:
     """By what is asked of a server; task durations at which the same one is ahead are told together. None where there
     is nothing to sum up."""
     if len(conditions) < 2:
         return None
-    working = [one for one in conditions if not one.wait_us]
-    by_work = {
-        burn_us: [one for one in working if one.burn_us == burn_us]
-        for burn_us in sorted({one.burn_us for one in working})
-    }
+    waiting = [advice for task, advice in conditions if task.wait_us]
+    by_work: dict[int, list[Sequence[Advice]]] = {}
+    for task, advice in sorted(conditions, key=lambda told: told[0].burn_us):
+        if not task.wait_us:
+            by_work.setdefault(task.burn_us, []).append(advice)
     told = []
     for _, group in groupby(by_work, key=lambda burn_us: frozenset(_ahead(by_work[burn_us]))):
-        some = list(group)
-        told.append(f"with {_tasks(some)}, {_who([one for burn_us in some for one in by_work[burn_us]])}")
-    if waiting := [one for one in conditions if one.wait_us]:
+        first, *others = some = list(group)
+        tasks = tasks_of(first)
+        if others:
+            tasks = f"tasks of {work_words(first) if first else 'up'} to {work_words(others[-1])}"
+        told.append(f"with {tasks}, {_who([one for burn_us in some for one in by_work[burn_us]])}")
+    if waiting:
         told.append(f"where requests wait for a remote system, {_who(waiting)}")
     return f"Over all {len(conditions)} conditions: {'; '.join(told)}."
 
 
-def _ahead(conditions: Iterable[Advised]) -> Counter[Side]:
+def _ahead(conditions: _Advised) -> Counter[Side]:
     """By the first figure of each that decides something."""
-    sides = (
-        next((one.side for one in condition.advice if one.side is not Side.OPEN), None) for condition in conditions
-    )
+    sides = (next((one.side for one in advice if one.side is not Side.OPEN), None) for advice in conditions)
     return Counter(side for side in sides if side)
 
 
-def _tasks(durations_us: Sequence[int]) -> str:
-    first, last = durations_us[0], durations_us[-1]
-    if last == 0:
-        return "no added work"
-    if first == last:
-        return f"tasks of {work_words(last)}"
-    return f"tasks of {'up' if first == 0 else work_words(first)} to {work_words(last)}"
-
-
-def _who(conditions: Sequence[Advised]) -> str:
+def _who(conditions: _Advised) -> str:
     """ "the pool is ahead in 7 of 13", "virtual threads are ahead in 4 of 9 and the pool in 1"."""
     names = {Side.POOL: ("the pool", "is"), Side.VIRTUAL: ("virtual threads", "are")}
     found = _ahead(conditions).most_common()

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool, virtual_of
@@ -23,7 +23,7 @@ from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advise, more_switches, ratio_words
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
 from jdkmatrix.report.judged_run import JudgedRun
@@ -73,6 +73,10 @@ class MeasuredCondition:
     arms: tuple[ArmFigure, ...]
     cause: str | None
     warnings: tuple[str, ...]
+
+    @property
+    def task(self) -> TaskSize:
+        return TaskSize(self.burn_us, self.wait_us)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -140,7 +144,7 @@ class RunDigest:
 
 def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDigest:
     """`notices`: as run_notices; `folder`: where its pages are, seen from the site's root."""
-    run, cells, judgements = judged.run, judged.cells, judged.judgements
+    run, judgements = judged.run, judged.judgements
     host = run.latest_session.host
     return RunDigest(
         run_id=run.run_id,
@@ -156,10 +160,10 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         servers=tuple((server.id, f"{server.name} {server.version}") for server in run.servers),
         status=run.status,
         forks=count_forks(judged.loaded),
-        aa=aa_words(cells, judgements),
+        aa=aa_words(judgements),
         damaged=judged.loaded.damaged,
         conditions=tuple(_conditions(judged, warned(notices))),
-        cells=tuple(_cells(cells, judgements)),
+        cells=tuple(_cells(judgements)),
         claims=judged.evidence,
         own=tuple((one.workload, one.files) for one in own_applications(run)),
         commit=_commit(run),
@@ -176,15 +180,15 @@ def _commit(run: RunRecord) -> str:
     return f"{commit[:12]}{' with uncommitted changes' if is_dirty(run) else ''}" if commit else "not known"
 
 
-def aa_words(cells: Cells, judgements: Judgements) -> str | None:
+def aa_words(judgements: Judgements) -> str | None:
     """How many of the A/A checks came to what."""
-    checks = [key for key in cells.keys if is_aa_arm(key.executor) and cells.get(key)]
-    counts = Counter(_check(key, cells, judgements) for key in checks)
+    cells = judgements.cells
+    counts = Counter(_check(key, judgements) for key in cells.keys if is_aa_arm(key.executor) and cells.get(key))
     return ", ".join(f"{number} {words}" for words, number in counts.items()) or None
 
 
-def _check(key: CellKey, cells: Cells, judgements: Judgements) -> str:
-    judged, outcomes = judgements.of(cells.leading(key), key), judgements.outcomes(key)
+def _check(key: CellKey, judgements: Judgements) -> str:
+    judged, outcomes = judgements.of(judgements.cells.leading(key), key), judgements.outcomes(key)
     if outcomes is not None and outcomes.differs:
         return "failed"
     if judged is None:
@@ -206,7 +210,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
         cell = cells.get(key)
         if key.executor != virtual_of(key.server) or cell is None:
             continue
-        advice = advise(judgements, cells, key)
+        advice = advise(judgements, key)
         if not advice:
             continue
         pool = key.model_copy(update={"executor": own_pool(key.server)})
@@ -216,7 +220,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
             load_words=loads_words([cell.load]),
             driver=cell.driver,
             protocol=_protocol(both),
-            blocks=_blocks(judgements, key, cells),
+            blocks=_blocks(judgements, key),
             page=cell_page(key),
             pool_page=cell_page(pool),
             advice=advice,
@@ -254,7 +258,8 @@ def _cause(lead: Advice, cell: CellStats, pool: CellStats | None) -> str | None:
     return f"context switches per request: {one} with virtual threads, {other} with the pool"
 
 
-def _cells(cells: Cells, judgements: Judgements) -> Iterator[MeasuredCell]:
+def _cells(judgements: Judgements) -> Iterator[MeasuredCell]:
+    cells = judgements.cells
     for key in cells.keys:
         cell = cells.get(key)
         if cell is None:
@@ -272,9 +277,9 @@ def _cells(cells: Cells, judgements: Judgements) -> Iterator[MeasuredCell]:
         )
 
 
-def _blocks(judgements: Judgements, key: CellKey, cells: Cells) -> int:
+def _blocks(judgements: Judgements, key: CellKey) -> int:
     """That stand behind the leading figure; where it has none, those of which is known what the load came to."""
-    judged, outcomes = judgements.of(cells.leading(key), key), judgements.outcomes(key)
+    judged, outcomes = judgements.of(judgements.cells.leading(key), key), judgements.outcomes(key)
     if judged is not None:
         return judged.ratio.blocks
     return min(outcomes.contrast.numerator.told, outcomes.contrast.denominator.told) if outcomes else 0

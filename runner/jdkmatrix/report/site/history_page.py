@@ -14,7 +14,7 @@ from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, PageBlock, Pro
 from jdkmatrix.report.blocks.spark import SparkPoint, spark
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.charts.over_runs import RunAxis, RunMark, RunPoint, over_runs
-from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import ArmFigure, RunDigest
 from jdkmatrix.report.site.history import FigureHistory, History, RatioPoint, histories, jdk_of, server_of

@@ -1,15 +1,19 @@
-"""The front page: one question, its answers from every run, and the runs. Pure."""
+"""The front page: one question, its answers from every run and what else may be asked for, and the runs. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from markupsafe import Markup
 
-from jdkmatrix.domain.cell_key import TaskSize
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.quantities import MISSING, plural, wait_words
+from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, badge, element, joined, link, paragraphs, say, small, strong
 from jdkmatrix.report.blocks.kinds import (
     SITE_MENU,
@@ -26,30 +30,59 @@ from jdkmatrix.report.blocks.kinds import (
     Tiles,
     WebPage,
 )
-from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow
+from jdkmatrix.report.blocks.tables import Cell, DataTable, TableRow, columns
 from jdkmatrix.report.cells.advice import OUTCOME, Advice
-from jdkmatrix.report.claims.verdicts import ClaimVerdict
-from jdkmatrix.report.claims.words import VERDICT_CLASS
+from jdkmatrix.report.claims.verdicts import VERDICT_CLASS, ClaimVerdict
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.conditions import FIGURES, Answering, answering, conditions_maps, overview
-from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names, runs_section
-from jdkmatrix.report.site.offered import Offered
+from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest, host_names, runs_section
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import added_work
+from jdkmatrix.report.words.sentences import AXIS_TITLES, added_work
 from jdkmatrix.report.words.sentences import condition as condition_words
+
+
+@dataclass(frozen=True)
+class Offered:
+    """`values`: by axis; `served`: pairs of a workload and a server that serves it with its own pool and with virtual
+    threads, and whether requests can wait for a remote system."""
+
+    values: Mapping[str, tuple[str | int, ...]]
+    served: tuple[Mapping[str, Any], ...]
+
+
+def offered(matrix: Matrix) -> Offered:
+    """All that is on the axes, and loads that a profile has."""
+    selects = [rule for profile in matrix.profiles.values() for rule in (profile.select, *profile.include)]
+    named = {load for rule in selects if rule.load not in (None, "all") for load in rule.load or ()}
+    loads = tuple(load for load in matrix.axes.load if load in named and not isinstance(matrix.loads[load], TaskLoad))
+    served = tuple(_served(matrix, loads[0]))
+    return Offered(
+        values={
+            "server": matrix.axes.server,
+            "jdk": matrix.axes.jdk,
+            "cpus": matrix.axes.cpus,
+            "burn_us": matrix.axes.burn_us,
+            "wait_us": matrix.axes.wait_us,
+            "workload": tuple(dict.fromkeys(one["workload"] for one in served)),
+            "load": loads,
+        },
+        served=served,
+    )
+
+
+def _served(matrix: Matrix, load: str) -> Iterator[Mapping[str, Any]]:
+    for workload, table in matrix.workloads.items():
+        for server in matrix.servers:
+            cells = [
+                CellKey(workload=workload, server=server, jdk="", executor=executor, cpus=1, burn_us=0, load=load)
+                for executor in (own_pool(server), virtual_of(server))
+            ]
+            if all(map(matrix.has_cell, cells)):
+                yield {"workload": workload, "server": server, "waits": table.remote is not None}
+
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
 _SORTED_BY = ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")
-_TITLES = {
-    "host": "Host",
-    "server": "Server",
-    "jdk": "JDK",
-    "cpus": "CPUs",
-    "burn_us": "Task duration",
-    "wait_us": "Remote delay",
-    "workload": "Workload",
-    "load": "Load",
-}
 
 
 def home_page(
@@ -109,7 +142,7 @@ def _answer(
         )
     else:
         maps = tuple(_maps(runs, answers, hosts, first))
-        summed = overview([one.condition for one in answers])
+        summed = overview([(one.condition.task, one.condition.advice) for one in answers])
         summed_up = [Prose(summed, css="overview")] if summed else []
         yield from summed_up if maps else ()
         yield from maps
@@ -198,7 +231,7 @@ def _inside(title: str) -> str:
 
 def where_words(condition: MeasuredCondition) -> str:
     """ "temurin-25, 1 CPU, tasks of 100 µs, remote delay of 2 ms: mp-ping on open-liberty, flood"."""
-    size = condition_words(condition.cpus, TaskSize(condition.burn_us, condition.wait_us))
+    size = condition_words(condition.cpus, condition.task)
     return f"{condition.jdk}, {size}: {condition.workload} on {condition.server}, {condition.load}"
 
 
@@ -223,9 +256,9 @@ def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:
 
 def _all_answers(answers: Sequence[Answering], figures: Mapping[str, str]) -> Section:
     """Scripts read the answers from this table."""
-    columns = (Column("Condition", head=True), *map(Column, figures.values()), Column("Rests on"))
+    heads = columns("Condition", *figures.values(), "Rests on")
     table = DataTable(
-        "Table of all answers", columns, [_row(one, figures) for one in answers], "wrap", "answers-table", tall=True
+        "Table of all answers", heads, [_row(one, figures) for one in answers], "wrap", "answers-table", tall=True
     )
     return Section(
         "all",
@@ -285,12 +318,12 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
             case _:
                 return value
 
-    for axis, title in _TITLES.items():
+    for axis in ("host", *PICKED):
         measured = dict.fromkeys(one.values[axis] for one in answers)
         others = dict.fromkeys(map(str, offered.values.get(axis, ())))
         values = (list(measured), [value for value in others if value not in measured])
         # Numbers by size, all else as it comes.
         ordered = [sorted(some, key=int) if axis in ("cpus", "burn_us", "wait_us") else some for some in values]
         told, unmeasured = (tuple((value, words(axis, value)) for value in some) for some in ordered)
-        yield Pick(axis, title, told, unmeasured, "" if axis == "host" else first.values[axis])
+        yield Pick(axis, AXIS_TITLES[axis], told, unmeasured, "" if axis == "host" else first.values[axis])
     yield Pick("figure", "What matters", tuple(_figures(answers).items()), chosen=first.advice[0].figure)

@@ -129,29 +129,35 @@ def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> R
         with frozen():
             with readable(run.name):
                 writer = RunWriter(loaded, root, pages_of(templates), registry, run.files)
-                told = writer.write_index()
-            _write_all_cells(run.name, writer, count)
-        return RenderedRun(root, told)
+            return RenderedRun(root, _write(run.name, writer, count))
     except UnreadableError as error:  # whatever is wrong with one run, the others are shown
         return str(error)
 
 
-def _write_all_cells(run: str, writer: RunWriter, count: int) -> None:
-    """By so many processes, if there is room: each may in time have a copy of all that this one has in memory. The
-    first cell is written here, so that none of them has to load what all cells are written with."""
+def _write(run: str, writer: RunWriter, count: int) -> RunDigest:
+    """Cells by so many processes, if there is room, and meanwhile the rest: each may in time have a copy of all that
+    this one has in memory. The first cell is written here, so that none of them has to load what all need."""
     _write_cells(range(1), run, writer)
     count = min(count, psutil.virtual_memory().available // psutil.Process().memory_info().rss)
     if count < 2:
         _write_cells(range(1, writer.cells), run, writer)
-        return
+        return _write_index(run, writer)
     parts = [range(first, first + _CELLS_AT_A_TIME) for first in range(1, writer.cells, _CELLS_AT_A_TIME)]
     gc.freeze()
     _forked_with.append((run, writer))
     try:
         with ProcessPoolExecutor(count, get_context("fork"), initializer=_begin) as pool:
-            list(pool.map(_write_forked, parts))
+            written = pool.map(_write_forked, parts)
+            told = _write_index(run, writer)
+            list(written)
+            return told
     finally:
         _forked_with.clear()
+
+
+def _write_index(run: str, writer: RunWriter) -> RunDigest:
+    with readable(run):
+        return writer.write_index()
 
 
 def _write_forked(places: range) -> None:

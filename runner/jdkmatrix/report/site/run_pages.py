@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, cell_page, file_stem, say
 from jdkmatrix.report.blocks.kinds import Prose, WebPage
 from jdkmatrix.report.cell_page import logs
-from jdkmatrix.report.cell_page.every_cell import CellLinks
-from jdkmatrix.report.cell_page.page import served_page
+from jdkmatrix.report.cell_page.page import CellLinks
+from jdkmatrix.report.cell_page.page import cell_page as page_of
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.experiments.cell_page import experiment_page
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.exports import BLOCK_COLUMNS, as_csv, blocks, results, verdicts
 from jdkmatrix.report.html.method import method_page
@@ -65,7 +66,7 @@ class RunWriter:
     def write_index(self) -> RunDigest:
         judged, run, pages = self._judged, self._judged.run, self._pages
         notices = run_notices(judged)
-        experiments = experiment_sections(judged.experiments, judged.order)
+        experiments = experiment_sections(judged.experiments)
         for name, text in {
             "index.html": pages.render(run_page(judged, experiments, notices, _ROOT)),
             METHOD_PAGE: pages.render(method_page(run, pages.tried, _ROOT)),
@@ -87,19 +88,18 @@ class RunWriter:
 
     def _page(self, outline: CellRecord) -> WebPage:
         judged, key = self._judged, outline.key
-        cell, lone = judged.cells.get(key), judged.experiments.get(key)
+        cell = judged.cells.get(key) or judged.experiments.get(key)
+        assert cell is not None, "a cell has a server, or none"
         record = judged.loaded.whole(outline)
         published = logs.publish_all(judged.loaded, record, self._folder / "cells")
-        links = self._links(record, self._hgrm(cell) if cell else None)
-        if lone is not None:
-            return experiment_page(CellStats(record), judged, published, links, _CELL_ROOT)
-        assert cell is not None, "a cell has a server, or none"
-        return served_page(cell, record, judged, published, links, _CELL_ROOT)
+        links = self._links(key, lambda: record, self._hgrm(cell))
+        return page_of(cell, record, judged, published, links, _CELL_ROOT)
 
     def _brief(self, outline: CellRecord) -> WebPage:
         """In the place of the cell's page, so that every link to it leads to what there is."""
-        key, run_id = outline.key, self._judged.run.run_id
-        words = say("no_page", cell_id=key.cell_id, run_id=run_id, links=self._links(outline))
+        key, loaded, run_id = outline.key, self._judged.loaded, self._judged.run.run_id
+        links = self._links(key, partial(loaded.whole, outline))
+        words = say("no_page", cell_id=key.cell_id, run_id=run_id, links=links)
         title = f"{key.executor} on {key.jdk}"
         return WebPage(
             title=f"{title} · {run_id}",
@@ -119,15 +119,15 @@ class RunWriter:
         (self._folder / "cells" / name).write_text(percentile_distribution(cell.latency.histogram), "utf-8")
         return name
 
-    def _links(self, record: CellRecord, hgrm: str | None = None) -> CellLinks:
+    def _links(self, key: CellKey, whole: Callable[[], CellRecord], hgrm: str | None = None) -> CellLinks:
         """Its record is among the run's own files, or copied beside the page."""
         if self._files.records_at is not None:
             return CellLinks(self._files.records_at, elsewhere=True, hgrm=hgrm)
-        name = f"{file_stem(record.key.cell_id)}.json"
+        name = f"{file_stem(key.cell_id)}.json"
         published = self._folder / "cells" / name
-        measured = RunStore(self._judged.loaded.directory).cell_path(record.key)
+        measured = RunStore(self._judged.loaded.directory).cell_path(key)
         if measured.is_file():
             link_or_copy(measured, published)
         else:
-            published.write_text(self._judged.loaded.whole(record).model_dump_json(indent=1), "utf-8")
+            published.write_text(whole().model_dump_json(indent=1), "utf-8")
         return CellLinks(name, hgrm=hgrm)

@@ -6,8 +6,9 @@ import re
 from enum import Enum
 from typing import Self
 
-from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.cell_key import DEFAULT_SERVER, NO_SERVER, CellKey, TaskSize
 from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
+from jdkmatrix.domain.servers import server_kind, title_of
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.reasons import Status
@@ -22,6 +23,11 @@ STATUS_WORDS: dict[Status | None, str] = {
     Status.INVALID: "invalid",
     Status.FAILED: "failed",
     None: "not measured",
+}
+
+AXIS_TITLES = {
+    **{"host": "Host", "workload": "Workload", "server": "Server", "jdk": "JDK", "executor": "Executor"},
+    **{"cpus": "CPUs", "burn_us": "Task duration", "wait_us": "Remote delay", "load": "Load", "driver": "Driver"},
 }
 
 # Of the style sheet.
@@ -178,6 +184,15 @@ def program_condition(key: CellKey) -> str:
     if key.wait_us:
         return f"{cpus}, answers after {wait_words(key.wait_us)}"
     return f"{cpus}, {work_words(key.burn_us)} of work per task" if key.burn_us else cpus
+
+
+def served_words(key: CellKey) -> str:
+    """ "mp-ping", "banking on Open Liberty 23.0.0.10": the server where it is not the usual one."""
+    kind = server_kind(key.server)
+    if key.server in (DEFAULT_SERVER, NO_SERVER) or (kind and kind.is_command):
+        return key.workload
+    release = key.server.removeprefix(kind.name).removeprefix("-") if kind else ""
+    return f"{key.workload} on {title_of(key.server)} {release}".rstrip()
 
 
 def cell_words(key: CellKey) -> str:

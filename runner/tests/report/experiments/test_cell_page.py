@@ -16,10 +16,9 @@ from jdkmatrix.records.readings import MeasuredSpan
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.blocks.kinds import Command, Disclosure, PageBlock, Pre, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import DataTable
-from jdkmatrix.report.cell_page.every_cell import CellLinks
+from jdkmatrix.report.cell_page.page import CellLinks, cell_page
+from jdkmatrix.report.cell_page.programs import program_blocks, remote_facts
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.experiments.cell_page import experiment_page, fork_blocks
-from jdkmatrix.report.experiments.fork_facts import remote_facts
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
@@ -44,7 +43,7 @@ def record_of(loaded: LoadedRun, workload: str, executor: str, load: str = "") -
 
 
 def page_of(loaded: LoadedRun, record: CellRecord) -> WebPage:
-    return experiment_page(CellStats(record), JudgedRun(loaded), {}, CellLinks("record.json"), "../")
+    return cell_page(CellStats(record), record, JudgedRun(loaded), {}, CellLinks("record.json"), "../")
 
 
 def counts(sample: str, **changes: object) -> dict[str, str]:
@@ -168,14 +167,14 @@ def test_what_was_given_up_and_what_was_hit_is_told(loaded: LoadedRun) -> None:
     confinement = fork.confinement.model_copy(update={"remote_cpus": (1,), "compromises": ("one CPU for both",)})
     hit = (Reason(code="threads-max", message="500 threads are the limit"),)
     changed = fork.model_copy(update={"confinement": confinement, "outcomes": hit})
-    facts = below(fork_blocks(changed, loaded.run), "How it ran")
+    facts = below(program_blocks(changed, loaded.run), "How it ran")
     assert facts["CPUs"].endswith("remote system 1: they share CPUs")
     assert (facts["Compromise"], facts["Limit that was hit"]) == ("one CPU for both", "500 threads are the limit")
 
 
 def test_the_host_was_watched_in_per_cent(loaded: LoadedRun, burn_fork: Section) -> None:
     def host(fork: Fork) -> dict[str, str]:
-        return below(fork_blocks(fork, loaded.run), "The host during the fork")
+        return below(program_blocks(fork, loaded.run), "The host during the fork")
 
     told = below(burn_fork.blocks, "The host during the fork")
     assert (told["Steal"], told["Others’ CPU"], told["CPU pressure"]) == ("0.1 %", "2.0 %", "–")
@@ -297,11 +296,11 @@ def test_the_remote_system_is_counted(few_files: WebPage, loaded: LoadedRun) -> 
 
 def test_pinning_counts_operations_carriers_and_events(loaded: LoadedRun) -> None:
     def pinned(fork: Fork) -> list[Prose]:
-        told = (one for one in fork_blocks(fork, loaded.run) if isinstance(one, Prose))
+        told = (one for one in program_blocks(fork, loaded.run) if isinstance(one, Prose))
         return [one for one in told if one.heading == "Pinned threads" or " events" in str(one.text)]
 
     fork = record_of(loaded, "pinning-class-init", "virtual").forks[0]
-    facts = facts_of(fork_blocks(fork, loaded.run))
+    facts = facts_of(program_blocks(fork, loaded.run))
     assert facts["Threads"] == "100 started, 100 had a turn" and facts["Operations"] == "158 in 4.00 s"
     assert facts["Carriers"] == "2 usual, 256 allowed, 2 at once, of them 0 in place of blocked ones"
     first, *stacks = pinned(fork)

@@ -20,9 +20,8 @@ from jdkmatrix.report.blocks.kinds import (
 )
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
-from jdkmatrix.report.charts.expected_bars import BarScale
+from jdkmatrix.report.charts.bars import BarScale
 from jdkmatrix.report.charts.shapes import Drawing
-from jdkmatrix.report.charts.specs import executor_order
 from jdkmatrix.report.experiments.bars import bar_groups
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of, vega_lite
@@ -144,7 +143,7 @@ def test_whatever_was_measured_every_figure_is_drawn_once(data: st.DataObject) -
     run = loaded.run.model_copy(update={"cells": tuple(record.key for record in records)})
     (part,) = of_kinds(Cells(run, records, served=False))
     assert {cell.key for cell in part.cells} == {record.key for record in records}
-    groups = list(bar_groups(part, executor_order(key.executor for key in loaded.run.cells)))
+    groups = list(bar_groups(part))
     for group in BY_NAME[kind].PAGE.groups:
         expected = sum(cell.spread(figure.name) is not None for cell in part.cells for figure in group.figures)
         rows = [row for chart in charts_of(groups, group.title) for row in _medians(chart.drawing)]
@@ -165,10 +164,10 @@ def test_rows_say_what_their_experiments_name_does_not(loaded: LoadedRun) -> Non
     asleep = first.model_copy(update={"workload": "spawn-sleep-1m", "load": "count-1000"})
     at_work = second.model_copy(update={"workload": "spawn-work", "load": "count-1000", "burn_us": 1000})
     more = asleep.model_copy(update={"load": "count-10000"})
-    told = ExperimentSlice((asleep, at_work, more), (), "spawn")
+    told = ExperimentSlice((asleep, at_work, more), (), (), "spawn")
     assert {axis for axis in ("workload", "load", "burn_us", "cpus") if told.tells_apart(axis)} == {"workload", "load"}
     harder = at_work.model_copy(update={"burn_us": 2000})
-    assert ExperimentSlice((asleep, at_work, harder), (), "spawn").tells_apart("burn_us")
+    assert ExperimentSlice((asleep, at_work, harder), (), (), "spawn").tells_apart("burn_us")
 
 
 @given(st.floats(min_value=1e-3, max_value=1e9), st.sampled_from([None, 0.01, 0.1, 1.0]), st.sampled_from([1, 2]))

@@ -13,8 +13,15 @@ from jdkmatrix.experiments.pinning_rule import TOLERANCE, CarrierCount, Held, Ho
 from jdkmatrix.report.blocks.kinds import HeatMap, Pre, Prose
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
-from jdkmatrix.report.experiments.fork_facts import MOST_STACKS, pinned_stacks, plain_frame
-from jdkmatrix.report.experiments.pinning_heat import LEGEND, RULE, pinning_blocks, tone
+from jdkmatrix.report.experiments.pinning import (
+    LEGEND,
+    MOST_STACKS,
+    RULE,
+    pinned_stacks,
+    pinning_blocks,
+    plain_frame,
+    tone,
+)
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import experiments_run

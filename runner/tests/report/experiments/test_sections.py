@@ -22,7 +22,7 @@ from jdkmatrix.report.blocks.kinds import (
     Section,
 )
 from jdkmatrix.report.blocks.tables import DataTable, Sorted
-from jdkmatrix.report.charts.specs import executor_order
+from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
@@ -130,7 +130,7 @@ def test_what_shares_cpus_and_what_was_pinned_by_affinity_is_told(loaded: Loaded
 
 def test_a_run_of_experiments_only_speaks_of_nothing_else(tmp_path: Path) -> None:
     judged = JudgedRun(experiments_run(tmp_path, ("pinning",)))
-    page = run_page(judged, experiment_sections(judged.experiments, judged.order), (), "")
+    page = run_page(judged, experiment_sections(judged.experiments), (), "")
     assert page.heading == "Without a server: pinning"
     assert "Without a server (pinning): 1 arm on 2 JDKs, 10 of 10 cells ran to an outcome" in str(page.summary)
     assert [one.id for one in found(page.blocks, Section)] == [

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.report.cell_page.every_cell import CellLinks
-from jdkmatrix.report.experiments.cell_page import experiment_page
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
@@ -105,10 +103,8 @@ def test_no_page_shows_what_is_neither_figure_nor_text(pages: dict[Path, Element
 
 def test_every_figure_is_a_number_or_says_why_there_is_none(loaded: LoadedRun) -> None:
     judged = JudgedRun(loaded)
-    experiments = experiment_sections(judged.experiments, judged.order)
-    shown = [run_page(judged, experiments, (), ""), *(cell_page_of(loaded, cell.key) for cell in judged.cells)]
-    for lone in judged.experiments:
-        shown.append(experiment_page(lone, judged, {}, CellLinks("record.json"), ""))
+    experiments = experiment_sections(judged.experiments)
+    shown = [run_page(judged, experiments, (), ""), *(cell_page_of(loaded, cell.key) for cell in loaded.cells)]
     for page in shown:
         for place, figure in figures((page.lede, page.blocks)):
             assert figure.text, place

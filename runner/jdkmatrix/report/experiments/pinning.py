@@ -1,8 +1,10 @@
-"""The heat map of pinning: what threads block in down, JDKs across. Pure."""
+"""What pins virtual threads: the heat map of who keeps its carrier, what threads block in down and JDKs across, and the
+stacks that forks saw. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -10,8 +12,9 @@ from jdkmatrix.domain.quantities import MISSING, amount, plural
 from jdkmatrix.experiments.base import at
 from jdkmatrix.experiments.pinning import cell_held
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, held_words
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import cell_page
-from jdkmatrix.report.blocks.kinds import ColourScale, HeatCell, HeatMap, PageBlock, Prose
+from jdkmatrix.report.blocks.kinds import ColourScale, Disclosure, HeatCell, HeatMap, PageBlock, Pre, Prose
 from jdkmatrix.report.cells.slices import ExperimentSlice
 from jdkmatrix.report.experiments.words import endings, given, load_of, outcome_words, seen_in
 from jdkmatrix.report.words.sentences import State
@@ -93,3 +96,52 @@ def _cell(piece: ExperimentSlice, key: CellKey | None) -> HeatCell:
         title=f"{piece.subject(key)} on {key.jdk}: {words}; median of {plural(throughput.forks, 'fork')}",
         href=cell_page(key),
     )
+
+
+MOST_STACKS = 3
+# A hidden class has a name of its own each time it is defined: "Name/0x00007f…" or, in JFR, "Name.1324371348".
+_HIDDEN = re.compile(r"[/.](?:0x[0-9a-f]+|\d+)(?=\.)")
+# JFR writes -1 for a line that the frame does not tell.
+_NO_LINE = re.compile(r":-1$")
+
+
+def plain_frame(frame: str) -> str:
+    """Without the number of a hidden class and without a line that is not known."""
+    return _NO_LINE.sub("", _HIDDEN.sub("", frame))
+
+
+def pinned_stacks(forks: Iterable[Fork]) -> tuple[int, tuple[PageBlock, ...]]:
+    """How many events the forks saw, and their stacks, the most frequent first. Stacks that differ in the names of
+    hidden classes only are one."""
+    events = 0
+    found: dict[tuple[str | None, str], int] = {}
+    for fork in forks:
+        pinned = at(fork.result.seen, "pinned") if fork.result else None
+        events += at(pinned, "count") or 0
+        for stack in at(pinned, "stacks") or ():
+            same = (stack["reason"], "\n".join(map(plain_frame, stack["frames"])))
+            found[same] = found.get(same, 0) + stack["count"]
+    return events, tuple(_blocks(events, sorted(found.items(), key=lambda item: -item[1])[:MOST_STACKS]))
+
+
+def _blocks(events: int, stacks: list[tuple[tuple[str | None, str], int]]) -> Iterator[PageBlock]:
+    for (reason, frames), count in stacks if events else ():
+        yield Prose(f"{count:,} of {events:,} events{f': {reason}' if reason else ''}")
+        yield Pre(frames)
+    if (left_out := events - sum(count for _, count in stacks)) > 0:
+        yield Prose(f"{left_out:,} events have other stacks.")
+
+
+def stacks_of_kind(piece: ExperimentSlice) -> Iterator[Disclosure]:
+    """Below one heading for every cell whose usable forks saw events."""
+    found = [(cell.key, *pinned_stacks(cell.usable)) for cell in piece.cells]
+    seen = [one for one in found if one[1]]
+    blocks: list[PageBlock] = []
+    for key, _, stacks in seen:
+        more = [key.executor] if piece.varies("executor") else []
+        more += [f"{key.cpus} CPUs"] if piece.varies("cpus") else []
+        blocks += [Prose(heading=", ".join([f"{piece.subject(key)} on {key.jdk}", *more]), level=4), *stacks]
+    if seen:
+        cells = f"{len(seen)} {'cell' if len(seen) == 1 else 'cells'}"
+        events = sum(number for _, number, _ in seen)
+        yield Disclosure(f"Stacks that pin: {events} jdk.VirtualThreadPinned events in {cells}", blocks)

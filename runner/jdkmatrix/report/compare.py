@@ -1,22 +1,25 @@
-"""Two runs, or two JDKs or executors of one: what became better or worse, and what else changed. Pure.
+"""Two runs, or two JDKs or executors of one: what became better or worse, and what else changed, also in words. Pure.
 
 Within a run figures are paired by the number of their block. Those of two runs are not: there every figure is compared
 by itself on one host, and on any two hosts how far virtual threads and the server's pool are apart, since that is
 paired inside each run. As on a run's page, a ratio is not judged whose arms lost different numbers of forks, or one of
-whose arms the gates refused more often, and how many forks did what their load asks for is compared beside it.
-"""
+whose arms the gates refused more often, and how many forks did what their load asks for is compared beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import per_cent, plural
 from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.figures.refusals import one_sided, refused_by_arm
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cell_figures import of_metric
+from jdkmatrix.report.blocks.inline import joined, strong
+from jdkmatrix.report.blocks.kinds import Items, Section, WebPage
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs, losses_of
 from jdkmatrix.report.cells.judgements import (
     Family,
@@ -27,8 +30,9 @@ from jdkmatrix.report.cells.judgements import (
     page_refusals,
     worth_reporting,
 )
-from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import PairFinding, finding, not_judged_words, possible_words
+from jdkmatrix.report.cells.shown import of_metric
+from jdkmatrix.report.words.numbers import Figure, apart, p_figure, ratio_interval, ratio_value
+from jdkmatrix.report.words.sentences import PairFinding, capitalised, finding, not_judged_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
@@ -304,3 +308,82 @@ def _input_differences(before: ComparedSide, after: ComparedSide, base: CellStat
     )
     if words := changes(old, new):
         yield words
+
+
+HEADINGS = ("Figure", "Before → after", "After / before", "95 % interval", "Adjusted p", "Verdict")
+_NAMED = 3
+
+
+def title(found: Compared) -> str:
+    return f"{found.after} over {found.before}"
+
+
+def by_cell(found: Compared) -> tuple[tuple[str, tuple[SideChange, ...]], ...]:
+    by_id = groupby(found.changes, key=lambda change: change.key.cell_id)
+    return tuple((cell_id, tuple(changes)) for cell_id, changes in by_id)
+
+
+def row(change: SideChange) -> tuple[str, ...]:
+    """As `HEADINGS`."""
+    p_adjusted = "none" if change.p_adjusted is None else p_figure(change.p_adjusted)
+    return change.what, change.values, change.shown, change.interval or "none", p_adjusted, change.word
+
+
+def hosts(found: Compared) -> str:
+    """Says whether figures themselves can be compared."""
+    if found.why_not is None:
+        return "Both were measured on one host."
+    return f"Figures themselves are not compared, because {found.why_not}."
+
+
+def outcome(found: Compared) -> str:
+    limit, number = per_cent(found.threshold), len(found.regressions)
+    if number:
+        return f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
+    if found.open:
+        named = [
+            f"{change.key.cell_id}, {change.what} ({change.shown}, {change.interval or change.word})"
+            for change in found.open
+        ]
+        more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        return (
+            f"cannot tell: nothing is significantly worse by more than {limit}, but in {len(named)} of "
+            f"{plural(len(found.changes), 'figure')} that is not excluded: {'; '.join(named[:_NAMED])}{more}"
+        )
+    return f"no regression: for every figure, a change for the worse by more than {limit} is excluded"
+
+
+def remarks(found: Compared) -> tuple[str, ...]:
+    """All else that has to be known."""
+    return (
+        *(f"also changed: {text}" for text in found.else_changed),
+        *(f"not compared: {text}" for text in found.left_out),
+    )
+
+
+def compare_page(found: Compared) -> WebPage:
+    """By itself, without a site. Regressions stand in amber."""
+    told, heads = remarks(found), columns(HEADINGS[0], *(f"{name}~" for name in HEADINGS[1:]))
+
+    def table(cell_id: str, changes: Iterable[SideChange]) -> DataTable:
+        rows: list[tuple[Cell, ...]] = []
+        for change in changes:
+            first, *others = row(change)
+            rows.append((first, *(Figure(text, None, amber=change.regression) for text in others)))
+        return DataTable(f"Table of {cell_id}", heads, rows, "wrap")
+
+    return WebPage(
+        title=f"{title(found)} · jdk-matrix",
+        heading=title(found),
+        summary=joined(
+            f"{hosts(found)} ", strong(f"{capitalised(outcome(found))}.", "warned" if found.regressions else None)
+        ),
+        blocks=(
+            *([Section("else", "What else differs", (Items(told),))] if told else []),
+            *(
+                Section(f"cell-{number}", cell_id, (table(cell_id, changes),))
+                for number, (cell_id, changes) in enumerate(by_cell(found), start=1)
+            ),
+        ),
+        short=True,
+    )

@@ -1,19 +1,108 @@
-"""A bar for each cell, a point for each fork, and a tick where the formula says it should end. Pure."""
+"""Bars of means with their intervals, and of medians beside what is expected, with a point for every fork. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks
-from jdkmatrix.report.charts.specs import colour
+from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks, colour
+
+_LABEL_ROOM = 1.3
+
+
+@cache
+def _bars_shape(grouped: bool) -> Shape:
+    """`grouped`: executors stand below each task; else there is one task."""
+    # Order is given as a scale's domain, never as a sort: Vega-Lite makes an expression of a sort's values.
+    present = alt.Scale(domain=blanks("present"))
+    offset: dict[str, Any] = {}
+    if grouped:
+        works = alt.Scale(domain=blanks("works"))
+        y = alt.Y("work:N", scale=works, sort=None, title=None, axis=alt.Axis(labelLimit=90))
+        offset = {"yOffset": alt.YOffset("executor:N", scale=present, sort=None)}
+    else:
+        y = alt.Y("executor:N", scale=present, sort=None, title=None, axis=alt.Axis(labelLimit=120))
+    title = blank("title")
+    x_scale = alt.Scale(domain=[0, blank("end")], nice=False)
+    x = alt.X("mean:Q", title=title, scale=x_scale, axis=alt.Axis(tickCount=4, format=blank("number_format")))
+    means = alt.Chart(alt.NamedData(name="means"))
+    figure = alt.Tooltip("label:N", title=blank("figure"))
+    bar = means.mark_bar(opacity=0.82, cornerRadiusEnd=2).encode(
+        y=y,
+        x=x,
+        color=colour(),
+        tooltip=[alt.Tooltip("executor:N"), alt.Tooltip("work:N", title="task duration"), figure],
+        **offset,
+    )
+    interval = (
+        means.transform_filter("isValid(datum.high_shown)")
+        .mark_rule(style="interval")
+        .encode(y=y, x=alt.X("low_shown:Q", scale=x_scale, title=title), x2="high_shown:Q", **offset)
+    )
+    point = (
+        alt.Chart(alt.NamedData(name="forks"))
+        .mark_point(style="fork", filled=True, size=42)
+        .encode(
+            y=y,
+            x=alt.X("value:Q", scale=x_scale, title=title),
+            tooltip=[alt.Tooltip("executor:N"), alt.Tooltip("fork:Q"), figure],
+            **offset,
+        )
+    )
+    label = means.mark_text(style="value", align="right").encode(
+        y=y, x=alt.X("end:Q", scale=x_scale, title=title), text="label:N", **offset
+    )
+    return Shape(alt.layer(bar, interval, point, label))
+
+
+def bars(
+    means: Sequence[Row],
+    forks: Sequence[Row],
+    *,
+    order: Sequence[str],
+    title: str,
+    figure: str,
+    number_format: str,
+    highest: float,
+    description: str,
+) -> Drawing:
+    """Bars of means with their interval, and every fork as a point.
+
+    `means`: executor, work, mean, low, high (None: no interval), label; `forks`: executor, work, fork, value, label.
+    `title` is the axis's, `figure` names what the labels are.
+    `highest` is the largest value, the same for charts that are compared.
+    """
+    end = highest * _LABEL_ROOM
+    present = [name for name in order if any(row["executor"] == name for row in means)]
+    works = list(dict.fromkeys(row["work"] for row in means))
+    grouped = len(works) != 1
+    # Beyond this the labels stand; an interval of two forks can be wider than the chart, and ends there: the table
+    # has its figures.
+    edge = highest * 1.06
+    table = [
+        {
+            **row,
+            "low_shown": None if row["low"] is None else max(row["low"], 0),
+            "high_shown": None if row["high"] is None else min(row["high"], edge),
+            "end": end,
+        }
+        for row in means
+    ]
+    return _bars_shape(grouped).filled(
+        data={"means": table, "forks": forks},
+        height=(17 * len(present) + 12) * len(works) if grouped else 30 * len(present),
+        description=description,
+        words={"title": title, "figure": figure, "number_format": number_format, "end": end},
+        lists={"order": order, "present": present, **({"works": works} if grouped else {})},
+    )
+
 
 # How much longer than the longest bar the axis is, for the labels.
-_LABEL_ROOM = {1: 1.42, 2: 1.85}  # by how many lines the rows have: long ones leave a narrow screen little
+_ROOM_BY_LINES = {1: 1.42, 2: 1.85}  # by how many lines the rows have: long ones leave a narrow screen little
 _ROW_HEIGHT = 34
 _LINE_HEIGHT = 13
 _NUMBERS = ",.3~r"
@@ -31,7 +120,7 @@ class BarScale:
 
     @property
     def end(self) -> float:
-        room = _LABEL_ROOM[self.row_lines]
+        room = _ROOM_BY_LINES[self.row_lines]
         if self.linear_to is None:
             return self.highest * room
         return float(self.linear_to * ((1 + self.highest / self.linear_to) ** room - 1))
@@ -47,7 +136,7 @@ class BarScale:
 
 
 @lru_cache
-def _shape(linear_to: float | None, row_lines: int) -> Shape:
+def _expected_shape(linear_to: float | None, row_lines: int) -> Shape:
     """The shape for a `BarScale` with these two."""
     y = alt.Y(
         "row:N",
@@ -111,7 +200,7 @@ def expected_bars(
     expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
     drawn at 0."""
     rows = [row["row"] for row in medians]
-    return _shape(scale.linear_to, scale.row_lines).filled(
+    return _expected_shape(scale.linear_to, scale.row_lines).filled(
         data={
             "medians": [{**row, "shown": max(row["median"], 0), "zero": 0, "end": scale.end} for row in medians],
             "forks": [{**row, "shown": max(row["value"], 0)} for row in forks],

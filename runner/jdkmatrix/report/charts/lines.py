@@ -1,16 +1,97 @@
-"""Chart specifications for experiments: lines over a rate or over time, one per fork, and stacks. Pure."""
+"""Lines over a rate or over time, stacks, and one figure of a fork second by second. Pure."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks
-from jdkmatrix.report.charts.specs import colour, dash, dashes, hovered, log_ticks
+from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Row, Shape, blank, blanks, colour, dash, dashes, hovered
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """1-2-5 steps within, or powers of ten where those would crowd; never fewer than one."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1, 2, 5) if last - first <= 3 else (1,)
+    return [
+        tick
+        for power in range(first, last + 1)
+        for step in steps
+        if low * 0.999 <= (tick := float(f"{step}e{power}")) <= high * 1.001
+    ] or [low]
+
+
+def log_domain(values: Sequence[float]) -> tuple[float, float]:
+    """Around positive values, with room, ending on round numbers."""
+    low, high = min(values), max(values)
+    return _round_down(low * 0.95), _round_up(high * 1.05)
+
+
+def _round_down(value: float) -> float:
+    unit = 10.0 ** math.floor(math.log10(value))
+    return max(step for step in (1, 2, 5) if step * unit <= value * (1 + 1e-9)) * unit
+
+
+def _round_up(value: float) -> float:
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next((step for step in (1, 2, 5) if step * unit >= value * (1 - 1e-9)), 10) * unit
+
+
+@cache
+def _series_shape(zero: bool) -> Shape:
+    scale = alt.Scale(domain=[0, blank("end")], nice=False)
+    x = alt.X("t:Q", title=None, scale=scale, axis=alt.Axis(tickCount=6))
+    y = alt.Y(
+        "v:Q",
+        title=None,
+        scale=alt.Scale(zero=zero, nice=True),
+        axis=alt.Axis(tickCount=3, format=blank("number_format")),
+    )
+    band = (
+        alt.Chart(alt.NamedData(name="bands"))
+        .mark_rect(style="window")
+        .encode(x=alt.X("start:Q", scale=scale, title=None), x2="end:Q")
+    )
+    base = alt.Chart(alt.NamedData(name="rows"))
+    line = base.mark_line(
+        style="series", strokeWidth=1.6, interpolate="linear", point=alt.OverlayMarkDef(size=9)
+    ).encode(x=x, y=y)
+    hover = base.mark_point(style="series", filled=True, size=60).encode(
+        x=x,
+        y=y,
+        tooltip=[
+            alt.Tooltip("t:Q", title="seconds since start", format=".1f"),
+            alt.Tooltip("v:Q", title=blank("title"), format=",.4~r"),
+        ],
+    )
+    return Shape(alt.layer(band, line, hovered(hover, "x")))
+
+
+def series(
+    rows: Sequence[tuple[float, float | None]],
+    bands: Sequence[tuple[float, float]],
+    *,
+    end_s: float,
+    title: str,
+    number_format: str,
+    zero: bool,
+    description: str,
+) -> Drawing:
+    """One figure over the seconds since the fork's start; measured windows are shaded. None breaks the line."""
+    return _series_shape(zero).filled(
+        data={
+            "rows": NamedRows(("t", "v"), [(round(t, 3), v) for t, v in rows]),
+            "bands": NamedRows(("start", "end"), bands),
+        },
+        height=96,
+        description=description,
+        words={"end": end_s, "title": title, "number_format": number_format},
+    )
+
 
 _HEIGHT = 230
 
@@ -40,16 +121,9 @@ class Axis:
         return {f"{name}_ticks": [tick for tick in self.ticks if tick <= self.high] or log_ticks(self.low, self.high)}
 
     @property
-    def kind(self) -> AxisKind:
-        return AxisKind(self.log, self.labels, self.told)
-
-
-class AxisKind(NamedTuple):
-    """The part of an axis that its shape has."""
-
-    log: bool
-    labels: str | None
-    told: str | None
+    def kind(self) -> Axis:
+        """The part of it that its shape has."""
+        return Axis("", 0, 1, self.log, labels=self.labels, told=self.told)
 
     def place(self, name: str) -> dict[str, Any]:
         """The axis "x" or "y", blank but for its kind."""
@@ -71,7 +145,7 @@ class AxisKind(NamedTuple):
 
 
 @cache
-def _lines_shape(x_kind: AxisKind, y_kind: AxisKind, by_fork: bool, marked: bool, with_reference: bool) -> Shape:
+def _lines_shape(x_kind: Axis, y_kind: Axis, by_fork: bool, marked: bool, with_reference: bool) -> Shape:
     x, y = alt.X("x:Q", **x_kind.place("x")), alt.Y("y:Q", **y_kind.place("y"))
     base = alt.Chart(alt.NamedData(name="points"))
     detail = {"detail": "fork:N"} if by_fork else {}
@@ -129,7 +203,7 @@ def lines(
 
 
 @cache
-def _stack_shape(x_kind: AxisKind, y_kind: AxisKind) -> Shape:
+def _stack_shape(x_kind: Axis, y_kind: Axis) -> Shape:
     x = alt.X("x:Q", **x_kind.place("x"))
     area = (
         alt.Chart(alt.NamedData(name="points"))
@@ -139,11 +213,7 @@ def _stack_shape(x_kind: AxisKind, y_kind: AxisKind) -> Shape:
             y=alt.Y("y:Q", stack="zero", **y_kind.place("y")),
             color=alt.Color("origin:N", scale=alt.Scale(domain=blanks("origins"), range="ordinal"), legend=None),
             order=alt.Order("place:Q"),
-            tooltip=[
-                alt.Tooltip("origin:N"),
-                x_kind.tooltip("x"),
-                y_kind.tooltip("y"),
-            ],
+            tooltip=[alt.Tooltip("origin:N"), x_kind.tooltip("x"), y_kind.tooltip("y")],
         )
     )
     line = (

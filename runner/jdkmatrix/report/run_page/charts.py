@@ -1,21 +1,104 @@
-"""The charts of one workload under one load. Pure."""
+"""The charts of one workload under one load: lines over time or over a rate, bars, and latency by percentile. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
-from jdkmatrix.report.blocks.kinds import Chart
-from jdkmatrix.report.cells.cell_figures import amount, of_metric
-from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.latency import Pooled
-from jdkmatrix.report.charts import specs as charts
-from jdkmatrix.report.charts.curves import Axis, lines
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.report.blocks.inline import Wording
+from jdkmatrix.report.blocks.kinds import Chart, Charts
+from jdkmatrix.report.cells.cellstats import CellStats, Pooled
+from jdkmatrix.report.cells.shown import amount, of_metric
+from jdkmatrix.report.cells.slices import Slice
+from jdkmatrix.report.charts.bars import bars
+from jdkmatrix.report.charts.lines import Axis, lines, log_domain
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.lines import ChartPlace
+
+Points = Iterable[tuple[float, float | None]]
+_OfCell = Callable[[CellStats], Iterable[Row]]
+
+
+@dataclass(frozen=True)
+class LineFigure:
+    """`points`: of a fork; a figure of None breaks the line. `top`: of the axis, where it has a natural one; `zero`: it
+    begins there."""
+
+    id: str
+    title: str
+    axis: str
+    points: Callable[[Fork], Points]
+    words: str | Wording = ""
+    log: bool = False
+    number_format: str = "~s"
+    top: float | None = None
+    zero: bool = True
+
+
+@dataclass(frozen=True)
+class ChartPlace:
+    """Where charts stand: `id_prefix` begins the ids of all of them, `key` is that of their colours, `css` says how
+    many stand beside each other."""
+
+    id_prefix: str
+    piece: Slice
+    key: tuple[str, ...]
+    css: str
+
+
+def _nothing(_: CellStats) -> Iterable[Row]:
+    return ()
+
+
+def line_group(
+    figure: LineFigure,
+    place: ChartPlace,
+    x: Axis,
+    *,
+    marks: _OfCell = _nothing,
+    reference: Callable[[float], Sequence[Row]] = lambda _: (),
+    note: Callable[[CellStats], str] = lambda _: "",
+) -> Charts | None:
+    """None where no fork has the figure. `reference`: of a line that is no measurement, given the largest figure."""
+    piece = place.piece
+    rows = {cell.key: list(_rows(figure, cell)) for cell in piece.cells}
+    values = [float(row["y"]) for some in rows.values() for row in some if row["y"]]
+    if not values:
+        return None
+    beside = reference(max(values))
+    values += [float(row["y"]) for row in beside]
+    low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
+    charts = tuple(
+        Chart(
+            id=f"{place.id_prefix}-{figure.id}-{number}",
+            title=condition,
+            note="; ".join(words for cell in cells if (words := note(cell))),
+            drawing=lines(
+                [row for cell in cells for row in rows[cell.key]],
+                x=x,
+                y=Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format),
+                order=piece.order,
+                marks=[row for cell in cells for row in marks(cell)],
+                reference=beside,
+                description=f"{figure.title} of {condition}, one line per fork",
+            ),
+        )
+        for number, (condition, cells) in enumerate(piece.conditions())
+    )
+    return Charts(figure.title, figure.words, charts, place.key, place.css)
+
+
+def _rows(figure: LineFigure, cell: CellStats) -> Iterable[Row]:
+    return (
+        {"executor": cell.key.executor, "fork": fork.fork, "x": x, "y": y or None if figure.log else y}
+        for fork in cell.usable
+        for x, y in figure.points(fork)
+    )
+
 
 # Beyond this the curve's last points are single requests.
 _LONGEST_TAIL = 100_000.0
@@ -30,7 +113,7 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
     Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
     on any JDK, and their labels the figures themselves.
     """
-    piece, order = place.piece, place.order
+    piece = place.piece
     found = []
     shares = len(piece.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
@@ -38,26 +121,24 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
         highest = _highest(metric, peers, piece.tasks)
         means: list[Row] = []
         forks: list[Row] = []
-        for cell in sorted(
-            (cell for cell in peers if cell.key.jdk == jdk),
-            key=lambda cell: (cell.key.task, order.index(cell.key.executor)),
-        ):
+        here = piece.in_order(cell for cell in peers if cell.key.jdk == jdk)
+        for cell in sorted(here, key=lambda cell: cell.key.task):
             unit = highest[cell.key.task] if shares else 1.0
             mean, points = _bar(metric, cell, unit, piece.task_words(cell.key.task))
             means.append(mean)
             forks += points
         if not forks:
             continue
-        title = f"{jdk}, {plural(cpus, 'CPU')}"
+        title = jdk if piece.single else f"{jdk}, {plural(cpus, 'CPU')}"
         found.append(
             Chart(
                 id=f"{place.id_prefix}-{number}",
                 title=title,
                 note="; ".join(f"{m['executor']}, {m['work']}: {m['label']}" for m in means),
-                drawing=charts.bars(
+                drawing=bars(
                     means,
                     forks,
-                    order=order,
+                    order=piece.order,
                     title="share of the highest under the same task" if shares else axis,
                     figure=axis,
                     number_format=".0%" if shares else "~s",
@@ -110,12 +191,11 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
     if not points:
         return ()
     every = [point for curve in points.values() for point in curve]
-    latency = Axis("latency in ms", *charts.log_domain([ms for _, ms, _ in every]), log=True)
+    latency = Axis("latency in ms", *log_domain([ms for _, ms, _ in every]), log=True)
     longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
     percentile = Axis(
         "percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS, told="quantile"
     )
-    conditions = place.piece.conditions(place.order)
     return tuple(
         Chart(
             id=f"{place.id_prefix}-{number}",
@@ -129,12 +209,12 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
                 ],
                 x=percentile,
                 y=latency,
-                order=place.order,
+                order=place.piece.order,
                 description=f"Latency by percentile of {title}, one line per executor",
                 by_fork=False,
             ),
         )
-        for number, (title, cells) in enumerate(conditions)
+        for number, (title, cells) in enumerate(place.piece.conditions())
         if (curves := [cell for cell in cells if cell.key in points])
     )
 

@@ -1,1 +1,0 @@
-"""Two sides compared: two runs, or two JDKs or executors of one."""

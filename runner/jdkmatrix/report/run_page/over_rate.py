@@ -1,0 +1,205 @@
+"""Loads of several rates: how the highest rate that holds was looked for, and constant rates one after another, up to
+saturation. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from jdkmatrix.domain.quantities import digits, plural
+from jdkmatrix.figures.metrics import CAPACITY, SATURATED
+from jdkmatrix.loads.base import Bound, offered_rps
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Capacity, CapacityStep, Window
+from jdkmatrix.report.blocks.inline import badge, say
+from jdkmatrix.report.blocks.kinds import Charts, PageBlock, Prose
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.report.cells.advice import best, held_back
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.shown import amount, of_metric
+from jdkmatrix.report.charts.lines import Axis
+from jdkmatrix.report.charts.shapes import Row
+from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_group
+from jdkmatrix.report.words.numbers import quantity
+
+_OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
+
+
+def _p99_ms(window: Window) -> float | None:
+    latency = window.load.corrected
+    return latency.percentiles_us["99"] / 1000 if latency else None
+
+
+def _judged(fork: Fork) -> Iterator[tuple[CapacityStep, float]]:
+    """By rate, with p99 in ms. Windows in which nothing was answered have no latency, and no point."""
+    for step in sorted(fork.capacity.steps if fork.capacity else (), key=lambda step: step.rate_rps):
+        if step.held is not None and (p99_ms := _p99_ms(step.window)) is not None:
+            yield step, p99_ms
+
+
+def _points(fork: Fork) -> Points:
+    return ((step.rate_rps, p99_ms) for step, p99_ms in _judged(fork))
+
+
+_LATENCY = LineFigure("latency", "Latency over rate", "p99 in ms", _points, say("latency_over_rate"), log=True)
+
+
+def search_charts(place: ChartPlace) -> Iterator[Charts]:
+    load = place.piece.first_load
+    rates = [rate for cell in place.piece.cells for fork in cell.usable for rate, _ in _points(fork)]
+    if not isinstance(load, CapacityLoad) or not rates:
+        return
+    x = Axis("requests per second", 0, max(rates) * 1.03)
+    objective = [{"x": end, "y": load.p99_max_us / 1000} for end in (x.low, x.high)]
+    if charts := line_group(_LATENCY, place, x, marks=_windows, reference=lambda _: objective, note=_held):
+        yield charts
+
+
+def _windows(cell: CellStats) -> Iterator[Row]:
+    for fork in cell.usable:
+        for step, p99_ms in _judged(fork):
+            text = f"fork {fork.fork}: {_OUTCOMES[step.held][0]}"
+            place = {"executor": cell.key.executor, "x": step.rate_rps, "y": p99_ms}
+            yield {**place, "text": text, "hollow": not step.held}
+
+
+def _held(cell: CellStats) -> str:
+    found = of_metric(CAPACITY, cell, why="")
+    held = "no rate was found" if found.sort is None else f"{found.text} requests/s held"
+    return f"{cell.key.executor}: {held}"
+
+
+def search_blocks(fork: int, capacity: Capacity) -> tuple[PageBlock, ...]:
+    """Every window of one fork's search, in the order in which they were run."""
+    return (
+        Prose(_outcome_words(capacity), "Search for the highest rate"),
+        DataTable(
+            f"Search of fork {fork}",
+            columns("Rate|req/s#", "Why this rate", "p99|ms#", "Throughput|req/s#", "Outcome"),
+            tuple(map(_step, capacity.steps)),
+        ),
+    )
+
+
+def _step(step: CapacityStep) -> tuple[Cell, ...]:
+    why = "; ".join(reason.message for reason in (*step.window.reasons, *step.window.shortfalls))
+    return (
+        quantity(step.rate_rps, 4, why=""),
+        step.purpose,
+        quantity(_p99_ms(step.window), 3, why="nothing was answered"),
+        quantity(step.window.load.succeeded_rps, 4, why=""),
+        badge(*_OUTCOMES[step.held], why),
+    )
+
+
+def _outcome_words(capacity: Capacity) -> str:
+    held = f"{digits(capacity.held_rps, 4)} requests/s held" if capacity.held_rps else "no rate held"
+    failed = f"{digits(capacity.failed_rps, 4)} did not" if capacity.failed_rps else "none failed above it"
+    words = (
+        f"{held}, {failed}: p99 within {digits(capacity.p99_max_us / 1000, 3)} ms and no failed request, between "
+        f"{digits(capacity.floor_rps, 4)} and {digits(capacity.ceiling_rps, 4)} requests/s. End: {capacity.outcome}."
+    )
+    if capacity.not_monotonic_rps:
+        higher = ", ".join(digits(rate, 4) for rate in capacity.not_monotonic_rps)
+        words += f" Higher rates that held nevertheless: {higher}."
+    return words
+
+
+def _over_offered(of: Callable[[Window], float | None]) -> Callable[[Fork], Points]:
+    return lambda fork: (
+        (_offered(window), value) for window in fork.valid_windows if (value := of(window)) is not None
+    )
+
+
+_THROUGHPUT = LineFigure(
+    "throughput",
+    "Throughput over offered load",
+    "answered per second",
+    _over_offered(lambda window: window.load.succeeded_rps),
+    "Requests answered per second. On the dashed line everything that was asked for was answered; where a curve leaves "
+    "it, the server is saturated. The dot is the most that a fork reached; one that kept up with the highest rate can "
+    "do at least that (≥).",
+)
+_OTHERS = (
+    LineFigure(
+        "cpu",
+        "CPU use over offered load",
+        "share of its CPUs",
+        _over_offered(lambda window: window.sut.cpu_share),
+        "CPU time of the server as a share of the CPUs it has.",
+        number_format=".0%",
+        top=1.0,
+    ),
+    LineFigure(
+        "cost",
+        "CPU per request over offered load",
+        "CPU µs per request",
+        _over_offered(lambda window: window.cpu_us_per_answer or None),
+        "CPU time of the server per request.",
+    ),
+    LineFigure(
+        "p99",
+        "p99 over offered load",
+        "p99 in ms",
+        _over_offered(_p99_ms),
+        "Response time from the intended send time. Beyond saturation it grows with the length of the step. The axis "
+        "is logarithmic.",
+        log=True,
+    ),
+)
+
+
+def steps_charts(place: ChartPlace) -> Iterator[Charts]:
+    """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
+    forks = [fork for cell in place.piece.cells if isinstance(cell.load, StepsLoad) for fork in cell.usable]
+    if not forks:
+        return
+    fastest = max(offered for fork in forks for window in fork.valid_windows if (offered := _offered(window)))
+    x = Axis("offered requests per second", 0, fastest * 1.03)
+
+    def diagonal(highest: float) -> Sequence[Row]:
+        end = min(fastest, highest)
+        return [{"x": 0, "y": 0}, {"x": end, "y": end}]
+
+    first = line_group(_THROUGHPUT, place, x, marks=_peaks, reference=diagonal, note=_reached)
+    yield from filter(None, (first, *(line_group(figure, place, x) for figure in _OTHERS)))
+
+
+def remarks(cell: CellStats) -> tuple[str, ...]:
+    """Remarks on its saturation; none for other loads than rising steps."""
+    if not isinstance(cell.load, StepsLoad):
+        return ()
+    return tuple(words for words in (_not_saturated(cell), held_back(cell)) if words)
+
+
+def _not_saturated(cell: CellStats) -> str | None:
+    """In how many forks rising steps ended before the server did; None where it was saturated in all."""
+    bounds = [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]
+    if not bounds:
+        return None
+    offered_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
+    return (
+        f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
+        f"{digits(offered_rps, 4)} requests/s: the most that it can do was not reached"
+    )
+
+
+def _offered(window: Window) -> float:
+    return offered_rps(window) or 0.0
+
+
+def _peaks(cell: CellStats) -> Iterable[Row]:
+    for fork in cell.usable:
+        reached = cell.figures(SATURATED)[fork.fork]
+        most = f"{reached.bound.value} {amount(SATURATED, reached.value)} requests/s".lstrip()
+        place = {"executor": cell.key.executor, "x": _offered(best(fork)), "y": reached.value}
+        yield {**place, "text": f"fork {fork.fork}: {most}"}
+
+
+def _reached(cell: CellStats) -> str:
+    peak = of_metric(SATURATED, cell, why="")
+    if peak.sort is None:
+        return f"{cell.key.executor}: no usable fork"
+    # "≥ 6,000 requests/s at most" would be none of both.
+    return f"{cell.key.executor}: {peak.text} requests/s{'' if peak.text.startswith('≥') else ' at most'}"
