@@ -23,8 +23,11 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.runs import RunStore
 from tests.support.builders import key
 from tests.support.experiment_runs import experiments_run
+from tests.support.project import ROOT
+from tests.support.records import in_whole
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.shipped import MATRIX, REGISTRY
 from tests.support.sites import site_of
@@ -112,6 +115,16 @@ def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
         found = judged(loaded, claim(bare.model_copy(update={"requires": (unknown,)})))
         assert found.verdict is ClaimVerdict.NOT_MEASURED
         assert "not recorded" in rests_on(found)[0]
+
+
+def test_a_bound_does_not_meet_a_limit_that_it_may_exceed() -> None:
+    """The knee of a ramp that had none is at least the ramp's end."""
+    run = in_whole(RunStore(ROOT / "results" / "reference" / "20261125T010916Z-delay-ramp.small").load())
+    one = REGISTRY.records(["delay-ramp-virtual"])[0]
+    for limits, verdict in (({"low": 1000}, ClaimVerdict.REPRODUCED), ({"high": 3000}, ClaimVerdict.CAUSE_ABSENT)):
+        needed = Precondition(says="a knee", metric="knee", arm="virtual", **limits)
+        checks = tuple(check.model_copy(update={"requires": (needed,)}) for check in one.checks)
+        assert judged(run, one.model_copy(update={"checks": checks})).verdict is verdict
 
 
 def test_who_drew_a_band_is_told(loaded: LoadedRun) -> None:
@@ -292,6 +305,11 @@ def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Pa
         assert cell.estimate is not None and cell.estimate.low is not None
         assert cell.estimate.value == pytest.approx(mine.ratio.value / other.ratio.value)
         assert cell.estimate.low < cell.estimate.value
+    refused = ArmRefusals(Refused(30, 30, {"foreign-cpu": 30}), Refused(13, 3, {"foreign-cpu": 3}), 1e-7)
+    pairs = {(twin, twin.model_copy(update={"executor": "liberty"})): refused}
+    results = Results(run.run, cells, Cells(run.run, run.experiments, served=False), pairs)
+    last = judge(claim(alike), evidence(claim(alike), results)).checks[0].cells[-1]
+    assert last.why is not None and "gates refused 30 of 30 windows of " in last.why
     apart = alike.model_copy(update={"low": 3.0, "high": 4.0})
     assert judged(run, claim(apart)).verdict is ClaimVerdict.CONTRADICTED
 

@@ -95,16 +95,16 @@ class Results:
             return found
         return replace(found, confidence=SEQUENTIAL_CONFIDENCE)
 
-    def seen(self, metric_id: str, key: CellKey) -> tuple[float, str] | None:
-        """The figure over the usable forks of a cell, and its unit; None where no fork has it. A bound stands for what
-        it bounds."""
+    def seen(self, metric_id: str, key: CellKey) -> tuple[float, str, frozenset[Bound]] | None:
+        """Over the usable forks of a cell, its unit, and which bounds are in it; None where no fork has it."""
         cell = self._cell(key)
         metric = cell.metric(metric_id) if cell else None
-        values = [figure.value for figure in cell.figures(metric).values()] if cell and metric else []
-        if not values or metric is None:
+        figures = tuple(cell.figures(metric).values()) if cell and metric else ()
+        if not figures or metric is None:
             return None
+        values = [figure.value for figure in figures]
         middle = median(values) if metric.over_forks == "median" else fmean(values)
-        return middle * metric.scale, metric.unit
+        return middle * metric.scale, metric.unit, frozenset(figure.bound for figure in figures)
 
     def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison | str:
         """Two cells, or why they cannot be compared."""
@@ -131,6 +131,8 @@ class Results:
         """To `versus`, by block."""
         cell, base_key = self._cell(key), key.model_copy(update={"executor": check.versus})
         metric = cell.metric(check.metric) if cell else BY_ID.get(check.metric)
+        if why_not := self._refused(key, base_key):
+            return why_not
         compared = self._compared(metric, key, base_key) if metric else "no such figure"
         if isinstance(compared, str):
             return compared

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import range_words, wait_words, work_words
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
 from jdkmatrix.report.claims.estimates import Results, name_of
 from jdkmatrix.stats.bands import Estimate
@@ -210,7 +211,9 @@ def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
 def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[SeenFigure]:
     for needed in check.requires:
         for arm in [needed.arm] if needed.arm else dict.fromkeys(filter(None, (key.executor, check.versus))):
-            value, unit = results.seen(needed.metric, key.model_copy(update={"executor": arm})) or (None, "")
-            low, high = needed.low, needed.high
-            holds = value is not None and (low is None or value >= low) and (high is None or value <= high)
+            seen = results.seen(needed.metric, key.model_copy(update={"executor": arm}))
+            value, unit, bounds = seen or (None, "", frozenset[Bound]())
+            enough = needed.low is None or (value is not None and value >= needed.low and Bound.BELOW not in bounds)
+            few = needed.high is None or (value is not None and value <= needed.high and Bound.AT_LEAST not in bounds)
+            holds = value is not None and enough and few
             yield SeenFigure(needed.says, name_of(needed.metric), arm, value, unit, holds)

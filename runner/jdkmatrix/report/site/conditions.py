@@ -65,7 +65,8 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
 
 def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:
     jdk, server = dict(run.jdks).get(condition.jdk), dict(run.servers).get(condition.server)
-    return jdk, server, run.kernel_version, condition.driver, dict(run.own).get(condition.workload)
+    own = dict(run.own).get(condition.workload)
+    return jdk, server, run.kernel_version, condition.driver, condition.protocol, own
 
 
 def _estimate(advice: Advice, blocks: int) -> Estimate | None:

@@ -354,6 +354,8 @@ def test_of_several_runs_the_one_that_knows_best_answers_and_all_are_told(tmp_pa
     for other in others:
         old = replace(known, **other)
         assert answering([(one, one.conditions[0]) for one in (noisy, old)]).run.run_id == "b"
+    turns = replace(known, conditions=(replace(known.conditions[0], protocol="another protocol"),))
+    assert answering([(one, one.conditions[0]) for one in (noisy, turns)]).run.run_id == "b"
     build = replace(known, kernel=f"{run.kernel}-2")
     assert answering([(one, one.conditions[0]) for one in (noisy, build)]).run.run_id == "a"
 
