@@ -6,12 +6,14 @@ import shutil
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jdkmatrix.cli import recording, running
+from jdkmatrix.cli.between_blocks import SiteBetweenBlocks
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError
@@ -120,6 +122,7 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.setattr(recording, "catalogue_records", lambda *_: ())
     monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
     monkeypatch.setattr(running, "write_site_apart", lambda *_: made.sites.append(len(made.script.labels)))
+    monkeypatch.setattr(running, "SiteBetweenBlocks", partial(SiteBetweenBlocks, clock=lambda: 0.0))
     monkeypatch.setattr(recording, "boot_id", lambda: made.boot)
     monkeypatch.setattr(recording, "source_revision", lambda *_: made.commit)
     monkeypatch.setattr(running, "measuring", lambda: nullcontext(AffinityConfiner("made up")))
