@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import psutil
 import pytest
 
 from jdkmatrix.config.load import parse_files, read_files
@@ -237,25 +238,31 @@ def test_connections_are_borrowed_from_the_pool_that_was_asked_for(
     assert found["waited"]["count"] >= found["operations"] > 0
 
 
+def rows_of_the_ended() -> set[Path]:
+    """Not those of a program that another run on this host has started."""
+    found = Path("/var/tmp").glob("jdkmatrix-puts-*")
+    return {folder for folder in found if not psutil.pid_exists(int(folder.name.split("-")[2]))}
+
+
 @pytest.mark.parametrize("executor", ["fixed-5", "virtual-bounded-5+carriers-2"])
 def test_rows_are_put_into_files_that_are_gone_afterwards(
     matrix: Matrix, parts: Parts, tmp_path: Path, executor: str
 ) -> None:
-    before = set(Path("/var/tmp").glob("jdkmatrix-puts-*"))
+    before = rows_of_the_ended()
     found = seen(told(run(matrix, parts, cell("puts-small", FREE, executor, "count-20"), tmp_path, BURN_S)))
     assert found["operations"] == found["waited"]["count"] > 0
     assert found["about"]["H2"].startswith("2.2.224") and " on " in found["about"]["File system"]
-    assert set(Path("/var/tmp").glob("jdkmatrix-puts-*")) <= before
+    assert rows_of_the_ended() <= before
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_rows_of_a_program_that_was_ended_are_gone_with_the_next_one(
     matrix: Matrix, parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    before = set(Path("/var/tmp").glob("jdkmatrix-puts-*"))
+    before = rows_of_the_ended()
 
     def ended(process: subprocess.Popen[bytes], timeout_s: float) -> int:
-        while process.poll() is None and set(Path("/var/tmp").glob("jdkmatrix-puts-*")) <= before:
+        while process.poll() is None and not list(Path("/var/tmp").glob(f"jdkmatrix-puts-{process.pid}-*")):
             time.sleep(0.01)
         process.send_signal(number)
         return process.wait(timeout_s)
@@ -266,7 +273,7 @@ def test_rows_of_a_program_that_was_ended_are_gone_with_the_next_one(
         assert [reason.code for reason in run(matrix, parts, one, tmp_path / "ended", BURN_S).reasons] == ["killed"]
     if number == signal.SIGKILL:
         told(run(matrix, parts, one, tmp_path / "next", BURN_S))
-    assert set(Path("/var/tmp").glob("jdkmatrix-puts-*")) <= before
+    assert rows_of_the_ended() <= before
 
 
 @pytest.mark.parametrize("executor", ["virtual", "platform"])
