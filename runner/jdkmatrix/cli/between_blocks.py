@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 
 from jdkmatrix.cli.reporting import write_site
 from jdkmatrix.errors import MatrixError
@@ -64,8 +66,17 @@ def write_site_apart(project: Project, runs: Sequence[Path], site: Path | None) 
 def _write(project: Project, runs: Sequence[Path], site: Path | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    Thread(target=_end_with_parent, daemon=True).start()
     try:
         write_site(project, runs, site)
     except MatrixError as error:
         print(f"matrix: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
+
+
+def _end_with_parent() -> None:
+    """In order, however the parent ends."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -92,7 +92,9 @@ if __name__ == "__main__":
 """
 
 
-def test_ctrl_c_meanwhile_leaves_no_process_and_no_half_of_a_site(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_ends_meanwhile_leaves_no_process_and_no_half_of_a_site(number: int, tmp_path: Path) -> None:
+    """By Ctrl-C, which reaches every process, or killed itself."""
     stored(tmp_path / "results" / "run", synthetic_run(tmp_path / "made-up", QUICK))
     (tmp_path / "writing.py").write_text(WRITING)
     sites = tmp_path / "sites"
@@ -101,11 +103,16 @@ def test_ctrl_c_meanwhile_leaves_no_process_and_no_half_of_a_site(tmp_path: Path
     process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
     while process.poll() is None and not any(sites.iterdir()):
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)
+    if number == signal.SIGINT:
+        os.killpg(process.pid, number)
+    else:
+        process.kill()
     _, err = process.communicate(timeout=60)
-    assert (process.returncode, [*sites.iterdir()]) == (130, [])
-    assert err == "matrix: stopped by SIGINT; what had been finished is kept\n"
     wait_until(lambda: not alive(process.pid))  # Python's own helper ends when it sees that its parent has
+    assert [*sites.iterdir()] == []
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert err == "matrix: stopped by SIGINT; what had been finished is kept\n"
 
 
 def alive(group: int) -> list[int]:
