@@ -32,7 +32,7 @@ def validated(model: type[Model], data: Any, where: str | Path) -> Model:
 
 def unknown(found: object, allowed: Iterable[object]) -> str:
     """`found` is none of `allowed`: what it should have been, in one phrase."""
-    names = [str(name) for name in allowed]
+    names = list(dict.fromkeys(map(str, allowed)))
     close = _next_number(str(found), names) or difflib.get_close_matches(str(found), names, n=1)
     hint = f'; did you mean "{close[0]}"?' if close else ""
     return f'"{found}" is not known{hint} (allowed: {", ".join(names)})'
