@@ -124,6 +124,7 @@ class _Stages:
                     prepared = self._open(stage)
                 except MatrixError as error:
                     if self._recording.record is None:
+                        self._store.remove_empty()
                         raise
                     self.cut_short = error
                     return None

@@ -49,6 +49,14 @@ class RunStore:
             raise MatrixError(f"{directory}: cannot be made: {error.strerror}") from None
         return cls(directory)
 
+    def remove_empty(self) -> None:
+        """Remove the folder of a run in which nothing is; else leave it."""
+        if any(path.is_file() for path in self.directory.rglob("*")):
+            return
+        with suppress(OSError):
+            for folder in (self.directory / _CELLS, self.directory / "logs", self.directory):
+                folder.rmdir()
+
     def new_log_dir(self, key: CellKey, fork: int, attempt: int) -> Path:
         """An empty folder for the logs of one attempt at a fork: "fork-2", of a later attempt "fork-2.attempt-2".
 

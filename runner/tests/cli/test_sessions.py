@@ -81,10 +81,14 @@ class Sessions:
         self._folder, self._capsys = folder, capsys
 
     def measure(self, options: Options = SHORT, *, resume: bool = False) -> int:
-        return running.run(options, resume=resume, directory=self._folder / "run", site=None)
+        return running.run(options, resume=resume, directory=self.run, site=None)
+
+    @property
+    def run(self) -> Path:
+        return self._folder / "run"
 
     def loaded(self) -> LoadedRun:
-        return in_whole(RunStore(self._folder / "run").load())
+        return in_whole(RunStore(self.run).load())
 
     def told(self) -> str:
         """Since it was asked last."""
@@ -143,6 +147,16 @@ def test_a_run_that_is_whole_has_nothing_to_do(sessions: Sessions) -> None:
     assert "nothing to do" in sessions.told()
     assert len(sessions.script.labels) == 4
     assert sessions.loaded() == first
+
+
+def test_a_run_that_cannot_begin_leaves_no_folder(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> Prepared:
+        raise MatrixError("it ends at once")
+
+    monkeypatch.setattr(running, "prepare", fail)
+    with pytest.raises(MatrixError, match="it ends at once"):
+        sessions.measure()
+    assert not sessions.run.exists()
 
 
 def test_a_stage_begins_when_the_one_before_it_is_measured_and_its_capacities_then(sessions: Sessions) -> None:

@@ -197,3 +197,13 @@ def test_an_attempt_has_an_empty_folder_of_its_own_and_earlier_logs_are_kept(tmp
     assert later.name == "fork-1.attempt-2" and not list(later.iterdir())
     assert (folder / "messages.log").read_text() == "killed 3", "what a record names stays where it is"
     assert not list(store.new_log_dir(key(), 2, 1).iterdir())
+
+
+def test_the_folder_of_a_run_is_removed_only_while_nothing_is_in_it(tmp_path: Path) -> None:
+    store = RunStore.create(tmp_path / "run")
+    (store.directory / "run.json").write_text("{}")
+    store.remove_empty()
+    assert {path.name for path in store.directory.iterdir()} == {"run.json", "cells", "logs"}
+    (store.directory / "run.json").unlink()
+    store.remove_empty()
+    assert not store.directory.exists()
