@@ -7,9 +7,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from multiprocessing import get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
 
 from jdkmatrix.cli.reporting import write_site
 from jdkmatrix.errors import MatrixError
@@ -64,19 +63,13 @@ def write_site_apart(project: Project, runs: Sequence[Path], site: Path | None) 
 
 
 def _write(project: Project, runs: Sequence[Path], site: Path | None) -> None:
+    from jdkmatrix.report.site.render_runs import with_parent  # only here: its imports stay out of what measures
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    Thread(target=_end_with_parent, daemon=True).start()
+    with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))  # which ends it in order
     try:
         write_site(project, runs, site)
     except MatrixError as error:
         print(f"matrix: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-
-
-def _end_with_parent() -> None:
-    """In order, however the parent ends."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)

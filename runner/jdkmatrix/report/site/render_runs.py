@@ -99,15 +99,20 @@ def writers(runs: Sequence[SiteRun], cpus: int) -> list[int]:
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
     signal.signal(signal.SIGTERM, _end)
-    Thread(target=_end_with_parent, daemon=True).start()
+    with_parent(_end)
 
 
-def _end_with_parent() -> None:
-    """However that ends: a process for runs is a child of the server that forks, which lives as long as they do."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-    _end()
+def with_parent(end: Callable[[], object]) -> None:
+    """Have `end` called, in a thread of its own, when the parent of this process ends, however that is: a process for
+    runs is a child of the server that forks, which lives as long as they do."""
+
+    def watch() -> None:
+        parent = parent_process()
+        if parent is not None:
+            parent.join()
+        end()
+
+    Thread(target=watch, daemon=True).start()
 
 
 def _end(*_: object) -> None:
