@@ -112,8 +112,8 @@ class Precondition(Record):
     """A figure that must be seen in a cell before a check may judge it: without the published cause, its effect proves
     nothing.
 
-    `says`: the same in words; `metric`: as that of a check, of the executor `arm` (None: of both that are compared) in
-    the check's cell. The mean over usable forks lies between `low` and `high`, in the unit of the page."""
+    `says`: the same in words; `metric`: as that of a check, of the executor `arm` in the check's cell (None: of every
+    cell that is compared). The mean over usable forks lies between `low` and `high`, in the unit of the page."""
 
     says: Text
     metric: Text

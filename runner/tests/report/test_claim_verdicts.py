@@ -14,13 +14,14 @@ from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import BY_ID, CPU, THROUGHPUT
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
-from jdkmatrix.records.run import NotTestable
+from jdkmatrix.records.run import NotTestable, Stopping
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, asks_for, evidence, together
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, factor, judge, remark, rests_on
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.run.plan import select_cells
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
 from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
@@ -36,6 +37,7 @@ SOURCE = ClaimSource(title="SYNTHETIC", no_url="Nowhere.")
 RATIO = PublishedFigure(
     quantity="throughput", arm="virtual", versus="liberty", low=0.6, high=0.9, unit="ratio", as_printed="less"
 )
+UNKNOWN = Precondition(says="direct buffers", metric="no such figure", low=1)
 VERSUS = ClaimCheck(says="throughput", metric="throughput", arm="virtual", versus="liberty", figure=1)
 
 
@@ -111,8 +113,7 @@ def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
         assert absent.verdict is ClaimVerdict.CAUSE_ABSENT
         (line,) = rests_on(absent)
         assert "needs more CPUs than there are (virtual: CPU use " in line and "(liberty: CPU use " in line
-        unknown = Precondition(says="direct buffers", metric="no such figure", low=1)
-        found = judged(loaded, claim(bare.model_copy(update={"requires": (unknown,)})))
+        found = judged(loaded, claim(bare.model_copy(update={"requires": (UNKNOWN,)})))
         assert found.verdict is ClaimVerdict.NOT_MEASURED
         assert "not recorded" in rests_on(found)[0]
 
@@ -125,6 +126,31 @@ def test_a_bound_does_not_meet_a_limit_that_it_may_exceed() -> None:
         needed = Precondition(says="a knee", metric="knee", arm="virtual", **limits)
         checks = tuple(check.model_copy(update={"requires": (needed,)}) for check in one.checks)
         assert judged(run, one.model_copy(update={"checks": checks})).verdict is verdict
+
+
+def test_what_a_verdict_does_not_rest_on_is_told_beside_it(loaded: LoadedRun) -> None:
+    elsewhere = VERSUS.model_copy(update={"says": "another", "where": VERSUS.where.model_copy(update={"cpus": (9,)})})
+    absent = Precondition(says="more than there is", metric="cpu-share", low=1e6)
+    lacking = VERSUS.model_copy(update={"says": "a third", "requires": (absent,)})
+    found = judged(loaded, claim(VERSUS, elsewhere, lacking))
+    assert found.verdict is ClaimVerdict.REPRODUCED
+    first, *others = rests_on(found)
+    assert first.startswith("throughput: ") and others[0] == "not measured: another"
+    assert len(rests_on(judged(loaded, claim(elsewhere)))) == 1
+    found = judged(loaded, claim(VERSUS, lacking.model_copy(update={"requires": (UNKNOWN,)})))
+    assert rests_on(found)[1].startswith("not judged: a third: ")
+
+
+def test_blocks_that_were_added_until_ratios_are_known_cost_every_interval_confidence(loaded: LoadedRun) -> None:
+    rules = Stopping(precision=0.02, min_blocks=5, max_blocks=9)
+    added = replace(loaded, run=loaded.run.model_copy(update={"stopping": rules}))
+    ours = {"figure": None, "low": 0.0, "inference": "i"}
+    for changes in ({}, {"difference": True}, {"versus": None}):
+        one = claim(VERSUS.model_copy(update={**ours, **changes}))
+        sure, looked = (judged(each, one).checks[0].cells[0].estimate for each in (loaded, added))
+        assert sure and looked and sure.low is not None and looked.low is not None
+        assert (sure.confidence, looked.confidence) == (CONFIDENCE, SEQUENTIAL_CONFIDENCE)
+        assert looked.low < sure.low and looked.value == sure.value
 
 
 def test_who_drew_a_band_is_told(loaded: LoadedRun) -> None:
@@ -284,6 +310,9 @@ def test_a_load_over_another_one(tmp_path: Path) -> None:
     found = judged(synthetic_run(tmp_path, shape), claim(more))
     assert found.verdict is ClaimVerdict.REPRODUCED
     assert [cell.key.load for cell in found.checks[0].cells] == ["rate-2000"]
+    needed = Precondition(says="a server that is no busier than at a rate", metric="cpu-share", high=0)
+    absent = judged(synthetic_run(tmp_path, shape), claim(more.model_copy(update={"requires": (needed,)})))
+    assert [one.arm for one in absent.checks[0].cells[0].seen] == ["liberty rate-2000", "liberty saturate-50"]
 
 
 def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
 from jdkmatrix.report.cells.judgements import Refusals
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
-from jdkmatrix.stats.intervals import SEQUENTIAL_CONFIDENCE, mean_interval
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 
@@ -30,6 +30,8 @@ class Results:
         self.run, self._refusals = run, refusals or {}
         self._cells = {key: some for some in (cells, experiments) for key in some.keys}
         self.keys = (*cells.keys, *experiments.keys)
+        self._sequential = run.stopping is not None
+        self._confidence = SEQUENTIAL_CONFIDENCE if self._sequential else CONFIDENCE
         self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
 
     def build(self, jdk: str) -> str | None:
@@ -69,16 +71,16 @@ class Results:
 
     def _of(self, check: ClaimCheck, metric: Metric, cell: CellStats, base_key: CellKey | None) -> Estimate | str:
         if base_key is None:
-            return _of_figures(cell.figures(metric), metric)
+            return self._of_figures(cell.figures(metric), metric)
         base = self._cell(base_key)
         if base is None or not base.usable:
             return f"no fork of {cell_words(base_key)} that can be used"
         if any(figure.bound is not Bound.NONE for one in (cell, base) for figure in one.figures(metric).values()):
-            return _bounded(cell, base, metric, difference=check.difference)
+            return self._bounded(cell, base, metric, difference=check.difference)
         if check.difference:
-            return _difference(_shown(cell, metric), _shown(base, metric))
+            return self._difference(_shown(cell, metric), _shown(base, metric))
         compared = self._compared(metric, cell.key, base_key)
-        return compared if isinstance(compared, str) else self._sequential(compared.ratio, "no block has both")
+        return compared if isinstance(compared, str) else self._of_ratio(compared.ratio, "no block has both")
 
     def _refused(self, key: CellKey, base_key: CellKey) -> str | None:
         """Why two cells are not compared, whichever of them the page has as the numerator."""
@@ -87,13 +89,6 @@ class Results:
                 words = refusals_words(found, one.executor, other.executor)
                 return f"not compared, since {words}: they may refuse what is compared"
         return None
-
-    def _sequential(self, ratio: Ratio | None, why_none: str) -> Estimate | str:
-        """The estimate of a ratio that paired_ratio made of this run."""
-        found = _of_ratio(ratio, why_none)
-        if isinstance(found, str) or self.run.stopping is None:
-            return found
-        return replace(found, confidence=SEQUENTIAL_CONFIDENCE)
 
     def seen(self, metric_id: str, key: CellKey) -> tuple[float, str, frozenset[Bound]] | None:
         """Over the usable forks of a cell, its unit, and which bounds are in it; None where no fork has it."""
@@ -124,8 +119,7 @@ class Results:
             return mine
         if isinstance(other, str):
             return other
-        ratio = paired_ratio(mine, other, sequential=self.run.stopping is not None)
-        return self._sequential(ratio, "no block has both JDKs")
+        return self._of_ratio(self._paired(mine, other), "no block has both JDKs")
 
     def _ratios(self, check: ClaimCheck, key: CellKey) -> dict[int, float] | str:
         """To `versus`, by block."""
@@ -138,10 +132,67 @@ class Results:
             return compared
         return {block: above / below for block, (above, below) in compared.pairs.items()}
 
+    def _of_figures(self, figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate | str:
+        told = [figure for figure in figures.values() if figure.comparable]
+        if not told:
+            return metric.missing
+        values = [figure.value * metric.scale for figure in told]
+        side = _side(figure.bound for figure in told)
+        return side if isinstance(side, str) else _one_sided(self._mean(values), side)
+
+    def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate | str:
+        """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
+        above, below = cell.figures(metric), base.figures(metric)
+        if Losses(cell.forks - len(above), cell.forks, base.forks - len(below), base.forks).differ:
+            return _LOST
+        both = [
+            block
+            for block in sorted(above.keys() & below.keys())
+            if all(one[block].comparable and one[block].value > 0 for one in (above, below))
+        ]
+        side = _side(bound for block in both for bound in (above[block].bound, _OTHER_WAY[below[block].bound]))
+        if isinstance(side, str):
+            return side
+        mine, other = ({block: one[block].value for block in both} for one in (above, below))
+        if difference:
+            scaled = ({block: value * metric.scale for block, value in one.items()} for one in (mine, other))
+            found = self._difference(*scaled)
+        else:
+            found = self._of_ratio(self._paired(mine, other), "no block has both")
+        return found if isinstance(found, str) else _one_sided(found, side)
+
+    def _difference(self, above: Mapping[int, float], below: Mapping[int, float]) -> Estimate | str:
+        both = sorted(above.keys() & below.keys())
+        return self._mean([above[block] - below[block] for block in both]) if both else "no block has both"
+
+    def _mean(self, values: Sequence[float]) -> Estimate:
+        low, high = mean_interval(values, self._confidence) or (None, None)
+        return Estimate(fmean(values), low, high, len(values), confidence=self._confidence)
+
+    def _paired(self, above: Mapping[int, float], below: Mapping[int, float]) -> Ratio | None:
+        return paired_ratio(above, below, sequential=self._sequential)
+
+    def _of_ratio(self, ratio: Ratio | None, why_none: str) -> Estimate | str:
+        """The estimate of a ratio that was made of this run."""
+        if ratio is None:
+            return why_none
+        low, high = ratio.ci_low, ratio.ci_high
+        if high is not None and math.isinf(high):  # beyond what a float can say: no interval that says anything
+            low = high = None
+        return Estimate(ratio.value, low, high, ratio.blocks, of_ratio=True, confidence=self._confidence)
+
 
 def name_of(metric_id: str) -> str:
     """Inside a sentence; readings of experiments are called by their ids."""
     return BY_ID[metric_id].name if metric_id in BY_ID else metric_id
+
+
+def compared_cells(check: ClaimCheck, key: CellKey) -> tuple[CellKey, ...]:
+    """All that a check looks at for the figure of one of its cells, that one first."""
+    base = _base(check, key)
+    here = (key,) if base is None else (key, base)
+    vendor = check.versus_vendor
+    return here if vendor is None else (*here, *(_of_vendor(one, vendor) for one in here))
 
 
 def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
@@ -163,36 +214,6 @@ def _shown(cell: CellStats, metric: Metric) -> dict[int, float]:
     return {block: one.value * metric.scale for block, one in cell.figures(metric).items() if one.comparable}
 
 
-def _of_figures(figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate | str:
-    told = [figure for figure in figures.values() if figure.comparable]
-    if not told:
-        return metric.missing
-    values = [figure.value * metric.scale for figure in told]
-    side = _side(figure.bound for figure in told)
-    return side if isinstance(side, str) else _one_sided(_mean(values), side)
-
-
-def _bounded(cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate | str:
-    """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
-    above, below = cell.figures(metric), base.figures(metric)
-    if Losses(cell.forks - len(above), cell.forks, base.forks - len(below), base.forks).differ:
-        return _LOST
-    both = [
-        block
-        for block in sorted(above.keys() & below.keys())
-        if all(one[block].comparable and one[block].value > 0 for one in (above, below))
-    ]
-    side = _side(bound for block in both for bound in (above[block].bound, _OTHER_WAY[below[block].bound]))
-    if isinstance(side, str):
-        return side
-    mine, other = ({block: one[block].value for block in both} for one in (above, below))
-    if difference:
-        found = _difference(*({block: value * metric.scale for block, value in one.items()} for one in (mine, other)))
-    else:
-        found = _of_ratio(paired_ratio(mine, other), "no block has both")
-    return found if isinstance(found, str) else _one_sided(found, side)
-
-
 _OTHER_WAY = {Bound.NONE: Bound.NONE, Bound.AT_LEAST: Bound.BELOW, Bound.BELOW: Bound.AT_LEAST}
 
 
@@ -209,22 +230,3 @@ def _one_sided(estimate: Estimate, side: Bound) -> Estimate:
     low, high = (estimate.value, estimate.value) if estimate.low is None else (estimate.low, estimate.high)
     at_least = side is Bound.AT_LEAST
     return replace(estimate, low=low if at_least else None, high=None if at_least else high, one_sided=True)
-
-
-def _mean(values: Sequence[float]) -> Estimate:
-    low, high = mean_interval(values) or (None, None)
-    return Estimate(fmean(values), low, high, len(values))
-
-
-def _difference(above: Mapping[int, float], below: Mapping[int, float]) -> Estimate | str:
-    both = sorted(above.keys() & below.keys())
-    return _mean([above[block] - below[block] for block in both]) if both else "no block has both"
-
-
-def _of_ratio(ratio: Ratio | None, why_none: str) -> Estimate | str:
-    if ratio is None:
-        return why_none
-    low, high = ratio.ci_low, ratio.ci_high
-    if high is not None and math.isinf(high):  # beyond what a float can say: no interval that says anything
-        low = high = None
-    return Estimate(ratio.value, low, high, ratio.blocks, of_ratio=True)

@@ -14,7 +14,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import range_words, wait_words, work_words
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
-from jdkmatrix.report.claims.estimates import Results, name_of
+from jdkmatrix.report.claims.estimates import Results, compared_cells, name_of
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
 
@@ -209,11 +209,19 @@ def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
 
 
 def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[SeenFigure]:
+    both = compared_cells(check, key)
     for needed in check.requires:
-        for arm in [needed.arm] if needed.arm else dict.fromkeys(filter(None, (key.executor, check.versus))):
-            seen = results.seen(needed.metric, key.model_copy(update={"executor": arm}))
+        for cell in [key.model_copy(update={"executor": needed.arm})] if needed.arm else both:
+            seen = results.seen(needed.metric, cell)
             value, unit, bounds = seen or (None, "", frozenset[Bound]())
             enough = needed.low is None or (value is not None and value >= needed.low and Bound.BELOW not in bounds)
             few = needed.high is None or (value is not None and value <= needed.high and Bound.AT_LEAST not in bounds)
             holds = value is not None and enough and few
-            yield SeenFigure(needed.says, name_of(needed.metric), arm, value, unit, holds)
+            yield SeenFigure(needed.says, name_of(needed.metric), _told_apart(cell, both), value, unit, holds)
+
+
+def _told_apart(cell: CellKey, both: Sequence[CellKey]) -> str:
+    """Its executor, and by what else it differs from the other that it is compared with."""
+    axes = ("jdk", "workload", "load")
+    differing = [axis for axis in axes if len({getattr(one, axis) for one in both}) > 1]
+    return " ".join([cell.executor, *(getattr(cell, axis) for axis in differing)])

@@ -200,8 +200,13 @@ def _in_brackets(one: JudgedClaim) -> str:
 
 
 def rests_on(one: JudgedClaim) -> tuple[str, ...]:
-    """A line for each check that came to the claim's verdict."""
-    return tuple(dict.fromkeys(_line(check) for check in one.checks if check.verdict is one.verdict))
+    """A line for each check that came to the claim's verdict, and for each that could not be judged beside them."""
+    lines = [_line(check) for check in one.checks if check.verdict is one.verdict]
+    beside = [check for check in one.checks if one.decided and check.verdict not in DECIDED]
+    without = (
+        f"not judged: {_line(check)}" if check.cells else f"not measured: {check.check.says}" for check in beside
+    )
+    return tuple(dict.fromkeys((*lines, *without)))
 
 
 def _line(check: JudgedCheck) -> str:
