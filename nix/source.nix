@@ -11,6 +11,7 @@ builtins.path {
     lib.any (wanted: below == wanted || lib.hasPrefix "${wanted}/" below) [
       "jdks.json"
       "matrix.toml"
+      "profiles"
       "published"
       "report-templates"
       "toolchain.lock.json"

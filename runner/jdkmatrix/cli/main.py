@@ -354,7 +354,7 @@ def doctor(
 @app.command(short_help="Print the JSON Schema of matrix.toml.")
 @with_error_messages
 def schema() -> None:
-    """Print the JSON Schema of matrix.toml and published/*/scenarios*.toml."""
+    """Print the JSON Schema of matrix.toml, profiles and published scenarios."""
     import json
 
     from jdkmatrix.config.schema import file_schema

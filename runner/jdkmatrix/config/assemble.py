@@ -16,9 +16,8 @@ from jdkmatrix.validation import shown, told, unknown
 
 Tables = dict[str, Any]
 
-# What a published source may bring along; the other tables are those of matrix.toml alone.
-OF_SOURCES = ("workloads", "experiments", "mixes", "loads", "tunings", "scenarios")
-NAMED = (*OF_SOURCES, "servers", "profiles")
+# What a file beside matrix.toml may bring along; the other tables are those of matrix.toml alone.
+NAMED = ("workloads", "experiments", "mixes", "servers", "loads", "tunings", "profiles", "scenarios")
 TEMPLATES = ("workloads", "loads", "tunings")  # tables in which a name may have a number
 
 _LISTED = ("jdk", "executor", "cpus", "burn_us", "wait_us")  # what of the axes is no name of a table
@@ -57,7 +56,7 @@ class Assembled:
 
 
 def merged(
-    files: Mapping[str, Tables], named: Collection[str] = NAMED, of_others: Collection[str] = OF_SOURCES
+    files: Mapping[str, Tables], named: Collection[str] = NAMED, of_others: Collection[str] = NAMED
 ) -> Assembled:
     """All tables as if of one file; those that are `named` may have entries in several. `of_others`: what a file may
     have that is not the first."""
@@ -117,7 +116,7 @@ def assembled(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int
 
 
 def _with(listed: Any, also: Sequence[str | int]) -> Any:
-    return list(dict.fromkeys((*listed, *also))) if isinstance(listed, list) else listed
+    return list(dict.fromkeys((*listed, *also))) if isinstance(listed, list) else listed or list(also)
 
 
 def is_made(name: str, names: Collection[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Read matrix.toml and what published sources add to it: from files to a validated Matrix, or to one clear message."""
+"""Read matrix.toml and what lies beside it: from files to a validated Matrix, or to one clear message."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from jdkmatrix.config.assemble import Tables, assembled
 from jdkmatrix.config.axes import axes_of
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.applications import application_file, applications
+from jdkmatrix.domain.catalogue import server_file, server_kinds
 from jdkmatrix.reading import read_toml
 from jdkmatrix.validation import explain, told, validated
 
 
 def load_matrix(path: Path) -> Matrix:
-    """Read and validate `path`, and the scenarios of the published sources beside it.
+    """Read and validate `path` and what lies beside it.
 
     Raises:
         ConfigError: names the file, every wrong key, what was found and what is allowed.
@@ -27,14 +28,20 @@ def load_matrix(path: Path) -> Matrix:
 
 
 def read_files(path: Path) -> dict[str, Tables]:
-    """The tables of matrix.toml, of the applications and of the published sources beside it, by file; not validated.
+    """The tables of matrix.toml, and of the profiles, applications, servers and published sources beside it, by file;
+    not validated.
 
     Raises:
         ConfigError: as read_toml.
     """
     mixes = {str(application_file(name)): {"mixes": dict(one.mixes)} for name, one in applications().items()}
-    sources = sorted(path.parent.glob("published/*/scenarios*.toml"))
-    return {str(path): read_toml(path), **mixes, **{str(file): read_toml(file) for file in sources}}
+    embedded = [name for name, kind in server_kinds().items() if kind.jar is not None]
+    servers: dict[str, Tables] = {str(server_file(name)): {"servers": {name: {}}} for name in embedded}
+    profiles, sources = (
+        sorted(path.parent.glob(files)) for files in ("profiles/*.toml", "published/*/scenarios*.toml")
+    )
+    own, others = ({str(file): read_toml(file) for file in files} for files in ([path, *profiles], sources))
+    return {**own, **mixes, **servers, **others}
 
 
 def recorded_matrix(data: Mapping[str, Any], where: str) -> Matrix:

@@ -1,4 +1,4 @@
-"""The typed form of matrix.toml and of published/*/scenarios*.toml.
+"""The typed form of matrix.toml, and of profiles and published scenarios beside it.
 
 Every value that a user may write is here, with its range; the JSON Schema that editors complete from is made of
 these classes. Cross-checks between tables (a profile that selects a value which is on no axis) are in `checks`.
@@ -59,12 +59,13 @@ All = Literal["all"]
 
 
 class Axes(Table):
-    """The values that "all" means. Workloads, servers and loads are not listed: they have tables (config/axes.py)."""
+    """The values that "all" means. Workloads, servers and loads are not listed: they have tables. Executors follow from
+    the servers and from what is selected (config/axes.py); more may be listed."""
 
     workload: tuple[Name, ...] = ()
     server: tuple[Name, ...] = ()
     jdk: Annotated[tuple[Name, ...], Field(min_length=1)]
-    executor: Annotated[tuple[Executor, ...], Field(min_length=1)]
+    executor: tuple[Executor, ...] = ()
     cpus: Annotated[tuple[Cpus, ...], Field(min_length=1)]
     burn_us: Annotated[tuple[BurnUs, ...], Field(min_length=1)]
     wait_us: Annotated[tuple[WaitUs, ...], Field(min_length=1)]

@@ -1,4 +1,4 @@
-"""The JSON Schema of matrix.toml and of published/*/scenarios*.toml, from which editors complete. Pure."""
+"""The JSON Schema of matrix.toml, profiles and published scenarios, from which editors complete. Pure."""
 
 from __future__ import annotations
 

@@ -164,9 +164,14 @@ def server_kinds() -> Mapping[str, ServerKind]:
     Raises:
         MatrixError: a server.toml is not as it should be: names the file and the key.
     """
-    files = workloads_folder().glob("servers/*/server.toml")
-    order = sorted(files, key=lambda path: (path.parent.name != DEFAULT_SERVER, path))
+    order = sorted(
+        workloads_folder().glob("servers/*/server.toml"), key=lambda path: (path.parent.name != DEFAULT_SERVER, path)
+    )
     return {path.parent.name: read_server(path) for path in order}
+
+
+def server_file(kind: str) -> Path:
+    return workloads_folder() / "servers" / kind / "server.toml"
 
 
 def read_server(path: Path) -> ServerKind:

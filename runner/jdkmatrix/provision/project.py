@@ -13,8 +13,8 @@ from jdkmatrix.provision.nix_parts import handed_over
 
 @dataclass(frozen=True)
 class Project:
-    """`root` holds matrix.toml, published, jdks.json, workloads and report-templates; results and site go below
-    `work`."""
+    """`root` holds matrix.toml, profiles, published, jdks.json, workloads and report-templates; results and site go
+    below `work`."""
 
     root: Path
     work: Path

@@ -234,7 +234,7 @@ NEW = "published/new/scenarios.toml"
     ("tables", "message"),
     [
         ({"loads": {"flood": {"kind": "rate"}}}, "loads.flood: stands in matrix.toml, too"),
-        ({"profiles": {"mine": {}}}, 'profiles: "profiles" is not known'),
+        ({"driver": {"cpus": 1}}, 'driver: "driver" is not known'),
         ({"loads": {"odd": {"kind": "rate", "rate_rps": 0, "connections": 1}}}, "loads.odd.rate_rps: found 0"),
         ({"workloads": {"odd": {"extends": "mp-pong"}}}, "workloads.odd.extends: "),
     ],

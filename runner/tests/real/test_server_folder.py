@@ -42,13 +42,7 @@ def test_a_server_is_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         ('own_pool = "jetty"', 'own_pool = "pier"'),
         ("[executors.jetty]", "[executors.pier]"),
     )
-    # What a user chooses to measure: the first list of executors is the axis.
-    rewrite(
-        home / "matrix.toml",
-        ("[servers.jetty]", "[servers.pier]\n\n[servers.jetty]"),
-        (SHORT, SHORT.replace('"jetty"', '"pier"')),
-        ("\nexecutor = [", '\nexecutor = ["pier", '),
-    )
+    rewrite(home / "matrix.toml", (SHORT, SHORT.replace('"jetty"', '"pier"')))  # what a user chooses to measure
     here, there = (build_workloads(root, say=print).sha256 for root in (ROOT, home))
     # Quarkus numbers some constants across steps that run side by side.
     same = here.keys() - {"quarkus-server.jar"}

@@ -16,7 +16,7 @@ from jdkmatrix.drivers import loadgen
 
 ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "runner" / "tests" / "samples"
-SHARED = ("workloads", ".build", "published", "jdks.json", "toolchain.lock.json", "report-templates")
+SHARED = ("workloads", ".build", "profiles", "published", "jdks.json", "toolchain.lock.json", "report-templates")
 
 # Short enough for a test, long enough to go through every phase; the figures themselves mean nothing. C1 alone: most of
 # what a server costs that runs for seconds is its second compiler.
