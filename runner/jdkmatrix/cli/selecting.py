@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from jdkmatrix.config.assemble import Tables, is_made
 from jdkmatrix.config.model import Matrix, Profile, Selection
+from jdkmatrix.config.sizes import why_no_size
 from jdkmatrix.domain.executors import aa_arm, check_executor, first_arm, is_aa_arm, tuning_of
 from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
 from jdkmatrix.errors import MatrixError
@@ -20,6 +21,7 @@ from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 from jdkmatrix.validation import explain, unknown
 
 Rule = TypeVar("Rule", bound=Selection)
+_SIZED = {"workload": "workloads", "load": "loads"}  # axes whose names may have a number, and their tables
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
 
 
@@ -211,6 +213,8 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
     }
     for axis, names in known.items():
         for value in map(str, options.values.get(axis, ())):
+            if axis in _SIZED and (problem := why_no_size(files, _SIZED[axis], value)):
+                raise MatrixError(f"--{axis}: {problem}")
             if not is_made(value, names):
                 raise MatrixError(f"--{axis}: {unknown(value, names)}")
     if options.aa and is_aa_arm(options.aa):
@@ -221,8 +225,11 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
             check_executor(executor)
         except ValueError as error:
             raise MatrixError(f"{where}: {error}") from None
-        if (tuning := tuning_of(executor)) and not is_made(tuning, tables["tunings"]):
-            raise MatrixError(f"{where} {executor}: {unknown(tuning, tables['tunings'])}")
+        if tuning := tuning_of(executor):
+            if problem := why_no_size(files, "tunings", tuning):
+                raise MatrixError(f"{where} {executor}: {problem}")
+            if not is_made(tuning, tables["tunings"]):
+                raise MatrixError(f"{where} {executor}: {unknown(tuning, tables['tunings'])}")
 
 
 def _names(files: Mapping[str, Tables], table: str) -> list[str]:
