@@ -210,6 +210,12 @@ def test_bad_input_is_one_message_and_exit_code_1(home: Path, arguments: tuple[s
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [("plan", "--cpus", "0"), ("doctor", "-x"), ("--bogus",), ("jdks", "no"), ()])
+def test_what_the_parser_refuses_has_the_exit_code_of_all_refusals(home: Path, arguments: tuple[str, ...]) -> None:
+    done = called(home, *arguments)
+    assert (done.returncode, "Usage: matrix" in done.stderr) == (1, True)
+
+
 def test_a_run_that_was_stopped_before_it_had_a_record_is_not_passed_over(tmp_path: Path) -> None:
     """Preparing takes minutes, and so do capacities; `--resume` would go on with an older run."""
     home = make_project(tmp_path / "project")
