@@ -27,8 +27,8 @@ from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.words.numbers import span
+from jdkmatrix.run.impossible import too_few_cpus
 from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
-from jdkmatrix.run.prepare import too_few_cpus
 from jdkmatrix.validation import unknown
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")

@@ -190,6 +190,19 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),
         (("plan", "--profile", "article", "--no-stopping", "--max-blocks", "9"), "--no-stopping adds no blocks"),
         (("plan", "--no-stopping", "--precision", "0.1"), "--no-stopping adds no blocks"),
+        (
+            ("plan", "--cpus", "999"),
+            "none of the 3 cells can be measured here:\n  cpus = 999 needs 999 + 1 for the dri",
+        ),
+        (("plan", "--cpu-quota", "2"), "\n  mp-ping-quota-2000m: a quota of 2 CPUs limits nothing on 1 CPU\n"),
+        (
+            ("plan", "--jdk", "temurin-21", "--executor", "virtual+poller-mode-1", "--json"),
+            "\n  virtual+poller-mode-1 on temurin-21: JDK 21 (hotspot) is not known to have jdk.pollerMode\n",
+        ),
+        (
+            ("plan", "--server", "open-liberty-23.0.0.9", "--workload", "mp-ping-mp61"),
+            "\n  open-liberty-23.0.0.9 has no microProfile-6.1, which mp-ping-mp61 needs\n",
+        ),
         (("ask", "--yes", "--blocks", "9"), "ask decides that itself, by --budget: drop --blocks, or use `matrix run`"),
         (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is no time (allowed: 90s, 10m, 2h)'),
         (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),
@@ -370,7 +383,9 @@ def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> N
 def test_servers_with_a_quota_are_planned_fork_after_fork(home: Path) -> None:
     """As they are measured: each in a group of its own."""
     assert "10 rounds of 1 s in turns" in called(home, "plan").stdout
-    assert "2 windows of 3 s each" in called(home, "plan", "--cpu-quota", "0.5").stdout
+    told = called(home, "plan", "--cpu-quota", "0.5", "--protocol", "interleaved").stdout
+    assert "2 windows of 3 s each" in told
+    assert "3 cells: fork after fork, not in turns: its server runs in a box, which others would share." in told
 
 
 def test_schema_is_a_json_schema(home: Path) -> None:
