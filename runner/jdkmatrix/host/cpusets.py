@@ -153,6 +153,7 @@ def assign(
     if sut_cpus in sizes:
         reserved = _reserve(request, sizes)
         return _cpu_sets(request, reserved.free[:sut_cpus], *_split(request, reserved.others))
+    share_remote = share_remote and driver_cpus > 0
     if share_remote and remote_cpus and sut_cpus + driver_cpus <= limit:
         without = assign(topology, sut_cpus=sut_cpus, driver_cpus=driver_cpus, overlap=False, smt=smt, axis=axis)
         by_number = {cpu.cpu: cpu for cpu in topology.cpus}

@@ -343,6 +343,13 @@ def test_cpus_without_a_tick_go_to_the_server() -> None:
     assert assign(tickless, sut_cpus=3, driver_cpus=1, overlap=False).driver == (1,)
 
 
+def test_a_remote_system_shares_no_cpus_of_a_driver_that_has_none() -> None:
+    """An experiment that calls one loads itself."""
+    assert assign(VM, sut_cpus=1, driver_cpus=0, remote_cpus=1, share_remote=True, overlap=False).remote == (0,)
+    with pytest.raises(TooFewCpusError, match="at most cpus = 1"):
+        assign(VM, sut_cpus=2, driver_cpus=0, remote_cpus=1, share_remote=True, overlap=False)
+
+
 # ------------------------------------------------------------------------------------------------------- messages
 @pytest.mark.parametrize(
     ("topology", "remote", "message"),
