@@ -103,6 +103,42 @@ def test_plan_says_how_many_blocks_may_be_added(home: Path) -> None:
     assert plan["estimated_max_s"] == pytest.approx(plan["estimated_s"] * 8 / 5)
 
 
+@pytest.mark.parametrize(("profile", "blocks"), [("quick", 5), ("carriers", 7), ("mission", 5)])
+def test_blocks_may_be_added_to_as_many_as_the_rule_needs(home: Path, profile: str, blocks: int) -> None:
+    plan = json.loads(called(home, "plan", "--profile", profile, "--max-blocks", "20", "--json").stdout)
+    found = {(stage["blocks"], stage["max_blocks"], stage["precision"]) for stage in plan["stages"]}
+    assert found == {(blocks, 20, 0.05)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "executors", "told"),
+    [
+        (
+            ("--arm", "virtual:-Xmx2g"),
+            "virtual, virtual+xmx2g",
+            "virtual is measured, too, since it is what virtual+xmx",
+        ),
+        (("--executor", "virtual", "--arm", "virtual:-Xmx2g"), "virtual, virtual+xmx2g", None),
+        (("--executor", "virtual"), "virtual", "there is only virtual; add --executor liberty."),
+        (("--executor", "liberty"), "liberty", "there is only liberty; add --executor virtual."),
+        (("--executor", "virtual+carriers-2"), "virtual+carriers-2", "add --executor virtual."),
+        (
+            ("--executor", "platform", "--executor", "fixed-8"),
+            "platform, fixed-8",
+            "only fixed-8 and platform; add --ex",
+        ),
+        (("--executor", "virtual", "--executor", "fixed-8"), "virtual, fixed-8", None),
+        (("--aa", "virtual"), "virtual, virtual-aa", None),
+    ],
+)
+def test_an_arm_has_what_it_is_compared_with_or_that_is_told(
+    home: Path, arguments: tuple[str, ...], executors: str, told: str | None
+) -> None:
+    shown = called(home, "plan", *arguments).stdout
+    assert re.search(rf"│ {re.escape(executors)} +│", shown)
+    assert told in shown if told else "measured, too" not in shown and "No executors" not in shown
+
+
 def test_a_profile_can_be_measured_without_its_stopping_rule(home: Path) -> None:
     plan = json.loads(called(home, "plan", "--profile", "capacity", "--no-stopping", "--json").stdout)
     assert (plan["blocks"], plan["max_blocks"], plan["precision"]) == (5, 5, None)
@@ -186,7 +222,10 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
             ("plan", "--blocks", "5", "--max-blocks", "6", "--precision", "1"),
             "--precision: found 1.0; it should be less than 1",
         ),
-        (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
+        (
+            ("plan", "--blocks", "3", "--max-blocks", "8"),
+            "--blocks 3: where --max-blocks lets more be added, at least 5 co",
+        ),
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),
         (("plan", "--profile", "article", "--no-stopping", "--max-blocks", "9"), "--no-stopping adds no blocks"),
         (("plan", "--no-stopping", "--precision", "0.1"), "--no-stopping adds no blocks"),
