@@ -51,6 +51,13 @@ def _why_never(matrix: Matrix, cell: CellKey, jdk: JdkEntry) -> str | None:
     return kind_of(matrix, cell).why_never(matrix, cell)
 
 
+def check_some(matrix: Matrix, cells: Sequence[CellKey], topology: Topology, catalogue: Catalogue) -> None:
+    """Raises: MatrixError: none of the cells can be measured on this host."""
+    impossible = impossible_here(matrix, cells, topology, catalogue)
+    if len(impossible) == len(cells):
+        raise none_here(cells, impossible)
+
+
 def none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> MatrixError:
     reasons = "\n  ".join(dict.fromkeys(impossible.values()))
     return MatrixError(f"none of the {plural(len(cells), 'cell')} can be measured here:\n  {reasons}")

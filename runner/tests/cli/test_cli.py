@@ -233,6 +233,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
             ("plan", "--cpus", "999"),
             "none of the 3 cells can be measured here:\n  cpus = 999 needs 999 + 1 for the dri",
         ),
+        (("run", "--cpus", "999"), "none of the 3 cells can be measured here:\n  cpus = 999 needs 999 + 1 for "),
         (("plan", "--cpu-quota", "2"), "\n  mp-ping-quota-2000m: a quota of 2 CPUs limits nothing on 1 CPU\n"),
         (
             ("plan", "--jdk", "temurin-21", "--executor", "virtual+poller-mode-1", "--json"),
