@@ -45,6 +45,11 @@ def _next_number(found: str, names: Sequence[str]) -> list[str]:
     return [min(alike, key=lambda one: abs(int(one[2]) - int(asked[2])))[0]] if asked and alike else []
 
 
+def wrong_size(found: str, template: str, most: int) -> str:
+    """`found` is a name of this template but for its number."""
+    return f'"{found}": N of {template} is a whole number from 1 to {most:,}'
+
+
 def told(problems: Iterable[tuple[str, str]]) -> ConfigError:
     """The error that has each problem behind its file."""
     by_file: dict[str, list[str]] = {}

@@ -19,7 +19,7 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.report import compare as words
+from jdkmatrix.report import compare_page as words
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
 from jdkmatrix.report.html.page import pages_of
@@ -101,11 +101,11 @@ def _ends(found: Compared) -> tuple[str, ...]:
 
 
 def _print(found: Compared, console: Console) -> None:
-    console.print(f"[bold]{escape(words.title(found))}", soft_wrap=True)
+    console.print(f"[bold]{escape(found.title)}", soft_wrap=True)
     for cell_id, changes in words.by_cell(found):
         table = Table(box=box.SIMPLE_HEAD)
-        for name in words.HEADINGS:
-            table.add_column(name, min_width=len("Throughput,") if name == "Figure" else None)
+        for place, name in enumerate(words.headings(found)):
+            table.add_column(name, min_width=None if place else len("Throughput,"), overflow="fold")
         for change in changes:
             style = "[red]" if change.regression else ""
             table.add_row(*(f"{style}{escape(text)}" for text in words.row(change)))
@@ -119,8 +119,8 @@ def _as_markdown(found: Compared) -> str:
     rows = [tuple(map(markdown.escaped, (one.key.cell_id, *words.row(one)))) for one in found.changes]
     return "\n\n".join(
         [
-            f"### {markdown.escaped(words.title(found))}",
-            markdown.table(("Cell", *words.HEADINGS), rows),
+            f"### {markdown.escaped(found.title)}",
+            markdown.table(("Cell", *words.headings(found)), rows),
             markdown.listing(_ends(found), at_most=50),
         ]
     )

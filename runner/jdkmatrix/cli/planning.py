@@ -19,14 +19,14 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.host.topology import read_topology
-from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue
 from jdkmatrix.jdks.own import with_own
 from jdkmatrix.jdks.resolve import Available, resolve
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.capacities import bases_s
+from jdkmatrix.run.impossible import impossible_here, none_here
 from jdkmatrix.run.plan import Plan, Stage, estimate_s, make_plan, stages
-from jdkmatrix.run.prepare import too_few_cpus
 from jdkmatrix.subjects.kinds import kind_of
 
 
@@ -59,11 +59,11 @@ class _StageEstimate:
         }
 
 
-def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int) -> Iterator[_StageEstimate]:
+def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int, catalogue: Catalogue) -> Iterator[_StageEstimate]:
     topology = read_topology()
     before: set[CellKey] = set()
     for stage in planned:
-        impossible = too_few_cpus(matrix, stage.cells, topology)
+        impossible = impossible_here(matrix, stage.cells, topology, catalogue)
         plan = make_plan(stage.cells, stage.profile, seed=seed, impossible=impossible)
         bases = tuple(cell for cell in basis_cells(matrix, stage.cells) if cell not in before)
         first_s = bases_s(matrix, stage.profile, bases)
@@ -73,21 +73,27 @@ def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int) -> Iterator[_Sta
 
 
 def show(options: Options, *, as_json: bool) -> None:
-    """Print cells, order and estimate; starts nothing and asks no network."""
+    """Print cells, order and estimate; starts nothing and asks no network.
+
+    Raises:
+        MatrixError: as chosen_here; or none of the cells can be measured here.
+    """
     project = find_project()
     chosen = chosen_here(project, options)
     matrix, options = chosen.matrix, chosen.options
     seed = options.order_seed()
-    ahead = list(_ahead(matrix, stages(matrix, options.profile), seed))
+    catalogue = with_own(load_catalogue(project.jdks), matrix.jdk_homes)
+    ahead = list(_ahead(matrix, stages(matrix, options.profile), seed, catalogue))
     cells = [cell for one in ahead for cell in one.plan.cells]
     not_testable = [entry for one in ahead for entry in one.plan.not_testable]
-    catalogue = with_own(load_catalogue(project.jdks), matrix.jdk_homes)
     planned = {fork.key.jdk for one in ahead for fork in one.plan.forks}
     to_fetch = [
         jdk
         for jdk in dict.fromkeys(cell.jdk for cell in cells)
         if jdk in planned and not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
     ]
+    if not planned:
+        raise none_here(cells, {entry.key: entry.reason for entry in not_testable})
     least_s, most_s = sum(one.least_s for one in ahead), sum(one.most_s for one in ahead)
     repeats_max = matrix.measure.repeats_max
     repeated_s = most_s * (1 + repeats_max)
@@ -159,6 +165,10 @@ def _show_stage(one: _StageEstimate, matrix: Matrix, console: Console) -> None:
         f"{plural(len(plan.cells), 'cell')}, {plural(len(plan.sure), 'fork')} in {plural(profile.blocks, 'block')}, "
         f"{' or '.join(sorted(lengths))} each: about {span(one.least_s)}."
     )
+    together = plan.cells if profile.in_turns else ()
+    alone = Counter(why for cell in together if (why := kind_of(matrix, cell).why_no_turns(matrix, cell)))
+    for reason, count in alone.items():
+        console.print(f"{plural(count, 'cell')}: fork after fork, not in turns: {escape(reason)}.")
     if profile.stopping:
         console.print(
             f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "

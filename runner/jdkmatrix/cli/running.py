@@ -27,6 +27,9 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.fork.confinement import Confiner
+from jdkmatrix.host.topology import read_topology
+from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks.own import with_own
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.run import BasisCapacity, RunRecord
 from jdkmatrix.report.site.replace_folder import check_replaceable
@@ -34,6 +37,7 @@ from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
+from jdkmatrix.run.impossible import check_some
 from jdkmatrix.run.plan import Stage, estimate_s, select_cells, stages
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
@@ -241,6 +245,8 @@ def _asked_for(project: Project, options: Options, directory: Path | None) -> tu
     chosen = chosen_here(project, options)
     profile = chosen.options.profile
     cells = select_cells(chosen.matrix, profile)
+    catalogue = with_own(load_catalogue(project.jdks), chosen.matrix.jdk_homes)
+    check_some(chosen.matrix, cells, read_topology(), catalogue)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
     for server in {cell.server for cell in cells}:
         check_folder(server, folder)

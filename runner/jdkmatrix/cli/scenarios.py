@@ -14,6 +14,7 @@ from rich.table import Table
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
+from jdkmatrix.cli.compared import compared_words
 from jdkmatrix.cli.own import with_own
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.terminal import escape
@@ -27,8 +28,8 @@ from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.words.numbers import span
+from jdkmatrix.run.impossible import too_few_cpus
 from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
-from jdkmatrix.run.prepare import too_few_cpus
 from jdkmatrix.validation import unknown
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
@@ -38,7 +39,8 @@ _WEEK_S = 7 * 86_400
 
 @dataclass(frozen=True)
 class Chosen:
-    """The matrix and options of a run. `why`: why this scale, in words; None without a scenario."""
+    """The matrix and options of a run. `why`: what is to be said of them: why this scale of a scenario, which executors
+    are added, and that nothing is compared; None where nothing is."""
 
     matrix: Matrix
     options: Options
@@ -118,7 +120,9 @@ def chosen_here(project: Project, options: Options) -> Chosen:
         ids = registry.repeated_by(scenario.name)
         claims = {"published": ids, "claims": registry.records(ids), "not_repeated": registry.not_repeated()}
         scenario = scenario.model_copy(update=claims)
-    return replace(chosen, matrix=chosen.options.apply(chosen.matrix), scenario=scenario)
+    applied = chosen.options.apply(chosen.matrix)
+    said = [*([chosen.why] if chosen.why else []), *compared_words(applied, chosen.options)]
+    return replace(chosen, matrix=applied, scenario=scenario, why="\n".join(said) or None)
 
 
 def as_profile(matrix: Matrix, name: str, scale: ScaleName) -> tuple[Matrix, str]:

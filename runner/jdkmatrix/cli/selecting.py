@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from jdkmatrix.config.assemble import Tables, is_made
 from jdkmatrix.config.model import Matrix, Profile, Selection
-from jdkmatrix.domain.executors import aa_arm, check_executor, first_arm, is_aa_arm, tuning_of
+from jdkmatrix.config.sizes import why_no_size
+from jdkmatrix.domain.executors import aa_arm, base_of, check_executor, first_arm, is_aa_arm, tuning_of
 from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
@@ -20,6 +21,7 @@ from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 from jdkmatrix.validation import explain, unknown
 
 Rule = TypeVar("Rule", bound=Selection)
+_SIZED = {"workload": "workloads", "load": "loads"}  # axes whose names may have a number, and their tables
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
 
 
@@ -45,6 +47,7 @@ class Options:
     scale: Literal["auto", "article", "small"] = "auto"
     tables: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # what matrix.toml lacks for all this
     quotas_cpus: tuple[float, ...] = ()
+    arms: tuple[str, ...] = ()  # executors among the values that have options of their own, by --arm
     given: tuple[str, ...] = ()
     command: tuple[str, ...] = ()  # that asks the same; empty: as typed
 
@@ -72,11 +75,19 @@ class Options:
     @property
     def asked(self) -> Mapping[str, tuple[str | int, ...]]:
         """Of the command line, by axis. Raises: MatrixError: --aa beside --executor."""
+        if self.aa is None and self.added:
+            return {**self.values, "executor": (*self.added, *self.values["executor"])}
         if self.aa is None:
             return self.values
         if "executor" in self.values:
             raise MatrixError("--aa measures one executor twice, so --executor and --arm have nothing to choose")
         return {**self.values, "executor": (self.aa, aa_arm(self.aa))}
+
+    @property
+    def added(self) -> tuple[str, ...]:
+        """The executors that arms with options of their own are compared with, where nothing else asks for them."""
+        given = self.values.get("executor", ())
+        return tuple(dict.fromkeys(base for arm in self.arms if (base := base_of(arm)) not in given))
 
     def apply(self, matrix: Matrix) -> Matrix:
         """The matrix with the values and the protocol of the profile, and of those measured before it, replaced where
@@ -144,7 +155,9 @@ class Options:
     def _protocol(self, profile: Profile) -> Profile:
         asked = {name: getattr(self, name) for name in _OF_PROTOCOL}
         changed = {name: value for name, value in asked.items() if value is not None}
-        fixed = {"max_blocks": None} if "blocks" in changed and "max_blocks" not in changed else {}
+        fixed: dict[str, int | None] = (
+            {"max_blocks": None} if "blocks" in changed and "max_blocks" not in changed else {}
+        )
         if "rounds" in changed:
             fixed["max_rounds"] = None
         if "blocks" in changed:
@@ -154,16 +167,24 @@ class Options:
             if self.max_blocks is not None or self.precision is not None:
                 raise MatrixError("--no-stopping adds no blocks, so --max-blocks and --precision have no meaning")
             fixed["max_blocks"] = None
+        if self.max_blocks is not None and self.blocks is None:
+            fixed["blocks"] = max(profile.blocks, FEWEST_BLOCKS)
         profile = profile.model_copy(update=fixed | changed)
         _check_ranges(profile)
         self._check_most(profile)
         if profile.max_blocks is None and self.precision is not None:
-            raise MatrixError("--precision says when to stop adding blocks; --max-blocks must say how many at most")
+            raise MatrixError(
+                "--precision says when to stop adding blocks; say how many at most, such as --max-blocks 20"
+            )
         _ = profile.stopping
         return profile
 
     def _check_most(self, profile: Profile) -> None:
         """Raises: MatrixError, with the option to give instead."""
+        if self.max_blocks is not None and self.blocks is not None and self.blocks < FEWEST_BLOCKS:
+            raise MatrixError(
+                f"--blocks {self.blocks}: where --max-blocks lets more be added, at least {FEWEST_BLOCKS} come first"
+            )
         least = max(profile.blocks, FEWEST_BLOCKS)
         if self.max_blocks is not None and self.max_blocks < least:
             raise MatrixError(
@@ -211,6 +232,8 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
     }
     for axis, names in known.items():
         for value in map(str, options.values.get(axis, ())):
+            if axis in _SIZED and (problem := why_no_size(files, _SIZED[axis], value)):
+                raise MatrixError(f"--{axis}: {problem}")
             if not is_made(value, names):
                 raise MatrixError(f"--{axis}: {unknown(value, names)}")
     if options.aa and is_aa_arm(options.aa):
@@ -221,8 +244,11 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
             check_executor(executor)
         except ValueError as error:
             raise MatrixError(f"{where}: {error}") from None
-        if (tuning := tuning_of(executor)) and not is_made(tuning, tables["tunings"]):
-            raise MatrixError(f"{where} {executor}: {unknown(tuning, tables['tunings'])}")
+        if tuning := tuning_of(executor):
+            if problem := why_no_size(files, "tunings", tuning):
+                raise MatrixError(f"{where} {executor}: {problem}")
+            if not is_made(tuning, tables["tunings"]):
+                raise MatrixError(f"{where} {executor}: {unknown(tuning, tables['tunings'])}")
 
 
 def _names(files: Mapping[str, Tables], table: str) -> list[str]:

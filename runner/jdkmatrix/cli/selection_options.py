@@ -153,7 +153,7 @@ def _selected(
     ] = None,
     max_blocks: Annotated[
         int | None,
-        typer.Option("--max-blocks", min=1, help="Add blocks until the ratios are precise, up to this number."),
+        typer.Option("--max-blocks", min=1, help="At least 5 blocks, and more until ratios are precise, up to this."),
     ] = None,
     precision: Annotated[
         float | None, typer.Option("--precision", min=0.0001, max=1, help="0.02: until each ratio is known to ± 2 %.")
@@ -220,4 +220,5 @@ def _selected(
         scale=scale,
         tables={"jdk_homes": homes, "tunings": tunings, "workloads": own},
         quotas_cpus=quotas(cpu_quota or ()),
+        arms=armed,
     )

@@ -11,7 +11,8 @@ from jdkmatrix.errors import MatrixError
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(us|µs|ms|s)?")
 _US = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000}
 _QUOTA = re.compile(r"([0-9]+(?:\.[0-9]+)?)(m?)")
-_PER_SECOND = re.compile(r"([1-9][0-9]{0,8}) */ *s")
+_NUMBER = r"-?[0-9][0-9.,]*"
+_PER_SECOND = re.compile(rf"({_NUMBER}) */ *s")
 
 
 def microseconds(option: str, texts: Iterable[str], most_us: int) -> tuple[int, ...]:
@@ -44,13 +45,33 @@ def quotas(texts: Iterable[str]) -> tuple[float, ...]:
     found = []
     for text in texts:
         match = _QUOTA.fullmatch(text.strip())
-        cpus = float(match[1]) / (1000 if match[2] else 1) if match else 0.0
-        if not 0.01 <= cpus <= 1024:
+        if match is None:
             raise MatrixError(f'--cpu-quota: "{text}" is no number of CPUs (allowed: 0.5, 2, 500m)')
-        found.append(cpus)
+        thousandths = Decimal(match[1]) * (1 if match[2] else 1000)
+        if not 10 <= thousandths <= 1_024_000 or thousandths != int(thousandths):
+            raise MatrixError(
+                f"--cpu-quota: {text} is {thousandths.normalize():f}m; whole thousandths of a CPU are needed, from 10m "
+                "to 1024000m (0.01 to 1024 CPUs)"
+            )
+        found.append(int(thousandths) / 1000)
     return tuple(found)
 
 
 def load_names(texts: Iterable[str]) -> Sequence[str]:
-    """With "5000/s" as what it is called in matrix.toml, "rate-5000"."""
-    return tuple(f"rate-{found[1]}" if (found := _PER_SECOND.fullmatch(text.strip())) else text for text in texts)
+    """With "5000/s" as what it is called in matrix.toml, "rate-5000".
+
+    Raises:
+        MatrixError: a number alone.
+    """
+    return tuple(map(_load_name, texts))
+
+
+def _load_name(text: str) -> str:
+    if found := _PER_SECOND.fullmatch(text.strip()):
+        return f"rate-{found[1]}"
+    if re.fullmatch(_NUMBER, text.strip()):
+        raise MatrixError(
+            f'--load: "{text}" has no unit; did you mean "{text}/s", which is a rate, or "saturate-{text}", a closed '
+            "loop of so many connections?"
+        )
+    return text

@@ -23,6 +23,7 @@ TEMPLATES = ("workloads", "loads", "tunings")  # tables in which a name may have
 _LISTED = ("jdk", "executor", "cpus", "burn_us", "wait_us")  # what of the axes is no name of a table
 
 _NUMBER = re.compile(r"(?<![^-])N(?![^-])")  # in the name of a template, between hyphens
+NUMBER_MAX = 999_999_999
 _PLACEHOLDER = re.compile(r"\bN\b(%?)")
 
 
@@ -124,6 +125,17 @@ def is_made(name: str, names: Collection[str]) -> bool:
     return (name in names and not _NUMBER.search(name)) or any(
         _NUMBER.search(one) and _sizes(one, {name}) for one in names
     )
+
+
+def numbered(template: str, name: str) -> str | None:
+    """What `name` has in the place of the template's N, where that is any number at all, and else is alike."""
+    before, *behind = _NUMBER.split(template)
+    found = re.fullmatch(f"{re.escape(before)}(-?[0-9][0-9.,]*){re.escape('N'.join(behind))}", name) if behind else None
+    return found and found[1]
+
+
+def with_number(template: str, size: int) -> str:
+    return _NUMBER.sub(str(size), template)
 
 
 def _extended(found: Assembled, table: str, name: str, seen: tuple[str, ...] = ()) -> Any:

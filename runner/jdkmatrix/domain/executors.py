@@ -9,8 +9,11 @@ from functools import cache
 
 from jdkmatrix.domain.catalogue import ExecutorKind, OwnExecutor, catalogue, executor_kinds, server_kinds
 from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.validation import wrong_size
 
 _SIZE = re.compile(r"-([1-9][0-9]{0,4})\Z")
+_SIZE_MAX = 99_999
+_ANY_NUMBER = re.compile(r"-{1,2}[0-9][0-9.,]*\Z")
 
 # "liberty-aa" is "liberty" measured as if it were another executor: what differs between the two is chance.
 _AGAIN = "-aa"
@@ -28,6 +31,8 @@ def check_executor(name: str) -> str:
         raise ValueError(
             f'"{name}": "{tuning}" is no name of a tuning (allowed: lower-case letters and digits, - and . inside)'
         )
+    if (template := _ANY_NUMBER.sub("-N", base)) != base and template in executor_kinds():
+        raise ValueError(wrong_size(base, template, _SIZE_MAX))
     names = [kind.replace("-N", "-50") for kind in executor_kinds()]
     guess = "fixed-50" if base.startswith("fixed") else next(iter(difflib.get_close_matches(base, names)), None)
     hint = f'; did you mean "{guess}{_AGAIN if is_aa_arm(name) else ""}"?' if guess else ""

@@ -55,7 +55,7 @@ class RateLoad(DriverLoad, CellLoad):
     """Open loop: `rate_rps` requests per second over all connections, on a fixed schedule."""
 
     kind: Literal["rate"] = "rate"
-    rate_rps: Annotated[float, Field(gt=0)]
+    rate_rps: Annotated[float, Field(gt=0, le=10_000_000)]
 
     @property
     def in_windows(self) -> RateLoad:

@@ -153,13 +153,15 @@ def assign(
     if sut_cpus in sizes:
         reserved = _reserve(request, sizes)
         return _cpu_sets(request, reserved.free[:sut_cpus], *_split(request, reserved.others))
+    share_remote = share_remote and driver_cpus > 0
     if share_remote and remote_cpus and sut_cpus + driver_cpus <= limit:
         without = assign(topology, sut_cpus=sut_cpus, driver_cpus=driver_cpus, overlap=False, smt=smt, axis=axis)
         by_number = {cpu.cpu: cpu for cpu in topology.cpus}
         sut, driver = ([by_number[number] for number in numbers] for numbers in (without.sut, without.driver))
         return _cpu_sets(request, sut, driver, driver)
     if not overlap or max(sut_cpus, driver_cpus, remote_cpus) > limit:
-        raise TooFewCpusError(_too_few(request, sut_cpus))
+        most = limit - (0 if overlap else driver_cpus if share_remote else request.others)
+        raise TooFewCpusError(_too_few(request, sut_cpus) + (f": at most cpus = {most}" if most > 0 else ""))
     if limit > request.others:
         reserved = _reserve(request, sizes or (limit - request.others,))
         # The remote system only waits: share its CPUs before the driver's.

@@ -137,10 +137,13 @@ def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
     )
 
 
-def why_no_quota(quota_cpus: float, cpus: int, host: LimitHost) -> str | None:
-    """Why a server on so many CPUs cannot be measured with this quota of CPU time; None where it can. Pure."""
-    if quota_cpus > cpus:
-        return f"a quota of {quota_cpus:g} CPUs limits nothing on {plural(cpus, 'CPU')}"
+def why_no_limit(quota_cpus: float, cpus: int) -> str | None:
+    """Why this quota of CPU time is none for a server on so many CPUs; None where it is. Pure."""
+    return f"a quota of {quota_cpus:g} CPUs limits nothing on {plural(cpus, 'CPU')}" if quota_cpus > cpus else None
+
+
+def why_no_quota(quota_cpus: float, host: LimitHost) -> str | None:
+    """Why this host cannot hold a server to this quota of CPU time; None where it can. Pure."""
     try:
         plan_limits(Limits(cpu_quota_cpus=quota_cpus), host)
     except MatrixError as error:

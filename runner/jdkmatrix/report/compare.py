@@ -1,4 +1,4 @@
-"""Two runs, or two JDKs or executors of one: what became better or worse, and what else changed, also in words. Pure.
+"""Two runs, or two JDKs or executors of one: what became better or worse, and what else changed. Pure.
 
 Within a run figures are paired by the number of their block. Those of two runs are not: there every figure is compared
 by itself on one host, and on any two hosts how far virtual threads and the server's pool are apart, since that is
@@ -7,19 +7,14 @@ whose arms the gates refused more often, and how many forks did what their load 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import groupby
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.quantities import per_cent, plural
 from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.figures.refusals import one_sided, refused_by_arm
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.inline import joined, strong
-from jdkmatrix.report.blocks.kinds import Items, Section, WebPage
-from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs, losses_of
 from jdkmatrix.report.cells.judgements import (
     Family,
@@ -31,8 +26,8 @@ from jdkmatrix.report.cells.judgements import (
     worth_reporting,
 )
 from jdkmatrix.report.cells.shown import of_metric
-from jdkmatrix.report.words.numbers import Figure, apart, p_figure, ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import PairFinding, capitalised, finding, not_judged_words, possible_words
+from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
+from jdkmatrix.report.words.sentences import PairFinding, finding, not_judged_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
@@ -93,10 +88,12 @@ class SideChange:
 @dataclass(frozen=True)
 class Compared:
     """`else_changed`: what besides is not the same on both sides; `why_not`: why figures themselves are not compared;
-    `left_out`: cells that only one side has, or has usable forks of."""
+    `left_out`: cells that only one side has, or has usable forks of. `names`: what columns call the two sides."""
 
     before: str
     after: str
+    names: tuple[str, str]
+    title: str
     threshold: float
     else_changed: tuple[str, ...]
     why_not: str | None
@@ -139,6 +136,27 @@ class _Gathered:
             self.told[name] = metric, values
 
 
+IN_TIME = ("before", "after")
+
+
+def _names(before: ComparedSide, after: ComparedSide) -> tuple[str, str]:
+    """The two values of an axis, else before and after."""
+    if before.value is None or after.value is None or before.value == after.value:
+        return IN_TIME
+    return before.value, after.value
+
+
+def _title(before: ComparedSide, after: ComparedSide) -> str:
+    if before.run.run_id == after.run.run_id:
+        return f"{after.value} over {before.value} in {after.run.run_id}"
+    old, new = (f" ({name})" if name in IN_TIME else "" for name in _names(before, after))
+    return f"{after.name}{new} over {before.name}{old}"
+
+
+def _on_side(name: str) -> str:
+    return name if name in IN_TIME else f"with {name}"
+
+
 def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float) -> Compared:
     """Every figure by which executors are compared, where both sides have it, and what forks did; one family of
     p-values. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
@@ -146,31 +164,35 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
     gathered, left_out = _Gathered(Family(threshold), _refused(before, after)), []
     inside = {**page_refusals(before.cells), **page_refusals(after.cells)}
     inputs = dict.fromkeys(_run_differences(before, after))
+    names = _names(before, after)
+    then, now = map(_on_side, names)
     for key in after.compared():
         cell, base = after.cells.get(key), before.cells.get(before.in_place_of(key))
         if base is None or cell is None:
-            left_out.append(f"{key.cell_id}: {'not measured before' if base is None else 'not measured after'}")
+            left_out.append(f"{key.cell_id}: not measured {then if base is None else now}")
             continue
         if cell.driver and base.driver and cell.driver != base.driver:
-            left_out.append(f"{key.cell_id}: driven by {base.driver} before, by {cell.driver} after")
+            left_out.append(f"{key.cell_id}: driven by {base.driver} {then}, by {cell.driver} {now}")
             inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
             continue
         if not (cell.usable and base.usable):
-            sides = [side for side, one in (("before", base), ("after", cell)) if not one.usable]
+            sides = [side for side, one in ((then, base), (now, cell)) if not one.usable]
             left_out.append(f"{key.cell_id}: no usable fork {' and '.join(sides)}")
         _gather(gathered, cell, base, before, after, inside, absolute=hosts[0] == hosts[1])
         inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
     places = {key: place for place, key in enumerate(after.cells.keys)}
     there = {before.in_place_of(key) for key in after.compared()}
-    left_out += [f"{key.cell_id}: only before" for key in before.compared() if key not in there]
+    left_out += [f"{key.cell_id}: only {then}" for key in before.compared() if key not in there]
     return Compared(
         before=before.name,
         after=after.name,
+        names=names,
+        title=_title(before, after),
         threshold=threshold,
         else_changed=tuple(inputs),
         why_not=None if hosts[0] == hosts[1] else "they were measured on two hosts",
         left_out=tuple(left_out),
-        changes=tuple(sorted(_changes(gathered, threshold), key=lambda change: places[change.key])),
+        changes=tuple(sorted(_changes(gathered, threshold, names), key=lambda change: places[change.key])),
     )
 
 
@@ -218,7 +240,7 @@ def _gather(
     found.family.outcomes[key, _OUTCOME, None] = cell.question, told, refused
 
 
-def _changes(gathered: _Gathered, threshold: float) -> Iterator[SideChange]:
+def _changes(gathered: _Gathered, threshold: float, names: tuple[str, str]) -> Iterator[SideChange]:
     ratios, outcomes, _ = gathered.family.judge()
     for (key, figure, over), one in ratios.items():
         metric, values = gathered.told[key, figure, over]
@@ -235,7 +257,7 @@ def _changes(gathered: _Gathered, threshold: float) -> Iterator[SideChange]:
             shown=ratio_value(one.ratio),
             interval=ratio_interval(one.ratio),
             p_adjusted=one.p_adjusted,
-            word=_word(one, found, *((key.executor, over) if over else ("after", "before"))),
+            word=_word(one, found, *((key.executor, over) if over else names[::-1])),
             regression=worse and counts,
             open=counts and not worse and not _excludes_worse(one, metric, threshold),
         )
@@ -250,7 +272,7 @@ def _changes(gathered: _Gathered, threshold: float) -> Iterator[SideChange]:
             over=None,
             values=f"{counted(old)} → {counted(new)} forks",
             ratio=None,
-            shown=f"{against(told)} before",
+            shown=f"{against(told)} {_on_side(names[0])}",
             interval=None,
             p_adjusted=told.p_adjusted,
             word=found.value,
@@ -308,82 +330,3 @@ def _input_differences(before: ComparedSide, after: ComparedSide, base: CellStat
     )
     if words := changes(old, new):
         yield words
-
-
-HEADINGS = ("Figure", "Before → after", "After / before", "95 % interval", "Adjusted p", "Verdict")
-_NAMED = 3
-
-
-def title(found: Compared) -> str:
-    return f"{found.after} over {found.before}"
-
-
-def by_cell(found: Compared) -> tuple[tuple[str, tuple[SideChange, ...]], ...]:
-    by_id = groupby(found.changes, key=lambda change: change.key.cell_id)
-    return tuple((cell_id, tuple(changes)) for cell_id, changes in by_id)
-
-
-def row(change: SideChange) -> tuple[str, ...]:
-    """As `HEADINGS`."""
-    p_adjusted = "none" if change.p_adjusted is None else p_figure(change.p_adjusted)
-    return change.what, change.values, change.shown, change.interval or "none", p_adjusted, change.word
-
-
-def hosts(found: Compared) -> str:
-    """Says whether figures themselves can be compared."""
-    if found.why_not is None:
-        return "Both were measured on one host."
-    return f"Figures themselves are not compared, because {found.why_not}."
-
-
-def outcome(found: Compared) -> str:
-    limit, number = per_cent(found.threshold), len(found.regressions)
-    if number:
-        return f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
-    if found.open:
-        named = [
-            f"{change.key.cell_id}, {change.what} ({change.shown}, {change.interval or change.word})"
-            for change in found.open
-        ]
-        more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-        return (
-            f"cannot tell: nothing is significantly worse by more than {limit}, but in {len(named)} of "
-            f"{plural(len(found.changes), 'figure')} that is not excluded: {'; '.join(named[:_NAMED])}{more}"
-        )
-    return f"no regression: for every figure, a change for the worse by more than {limit} is excluded"
-
-
-def remarks(found: Compared) -> tuple[str, ...]:
-    """All else that has to be known."""
-    return (
-        *(f"also changed: {text}" for text in found.else_changed),
-        *(f"not compared: {text}" for text in found.left_out),
-    )
-
-
-def compare_page(found: Compared) -> WebPage:
-    """By itself, without a site. Regressions stand in amber."""
-    told, heads = remarks(found), columns(HEADINGS[0], *(f"{name}~" for name in HEADINGS[1:]))
-
-    def table(cell_id: str, changes: Iterable[SideChange]) -> DataTable:
-        rows: list[tuple[Cell, ...]] = []
-        for change in changes:
-            first, *others = row(change)
-            rows.append((first, *(Figure(text, None, amber=change.regression) for text in others)))
-        return DataTable(f"Table of {cell_id}", heads, rows, "wrap")
-
-    return WebPage(
-        title=f"{title(found)} · jdk-matrix",
-        heading=title(found),
-        summary=joined(
-            f"{hosts(found)} ", strong(f"{capitalised(outcome(found))}.", "warned" if found.regressions else None)
-        ),
-        blocks=(
-            *([Section("else", "What else differs", (Items(told),))] if told else []),
-            *(
-                Section(f"cell-{number}", cell_id, (table(cell_id, changes),))
-                for number, (cell_id, changes) in enumerate(by_cell(found), start=1)
-            ),
-        ),
-        short=True,
-    )

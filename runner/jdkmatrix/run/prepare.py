@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 
 from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.model import Matrix, Profile
-from jdkmatrix.doctor.base import Host
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CellLoad, RateLoad
 from jdkmatrix.domain.servers import title_of
@@ -21,8 +19,7 @@ from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import CellSetup
-from jdkmatrix.fork.kernel import cannot_set
-from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
+from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.irq_time import irq_time_accounting
 from jdkmatrix.host.limits import LimitHost, read_limit_host, why_no_quota
@@ -31,7 +28,6 @@ from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, load_catalogue, this_system
 from jdkmatrix.jdks.locate import has_everything
 from jdkmatrix.jdks.own import with_own
-from jdkmatrix.jdks.properties import unknown_properties
 from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
 from jdkmatrix.loads.kinds import kind_of as kind_of_load
 from jdkmatrix.provision.nix_parts import EVERYTHING, NixParts, handed_over
@@ -41,6 +37,7 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
 from jdkmatrix.records.run import Calibration, JdkRecord, KnownBug, ServerFacts
 from jdkmatrix.run.calibrate import calibrate, count_rounds
+from jdkmatrix.run.impossible import cpu_sets_of, impossible_here, none_here
 from jdkmatrix.run.origins import origins
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared, distinct
@@ -50,17 +47,6 @@ from jdkmatrix.subjects.kinds import assemble, jvm_options, kind_of
 from jdkmatrix.subjects.parts import Flags, Parts, tuning_for
 
 Say = Callable[[str], None]
-
-
-def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -> dict[CellKey, str]:
-    """The cells that this host has not the CPUs for, and what they need."""
-    impossible: dict[CellKey, str] = {}
-    for cell in cells:
-        try:
-            _cpu_sets(matrix, cell, topology)
-        except TooFewCpusError as error:
-            impossible[cell] = str(error)
-    return impossible
 
 
 def set_up_parts(
@@ -193,25 +179,25 @@ def prepare(
     """
     topology = read_topology()
     host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
-    impossible = too_few_cpus(matrix, cells, topology)
+    impossible = impossible_here(matrix, cells, topology, _catalogue(project, matrix))
     measurable = [cell for cell in cells if cell not in impossible]
     if not measurable:  # before anything is downloaded for them
-        raise _none_here(cells, impossible)
+        raise none_here(cells, impossible)
     parts = set_up_parts(project, matrix, measurable, profile=profile, capacities_rps=capacities_rps, say=say)
     box = read_limit_host(confiner.group("sut", [cpu.cpu for cpu in topology.cpus]))
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell, box))}
     flags = Flags(confiner)
     for cell in measurable:
         if cell not in impossible and (
-            refused := _refused(matrix, parts, cell, _cpu_sets(matrix, cell, topology), flags)
+            refused := _refused(matrix, parts, cell, cpu_sets_of(matrix, cell, topology), flags)
         ):
             impossible[cell] = refused
     plan = make_plan(cells, profile, seed=seed, impossible=impossible)
     if not plan.forks:
-        raise _none_here(cells, impossible)
+        raise none_here(cells, impossible)
     possible = [cell for cell in cells if cell not in impossible]
     calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
-    cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
+    cpu_sets = {cell: cpu_sets_of(matrix, cell, topology) for cell in possible}
     setups = dict(assemble(matrix, profile, parts, cpu_sets, calibration, host, confiner, flags))
     try_own(setups, say)
     return Prepared(
@@ -237,11 +223,6 @@ def prepare(
 
 def _catalogue(project: Project, matrix: Matrix) -> Catalogue:
     return with_own(load_catalogue(project.jdks), matrix.jdk_homes)
-
-
-def _none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> MatrixError:
-    reasons = "\n  ".join(dict.fromkeys(impossible.values()))
-    return MatrixError(f"none of the {len(cells)} cells can be measured here:\n  {reasons}")
 
 
 def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, ...]:
@@ -310,19 +291,15 @@ def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | Unavailabl
 
 def _missing(matrix: Matrix, parts: Parts, cell: CellKey, host: LimitHost) -> str | None:
     """Why a part of this cell cannot be had, or None."""
-    jdk, tuning = parts.jdks[cell.jdk], tuning_for(matrix, cell)
+    jdk = parts.jdks[cell.jdk]
     if isinstance(jdk, Unavailable):
         return jdk.reason
     if why_not := kind_of(matrix, cell).why_not(matrix, parts, cell):
         return why_not
-    if unknown := unknown_properties(tuning.properties, jdk.entry.vm, jdk.entry.feature_version):
-        return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
     workload = matrix.workloads.get(cell.workload)
     quota_cpus = workload.limits.cpu_quota_cpus if workload and workload.limits else None
-    if quota_cpus and (why_not := why_no_quota(quota_cpus, cell.cpus, host)):
+    if quota_cpus and (why_not := why_no_quota(quota_cpus, host)):
         return f"{cell.workload}: {why_not}"
-    if refused := cannot_set(Host(root=Path("/"), results=Path("/")), tuning.kernel):
-        return f"{cell.executor}: {refused}"
     return None
 
 
@@ -338,20 +315,6 @@ def _refused(matrix: Matrix, parts: Parts, cell: CellKey, cpus: CpuSets, flags: 
     return None
 
 
-def _cpu_sets(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
-    kind = kind_of(matrix, cell)
-    return assign(
-        topology,
-        sut_cpus=cell.cpus,
-        driver_cpus=kind.driver_cpus(matrix),
-        remote_cpus=matrix.remote.cpus if kind.remote(matrix, cell) or kind.database(matrix, cell) else 0,
-        share_remote=matrix.remote.share_driver_cpus,
-        overlap=matrix.driver.overlap,
-        smt=matrix.server.smt,
-        axis=matrix.axes.cpus,
-    )
-
-
 def _calibration(
     matrix: Matrix, parts: Parts, cells: Sequence[CellKey], topology: Topology, say: Say
 ) -> Calibration | None:
@@ -362,7 +325,7 @@ def _calibration(
     jdk = matrix.driver.jdk
     say(f"calibrating burn on {jdk}, for all JDKs")
     java, jar = parts.java(jdk), parts.workloads.file("burn.jar")
-    cpu = _cpu_sets(matrix, burning, topology).sut[-1]
+    cpu = cpu_sets_of(matrix, burning, topology).sut[-1]
     return calibrate(lambda: count_rounds(jdk, java, jar, cpu=cpu), matrix.measure)
 
 

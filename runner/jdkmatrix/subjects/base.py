@@ -32,6 +32,12 @@ class SubjectKind(Protocol):
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
         """For how long a fork is measured."""
 
+    def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str | None:
+        """Why its forks are measured one after another where others take turns; None where they do, too."""
+
+    def why_never(self, matrix: Matrix, cell: CellKey) -> str | None:
+        """Why it cannot be measured, whatever parts there are; None where nothing is known against it."""
+
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         """Why it cannot be measured with these parts; None where it can. Its JDK is there."""
 

@@ -103,6 +103,42 @@ def test_plan_says_how_many_blocks_may_be_added(home: Path) -> None:
     assert plan["estimated_max_s"] == pytest.approx(plan["estimated_s"] * 8 / 5)
 
 
+@pytest.mark.parametrize(("profile", "blocks"), [("quick", 5), ("carriers", 7), ("mission", 5)])
+def test_blocks_may_be_added_to_as_many_as_the_rule_needs(home: Path, profile: str, blocks: int) -> None:
+    plan = json.loads(called(home, "plan", "--profile", profile, "--max-blocks", "20", "--json").stdout)
+    found = {(stage["blocks"], stage["max_blocks"], stage["precision"]) for stage in plan["stages"]}
+    assert found == {(blocks, 20, 0.05)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "executors", "told"),
+    [
+        (
+            ("--arm", "virtual:-Xmx2g"),
+            "virtual, virtual+xmx2g",
+            "virtual is measured, too, since it is what virtual+xmx",
+        ),
+        (("--executor", "virtual", "--arm", "virtual:-Xmx2g"), "virtual, virtual+xmx2g", None),
+        (("--executor", "virtual"), "virtual", "there is only virtual; add --executor liberty."),
+        (("--executor", "liberty"), "liberty", "there is only liberty; add --executor virtual."),
+        (("--executor", "virtual+carriers-2"), "virtual+carriers-2", "add --executor virtual."),
+        (
+            ("--executor", "platform", "--executor", "fixed-8"),
+            "platform, fixed-8",
+            "only fixed-8 and platform; add --ex",
+        ),
+        (("--executor", "virtual", "--executor", "fixed-8"), "virtual, fixed-8", None),
+        (("--aa", "virtual"), "virtual, virtual-aa", None),
+    ],
+)
+def test_an_arm_has_what_it_is_compared_with_or_that_is_told(
+    home: Path, arguments: tuple[str, ...], executors: str, told: str | None
+) -> None:
+    shown = called(home, "plan", *arguments).stdout
+    assert re.search(rf"│ {re.escape(executors)} +│", shown)
+    assert told in shown if told else "measured, too" not in shown and "No executors" not in shown
+
+
 def test_a_profile_can_be_measured_without_its_stopping_rule(home: Path) -> None:
     plan = json.loads(called(home, "plan", "--profile", "capacity", "--no-stopping", "--json").stdout)
     assert (plan["blocks"], plan["max_blocks"], plan["precision"]) == (5, 5, None)
@@ -158,10 +194,19 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         ),
         (("plan", "--burn", "11s"), "--burn: 11s is too long; at most 10 s are allowed"),
         (("plan", "--load", "saturate-x"), '--load: "saturate-x" is not known; did you mean "saturate-N"?'),
+        (("plan", "--load", "5000"), '--load: "5000" has no unit; did you mean "5000/s", which is a rate, or "satu'),
+        (("plan", "--load", "5000000000/s"), '--load: "rate-5000000000": N of rate-N is a whole number from 1 to 10,'),
+        (("plan", "--load", "saturate-0"), '"saturate-0": N of saturate-N is a whole number from 1 to 1,000,000\n'),
+        (("plan", "--load", "share-250"), '"share-250": N of share-N is a whole number from 1 to 200\n'),
+        (("plan", "--workload", "bank-sql-1.5"), '"bank-sql-1.5": N of bank-sql-N is a whole number from 1 to 1,000\n'),
+        (("plan", "--executor", "fixed-0"), '--executor: "fixed-0": N of fixed-N is a whole number from 1 to 99,999\n'),
+        (("plan", "--aa", "virtual-bounded-123456"), "N of virtual-bounded-N is a whole number from 1 to 99,999\n"),
+        (("plan", "--executor", "virtual+carriers-0"), '"carriers-0": N of carriers-N is a whole number from 1 to '),
+        (("plan", "--cpu-quota", "0.0001"), "--cpu-quota: 0.0001 is 0.1m; whole thousandths of a CPU are needed, fr"),
         (("plan", "--executor", "virtual+carrier-2"), 'did you mean "carriers-N"?'),
         (
             ("plan", "--server", "jetty", "--workload", "banking"),
-            "Eclipse Jetty has no executor liberty",
+            "Eclipse Jetty has plain Servlets only, and banking needs more",
         ),
         (
             ("plan", "--server", "tomcat"),
@@ -177,10 +222,27 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
             ("plan", "--blocks", "5", "--max-blocks", "6", "--precision", "1"),
             "--precision: found 1.0; it should be less than 1",
         ),
-        (("plan", "--blocks", "3", "--max-blocks", "8"), "5 <= blocks <= max_blocks"),
+        (
+            ("plan", "--blocks", "3", "--max-blocks", "8"),
+            "--blocks 3: where --max-blocks lets more be added, at least 5 co",
+        ),
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),
         (("plan", "--profile", "article", "--no-stopping", "--max-blocks", "9"), "--no-stopping adds no blocks"),
         (("plan", "--no-stopping", "--precision", "0.1"), "--no-stopping adds no blocks"),
+        (
+            ("plan", "--cpus", "999"),
+            "none of the 3 cells can be measured here:\n  cpus = 999 needs 999 + 1 for the dri",
+        ),
+        (("run", "--cpus", "999"), "none of the 3 cells can be measured here:\n  cpus = 999 needs 999 + 1 for "),
+        (("plan", "--cpu-quota", "2"), "\n  mp-ping-quota-2000m: a quota of 2 CPUs limits nothing on 1 CPU\n"),
+        (
+            ("plan", "--jdk", "temurin-21", "--executor", "virtual+poller-mode-1", "--json"),
+            "\n  virtual+poller-mode-1 on temurin-21: JDK 21 (hotspot) is not known to have jdk.pollerMode\n",
+        ),
+        (
+            ("plan", "--server", "open-liberty-23.0.0.9", "--workload", "mp-ping-mp61"),
+            "\n  open-liberty-23.0.0.9 has no microProfile-6.1, which mp-ping-mp61 needs\n",
+        ),
         (("ask", "--yes", "--blocks", "9"), "ask decides that itself, by --budget: drop --blocks, or use `matrix run`"),
         (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is no time (allowed: 90s, 10m, 2h)'),
         (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),
@@ -199,6 +261,12 @@ def test_bad_input_is_one_message_and_exit_code_1(home: Path, arguments: tuple[s
     assert message in done.stderr
     assert done.stderr.startswith("matrix: ")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [("plan", "--cpus", "0"), ("doctor", "-x"), ("--bogus",), ("jdks", "no"), ()])
+def test_what_the_parser_refuses_has_the_exit_code_of_all_refusals(home: Path, arguments: tuple[str, ...]) -> None:
+    done = called(home, *arguments)
+    assert (done.returncode, "Usage: matrix" in done.stderr) == (1, True)
 
 
 def test_a_run_that_was_stopped_before_it_had_a_record_is_not_passed_over(tmp_path: Path) -> None:
@@ -355,7 +423,9 @@ def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> N
 def test_servers_with_a_quota_are_planned_fork_after_fork(home: Path) -> None:
     """As they are measured: each in a group of its own."""
     assert "10 rounds of 1 s in turns" in called(home, "plan").stdout
-    assert "2 windows of 3 s each" in called(home, "plan", "--cpu-quota", "0.5").stdout
+    told = called(home, "plan", "--cpu-quota", "0.5", "--protocol", "interleaved").stdout
+    assert "2 windows of 3 s each" in told
+    assert "3 cells: fork after fork, not in turns: its server runs in a box, which others would share." in told
 
 
 def test_schema_is_a_json_schema(home: Path) -> None:

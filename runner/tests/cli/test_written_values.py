@@ -51,6 +51,9 @@ def test_a_rate_may_be_written_as_one() -> None:
 
 def test_a_quota_is_written_as_for_a_container() -> None:
     assert quotas(["0.5", "500m", "2"]) == (0.5, 0.5, 2.0)
-    for text in ("0", "-1", "half", "5 m", "2000", "1m"):
-        with pytest.raises(MatrixError, match=r"--cpu-quota: .* is no number of CPUs"):
+    for text, why in (
+        ("-1", "is no number"), ("half", "is no number"), ("5 m", "is no number"), ("0", "whole thousandths"),
+        ("2000", "whole thousandths"), ("1m", "whole thousandths"), ("0.0101", "is 10.1m; whole thousandths"),
+    ):  # fmt: skip
+        with pytest.raises(MatrixError, match=f"--cpu-quota: .*{why}"):
             quotas([text])

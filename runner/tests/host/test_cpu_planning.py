@@ -343,6 +343,13 @@ def test_cpus_without_a_tick_go_to_the_server() -> None:
     assert assign(tickless, sut_cpus=3, driver_cpus=1, overlap=False).driver == (1,)
 
 
+def test_a_remote_system_shares_no_cpus_of_a_driver_that_has_none() -> None:
+    """An experiment that calls one loads itself."""
+    assert assign(VM, sut_cpus=1, driver_cpus=0, remote_cpus=1, share_remote=True, overlap=False).remote == (0,)
+    with pytest.raises(TooFewCpusError, match="at most cpus = 1"):
+        assign(VM, sut_cpus=2, driver_cpus=0, remote_cpus=1, share_remote=True, overlap=False)
+
+
 # ------------------------------------------------------------------------------------------------------- messages
 @pytest.mark.parametrize(
     ("topology", "remote", "message"),
@@ -355,7 +362,17 @@ def test_cpus_without_a_tick_go_to_the_server() -> None:
     ],
 )
 @pytest.mark.parametrize("overlap", [False, True])
-def test_too_few_cpus_say_what_is_missing(topology: Topology, remote: int, message: str, overlap: bool) -> None:
-    with pytest.raises(TooFewCpusError) as error:
-        assign(topology, sut_cpus=40, driver_cpus=2, remote_cpus=remote, overlap=overlap, axis=AXIS)
-    assert str(error.value) == message
+def test_too_few_cpus_say_what_is_missing_and_what_can_be_had(
+    topology: Topology, remote: int, message: str, overlap: bool
+) -> None:
+    def refused(cpus: int) -> str:
+        with pytest.raises(TooFewCpusError) as error:
+            assign(topology, sut_cpus=cpus, driver_cpus=2, remote_cpus=remote, overlap=overlap, axis=AXIS)
+        return str(error.value)
+
+    told, enough, most = refused(40).partition(": at most cpus = ")
+    assert told == message
+    if enough:
+        assign(topology, sut_cpus=int(most), driver_cpus=2, remote_cpus=remote, overlap=overlap, axis=AXIS)
+    assert enough or (topology is VM and not overlap)
+    refused(int(most or 0) + 1)

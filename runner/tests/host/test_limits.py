@@ -17,7 +17,15 @@ from jdkmatrix.host.cgroup_cpuset import cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limit_groups import LimitCounters, QuotaCounters, limit_groups
-from jdkmatrix.host.limits import CONTROLLERS, LimitHost, V1Place, plan_limits, read_limit_host, why_no_quota
+from jdkmatrix.host.limits import (
+    CONTROLLERS,
+    LimitHost,
+    V1Place,
+    plan_limits,
+    read_limit_host,
+    why_no_limit,
+    why_no_quota,
+)
 from jdkmatrix.records.limits import LimitHit
 from tests.support.cgroup_doubles import MadeUpKernel
 
@@ -128,9 +136,9 @@ def test_every_limit_is_enforced_by_one_means_and_no_other(
 def test_only_a_cgroup_holds_a_quota_of_cpu_time(host: LimitHost, means: str) -> None:
     (quota,) = plan_limits(Limits(cpu_quota_cpus=0.5), host).enforced
     assert (quota.limit, quota.maximum, quota.by) == ("CPU quota", 500, means)
-    assert why_no_quota(0.5, 1, host) is None
-    assert why_no_quota(3, 2, host) == "a quota of 3 CPUs limits nothing on 2 CPUs"
-    reason = why_no_quota(0.5, 1, NOTHING)
+    assert why_no_quota(0.5, host) is None
+    assert why_no_limit(3, 2) == "a quota of 3 CPUs limits nothing on 2 CPUs"
+    reason = why_no_quota(0.5, NOTHING)
     assert reason and reason.startswith("no quota of CPU time can be set here: no cgroup hierarchy of version 2 is ")
 
 

@@ -139,7 +139,7 @@ def test_what_stays_within_its_limits_has_no_outcome(greedy: list[str], host: Li
 def test_what_a_quota_throttles_is_counted_and_the_jvm_sees_it(greedy: list[str], tmp_path: Path) -> None:
     """Two threads that spin for two seconds, with a tenth of a CPU, which is less than busy neighbours leave them."""
     limits = Limits(cpu_quota_cpus=0.1)
-    if reason := why_no_quota(0.1, len(CPUS), read_limit_host()):
+    if reason := why_no_quota(0.1, read_limit_host()):
         assert "no quota of CPU time can be set here" in reason
         return
     plan = plan_limits(limits, read_limit_host())

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.jdks_doubles import fake_jdk
+from tests.support.machines import DESKTOP
 from tests.support.project import ROOT, called, make_project
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -65,6 +66,7 @@ def questions(page: Path) -> Iterator[list[str]]:
 def test_what_the_docs_measure_can_be_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
+    monkeypatch.setattr("jdkmatrix.cli.planning.read_topology", lambda: DESKTOP)
     monkeypatch.chdir(tmp_path)
     for name in ("my.jar", "app.war"):
         (tmp_path / name).touch()

@@ -18,6 +18,7 @@ from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
+from jdkmatrix.report.compare_page import headings
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
@@ -134,6 +135,9 @@ def test_two_jdks_of_a_run_are_paired_in_blocks(loaded: LoadedRun) -> None:
     assert {change.ratio.blocks for change in found.changes if change.ratio} == {SHAPE.blocks}
     assert {change.key.jdk for change in found.changes} == {SHAPE.jdks[1]}
     assert (found.before, found.after) == tuple(f"{jdk} in {loaded.run.run_id}" for jdk in SHAPE.jdks)
+    old, new = found.names
+    assert (old, new) == SHAPE.jdks and found.title == f"{new} over {old} in {loaded.run.run_id}"
+    assert headings(found)[1:3] == (f"{old} → {new}", f"{new} / {old}")
 
 
 def test_a_pool_that_got_faster_is_no_regression_of_virtual_threads(loaded: LoadedRun) -> None:
@@ -179,6 +183,14 @@ def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded:
     outcome = next(c for c in found.changes if c.figure == "outcome")
     assert outcome.shown.endswith("in 1 of 5 forks against 5 of 5 before")
     assert outcome.values == "5 of 5 → 1 of 5 forks"
+    assert headings(found)[1:3] == ("Before → after", "After / before")
+    assert found.title == f"failing (after) over {loaded.run.run_id} (before)"
+    within = (
+        replace(side(failing(loaded, "virtual", 4)), axis="executor", value=one) for one in ("liberty", "virtual")
+    )
+    alone = {c.figure: c for c in compare_sides(*within, threshold=0.05).changes}
+    assert alone["throughput"].word.startswith("not judged: virtual lost 4 and liberty 0 of 5")
+    assert alone["outcome"].shown.endswith("in 1 of 5 forks against 5 of 5 with liberty")
     gone = compare_sides(side(loaded), side(failing(loaded, "virtual", 5)), threshold=0.05)
     assert [text for text in gone.left_out if "virtual" in text and "no usable fork after" in text]
     assert {c.key.executor for c in gone.regressions} == {"virtual"} and {c.figure for c in gone.regressions} == {

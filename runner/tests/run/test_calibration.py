@@ -65,7 +65,7 @@ def test_one_jdk_counts_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
         return counted(0.001, 700.0 + 40 * len(asked))
 
     monkeypatch.setattr(module, "count_rounds", count)
-    monkeypatch.setattr(module, "_cpu_sets", lambda *_: SimpleNamespace(sut=(2, 3)))
+    monkeypatch.setattr(module, "cpu_sets_of", lambda *_: SimpleNamespace(sut=(2, 3)))
     host = cast(Topology, None)
     nothing: dict[str, Any] = dict.fromkeys(("version", "version_output", "files_sha256"), "")
     jdk = Available(entry=cast(Any, None), home=Path("/jdk"), source="made up", release={}, **nothing)

@@ -12,7 +12,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
-from jdkmatrix.subjects.experiments.measurement import FOLDER, ProgramCell
+from jdkmatrix.subjects.experiments.measurement import FOLDER, NO_TURNS, ProgramCell
 from jdkmatrix.subjects.parts import Parts
 
 _MAIN = "jdkmatrix.standalone.Main"
@@ -41,6 +41,12 @@ class Experiments:
         if matrix.experiments[cell.workload].TIMED:
             return f"{profile.windows * profile.window_s:g} s in one piece"
         return "until all are done"
+
+    def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str:
+        return NO_TURNS
+
+    def why_never(self, matrix: Matrix, cell: CellKey) -> None:
+        return None
 
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         return None

@@ -42,6 +42,9 @@ class ProgramError(MatrixError):
     """The program ended without a result."""
 
 
+NO_TURNS = "an experiment without a server runs in one piece"
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProgramCell(CellSetup):
     """An experiment under a load. `command`: up to the program's own arguments."""
@@ -51,7 +54,7 @@ class ProgramCell(CellSetup):
     command: tuple[str, ...]
 
     def why_no_turns(self, wait_us: int) -> str:
-        return "an experiment without a server runs in one piece"
+        return NO_TURNS
 
     def begin(self, fork: ForkDraft, listener: Listener) -> ProgramMeasurement:
         return ProgramMeasurement(self, fork, listener)

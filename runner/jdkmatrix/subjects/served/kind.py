@@ -21,6 +21,7 @@ from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
+from jdkmatrix.host.limits import why_no_limit
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
@@ -60,15 +61,22 @@ class ServedApplications:
         return _START_AND_STOP_S + proof_s + warmup_s + _measured_s(matrix, profile, cell)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
-        if not _in_turns(matrix, profile, cell):
+        if not profile.in_turns or _why_no_turns(matrix, cell):
             return kind_of(matrix.loads[cell.load]).length_words(_lengths(profile))
         more = f" to {profile.max_rounds}" if profile.max_rounds else ""
         return f"{profile.rounds}{more} rounds of {matrix.turns.round_s:g} s in turns"
 
+    def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str | None:
+        return _why_no_turns(matrix, cell)
+
+    def why_never(self, matrix: Matrix, cell: CellKey) -> str | None:
+        workload, has = matrix.workloads[cell.workload], matrix.servers[cell.server].feature_sets
+        if has and workload.features not in has:
+            return f"{cell.server} has no {workload.features}, which {cell.workload} needs"
+        quota_cpus = workload.limits and workload.limits.cpu_quota_cpus
+        return f"{cell.workload}: {why}" if quota_cpus and (why := why_no_limit(quota_cpus, cell.cpus)) else None
+
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
-        features, has = matrix.workloads[cell.workload].features, matrix.servers[cell.server].feature_sets
-        if has and features not in has:
-            return f"{cell.server} has no {features}, which {cell.workload} needs"
         if self.database(matrix, cell) and isinstance(parts.postgres, str):
             return f"{cell.workload} needs a database: {parts.postgres}"
         driver = parts.drivers.get(cell)
@@ -136,14 +144,14 @@ class ServedApplications:
 
 def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
     load, turns = kind_of(matrix.loads[cell.load]), matrix.turns
-    if not _in_turns(matrix, profile, cell):
+    if not profile.in_turns or _why_no_turns(matrix, cell):
         return load.expected_s(_lengths(profile)) + _thrown_away_s(matrix, profile, load)
     return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
 
 
-def _in_turns(matrix: Matrix, profile: Profile, cell: CellKey) -> bool:
+def _why_no_turns(matrix: Matrix, cell: CellKey) -> str | None:
     load, workload = kind_of(matrix.loads[cell.load]), matrix.workloads[cell.workload]
-    return profile.in_turns and why_no_turns(load, workload, cell.wait_us, matrix.turns) is None
+    return why_no_turns(load, workload, cell.wait_us, matrix.turns)
 
 
 def _thrown_away_s(matrix: Matrix, profile: Profile, load: LoadKind[Any]) -> float:

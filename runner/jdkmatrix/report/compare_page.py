@@ -1,0 +1,96 @@
+"""A comparison in words: its tables, what has to be known besides, and the page that has all of it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from jdkmatrix.domain.quantities import per_cent, plural
+from jdkmatrix.report.blocks.inline import joined, strong
+from jdkmatrix.report.blocks.kinds import Items, Section, WebPage
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.report.compare import IN_TIME, Compared, SideChange
+from jdkmatrix.report.words.numbers import Figure, p_figure
+from jdkmatrix.report.words.sentences import capitalised
+
+_NAMED = 3
+
+
+def headings(found: Compared) -> tuple[str, ...]:
+    old, new = found.names
+    pair, ratio = f"{old} → {new}", f"{new} / {old}"
+    if found.names == IN_TIME:
+        pair, ratio = pair.capitalize(), ratio.capitalize()
+    return "Figure", pair, ratio, "95 % interval", "Adjusted p", "Verdict"
+
+
+def by_cell(found: Compared) -> tuple[tuple[str, tuple[SideChange, ...]], ...]:
+    by_id = groupby(found.changes, key=lambda change: change.key.cell_id)
+    return tuple((cell_id, tuple(changes)) for cell_id, changes in by_id)
+
+
+def row(change: SideChange) -> tuple[str, ...]:
+    """As `headings`."""
+    p_adjusted = "none" if change.p_adjusted is None else p_figure(change.p_adjusted)
+    return change.what, change.values, change.shown, change.interval or "none", p_adjusted, change.word
+
+
+def hosts(found: Compared) -> str:
+    """Says whether figures themselves can be compared."""
+    if found.why_not is None:
+        return "Both were measured on one host."
+    return f"Figures themselves are not compared, because {found.why_not}."
+
+
+def outcome(found: Compared) -> str:
+    limit, number = per_cent(found.threshold), len(found.regressions)
+    if number:
+        return f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
+    if found.open:
+        named = [
+            f"{change.key.cell_id}, {change.what} ({change.shown}, {change.interval or change.word})"
+            for change in found.open
+        ]
+        more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+        return (
+            f"cannot tell: nothing is significantly worse by more than {limit}, but in {len(named)} of "
+            f"{plural(len(found.changes), 'figure')} that is not excluded: {'; '.join(named[:_NAMED])}{more}"
+        )
+    return f"no regression: for every figure, a change for the worse by more than {limit} is excluded"
+
+
+def remarks(found: Compared) -> tuple[str, ...]:
+    """All else that has to be known."""
+    return (
+        *(f"also changed: {text}" for text in found.else_changed),
+        *(f"not compared: {text}" for text in found.left_out),
+    )
+
+
+def compare_page(found: Compared) -> WebPage:
+    """By itself, without a site. Regressions stand in amber."""
+    first, *others = headings(found)
+    told, heads = remarks(found), columns(first, *(f"{name}~" for name in others))
+
+    def table(cell_id: str, changes: Iterable[SideChange]) -> DataTable:
+        rows: list[tuple[Cell, ...]] = []
+        for change in changes:
+            first, *others = row(change)
+            rows.append((first, *(Figure(text, None, amber=change.regression) for text in others)))
+        return DataTable(f"Table of {cell_id}", heads, rows, "wrap")
+
+    return WebPage(
+        title=f"{found.title} · jdk-matrix",
+        heading=found.title,
+        summary=joined(
+            f"{hosts(found)} ", strong(f"{capitalised(outcome(found))}.", "warned" if found.regressions else None)
+        ),
+        blocks=(
+            *([Section("else", "What else differs", (Items(told),))] if told else []),
+            *(
+                Section(f"cell-{number}", cell_id, (table(cell_id, changes),))
+                for number, (cell_id, changes) in enumerate(by_cell(found), start=1)
+            ),
+        ),
+        short=True,
+    )

@@ -1,0 +1,78 @@
+"""What this host cannot measure, whatever parts it has or gets, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.doctor.base import Host
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import plural
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.kernel import cannot_set
+from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
+from jdkmatrix.host.topology import Topology
+from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry
+from jdkmatrix.jdks.properties import unknown_properties
+from jdkmatrix.subjects.kinds import kind_of
+from jdkmatrix.subjects.parts import tuning_for
+
+
+def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -> dict[CellKey, str]:
+    """The cells that this host has not the CPUs for, and what they need."""
+    impossible: dict[CellKey, str] = {}
+    for cell in cells:
+        try:
+            cpu_sets_of(matrix, cell, topology)
+        except TooFewCpusError as error:
+            impossible[cell] = str(error)
+    return impossible
+
+
+def impossible_here(
+    matrix: Matrix, cells: Iterable[CellKey], topology: Topology, catalogue: Catalogue
+) -> dict[CellKey, str]:
+    """The cells that cannot be measured on this host, whatever parts it has or gets, and why."""
+    cells = tuple(cells)
+    impossible = too_few_cpus(matrix, cells, topology)
+    for cell in cells:
+        if cell not in impossible and (reason := _why_never(matrix, cell, catalogue.entry(cell.jdk))):
+            impossible[cell] = reason
+    return impossible
+
+
+def _why_never(matrix: Matrix, cell: CellKey, jdk: JdkEntry) -> str | None:
+    tuning = tuning_for(matrix, cell)
+    if unknown := unknown_properties(tuning.properties, jdk.vm, jdk.feature_version):
+        return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
+    if refused := cannot_set(Host(root=Path("/"), results=Path("/")), tuning.kernel):
+        return f"{cell.executor}: {refused}"
+    return kind_of(matrix, cell).why_never(matrix, cell)
+
+
+def check_some(matrix: Matrix, cells: Sequence[CellKey], topology: Topology, catalogue: Catalogue) -> None:
+    """Raises: MatrixError: none of the cells can be measured on this host."""
+    impossible = impossible_here(matrix, cells, topology, catalogue)
+    if len(impossible) == len(cells):
+        raise none_here(cells, impossible)
+
+
+def none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> MatrixError:
+    reasons = "\n  ".join(dict.fromkeys(impossible.values()))
+    return MatrixError(f"none of the {plural(len(cells), 'cell')} can be measured here:\n  {reasons}")
+
+
+def cpu_sets_of(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
+    """Raises: TooFewCpusError: this host has not got them."""
+    kind = kind_of(matrix, cell)
+    return assign(
+        topology,
+        sut_cpus=cell.cpus,
+        driver_cpus=kind.driver_cpus(matrix),
+        remote_cpus=matrix.remote.cpus if kind.remote(matrix, cell) or kind.database(matrix, cell) else 0,
+        share_remote=matrix.remote.share_driver_cpus,
+        overlap=matrix.driver.overlap,
+        smt=matrix.server.smt,
+        axis=matrix.axes.cpus,
+    )
