@@ -325,15 +325,13 @@ class Matrix(Table):
         kind, workload = server_kind(cell.server), self.workloads[cell.workload]
         if kind is None:
             return f"{cell.server} is of no known kind"
-        if not kind.has(unsized(cell.executor)) and kind.is_command == workload.is_command:
-            return f"{kind.title} has no executor {cell.executor} (it has {', '.join(kind.every_executor())})"
-        if workload.own and workload.is_command and kind.is_command:
-            return _why_no_arm(cell, workload.own)
         if not workload.served.runs_on(kind, workload.front, workload.feature_set):
             if workload.own or kind.is_command:
                 return _why_not_own(kind, cell.workload, workload)
             return f"{kind.title} has plain Servlets only, and {cell.workload} needs more"
-        return None
+        if not kind.has(unsized(cell.executor)):
+            return f"{kind.title} has no executor {cell.executor} (it has {', '.join(kind.every_executor())})"
+        return _why_no_arm(cell, workload.own) if workload.own and workload.is_command else None
 
 
 def _why_no_arm(cell: CellKey, own: OwnApplication) -> str | None:
