@@ -7,8 +7,9 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,25 @@ def own_table(
     else:
         table |= {"command": _placed(command or "", Path.cwd()), "arms": {"pool": "", **own_arms}}
     return {_name(table, _validated(table)): {"own": table, **({"features": _features()} if war else {})}}, others
+
+
+def from_anywhere(typed: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """A command line typed in `folder`, with the whole path of every file and folder of what is measured."""
+    whole = {
+        "--command": lambda text: _placed(text, folder),
+        "--war": lambda text: str(folder / text),
+        "--jdk-home": lambda text: str(folder / text),
+    }
+    found: list[str] = []
+    for before, word in pairwise(("", *typed)):
+        option, equals, value = word.partition("=")
+        if before in whole:
+            found.append(whole[before](word))
+        elif equals and option in whole:
+            found.append(f"{option}={whole[option](value)}")
+        else:
+            found.append(word)
+    return tuple(found)
 
 
 def with_own(options: Options, matrix: Matrix) -> Options:

@@ -44,7 +44,6 @@ from jdkmatrix.run.calibrate import calibrate, count_rounds
 from jdkmatrix.run.origins import origins
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared, distinct
-from jdkmatrix.run.try_own import try_own
 from jdkmatrix.servers.kinds import install
 from jdkmatrix.subjects.kinds import assemble, jvm_options, kind_of
 from jdkmatrix.subjects.parts import Flags, Parts, tuning_for
@@ -213,7 +212,6 @@ def prepare(
     calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
     cpu_sets = {cell: _cpu_sets(matrix, cell, topology) for cell in possible}
     setups = dict(assemble(matrix, profile, parts, cpu_sets, calibration, host, confiner, flags))
-    try_own(setups, say)
     return Prepared(
         plan=plan,
         setups=setups,

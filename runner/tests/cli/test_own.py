@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.cli.own import from_anywhere
 from tests.support.project import called, make_project, matrix_command
 
 COMMAND = ("--command", "java -jar my.jar {port}", "--path", "/items")
@@ -97,6 +98,24 @@ def test_a_table_says_the_same(home: Path) -> None:
     cells = planned(home, "--workload", "mine")
     assert {executor for _, _, executor in cells} == {"pool", "virtual", "pool-aa"}
     assert {(workload, server) for workload, server, _ in cells} == {("mine", "command")}
+
+
+def test_a_command_line_is_kept_so_that_it_can_be_given_elsewhere(home: Path, tmp_path: Path) -> None:
+    typed = (
+        "matrix",
+        "run",
+        "--command",
+        "java -jar my.jar {port} 'a b'",
+        "--war=my.war",
+        "--jdk-home",
+        "jdk",
+        "--path",
+        "my.jar",
+    )
+    assert from_anywhere(typed, tmp_path) == (
+        "matrix", "run", "--command", f"java -jar {tmp_path}/my.jar '{{port}}' 'a b'", f"--war={tmp_path}/my.war",
+        "--jdk-home", f"{tmp_path}/jdk", "--path", "my.jar",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,11 @@ def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s:
     ("arguments", "path", "told"),
     [
         ("{port} {address} ends-at-once", "/items", ["ended with status 1", "IllegalStateException: no licence"]),
-        ("{port} {address}", "/broken", ["GET /broken is answered with status 500: no database"]),
+        (
+            "{port} {address}",
+            "/broken",
+            ["GET /broken is answered with status 500, and 2xx is needed (--path): no database"],
+        ),
         ("{port} {address}", "/nowhere", ["GET /nowhere is answered with status 404"]),
         ("{port} 0.0.0.0", "/items", ["where other hosts can reach it", "{address}, which is 127.0.0.1"]),
     ],
@@ -176,7 +180,9 @@ def test_a_switch_without_effect_is_told(
 
 
 def test_a_jar_that_never_listens_is_told(parts: Parts, started: Callable[..., Instance]) -> None:
-    assert "no 200 within 3 s; the port is closed" in tried(parts, started("{port} {address} never-listens"), "/", 3)
+    assert "to GET /items within 3 s; the port is closed" in tried(
+        parts, started("{port} {address} never-listens"), "/", 3
+    )
 
 
 def test_a_port_that_is_taken_is_told(parts: Parts, started: Callable[..., Instance], taken_port: int) -> None:
@@ -198,7 +204,7 @@ def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., I
 @pytest.mark.parametrize(
     ("server", "told"),
     [
-        ("open-liberty", ["the last answer was 404", "CWWKM0101E"]),
+        ("open-liberty", ["GET /broken/ has been answered with status 404", "CWWKM0101E"]),
         ("tomcat", ["ended with status 1", "broken.war does not deploy"]),
         ("jetty", ["ended with status 1", "broken.war"]),
     ],
@@ -214,5 +220,5 @@ def test_a_war_that_does_not_deploy_is_told(
     )
     if server != "open-liberty":
         instance = replace(instance, server=InstalledServer(server_kinds()[server], "", ""))
-    message = tried(parts, instance, "/", 20)
+    message = tried(parts, instance, "/")
     assert all(words in message for words in told), message
