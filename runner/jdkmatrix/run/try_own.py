@@ -12,13 +12,12 @@ from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.subjects.served.measurement import ServedCell
 from jdkmatrix.subjects.served.own import Trial
 
+Arm = tuple[str, str, str]  # a workload, a server, an executor
+
 
 def own_cells(setups: Mapping[CellKey, CellSetup]) -> dict[CellKey, ServedCell]:
     """Those of an application of the user."""
     return {key: one for key, one in setups.items() if isinstance(one, ServedCell) and one.workload.own}
-
-
-Arm = tuple[str, str, str]  # a workload, a server, an executor
 
 
 def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[[str], None]) -> None:
@@ -32,17 +31,17 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
         if setup.workload.own is None or arm in tried:
             continue
         tried.add(arm)
-        path, ready_path = setup.workload.own.example, setup.workload.own.ready_path
-        rules = setup.matrix.server
-        asked = f"GET {path}" if ready_path == path else f"GET {ready_path}, then {path}"
+        own, rules = setup.workload.own, setup.matrix.server
+        told, first = (f"GET {own.application.context_root}{one}" for one in (own.example, own.ready_path))
+        asked = told if first == told else f"{first}, then {told}"
         say(
             f"{key.workload}, {arm[2]}: started once to see that it answers {asked} with status 2xx, within "
             f"{rules.first_response_timeout_s:g} s"
         )
         trial = Trial(
             setup.instance,
-            path,
-            setup.mix or setup.workload.own.requests,
+            own.example,
+            setup.mix or own.requests,
             SaturateLoad(connections=setup.load.connections),
             setup.driver,
             setup.cpu_sets.sut,
@@ -53,4 +52,4 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
             first_s = trial.run()
         except MatrixError as error:
             raise MatrixError(f"{key.workload}, {arm[2]}: {error}") from None
-        say(f"{key.workload}, {arm[2]}: answers GET {path}, {first_s:.1f} s after its start")
+        say(f"{key.workload}, {arm[2]}: answers {told}, {first_s:.1f} s after its start")

@@ -66,7 +66,8 @@ class _Answer(NamedTuple):
     def words(self) -> str:
         if self.status is None:
             return f"no HTTP ({excerpt(self.body)})"
-        return f"status {self.status} ({excerpt(self.body)})".removesuffix(" ()")
+        is_page = self.body.lstrip().startswith(b"<")
+        return f"status {self.status}{f' ({excerpt(self.body)})' if self.body and not is_page else ''}"
 
 
 class ServerProcess:
