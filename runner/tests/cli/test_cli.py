@@ -161,7 +161,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (("plan", "--executor", "virtual+carrier-2"), 'did you mean "carriers-N"?'),
         (
             ("plan", "--server", "jetty", "--workload", "banking"),
-            "Eclipse Jetty has no executor liberty",
+            "Eclipse Jetty has plain Servlets only, and banking needs more",
         ),
         (
             ("plan", "--server", "tomcat"),
