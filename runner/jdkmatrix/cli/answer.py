@@ -8,10 +8,11 @@ from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, plus_minus
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import virtual_of
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.facts import count_forks
+from jdkmatrix.report.run_page.facts import count_forks, own_applications
 from jdkmatrix.report.site.conditions import overview
 from jdkmatrix.report.site.digest import aa_words
 from jdkmatrix.report.words.sentences import condition
@@ -55,7 +56,16 @@ def next_step(run: JudgedRun) -> str:
     needed = [one.ratio.blocks + more for one in judged if precision and (more := blocks_ahead(one.ratio, precision))]
     if precision and needed and (most := max(needed)) <= BLOCKS_TOLD_MAX:
         return f"--blocks {most} would tell the ratio to {plus_minus(precision)}, if blocks scatter as these did"
+    if any(own_applications(run.run)):
+        return _next_of_own(run)
     return ".venv/bin/matrix ask measures your own CPUs, task and remote delay"
+
+
+def _next_of_own(run: JudgedRun) -> str:
+    """Another load: no work can be added to its requests."""
+    if all(kind_of(cell.load).load.in_windows.is_closed_loop for cell in run.loaded.served):
+        return "the same with --load share-50 tells p99 and CPU per request at half of what the pool can serve"
+    return "the same with --load saturate-50 tells how many requests it can serve"
 
 
 def _is_open(run: JudgedRun, key: CellKey) -> bool:

@@ -66,6 +66,7 @@ def _write(project: Project, runs: Sequence[Path], site: Path | None) -> None:
     from jdkmatrix.report.site.render_runs import with_parent  # only here: its imports stay out of what measures
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # and so does this
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))  # which ends it in order
     try:

@@ -7,10 +7,13 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.model import Matrix
@@ -18,8 +21,8 @@ from jdkmatrix.config.own import OwnApplication
 from jdkmatrix.domain.executors import aa_arm
 from jdkmatrix.domain.servers import COMMAND, feature_sets
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.own import find_own, is_file
-from jdkmatrix.validation import validated
+from jdkmatrix.provision.own import check_own_files, find_own, placed
+from jdkmatrix.validation import explain
 
 _ARM = re.compile(r"(pool|virtual)=(.*)", re.DOTALL)
 _SERVLETS = {"JSON binding", "servlets"}
@@ -68,8 +71,26 @@ def own_table(
         table["war"] = str(war)
     else:
         table |= {"command": _placed(command or "", Path.cwd()), "arms": {"pool": "", **own_arms}}
-    validated(OwnApplication, table, "--command" if war is None else "--war")
-    return {_name(table): {"own": table, **({"features": _features()} if war else {})}}, others
+    return {_name(table, _validated(table)): {"own": table, **({"features": _features()} if war else {})}}, others
+
+
+def from_anywhere(typed: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """A command line typed in `folder`, with the whole path of every file and folder of what is measured."""
+    whole = {
+        "--command": lambda text: _placed(text, folder),
+        "--war": lambda text: str(folder / text),
+        "--jdk-home": lambda text: str(folder / text),
+    }
+    found: list[str] = []
+    for before, word in pairwise(("", *typed)):
+        option, equals, value = word.partition("=")
+        if before in whole:
+            found.append(whole[before](word))
+        elif equals and option in whole:
+            found.append(f"{option}={whole[option](value)}")
+        else:
+            found.append(word)
+    return tuple(found)
 
 
 def with_own(options: Options, matrix: Matrix) -> Options:
@@ -79,12 +100,12 @@ def with_own(options: Options, matrix: Matrix) -> Options:
     Raises:
         MatrixError: they are asked for beside workloads of another kind.
     """
-    names = [str(name) for name in options.values.get("workload", ())]
-    owns = [own for name in names if (own := _own(name, options.tables.get("workloads", {}), matrix))]
+    names, owns = options.values.get("workload", ()), _owns(options, matrix)
     if not owns:
         return options
     if len(owns) < len(names) or len({own.command is None for own in owns}) > 1:
-        raise MatrixError(f"--workload {', '.join(names)}: each of them is a question of its own; ask one at a time")
+        asked = ", ".join(map(str, names))
+        raise MatrixError(f"--workload {asked}: each of them is a question of its own; ask one at a time")
     values: dict[str, tuple[str | int, ...]] = {"burn_us": (0,), "wait_us": (0,)}
     if owns[0].command is not None:
         arms = tuple(dict.fromkeys(arm for own in owns for arm in own.arms))
@@ -102,6 +123,17 @@ def _with_arms(options: Options, values: Mapping[str, tuple[str | int, ...]]) ->
     return asked
 
 
+def check_files(options: Options, matrix: Matrix, folder: Path) -> None:
+    """`folder`: from which matrix.toml sees them. Raises: MatrixError: as check_own_files."""
+    for own in _owns(options, matrix):
+        check_own_files(own, folder)
+
+
+def _owns(options: Options, matrix: Matrix) -> list[OwnApplication]:
+    names, tables = map(str, options.values.get("workload", ())), options.tables.get("workloads", {})
+    return [own for name in names if (own := _own(name, tables, matrix))]
+
+
 def _own(name: str, tables: Mapping[str, Any], matrix: Matrix) -> OwnApplication | None:
     if name in tables:
         own = tables[name].get("own")
@@ -111,12 +143,20 @@ def _own(name: str, tables: Mapping[str, Any], matrix: Matrix) -> OwnApplication
 
 
 def _placed(command: str, folder: Path) -> str:
-    """With the whole path of every word that is the name of a file."""
     try:
-        words = shlex.split(command)
+        return shlex.join(placed(shlex.split(command), folder))
     except ValueError as error:
         raise MatrixError(f"--command: {error}") from None
-    return shlex.join(str(folder / word) if is_file(folder / word) else word for word in words)
+
+
+def _validated(table: Mapping[str, Any]) -> OwnApplication:
+    """Raises: MatrixError: names the option that says what is wrong."""
+    try:
+        return OwnApplication.model_validate(table)
+    except ValidationError as error:
+        problems = (f"--{problem}" for problem in explain(error, OwnApplication))
+        told = (one.replace("--arms.", "--arm ").replace("--path: path =", "--path") for one in problems)
+        raise MatrixError("\n".join(told)) from None
 
 
 def _features() -> str:
@@ -124,8 +164,8 @@ def _features() -> str:
     return next(name for name, one in feature_sets().items() if set(one.has) >= _SERVLETS)
 
 
-def _name(table: Mapping[str, Any]) -> str:
-    files = find_own(OwnApplication.model_construct(**table), Path("/"))
+def _name(table: Mapping[str, Any], own: OwnApplication) -> str:
+    files = find_own(own, Path.cwd())
     stem = next((path.stem for path in files.places.values()), "own")
     text = json.dumps([table, sorted(files.sha256.items())], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]

@@ -6,9 +6,11 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from jdkmatrix import __version__
+from jdkmatrix.cli.own import from_anywhere
 from jdkmatrix.cli.scenarios import Chosen
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.confinement import Confiner
@@ -88,7 +90,7 @@ class Recording:
             tool_version=__version__,
             git_commit=commit,
             git_dirty=dirty,
-            command=self.chosen.options.command or tuple(sys.argv),
+            command=from_anywhere(self.chosen.options.command or tuple(sys.argv), Path.cwd()),
             host=host,
             boot_id=boot_id(),
             confinement=self.confiner.method,

@@ -33,7 +33,6 @@ from jdkmatrix.jdks.own import with_own
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.run import BasisCapacity, RunRecord
 from jdkmatrix.report.site.replace_folder import check_replaceable
-from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
@@ -42,6 +41,7 @@ from jdkmatrix.run.plan import Stage, estimate_s, select_cells, stages
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
+from jdkmatrix.run.try_own import Arm, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import readable
 from jdkmatrix.store.runs import RUN_FILE, RunStore, is_run, latest_begun, runs_of
@@ -68,7 +68,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     fresh = None if resume else _asked_for(project, options, directory)
     check_replaceable(site or project.site)
     with measuring() as confiner:
-        _say(f"threads are kept on their CPUs {confined_words(confiner.method, confiner.why_not_cgroup)}")
+        _say(_confined_words(confiner))
         store, chosen, earlier = _begun(fresh) if fresh else _resumed(project, directory)
         measured = _Stages(project, chosen, earlier, store, confiner, console, verbose=verbose)
         stopped = measured.measure(SiteBetweenBlocks(partial(_write_apart, project, store, site), _say))
@@ -81,6 +81,14 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     if gaps:
         _say(f"faults of the host have left gaps in {_gaps_words(gaps)} again")
     return code
+
+
+def _confined_words(confiner: Confiner) -> str:
+    kept = "server, driver and this tool are each kept on CPUs of their own, as far as there are enough, by"
+    if confiner.method == "cgroup cpuset":
+        return f"{kept} cgroup cpusets, which no thread can leave"
+    why = f" (no cgroup cpusets: {confiner.why_not_cgroup})" if confiner.why_not_cgroup else ""
+    return f"{kept} CPU affinity, which a thread can change for itself; each window is checked for that{why}"
 
 
 def _gaps_words(blocks: int) -> str:
@@ -115,6 +123,7 @@ class _Stages:
         kept = store.load().cells if earlier and len(self._stages) > 1 else ()
         self._cells = {cell.key: cell for cell in kept}
         self._campaigns: list[Campaign] = []
+        self._tried: set[Arm] = set()
         self.cut_short: MatrixError | None = None
 
     def measure(self, between: Callable[[], None]) -> StoppedError | None:
@@ -153,6 +162,7 @@ class _Stages:
         self._know_capacities(stage)
         prepared, campaign = self._prepared(stage.profile, stage.cells, self._store)
         self._calibration = prepared.calibration
+        self._try_own(campaign)
         self._cells |= campaign.open(_say)
         self._recording.add(prepared)
         self._campaigns.append(campaign)
@@ -187,12 +197,20 @@ class _Stages:
     def _measure_bases(self, stage: Stage, bases: Sequence[CellKey]) -> list[BasisCapacity]:
         once = profile_of_bases(stage.profile)
         prepared, campaign = self._prepared(once, bases, RunStore.create(self._store.directory / CAPACITY_FOLDER))
+        self._try_own(campaign)
         cells = campaign.open(_say)
         _say(f"first, the capacities that loads are derived from: {plural(len(bases), 'fork')}")
         with self._display(once, prepared) as shown:
             campaign.measure(cells, shown)
         impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
         return [capacity_of(key, cells.get(key), impossible.get(key)) for key in bases]
+
+    def _try_own(self, campaign: Campaign) -> None:
+        """Those of which a fork is needed, before what they measured earlier is set aside."""
+        if own := own_cells(campaign.setups):
+            blocks = campaign.needed(campaign.known())
+            needed = {fork.key for block in blocks for fork in block.forks}
+            try_own({key: setup for key, setup in own.items() if key in needed}, self._tried, _say)
 
     def _prepared(self, profile: Profile, cells: Sequence[CellKey], store: RunStore) -> tuple[Prepared, Campaign]:
         prepared = prepare(

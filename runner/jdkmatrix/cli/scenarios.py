@@ -15,7 +15,7 @@ from jdkmatrix.claims.load import load_claims
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
 from jdkmatrix.cli.compared import compared_words
-from jdkmatrix.cli.own import with_own
+from jdkmatrix.cli.own import check_files, with_own
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.load import load_matrix, parse_files, read_files
@@ -104,6 +104,7 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     """
     files = read_files(project.matrix)
     matrix = parse_files(files)
+    check_files(options, matrix, project.root)
     options = with_own(options, matrix).with_quotas(matrix)
     if options.asked or options.quotas_cpus:
         pinned = (entry.id for entry in load_catalogue(project.jdks).entries)

@@ -236,6 +236,9 @@ class Scenario(Table):
 class Server(Table):
     first_response_timeout_s: Seconds = 60.0
     ready_without_port_s: Seconds = 5.0  # the server says it is ready and opens no port: give up this long after
+    # A status that is neither 2xx nor 503, again and again after it says it is ready, or opens its port where it says
+    # nothing: give up this long after the first one.
+    wrong_answer_s: Seconds = 10.0
     stop_timeout_s: Seconds = 10.0
     answer_timeout_s: Seconds = 10.0  # of a question outside the load (/gauges): a server that takes longer hangs
     smt: bool = False  # true: the server gets whole cores, with all their SMT threads

@@ -5,22 +5,28 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import PurePath
-from string import Formatter
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from jdkmatrix.config.request_mix import RequestMix, RequestTemplate, example
 from jdkmatrix.domain.applications import Application
+from jdkmatrix.domain.catalogue import placeholders
 from jdkmatrix.domain.tables import Table
 
 LISTS = ("jvm_options", "arm")  # such a word becomes several
 _PLACEHOLDERS = ("java", "port", "address", "folder", *LISTS)
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*")
 _OF_CELL = re.compile(r"-Xm[sx]|-XX:[+-]Use\w+GC\b|-Xgcpolicy:")
+# Options of java that a word of their own follows (java --help-extra): a list of files and folders, or another.
+JAVA_PATHS = ("-cp", "-classpath", "--class-path", "-p", "--module-path")
+_JAVA_WITH_A_WORD = (
+    "--upgrade-module-path", "--add-modules", "--limit-modules", "--enable-native-access", "--add-reads",
+    "--add-exports", "--add-opens", "--patch-module", "--source",
+)  # fmt: skip
 _SEED = 20241115
 
 
@@ -45,9 +51,7 @@ def _command(text: str) -> str:
     program = next((word for word in words if not _SETTING.fullmatch(word)), None)
     if program is None:
         raise ValueError("there is no program in it")
-    found = {name for word in words for _, name, _, _ in Formatter().parse(word) if name is not None}
-    if wrong := sorted(found - {*_PLACEHOLDERS}):
-        raise ValueError(f"{{{wrong[0]}}} is no placeholder here (allowed: {', '.join(_PLACEHOLDERS)})")
+    found = {name for word in words for name in placeholders(word, _PLACEHOLDERS)}
     if within := [word for word in words for name in LISTS if f"{{{name}}}" in word and word != f"{{{name}}}"]:
         raise ValueError(f'"{within[0]}": {{jvm_options}} and {{arm}} are words of their own')
     if "port" not in found:
@@ -128,6 +132,20 @@ class OwnApplication(Table):
     def files(self) -> list[str]:
         """Words that may be names of files."""
         return [self.war] if self.war else shlex.split(self.command or "")
+
+    def of_java(self) -> Iterator[tuple[str, str]]:
+        """What its JVM is told to load: -jar with its word, each of JAVA_PATHS with its list; empty where `java` is not
+        its program, since a script may run it in any folder."""
+        left = iter(shlex.split(self.command or "")[len(self._before) :])
+        if next(left, None) != "java":
+            return
+        for word in left:
+            if word == "-jar" or word in JAVA_PATHS:
+                yield word, next(left, "")
+            elif word in _JAVA_WITH_A_WORD:
+                next(left, None)
+            if word == "-jar" or not word.startswith(("-", "{", "@")):
+                return
 
     @property
     def _before(self) -> list[str]:

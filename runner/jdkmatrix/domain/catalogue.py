@@ -3,8 +3,9 @@ workloads/executors/executors.toml, and nothing else names it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import chain, zip_longest
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal, Self
@@ -24,11 +25,28 @@ _OF_FILES = ("application", "executor", "feature_set")
 _OF_ENV = (*_OF_FILES, "java", "home", "jar", "folder", "log_dir", "port")
 
 
+def placeholders(text: str, allowed: Sequence[str]) -> list[str]:
+    """Those in `text`, each a name in braces and nothing else.
+
+    Raises:
+        ValueError: one that is not `allowed`, or a brace of no placeholder that is not doubled.
+    """
+    try:
+        parts = list(Formatter().parse(text))
+    except ValueError as error:
+        raise ValueError(f"{error}; a brace that begins or ends no placeholder is doubled") from None
+    names = [name for _, name, _, _ in parts if name is not None]
+    if wrong := sorted({*names} - {*allowed}):
+        raise ValueError(f"{{{wrong[0]}}} is no placeholder here (allowed: {', '.join(allowed)})")
+    literals = (literal.replace("{", "{{").replace("}", "}}") for literal, _, _, _ in parts)
+    if "".join(chain.from_iterable(zip_longest(literals, (f"{{{name}}}" for name in names), fillvalue=""))) != text:
+        raise ValueError(f'"{text}": a placeholder is a name in braces and no more, such as {{{names[0]}}}')
+    return names
+
+
 def _filled_with(*allowed: str) -> Callable[[str], str]:
     def check(text: str) -> str:
-        for _, placeholder, _, _ in Formatter().parse(text):
-            if placeholder is not None and placeholder not in allowed:
-                raise ValueError(f"{{{placeholder}}} is no placeholder here (allowed: {', '.join(allowed)})")
+        placeholders(text, allowed)
         return text
 
     return check

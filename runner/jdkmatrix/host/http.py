@@ -47,7 +47,7 @@ class Connection:
         """The JSON object of a 200. Raises: HttpError."""
         status, body = self.get(path)
         if status != 200:
-            raise HttpError(f"GET {self._prefix}{path}: status {status}: {_excerpt(body)}")
+            raise HttpError(f"GET {self._prefix}{path}: status {status}: {excerpt(body)}")
         return self.json_object(path, body)
 
     def json_object(self, path: str, body: bytes) -> dict[str, Any]:
@@ -55,9 +55,9 @@ class Connection:
         try:
             answer = json.loads(body)
         except ValueError:
-            raise HttpError(f"GET {self._prefix}{path}: not JSON: {_excerpt(body)}") from None
+            raise HttpError(f"GET {self._prefix}{path}: not JSON: {excerpt(body)}") from None
         if not isinstance(answer, dict):
-            raise HttpError(f"GET {self._prefix}{path}: not a JSON object: {_excerpt(body)}")
+            raise HttpError(f"GET {self._prefix}{path}: not a JSON object: {excerpt(body)}")
         return answer
 
     @property
@@ -104,5 +104,6 @@ def _body(response: http.client.HTTPResponse, until_s: float) -> bytes:
     return body
 
 
-def _excerpt(body: bytes) -> str:
-    return body[:200].decode("utf-8", "replace")
+def excerpt(body: bytes) -> str:
+    """Of an answer, in one line for a message."""
+    return " ".join(body[:200].decode("utf-8", "replace").split())

@@ -2,47 +2,97 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from os import pathsep
 from pathlib import Path
 
-from jdkmatrix.config.own import OwnApplication
+from jdkmatrix.config.own import JAVA_PATHS, OwnApplication
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.artefacts import sha256_of
 
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """`places`: of each word of its command, or of its WAR, that is the name of a file; `sha256`: by such a word."""
+    """`places`: of all that its command, or its WAR, names and that is a file; `sha256`: by the same name. `folder`:
+    from which relative names are seen."""
 
+    folder: Path
     places: Mapping[str, Path]
     sha256: Mapping[str, str]
 
     @property
     def words(self) -> str:
         """For a reader, by the names of the files alone."""
-        named = (f"{path.name} (sha256 {self.sha256[word][:12]}…)" for word, path in self.places.items())
+        named = (f"{path.name} (sha256 {self.sha256[name][:12]}…)" for name, path in self.places.items())
         return ", ".join(named) or "its command names no file"
 
 
-def is_file(path: Path) -> bool:
-    """Of a word that need not be the name of a file, and may be longer than one can be: a class path."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
+def placed(words: Sequence[str], folder: Path) -> list[str]:
+    """The words of a command with the whole path of each that is the name of a file, and of what there is of each list
+    of files and folders for java."""
+    found = []
+    for before, word in pairwise(("", *words)):
+        if before in JAVA_PATHS:
+            entries = word.split(pathsep)
+            found.append(pathsep.join(str(folder / one) if _is_there(folder / one) else one for one in entries))
+        else:
+            found.append(str(folder / word) if _is_file(folder / word) else word)
+    return found
 
 
 def find_own(own: OwnApplication, folder: Path) -> OwnFiles:
     """`folder`: from which relative names are seen.
 
     Raises:
-        MatrixError: there is no such WAR, or it cannot be read.
+        MatrixError: as check_own_files, or one cannot be read.
     """
-    places = {word: path for word in own.files() if is_file(path := folder / word)}
-    if own.war and not places:
-        raise MatrixError(f"{folder / own.war}: there is no such WAR")
+    check_own_files(own, folder)
+    lists = (word.split(pathsep) if option in JAVA_PATHS else [word] for option, word in pairwise(("", *own.files())))
+    places = {name: path for names in lists for name in names if _is_file(path := folder / name)}
     try:
-        return OwnFiles(places, {word: sha256_of(path) for word, path in places.items()})
+        return OwnFiles(folder, places, {name: sha256_of(path) for name, path in places.items()})
     except OSError as error:
         raise MatrixError(f"{error.filename}: cannot be read: {error.strerror}") from None
+
+
+def check_own_files(own: OwnApplication, folder: Path) -> None:
+    """Its WAR, or what its command has java load: of a list one entry is enough, as it is for java.
+
+    Raises:
+        MatrixError: one is not there, or is no archive.
+    """
+    for option, word in [("", own.war)] if own.war else own.of_java():
+        if "{" in word:
+            continue
+        entries = word.split(pathsep) if option in JAVA_PATHS else [word]
+        if not any(_is_there(folder / one) for one in entries):
+            raise MatrixError(f"{f'{option} {word}'.lstrip()}: there is no such file (looked for in {folder})")
+        if option not in JAVA_PATHS and not _is_archive(folder / word):
+            raise MatrixError(f"{folder / word}: it is no archive, as a {'WAR' if own.war else 'jar'} is")
+
+
+def _is_there(path: Path) -> bool:
+    """Of an entry of a list for java: a file, a folder, or all jars of a folder."""
+    try:
+        return (path.parent if path.name == "*" else path).exists()
+    except OSError:
+        return False
+
+
+def _is_file(path: Path) -> bool:
+    """Of a word that need not be the name of a file, and may be longer than one can be."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def _is_archive(path: Path) -> bool:
+    """Raises: MatrixError: it cannot be read."""
+    try:
+        return zipfile.is_zipfile(path)
+    except OSError as error:
+        raise MatrixError(f"{path}: cannot be read: {error.strerror}") from None

@@ -21,7 +21,7 @@ from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.warmup import load_statistics
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.blocks import decide, words
-from jdkmatrix.run.opening import open_cells
+from jdkmatrix.run.opening import known_cells, open_cells
 from jdkmatrix.run.plan import Plan
 from jdkmatrix.run.repeats import (
     Cells,
@@ -88,6 +88,10 @@ class Campaign:
     def open(self, notice: Callable[[str], None]) -> dict[CellKey, CellRecord]:
         """Every cell as far as it is measured, in outline; `notice` hears what had to be set aside."""
         return open_cells(self.store, self.setups, notice)
+
+    def known(self) -> dict[CellKey, CellRecord]:
+        """As `open`, and nothing is set aside."""
+        return known_cells(self.store, self.setups)
 
     def needed(self, cells: Cells) -> tuple[PlannedBlock, ...]:
         """The blocks that are not there as they should be, as far as is known before they are measured."""

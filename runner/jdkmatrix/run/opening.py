@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.fork_record import CellSetup
@@ -12,6 +13,8 @@ from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
+
+Aside = Literal["unreadable", "superseded"]
 
 
 def identity(key: CellKey, setup: CellSetup) -> Identity:
@@ -42,10 +45,22 @@ def open_cells(
     store: RunStore, setups: Mapping[CellKey, CellSetup], notice: Callable[[str], None]
 ) -> dict[CellKey, CellRecord]:
     """Every cell as far as it is measured, in outline; what cannot be read or was made of other parts is set aside."""
-    return {key: _opened(store, key, setup, notice) for key, setup in setups.items()}
+    opened = {}
+    for key, setup in setups.items():
+        opened[key], unfit = _opened(store, key, setup)
+        if unfit:
+            how, why = unfit
+            notice(f"{why}; kept as {store.set_aside(key, how).name}, the cell is measured again")
+    return opened
 
 
-def _opened(store: RunStore, key: CellKey, setup: CellSetup, notice: Callable[[str], None]) -> CellRecord:
+def known_cells(store: RunStore, setups: Mapping[CellKey, CellSetup]) -> dict[CellKey, CellRecord]:
+    """What `open_cells` would give; nothing is set aside."""
+    return {key: _opened(store, key, setup)[0] for key, setup in setups.items()}
+
+
+def _opened(store: RunStore, key: CellKey, setup: CellSetup) -> tuple[CellRecord, tuple[Aside, str] | None]:
+    """The cell, and of what is there instead how it is set aside, and why."""
     now = identity(key, setup)
     fresh = CellRecord(
         key=key,
@@ -59,14 +74,9 @@ def _opened(store: RunStore, key: CellKey, setup: CellSetup, notice: Callable[[s
     try:
         found = store.read_cell(key)
     except UnreadableError as error:
-        aside = store.set_aside(key, "unreadable")
-        notice(f"{error}; kept as {aside.name}, the cell is measured again")
-        return fresh
+        return fresh, ("unreadable", str(error))
     if found is None:
-        return fresh
+        return fresh, None
     if found.identity.digest != now.digest:
-        aside = store.set_aside(key, "superseded")
-        changed = changes(found.identity.inputs, now.inputs)
-        notice(f"{key.cell_id}: changed: {changed}; kept as {aside.name}, the cell is measured again")
-        return fresh
-    return outline(found)
+        return fresh, ("superseded", f"{key.cell_id}: changed: {changes(found.identity.inputs, now.inputs)}")
+    return outline(found), None

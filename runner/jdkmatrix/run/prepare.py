@@ -41,7 +41,6 @@ from jdkmatrix.run.impossible import cpu_sets_of, impossible_here, none_here
 from jdkmatrix.run.origins import origins
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared, distinct
-from jdkmatrix.run.try_own import try_own
 from jdkmatrix.servers.kinds import install
 from jdkmatrix.subjects.kinds import assemble, jvm_options, kind_of
 from jdkmatrix.subjects.parts import Flags, Parts, tuning_for
@@ -199,7 +198,6 @@ def prepare(
     calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
     cpu_sets = {cell: cpu_sets_of(matrix, cell, topology) for cell in possible}
     setups = dict(assemble(matrix, profile, parts, cpu_sets, calibration, host, confiner, flags))
-    try_own(setups, say)
     return Prepared(
         plan=plan,
         setups=setups,

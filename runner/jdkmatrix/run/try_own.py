@@ -12,32 +12,44 @@ from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.subjects.served.measurement import ServedCell
 from jdkmatrix.subjects.served.own import Trial
 
+Arm = tuple[str, str, str]  # a workload, a server, an executor
 
-def try_own(setups: Mapping[CellKey, CellSetup], say: Callable[[str], None]) -> None:
-    """On the first JDK that each arm has.
+
+def own_cells(setups: Mapping[CellKey, CellSetup]) -> dict[CellKey, ServedCell]:
+    """Those of an application of the user."""
+    return {key: one for key, one in setups.items() if isinstance(one, ServedCell) and one.workload.own}
+
+
+def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[[str], None]) -> None:
+    """On the first JDK that each arm has. `tried`: those that were before; these are added.
 
     Raises:
         MatrixError: names the workload and the arm, with the end of the log.
     """
-    tried: set[tuple[str, str, str]] = set()
-    for key, setup in setups.items():
+    for key, setup in own_cells(setups).items():
         arm = key.workload, key.server, base_of(key.executor)
-        if not isinstance(setup, ServedCell) or setup.workload.own is None or arm in tried:
+        if setup.workload.own is None or arm in tried:
             continue
         tried.add(arm)
-        path = setup.workload.own.example
+        own, rules = setup.workload.own, setup.matrix.server
+        told, first = (f"GET {own.application.context_root}{one}" for one in (own.example, own.ready_path))
+        asked = told if first == told else f"{first}, then {told}"
+        say(
+            f"{key.workload}, {arm[2]}: started once to see that it answers {asked} with status 2xx, within "
+            f"{rules.first_response_timeout_s:g} s"
+        )
         trial = Trial(
             setup.instance,
-            path,
-            setup.mix or setup.workload.own.requests,
+            own.example,
+            setup.mix or own.requests,
             SaturateLoad(connections=setup.load.connections),
             setup.driver,
             setup.cpu_sets.sut,
             setup.cpu_sets.driver,
-            setup.matrix.server,
+            rules,
         )
         try:
             first_s = trial.run()
         except MatrixError as error:
             raise MatrixError(f"{key.workload}, {arm[2]}: {error}") from None
-        say(f"{key.workload}, {arm[2]}: answers GET {path}, {first_s:.1f} s after its start")
+        say(f"{key.workload}, {arm[2]}: answers {told}, {first_s:.1f} s after its start")

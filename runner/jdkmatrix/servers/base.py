@@ -15,7 +15,8 @@ from jdkmatrix.provision.workloads import Workloads
 @dataclass(frozen=True)
 class Launch:
     """A server process to start. `ready_words`: what the server writes to `messages_log` when it says that it is ready;
-    None: it says nothing before it answers. `cwd`: the folder in which it runs; None: that of its logs."""
+    None: it says nothing before it answers. `cwd`: the folder in which it runs; None: that of its logs. `hint`: what to
+    do where `ready_path` is answered, and not with status 2xx."""
 
     command: Sequence[str]
     env: Mapping[str, str]
@@ -25,6 +26,7 @@ class Launch:
     console_log: Path
     ready_words: str | None = None
     cwd: Path | None = None
+    hint: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.servers.base import InstalledServer, Launch, OwnParts
 
 _ADDRESS = "127.0.0.1"
+_HINT_OF_OWN = "--path must be answered with it, or --ready where another path tells that it is ready"
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,7 @@ class Instance:
             console_log=log_dir / "console.log",
             ready_words=kind.ready_words,
             cwd=folder if kind.is_command else None,
+            hint=_HINT_OF_OWN if own else "",
         )
 
     def _served(self, application: Application, folder: Path) -> str:
@@ -94,7 +96,7 @@ class Instance:
 
     def _command(self, values: Mapping[str, str]) -> Iterator[str]:
         lists = {
-            "jvm_options": [*self.jvm_options, *self._report_of_a_crash(values)],
+            "jvm_options": [*self.jvm_options, *self._places(values)],
             "properties": [f"-D{name}={value}" for name, value in self._properties(values)],
             "server_options": self.server.java_options,
         }
@@ -103,10 +105,12 @@ class Instance:
             name = argument.strip("{}")
             yield from lists[name] if name in lists else [argument.format_map(values)]
 
-    def _report_of_a_crash(self, values: Mapping[str, str]) -> list[str]:
-        """Where a JVM leaves it that does not run in the folder of its logs."""
-        elsewhere = self.server.kind.is_command and self.vm == "hotspot"
-        return [f"-XX:ErrorFile={values['log_dir']}/hs_err_pid%p.log"] if elsewhere else []
+    def _places(self, values: Mapping[str, str]) -> list[str]:
+        """Where a command's JVM makes temporary files, which go with its folder, and leaves the report of a crash."""
+        if not self.server.kind.is_command:
+            return []
+        report = [f"-XX:ErrorFile={values['log_dir']}/hs_err_pid%p.log"] if self.vm == "hotspot" else []
+        return [f"-Djava.io.tmpdir={values['folder']}", *report]
 
     def _properties(self, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Those of the probes (by which names of threads they know executors that the server brings along, and where

@@ -12,7 +12,7 @@ from contextlib import suppress
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
 import psutil
@@ -21,7 +21,7 @@ from jdkmatrix.config.model import Server
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import check_not_killed, oom_kills
-from jdkmatrix.host.http import Connection, HttpError, RefusedError
+from jdkmatrix.host.http import Connection, HttpError, RefusedError, excerpt
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.servers.base import Launch
 
@@ -29,7 +29,6 @@ _POLL_S = 0.05
 _TRY_TIMEOUT_S = 5.0
 _TAIL_LINES = 12
 _CAUSE_SHOWN = 200
-_GOOD = re.compile(r"2[0-9]{2}")
 # The likeliest first: a JVM that has no memory, HotSpot that does not start, an error of Open Liberty.
 _CAUSES = (
     re.compile(r"(?P<said>\S*OutOfMemoryError\b.*)"),
@@ -46,6 +45,29 @@ class ServerError(MatrixError):
 
 class HungError(ServerError):
     """The process lives and gives no answer."""
+
+
+class _Answer(NamedTuple):
+    """`status`: None where it was no HTTP, of which `body` tells."""
+
+    status: int | None
+    body: bytes
+
+    @property
+    def is_good(self) -> bool:
+        return self.status is not None and self.status // 100 == 2
+
+    @property
+    def is_final(self) -> bool:
+        """Does one that is given again and again change no more? 503 says that it may (RFC 9110, section 15.6.4)."""
+        return self.status not in (None, 503)
+
+    @property
+    def words(self) -> str:
+        if self.status is None:
+            return f"no HTTP ({excerpt(self.body)})"
+        is_page = self.body.lstrip().startswith(b"<")
+        return f"status {self.status}{f' ({excerpt(self.body)})' if self.body and not is_page else ''}"
 
 
 class ServerProcess:
@@ -113,10 +135,13 @@ class ServerProcess:
 
         Raises:
             ServerError: it ended; or says it is ready and opens no port, which is what Liberty does when a required
-                service (a plugged executor, say) is missing; or gave no 200 in time.
+                service (a plugged executor, say) is missing; or answered with one and the same other status for
+                `wrong_answer_s`, or not with 2xx in time.
         """
         limit_ns = self.started_ns + int(self._rules.first_response_timeout_s * 1e9)
         ready_ns: int | None = None
+        wrong: _Answer | None = None
+        wrong_since_ns = 0
         ready_words = self._what.ready_words
         with Connection(self._what.base_url, timeout_s=_TRY_TIMEOUT_S) as connection:
             while True:
@@ -124,11 +149,18 @@ class ServerProcess:
                 while_starting(self.pid)
                 answer = self._try(connection)
                 now_ns = time.monotonic_ns()
-                if answer is not None and _GOOD.fullmatch(answer):
+                if answer is not None and answer.is_good:
                     self._check_is_ours()
                     return (now_ns - self.started_ns) / 1e9
                 if ready_ns is None and ready_words and ready_words in self._messages():
                     ready_ns = now_ns
+                if answer is None or wrong is None or answer.status != wrong.status or (ready_words and not ready_ns):
+                    wrong, wrong_since_ns = answer, now_ns
+                wrong_s = (now_ns - wrong_since_ns) / 1e9
+                if wrong and wrong.is_final and wrong_s > self._rules.wrong_answer_s:
+                    self._check_is_ours()
+                    told = f"GET {self._ready_path} has been answered with {wrong.words} for {wrong_s:.0f} s"
+                    raise self.error("; ".join(filter(None, (f"{told}, and 2xx is needed", self._what.hint))))
                 refused_s = (now_ns - ready_ns) / 1e9 if ready_ns else 0.0
                 if answer is None and refused_s > self._rules.ready_without_port_s:
                     raise self.error(
@@ -137,9 +169,9 @@ class ServerProcess:
                         perhaps="a service that its HTTP channel needs may be missing, such as the plugged executor",
                     )
                 if now_ns > limit_ns:
-                    last = f"the last answer was {answer}" if answer else "the port is closed"
-                    message = f"no 200 within {self._rules.first_response_timeout_s:g} s; {last}"
-                    raise HungError(self._told(message))
+                    within = f"within {self._rules.first_response_timeout_s:g} s"
+                    last = f"the last answer was {answer.words}" if answer else "the port is closed"
+                    raise HungError(self._told(f"no answer with status 2xx to GET {self._ready_path} {within}; {last}"))
                 time.sleep(_POLL_S)
 
     def _check_is_ours(self) -> None:
@@ -222,14 +254,18 @@ class ServerProcess:
             raise RuntimeError("the server has not been started")
         return self._process
 
-    def _try(self, connection: Connection) -> str | None:
-        """The status of one GET, or None when nothing listens."""
+    @property
+    def _ready_path(self) -> str:
+        return f"{urlsplit(self._what.base_url).path}{self._what.ready_path}"
+
+    def _try(self, connection: Connection) -> _Answer | None:
+        """To one GET, or None when nothing listens."""
         try:
-            return str(connection.get(self._what.ready_path)[0])
+            return _Answer(*connection.get(self._what.ready_path))
         except RefusedError:
             return None
         except HttpError as error:
-            return str(error)
+            return _Answer(None, str(error).encode())
 
     def _messages(self) -> str:
         return text_if_readable(self._what.messages_log) or ""

@@ -6,20 +6,28 @@ import json
 import os
 import shlex
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from jdkmatrix.cli.own import from_anywhere
 from tests.support.project import called, make_project, matrix_command
 
 COMMAND = ("--command", "java -jar my.jar {port}", "--path", "/items")
 VIRTUAL = ("--arm", "pool=", "--arm", "virtual=-Dx=y")
 
 
+def archive(path: Path, entry: str = "any") -> None:
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr(entry, "")
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "my.jar").write_bytes(b"any")
-    (tmp_path / "my.war").write_bytes(b"any")
+    for name in ("my.jar", "my.war"):
+        archive(tmp_path / name)
+    (tmp_path / "text.war").write_text("no archive")
     monkeypatch.chdir(tmp_path)
     return make_project(tmp_path / "project")
 
@@ -73,7 +81,7 @@ def test_what_is_measured_is_in_the_name(home: Path, tmp_path: Path) -> None:
     names = {planned(home, *COMMAND)[0][0]}
     names.add(planned(home, *COMMAND[:-1], "/other")[0][0])
     names.add(planned(home, "--command", "java -jar my.jar {port} x", *COMMAND[2:])[0][0])
-    (tmp_path / "my.jar").write_bytes(b"other")
+    archive(tmp_path / "my.jar", "other")
     names.add(planned(home, *COMMAND)[0][0])
     assert len(names) == 4 and all(name.startswith("my-") for name in names)
 
@@ -84,9 +92,30 @@ def test_a_table_says_the_same(home: Path) -> None:
             '\n[workloads.mine.own]\ncommand = "java -jar my.jar {port}"\npath = "/items"\n'
             'arms = { pool = "", virtual = "-Dx=y" }\n'
         )
+    missing = called(home, "plan", "--workload", "mine")
+    assert (missing.returncode, "-jar my.jar: there is no such file" in missing.stderr) == (1, True)
+    archive(home / "my.jar")
     cells = planned(home, "--workload", "mine")
     assert {executor for _, _, executor in cells} == {"pool", "virtual", "pool-aa"}
     assert {(workload, server) for workload, server, _ in cells} == {("mine", "command")}
+
+
+def test_a_command_line_is_kept_so_that_it_can_be_given_elsewhere(home: Path, tmp_path: Path) -> None:
+    typed = (
+        "matrix",
+        "run",
+        "--command",
+        "java -jar my.jar {port} 'a b'",
+        "--war=my.war",
+        "--jdk-home",
+        "jdk",
+        "--path",
+        "my.jar",
+    )
+    assert from_anywhere(typed, tmp_path) == (
+        "matrix", "run", "--command", f"java -jar {tmp_path}/my.jar '{{port}}' 'a b'", f"--war={tmp_path}/my.war",
+        "--jdk-home", f"{tmp_path}/jdk", "--path", "my.jar",
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -102,8 +131,16 @@ def test_a_table_says_the_same(home: Path) -> None:
         ((*COMMAND, "--war", "my.war"), "--command and --war exclude each other"),
         (("--war", "my.war", "--path", "/", *VIRTUAL), "belong to --command"),
         ((*COMMAND, "--workload", "banking"), "--workload: --command and --war are a workload of their own"),
-        (("--command", "java -jar my.jar", "--path", "/"), "--command: command: it must listen on {port}"),
-        (("--war", "my.jar", "--path", "/"), "--war: war: found"),
+        (("--command", "java -jar my.jar", "--path", "/"), "matrix: --command: it must listen on {port}"),
+        ((*COMMAND[:2], "--path", "items"), "matrix: --path 'items': it must begin with /"),
+        ((*COMMAND, "--arm", "virtual=-Xmx1g"), "matrix: --arm virtual: -Xmx1g is the cell's affair"),
+        ((*COMMAND, "--ready", "up"), "matrix: --ready: found 'up'"),
+        (("--war", "my.jar", "--path", "/"), "matrix: --war: found"),
+        (("--war", "text.war", "--path", "/"), "text.war: it is no archive, as a WAR is"),
+        (("--command", "java -Dx=y -jar no.jar {port}", "--path", "/"), "-jar no.jar: there is no such file (looked"),
+        (("--command", "java -jar text.war {port}", "--path", "/"), "text.war: it is no archive, as a jar is"),
+        (("--command", "java -cp no.jar:lib/* Main {port}", "--path", "/"), "-cp no.jar:lib/*: there is no such file"),
+        (("--war", "my.war", "--path", "/", "--server", "spring-boot"), "Spring Boot 4 deploys no WAR here, and"),
         ((*COMMAND, "--server", "jetty"), "is served by a command of its own, and by no other server"),
         ((*COMMAND, "--executor", "fixed-8"), "own command has no executor fixed-8 (it has pool, virtual)"),
         ((*COMMAND, "--burn", "50us"), "to whose requests no work can be added"),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
 import signal
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,11 +147,48 @@ def test_no_clock_that_is_set_changes_how_long_it_took(
     assert started(loaded.cells[0].forks[0].model_copy(update=times)).value == facts["Measured"]
 
 
-def test_a_signal_before_the_first_fork_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_before_the_first_fork_is_told(number: signal.Signals, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ending, stoppable():
-        signal.raise_signal(signal.SIGTERM)
-    assert ending.value.code == 143
-    assert capsys.readouterr().err == "matrix: stopped by SIGTERM; what had been finished is kept\n"
+        signal.raise_signal(number)
+    assert ending.value.code == 128 + number
+    assert capsys.readouterr().err == f"matrix: stopped by {number.name}; what had been finished is kept\n"
+
+
+HUNG_UP = """
+import sys, time
+from pathlib import Path
+from jdkmatrix.cli.stopping import StoppedError, stoppable
+with stoppable():
+    try:
+        print("ready", flush=True)
+        time.sleep(600)
+    except StoppedError:
+        print("stopped", flush=True)
+        Path(sys.argv[1]).write_text("in order")
+        raise
+"""
+
+
+def test_work_ends_in_order_when_its_terminal_is_closed(tmp_path: Path) -> None:
+    """What it prints meanwhile goes nowhere."""
+    ended = tmp_path / "ended"
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(sys.executable, [sys.executable, "-c", HUNG_UP, str(ended)])
+    assert b"ready" in os.read(terminal, 100)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 128 + signal.SIGHUP
+    assert ended.read_text() == "in order"
+
+
+def test_nohup_is_not_undone() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stoppable():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:

@@ -90,6 +90,10 @@ def test_the_next_step(rates: tuple[tuple[int, int], ...], told: str) -> None:
     loaded = run_of(cells)
     run = loaded.run.model_copy(update={"promised_precision": 0.05})
     assert next_step(JudgedRun(replace(loaded, run=run))).startswith(told)
+    own = {"workloads": {cells[0].key.workload: {"own": {"command": "java -jar my.jar {port}", "path": "/"}}}}
+    run = run.model_copy(update={"matrix": {**run.matrix, **own}})
+    told = told if told.startswith("--blocks") else "the same with --load share-50 tells p99"
+    assert next_step(JudgedRun(replace(loaded, run=run))).startswith(told), "matrix ask asks about ours"
 
 
 def test_an_aa_check_is_no_tuned_executor() -> None:

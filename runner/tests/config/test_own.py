@@ -53,6 +53,9 @@ def test_braces_in_the_options_of_an_arm_are_no_placeholders() -> None:
     [
         ({"command": "java -jar my.jar"}, "must listen on {port}"),
         ({"command": "java -jar my.jar {prt} {port}"}, "{prt} is no placeholder here (allowed: java, port"),
+        ({"command": "java -jar my.jar {port:d}"}, '"{port:d}": a placeholder is a name in braces and no more'),
+        ({"command": "java {jvm_options:} {port}"}, "such as {jvm_options}"),
+        ({"command": "java -jar my.jar {port} }"}, "a brace that begins or ends no placeholder is doubled"),
         ({"command": "java -Xmx2g -jar my.jar {port}"}, "-Xmx2g is the cell's affair"),
         ({"command": SPRING, "arms": {"pool": "-XX:+UseSerialGC"}}, "-XX:+UseSerialGC is the cell's affair"),
         ({"command": "./my.sh {port}"}, "it has no {jvm_options}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def test_what_the_docs_measure_can_be_planned(
     monkeypatch.setattr("jdkmatrix.cli.planning.read_topology", lambda: DESKTOP)
     monkeypatch.chdir(tmp_path)
     for name in ("my.jar", "app.war"):
-        (tmp_path / name).touch()
+        zipfile.ZipFile(tmp_path / name, "w").close()
     fake_jdk(tmp_path / "~" / "jdks" / "mine", "25.0.1+8")
     done = called(make_project(tmp_path / "project"), "plan", *arguments)
     assert done.returncode == 0, done.stderr

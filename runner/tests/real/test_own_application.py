@@ -85,6 +85,10 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
         in next(pages.glob("cells/*virtual*.html")).read_text()
     )
 
+    assert "next: the same with --load share-50 tells p99" in done.stdout
+    done_before = matrix(home, "run", "--resume", "--run", str(run), timeout_s=500)
+    assert "nothing to do" in done_before.stdout and "started once" not in done_before.stdout
+
     with zipfile.ZipFile(mine, "a") as archive:
         archive.writestr("another", "file")
     told = {**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"}
@@ -154,7 +158,11 @@ def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s:
     ("arguments", "path", "told"),
     [
         ("{port} {address} ends-at-once", "/items", ["ended with status 1", "IllegalStateException: no licence"]),
-        ("{port} {address}", "/broken", ["GET /broken is answered with status 500: no database"]),
+        (
+            "{port} {address}",
+            "/broken",
+            ["GET /broken is answered with status 500, and 2xx is needed (--path): no database"],
+        ),
         ("{port} {address}", "/nowhere", ["GET /nowhere is answered with status 404"]),
         ("{port} 0.0.0.0", "/items", ["where other hosts can reach it", "{address}, which is 127.0.0.1"]),
     ],
@@ -176,7 +184,9 @@ def test_a_switch_without_effect_is_told(
 
 
 def test_a_jar_that_never_listens_is_told(parts: Parts, started: Callable[..., Instance]) -> None:
-    assert "no 200 within 3 s; the port is closed" in tried(parts, started("{port} {address} never-listens"), "/", 3)
+    assert "to GET /items within 3 s; the port is closed" in tried(
+        parts, started("{port} {address} never-listens"), "/", 3
+    )
 
 
 def test_a_port_that_is_taken_is_told(parts: Parts, started: Callable[..., Instance], taken_port: int) -> None:
@@ -198,7 +208,7 @@ def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., I
 @pytest.mark.parametrize(
     ("server", "told"),
     [
-        ("open-liberty", ["the last answer was 404", "CWWKM0101E"]),
+        ("open-liberty", ["GET /broken/ has been answered with status 404", "CWWKM0101E"]),
         ("tomcat", ["ended with status 1", "broken.war does not deploy"]),
         ("jetty", ["ended with status 1", "broken.war"]),
     ],
@@ -214,5 +224,5 @@ def test_a_war_that_does_not_deploy_is_told(
     )
     if server != "open-liberty":
         instance = replace(instance, server=InstalledServer(server_kinds()[server], "", ""))
-    message = tried(parts, instance, "/", 20)
+    message = tried(parts, instance, "/")
     assert all(words in message for words in told), message

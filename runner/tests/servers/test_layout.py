@@ -127,6 +127,14 @@ def test_files_that_a_server_does_not_tidy_up_go_with_its_folder(tmp_path: Path)
     assert f"-Djava.io.tmpdir={made.folder}" in made.launch.command
 
 
+def test_so_do_those_of_a_command_of_the_user_who_may_say_otherwise(tmp_path: Path) -> None:
+    """Spring Boot makes a folder of Tomcat, likewise."""
+    own = OwnApplication(command="java -Djava.io.tmpdir=/x -jar my.jar {port}", arms={"pool": ""}, path="/")
+    made = lay_out(tmp_path, "pool", server="command", own=OwnParts(own.application, command=own.words("pool")))
+    given = [word for word in made.launch.command if word.startswith("-Djava.io.tmpdir=")]
+    assert given == [f"-Djava.io.tmpdir={made.folder}", "-Djava.io.tmpdir=/x"], "a JVM takes the last"
+
+
 def test_a_server_of_ours_is_its_jar(tmp_path: Path) -> None:
     for executor, option in (("jetty", "own"), ("fixed-50", "fixed-50")):
         made = lay_out(tmp_path / executor, executor, server="jetty")

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from jdkmatrix.config.model import Server
+from jdkmatrix.host.ports import server_port
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.process import ServerError, ServerProcess
 from tests.support.waiting import wait_until
@@ -42,6 +43,51 @@ def test_who_has_taken_the_port_is_not_taken_for_the_server(tmp_path: Path) -> N
         finally:
             other.shutdown()
             thread.join()
+
+
+ANSWERS = """
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+class Answers(BaseHTTPRequestHandler):
+    statuses = [int(status) for status in sys.argv[2:]]
+    def do_GET(self):
+        self.send_response(self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0])
+        self.end_headers()
+        self.wfile.write(b"nothing\\nhere")
+HTTPServer(("127.0.0.1", int(sys.argv[1])), Answers).serve_forever()
+"""
+
+
+@pytest.mark.parametrize(
+    ("statuses", "ready_words", "told"),
+    [
+        (
+            "404",
+            None,
+            r"GET /shop/ping has been answered with status 404 \(nothing here\) for \d s, and 2xx is needed; ask",
+        ),
+        ("302", "HTTP", "status 302"),
+        ("503", None, "no answer with status 2xx to GET /shop/ping within 3 s; the last answer was status 503"),
+        ("404", "never said", "within 3 s; the last answer was status 404"),
+        ("503 404 503 200", None, None),
+    ],
+)
+def test_a_server_that_answers_otherwise_is_not_awaited_for_long(
+    tmp_path: Path, statuses: str, ready_words: str | None, told: str | None
+) -> None:
+    """503 says that it may still come, and so does one that has not said that it is ready."""
+    port, console = server_port(), tmp_path / "console.log"
+    what = Launch(
+        [sys.executable, "-c", ANSWERS, str(port), *statuses.split()], dict(os.environ),
+        f"http://127.0.0.1:{port}/shop", "/ping", console, console, ready_words=ready_words, hint="ask for another",
+    )  # fmt: skip
+    rules = Server(first_response_timeout_s=60 if told is None or "within" not in told else 3, wrong_answer_s=1)
+    with ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=rules) as server:
+        if told is None:
+            assert server.wait_ready() > 0
+            return
+        with pytest.raises(ServerError, match=told):
+            server.wait_ready()
 
 
 @pytest.mark.parametrize("end", ["lives", "is killed", "crashes"])

@@ -98,6 +98,7 @@ def writers(runs: Sequence[SiteRun], cpus: int) -> list[int]:
 
 def _begin() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # and so does this
     signal.signal(signal.SIGTERM, _end)
     with_parent(_end)
 

@@ -27,6 +27,7 @@ from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.loads.base import Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.provision.own import placed
 from jdkmatrix.servers.base import OwnParts
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
@@ -168,10 +169,10 @@ def _own_parts(parts: Parts, cell: CellKey, workload: Workload) -> OwnParts | No
     own = workload.own
     if own is None:
         return None
-    places = parts.own[cell.workload].places
+    files = parts.own[cell.workload]
     if own.war:
-        return OwnParts(own.application, war=places[own.war])
-    command = [str(places.get(word, word)) for word in own.words(base_of(cell.executor))]
+        return OwnParts(own.application, war=files.places[own.war])
+    command = placed(own.words(base_of(cell.executor)), files.folder)
     return OwnParts(own.application, command=command, settings=own.settings())
 
 

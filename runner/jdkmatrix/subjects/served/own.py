@@ -13,12 +13,10 @@ from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.host.http import Connection
+from jdkmatrix.host.http import Connection, excerpt
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.subjects.served.outside import prove_from_outside
-
-_SHOWN_BODY = 200
 
 
 @dataclass(frozen=True)
@@ -80,5 +78,4 @@ def check_own(server: ServerProcess, connection: Connection, instance: Instance,
         server.check_runs(instance.java)
     status, body = connection.get(path)
     if status // 100 != 2:
-        excerpt = " ".join(body[:_SHOWN_BODY].decode("utf-8", "replace").split())
-        raise server.error(f"GET {path} is answered with status {status}: {excerpt}")
+        raise server.error(f"GET {path} is answered with status {status}, and 2xx is needed (--path): {excerpt(body)}")
