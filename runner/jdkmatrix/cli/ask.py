@@ -37,6 +37,7 @@ _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 _PRECISION = 0.05
 _FEWEST = 2  # blocks with which a ratio has an interval
 _ROUNDING = 1e-9  # of a block: what floats may lose in a budget that has exactly the time
+_LONGER = ", longer where faults of the host spoil forks"
 _DECIDES = ("--profile", "--scenario", "--blocks", "--max-blocks", "--precision", "--no-stopping", "--aa")
 
 
@@ -66,10 +67,13 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
         return answers[step.axis][0]
 
     values = answered(matrix, given, here, choose)
-    if taken := {axis: found for axis, found in values.items() if axis not in given and axis not in answers}:
-        _say(f"Not asked, so as usual: {taken_words(taken, here)}.")
-        if "executor" in taken:
-            _say(f"Compared: {compared_words(str(values['server'][0]))}.")
+    taken = {axis: found for axis, found in values.items() if axis not in given and axis not in answers}
+    if words := taken_words(taken, here):
+        _say(f"Not asked, so as usual: {words}.")
+    if "executor" in taken:
+        server = str(values["server"][0])
+        where = "" if "server" in taken else f" on {here.server_words(server)}"
+        _say(f"Compared{where}: {compared_words(server)}.")
     said = needed(matrix, values, given, answers)
     options = replace(options, profile=PROFILE, values={**options.values, **said})
     before_s, block_s = _cost_s(chosen_here(project, options), topology)
@@ -82,7 +86,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
         if not menus.confirmed():
             return 0
     elif not yes:
-        raise MatrixError("nothing is measured yet, since nobody is here to be asked: --yes measures it")
+        raise MatrixError("nothing is measured yet, since there is no terminal to ask on: --yes measures it")
     return running.run(options, resume=False, directory=None, site=None)
 
 
@@ -132,15 +136,15 @@ def within(options: Options, *, block_s: float, before_s: float, budget_s: float
         )
     if blocks < FEWEST_BLOCKS:
         _say(
-            f"{plural(blocks, 'block')}, about {span(before_s + blocks * block_s)}. So few decide a large difference "
-            f"only: {decides} while there is time."
+            f"{plural(blocks, 'block')}, about {span(before_s + blocks * block_s)}{_LONGER}. So few can only decide "
+            f"a large difference: {decides} while there is time."
         )
         return replace(options, blocks=blocks)
     shortest, longest = (span(before_s + count * block_s) for count in (FEWEST_BLOCKS, blocks))
     counts = f"{FEWEST_BLOCKS} to {blocks} blocks, {shortest} to {longest}"
     if blocks == FEWEST_BLOCKS:
         counts = f"at most {FEWEST_BLOCKS} blocks, about {shortest}"
-    _say(f"Until the ratio is known to {plus_minus(_PRECISION)}: {counts}.")
+    _say(f"Until the ratio is known to {plus_minus(_PRECISION)}: {counts}{_LONGER}.")
     return replace(options, blocks=FEWEST_BLOCKS, max_blocks=blocks, precision=_PRECISION)
 
 

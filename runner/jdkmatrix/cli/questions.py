@@ -102,13 +102,13 @@ def steps(matrix: Matrix, values: Values, here: Here) -> Iterator[Step]:
     if "burn_us" not in values:
         times = [(work_words(us) if us else "next to nothing", us) for us in (0, 50, 100, 500, 1000, 5000)]
         read = partial(_microseconds, "--burn", BURN_US_MAX)
-        yield Step("burn_us", "How long does a request compute?", tuple(times), read, "300us or 20ms")
+        yield Step("burn_us", "How long does a request compute?", tuple(times), read, "such as 300us or 20ms")
     if "wait_us" not in values:
         waits = [us for us in (2000, 20_000, 200_000) if _can_wait(matrix, values, us)]
         times = [("it calls nobody", 0), *((wait_words(us), us) for us in waits)]
         read = partial(_microseconds, "--wait", WAIT_US_MAX)
         title = "How long does it wait for another system?"
-        yield Step("wait_us", title, tuple(times), read if waits else None, "300us or 20ms")
+        yield Step("wait_us", title, tuple(times), read if waits else None, "such as 300us or 20ms")
     if "load" not in values:
         flat_out = "flood" if values["wait_us"][0] else "saturate-50"
         offered = tuple((_LOADS[name], name) for name in (flat_out, "share-50"))

@@ -131,9 +131,11 @@ def test_a_budget_decides_how_many_blocks(capsys: pytest.CaptureFixture[str]) ->
         *("matrix", "run", "--burn", "300us", "--jdk", "temurin-25", "--blocks", "3"),
     )
     told = capsys.readouterr().out
-    assert told.startswith("3 blocks, about 10 min. So few decide a large difference only: --budget 17m has room for 5")
+    assert told.startswith("3 blocks, about 10 min, longer") and "--budget 17m has room for 5" in told
     many = within(options, block_s=100, before_s=50, budget_s=1250)
-    assert capsys.readouterr().out == "Until the ratio is known to ± 5 %: 5 to 12 blocks, 9 min to 21 min.\n"
+    assert capsys.readouterr().out.startswith(
+        "Until the ratio is known to ± 5 %: 5 to 12 blocks, 9 min to 21 min, longer where"
+    )
     assert (many.blocks, many.max_blocks, many.precision) == (5, 12, 0.05)
     assert command([], {}, many)[-6:] == ("--blocks", "5", "--max-blocks", "12", "--precision", "0.05")
     assert within(options, block_s=1, before_s=0, budget_s=1e9).max_blocks == 1000, "no run may have more"
@@ -181,13 +183,19 @@ def test_without_a_terminal_it_says_what_it_would_measure_and_measures_nothing(
         "Not asked, so as usual: 1 CPU, no added work, no remote delay, saturate-50 (throughput: as many requests as "
         "it can serve), workload mp-ping."
     )
-    assert compared.startswith("Compared: tomcat-virtual (") and "useVirtualThreads=true" in compared
-    assert cost.startswith("2 blocks, about 7 min. So few decide a large difference only: --budget 19m has room for 5")
+    assert compared.startswith("Compared on Apache Tomcat") and "useVirtualThreads=true" in compared
+    assert cost.startswith("2 blocks, about 7 min, longer") and "--budget 19m has room for 5" in cost
     executors = "--executor tomcat --executor tomcat-virtual --executor tomcat-aa"
     assert same == (f"The same without questions: matrix run --server tomcat --jdk temurin-25 {executors} --blocks 2")
-    refused = "matrix: nothing is measured yet, since nobody is here to be asked: --yes measures it\n"
+    refused = "matrix: nothing is measured yet, since there is no terminal to ask on: --yes measures it\n"
     assert (done.returncode, done.stderr) == (1, refused)
     assert not (home / "results").exists()
+
+
+def test_where_all_is_said_nothing_is_told_to_be_as_usual(home: Path) -> None:
+    """The front page prints it so."""
+    typed = "--server tomcat --jdk temurin-25 --cpus 1 --burn 200us --wait 0us --workload mp-ping --load saturate-50"
+    assert called(home, "ask", *typed.split()).stdout.startswith("Compared on Apache Tomcat")
 
 
 @pytest.mark.parametrize("server", [name for name in MATRIX.servers if name not in ("helidon", "command")])
@@ -222,7 +230,7 @@ def test_arrow_keys_choose_and_another_value_is_typed(home: Path) -> None:
     steps = [
         ("Which server?", DOWN + ENTER),
         ("How long does a request compute?", DOWN * 6 + ENTER),
-        ("(300us or 20ms)", f"soon{ENTER}"),
+        ("(such as 300us or 20ms)", f"soon{ENTER}"),
         ("is no time", f"\x15300us{ENTER}"),
         ("How long does it wait for another system?", ENTER),
         ("What matters most?", DOWN + ENTER),
