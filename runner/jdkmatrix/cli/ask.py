@@ -13,17 +13,17 @@ from jdkmatrix.cli import running
 from jdkmatrix.cli.own import with_own
 from jdkmatrix.cli.questions import PROFILE, Here, Step, Values, answered, compared_words, needed, taken_words
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
-from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.so_far import plus_minus
 from jdkmatrix.config.cell_loads import basis_cells
-from jdkmatrix.config.load import load_matrix
-from jdkmatrix.config.model import BLOCKS_MAX, Matrix
+from jdkmatrix.config.load import load_matrix, read_files
+from jdkmatrix.config.model import BLOCKS_MAX
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.locate import locate
-from jdkmatrix.provision.project import Project, find_project
+from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.asked import option
 from jdkmatrix.run.capacities import bases_s
@@ -53,8 +53,12 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     budget_s = seconds(budget)
     project, topology = find_project(), read_topology()
     matrix = load_matrix(project.matrix)
+    pinned = load_catalogue(project.jdks).entries
+    jdks = (*(entry.id for entry in pinned), *matrix.jdk_homes, *options.tables.get("jdk_homes", ()))
+    check_values(read_files(project.matrix), matrix, options, jdks)
     given = with_own(options, matrix).values
-    here = _here(project, matrix, topology)
+    located = [entry.id for entry in pinned if any(locate(entry))]
+    here = Here(located, len(topology.cpus), releases(project.root, matrix.servers))
     by_menus = sys.stdin.isatty() and sys.stdout.isatty() and not yes
     answers: Values = {}
 
@@ -88,11 +92,6 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     elif not yes:
         raise MatrixError("nothing is measured yet, since there is no terminal to ask on: --yes measures it")
     return running.run(options, resume=False, directory=None, site=None)
-
-
-def _here(project: Project, matrix: Matrix, topology: Topology) -> Here:
-    jdks = [entry.id for entry in load_catalogue(project.jdks).entries if any(locate(entry))]
-    return Here(jdks, len(topology.cpus), releases(project.root, matrix.servers))
 
 
 def _cost_s(chosen: Chosen, topology: Topology) -> tuple[float, float]:

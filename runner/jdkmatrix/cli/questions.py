@@ -15,6 +15,7 @@ from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool, server_kind, title_of, virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.words.sentences import delay_of, tasks_of
+from jdkmatrix.run.asked import option
 from jdkmatrix.run.plan import axis_values
 
 PROFILE = "quick"
@@ -69,7 +70,9 @@ def answered(matrix: Matrix, given: Mapping[str, Sequence[str | int]], here: Her
     if "executor" not in values:
         _check_both(server)
         values["executor"] = (own_pool(server), virtual_of(server), aa_arm(own_pool(server)))
-    if "workload" not in values:
+    if "workload" in values:
+        _check_workload(matrix, values, given)
+    else:
         values["workload"] = (_workload(matrix, values),)
     return values
 
@@ -80,8 +83,8 @@ def _has_both(server: str) -> bool:
 
 
 def _check_both(server: str) -> None:
-    """Raises: MatrixError: it has no pool, or no virtual threads."""
-    if not _has_both(server):
+    """Raises: MatrixError: it is known, and has no pool or no virtual threads."""
+    if server_kind(server) and not _has_both(server):
         pool = own_pool(server)
         raise MatrixError(
             f"--server {server}: ask compares a server’s own pool with virtual threads, and {title_of(server)} has "
@@ -92,7 +95,8 @@ def _check_both(server: str) -> None:
 def steps(matrix: Matrix, values: Values, here: Here) -> Iterator[Step]:
     """One after another, since what may be chosen follows from what is; `values` has what is chosen meanwhile."""
     if "server" not in values:
-        shown = ((here.server_words(name), name) for name in matrix.servers if _has_both(name))
+        can = (name for name in matrix.servers if _has_both(name) and _can_serve(matrix, values, name))
+        shown = ((here.server_words(name), name) for name in can)
         yield Step("server", "Which server?", tuple(shown))
     if "jdk" not in values:
         usual = axis_values(matrix, matrix.profiles[PROFILE].select, "jdk")
@@ -141,25 +145,42 @@ def _microseconds(option: str, most_us: int, text: str) -> int:
 
 
 def _can_wait(matrix: Matrix, values: Values, wait_us: int) -> bool:
-    return any(_workloads(matrix, {"load": ("saturate-50",), **values, "wait_us": (wait_us,)}))
+    return None in _reasons(matrix, {"load": ("saturate-50",), **values, "wait_us": (wait_us,)}).values()
+
+
+def _can_serve(matrix: Matrix, values: Values, server: str) -> bool:
+    asked: Values = {"load": ("saturate-50",), "wait_us": (0,), **values, "server": (server,)}
+    reasons = _reasons(matrix, asked).values()
+    return None in reasons or not reasons
+
+
+def _check_workload(matrix: Matrix, values: Values, given: Mapping[str, Sequence[str | int]]) -> None:
+    """Raises: MatrixError: it cannot be that; says why, and what of it is `given`."""
+    reasons = _reasons(matrix, values).values()
+    if reasons and None not in reasons:
+        words = " ".join(word for axis, asked in given.items() for value in asked for word in option(axis, value))
+        raise MatrixError(f"{words}: {next(iter(reasons))}")
 
 
 def _workload(matrix: Matrix, values: Values) -> str:
     """The first that can be what is asked for. Raises: MatrixError: none can."""
-    found = next(_workloads(matrix, values), None)
+    found = next((name for name, reason in _reasons(matrix, values).items() if reason is None), None)
     if found is None:
         raise MatrixError(f"no workload can be that on {title_of(str(values['server'][0]))}; --workload names one")
     return found
 
 
-def _workloads(matrix: Matrix, values: Values) -> Iterator[str]:
+def _reasons(matrix: Matrix, values: Values) -> dict[str, str | None]:
+    """Why a workload cannot be that, None where it can, of those that there are and that `values` allow."""
     server, load = str(values["server"][0]), str(values["load"][0])
     point = {"server": server, "jdk": "", "executor": own_pool(server), "cpus": 1, "burn_us": 0, "load": load}
-    usual = matrix.loads.get(load) or matrix.loads["saturate-50"]
-    for name in (name for name in matrix.workloads if name in values.get("workload", (name,))):
-        cell = CellKey.model_validate({**point, "workload": name, "wait_us": values["wait_us"][0]})
-        if matrix.model_copy(update={"loads": {load: usual}}).why_no_cell(cell) is None:
-            yield name
+    usual = matrix.model_copy(update={"loads": {load: matrix.loads.get(load) or matrix.loads["saturate-50"]}})
+    cells = (
+        CellKey.model_validate({**point, "workload": name, "wait_us": values["wait_us"][0]})
+        for name in matrix.workloads
+        if name in values.get("workload", (name,))
+    )
+    return {cell.workload: usual.why_no_cell(cell) for cell in cells}
 
 
 def needed(matrix: Matrix, values: Values, given: Iterable[str], answers: Iterable[str]) -> Values:

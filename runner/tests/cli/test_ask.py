@@ -96,6 +96,18 @@ def test_virtual_threads_are_those_of_the_switch_that_the_server_documents(serve
     assert values["executor"][1] == virtual
 
 
+def test_the_menu_of_servers_has_those_that_can_serve_the_workload() -> None:
+    asked: dict[str, Step] = {}
+
+    def choose(step: Step) -> str | int:
+        asked[step.axis] = step
+        return step.usual
+
+    answered(MATRIX, {"workload": ("banking",)}, HERE, choose)
+    names = {name for _, name in asked["server"].choices}
+    assert "open-liberty" in names and not names & {"jetty", "tomcat"}
+
+
 def test_rows_of_a_menu_tell_each_other_apart_and_take_another_value() -> None:
     asked: dict[str, Step] = {}
 
@@ -212,6 +224,12 @@ def test_the_usual_budget_has_room_for_as_many_blocks_as_decide(home: Path, serv
             ("--server", "helidon"),
             "--server helidon: ask compares a server’s own pool with virtual threads",
         ),
+        (("--server", "tomcet"), '--server: "tomcet" is not known'),
+        (
+            ("--server", "jetty", "--workload", "mp-ping", "--wait", "5ms"),
+            "--workload mp-ping --server jetty --wait 5000us: mp-ping calls no remote system",
+        ),
+        (("--server", "jetty", "--workload", "banking"), "--workload banking --server jetty: Eclipse Jetty has plain"),
         (("--cpus", "1000"), "not testable here: cpus = 1000 needs 1000 + 1 for the driver"),
         (("--profile", "quick"), "ask decides that itself, by --budget: drop --profile"),
         (("--budget", "1s"), "--budget: 1 s is too short: a block takes about 4 min"),
