@@ -97,7 +97,7 @@
       const unit = axis.endsWith("_us") ? "us" : "";
       return `--${axis.replace("_us", "")} ${wanted[axis]}${unit}`;
     });
-    return `.venv/bin/matrix ask --yes ${given.join(" ")}`;
+    return `.venv/bin/matrix ask ${given.join(" ")}`;
   };
 
   const choose = (wanted, from) => {
@@ -112,7 +112,7 @@
   const notMeasured = (wanted) => {
     const found = [make("p", "verdict open", make("b", "", "Not measured under this condition."))];
     const reason = whyNot(wanted);
-    const needs = `In a clone of the project, on a host with ${Number(wanted.cpus) + 1} CPUs or more, this measures it within ten minutes:`;
+    const needs = `In a clone of the project, on a host with ${Number(wanted.cpus) + 1} CPUs or more, this says how long it takes, about 20 minutes, and measures it if you agree:`;
     found.push(make("p", "", reason ?? needs), ...(reason ? [] : [make("pre", "", command(wanted))]));
     found.push(make("p", "", "The nearest conditions that were measured:"));
     said.replaceChildren(...found, ways(nearest(wanted), (row) => row.cells[0].textContent));

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, plus_minus
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.advice import Side, advise
@@ -25,7 +24,7 @@ def answer_lines(run: JudgedRun) -> Iterator[str]:
     found = {
         key: told
         for key in run.cells.keys
-        if key.executor == virtual_of(key.server) and (told := advise(run.judgements, key))
+        if run.cells.stands_for_virtual(key) and (told := advise(run.judgements, key))
     }
     if len(found) > _TOLD_ALONE:
         yield overview([(key.task, told) for key, told in found.items()]) or ""
@@ -51,7 +50,7 @@ def trust_line(run: JudgedRun) -> str:
 def next_step(run: JudgedRun) -> str:
     """More blocks, where they would tell what these have not; else another question."""
     precision = run.run.promised_precision
-    undecided = [key for key in run.cells.keys if key.executor == virtual_of(key.server) and _is_open(run, key)]
+    undecided = [key for key in run.cells.keys if run.cells.stands_for_virtual(key) and _is_open(run, key)]
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
     needed = [one.ratio.blocks + more for one in judged if precision and (more := blocks_ahead(one.ratio, precision))]
     if precision and needed and (most := max(needed)) <= BLOCKS_TOLD_MAX:

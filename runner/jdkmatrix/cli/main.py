@@ -159,11 +159,14 @@ def ask(
     options: Options,
     budget: Annotated[
         str, typer.Option("--budget", metavar="TIME", help="How long it may take: 90s, 10m, 2h.")
-    ] = "10m",
-    yes: Annotated[bool, typer.Option("--yes", help="Take the default of what no option says; do not ask.")] = False,
+    ] = "30m",
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask: take the default of what no option says, and measure.")
+    ] = False,
 ) -> None:
     """Ask what to measure (server, JDK, CPUs, task, delay, load), say what it costs, and measure until the ratio is
-    known or the budget is spent. An option answers its question; off a terminal nothing is asked."""
+    known or the budget is spent. An option answers its question. Off a terminal nothing is asked, and nothing measured
+    without --yes."""
     from jdkmatrix.cli import ask as asking
 
     raise typer.Exit(asking.ask(options, budget=budget, yes=yes))

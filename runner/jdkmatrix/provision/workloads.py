@@ -50,7 +50,7 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
         MatrixError: the build failed, with the end of Maven's output.
     """
     sources = root / "workloads"
-    target = root / ".build" / "workloads" / _digest_of(root, _inputs(root))[:16]
+    target = built_folder(root)
 
     def make(folder: Path) -> None:
         say("building the workloads")
@@ -62,6 +62,11 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
 
     kept(target, make, say=say, alone_in=target.parent)
     return open_workloads(root, target)
+
+
+def built_folder(root: Path) -> Path:
+    """Where the build of these sources leaves what it makes."""
+    return root / ".build" / "workloads" / _digest_of(root, _inputs(root))[:16]
 
 
 def open_workloads(root: Path, built: Path) -> Workloads:

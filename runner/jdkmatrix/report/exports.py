@@ -13,7 +13,6 @@ from typing import Any
 
 from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
 from jdkmatrix.report.cells.advice import Side, advise
@@ -213,7 +212,7 @@ def badges(judged: JudgedRun) -> list[Row]:
     in the leading figure."""
     found = []
     for key in judged.cells.keys:
-        told = advise(judged.judgements, key) if key.executor == virtual_of(key.server) else ()
+        told = advise(judged.judgements, key) if judged.cells.stands_for_virtual(key) else ()
         if told:
             lead = told[0]
             badge = {

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from jdkmatrix.config.model import ServerTable
 from jdkmatrix.domain.catalogue import ServerKind
 from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.artefacts import load_lock
 from jdkmatrix.provision.liberty import open_liberty, provision_liberty
 from jdkmatrix.provision.nix_parts import NixParts
-from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.provision.workloads import Workloads, built_folder
 from jdkmatrix.servers.base import InstalledServer
 
 
@@ -52,9 +53,16 @@ def install(
 
 def _embedded(kind: ServerKind, workloads: Workloads) -> InstalledServer:
     """Raises: MatrixError: the jar does not say which version is in it."""
-    if kind.jar is None or kind.version is None:
+    if kind.jar is None:
         raise TypeError("checked when server.toml was read")
-    jar, (file, key) = workloads.file(kind.jar), kind.version
+    return InstalledServer(kind, _release_in(workloads.file(kind.jar), kind), workloads.sha256[kind.jar])
+
+
+def _release_in(jar: Path, kind: ServerKind) -> str:
+    """Raises: MatrixError: the jar does not say which version is in it."""
+    if kind.version is None:
+        raise TypeError("checked when server.toml was read")
+    file, key = kind.version
     try:
         with zipfile.ZipFile(jar) as archive:
             text = archive.read(file).decode("utf-8")
@@ -63,7 +71,20 @@ def _embedded(kind: ServerKind, workloads: Workloads) -> InstalledServer:
     found = re.search(rf"^{re.escape(key)}\s*[=:]\s*(\S+)\s*$", text, re.MULTILINE)
     if found is None:
         raise MatrixError(f"{jar}: no {key} of {kind.title} in {file}")
-    return InstalledServer(kind, found[1], workloads.sha256[kind.jar])
+    return found[1]
+
+
+def releases(root: Path, servers: Mapping[str, ServerTable]) -> dict[str, str]:
+    """The releases of these servers, as far as they are known without getting or building anything."""
+    lock, built = load_lock(root), built_folder(root)
+    found = {}
+    for name, served in servers.items():
+        kind = server_kind(name)
+        if served.artefact is not None:
+            found[name] = lock.artefact(served.artefact).version
+        elif kind and kind.jar and (built / kind.jar).is_file():
+            found[name] = _release_in(built / kind.jar, kind)
+    return found
 
 
 def check_folder(server: str, folder: Path) -> None:

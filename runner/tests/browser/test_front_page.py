@@ -87,9 +87,9 @@ def test_what_was_not_measured_is_said_so_with_the_command_and_the_nearest(brows
         expect(said.locator(".verdict")).to_have_text("Not measured under this condition.")
         command = said.locator("pre").inner_text()
         assert re.fullmatch(
-            r"\.venv/bin/matrix ask --yes --server open-liberty --jdk temurin-26 --cpus 2 .*--load saturate-50", command
+            r"\.venv/bin/matrix ask --server open-liberty --jdk temurin-26 --cpus 2 .*--load saturate-50", command
         )
-        expect(said).to_contain_text("on a host with 3 CPUs or more")
+        expect(said).to_contain_text("on a host with 3 CPUs or more, this says how long it takes")
         said.locator(".nearest button").first.click()
         expect(said.locator(".verdict b")).not_to_have_text("Not measured under this condition.")
         # What no run has can be asked for, too.

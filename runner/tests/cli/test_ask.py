@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.cli.ask import Step, answered, command, seconds, within
+from jdkmatrix.cli.ask import command, seconds, within
+from jdkmatrix.cli.questions import Here, Step, answered, needed
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
 from jdkmatrix.run.plan import select_cells
-from tests.support.project import ROOT
+from tests.support.project import ROOT, called, make_project, matrix_command
 from tests.support.shipped import MATRIX
 
 FILES = read_files(ROOT / "matrix.toml")
-JDKS = ("temurin-21.0.8", "temurin-25")
+HERE = Here(("temurin-21.0.8", "temurin-25"), 2, {"spring-boot-3.5": "3.5.6", "open-liberty-23.0.0.9": "23.0.0.9"})
+LARGE = replace(HERE, cpus=48)
 
 
 def default(step: Step) -> str | int:
-    return step.choices[0][1]
+    return step.usual
 
 
 def test_the_defaults_are_the_first_look() -> None:
-    values = answered(MATRIX, {}, JDKS, 2, default)
+    values = answered(MATRIX, {}, HERE, default)
     asked = select_cells(with_values(MATRIX, "quick", values), "quick")
     assert asked == select_cells(MATRIX, "quick")
 
@@ -39,23 +50,84 @@ def test_what_an_option_says_is_not_asked() -> None:
     given_values: dict[str, tuple[str | int, ...]] = {
         "jdk": ("temurin-25",), "cpus": (1,), "burn_us": (300,), "load": ("rate-5000",), "server": ("jetty",)
     }  # fmt: skip
-    values = answered(MATRIX, given_values, JDKS, 8, choose)
+    values = answered(MATRIX, given_values, replace(HERE, cpus=8), choose)
     assert titles == ["How long does it wait for another system?"]
     assert values["executor"] == ("jetty", "virtual", "jetty-aa")
     assert {axis: values[axis] for axis in given_values} == given_values
 
 
 def test_a_workload_that_calls_nobody_is_not_asked_how_long_it_waits() -> None:
-    values = answered(MATRIX, {"workload": ("mp-ping",)}, JDKS, 2, lambda step: step.choices[-1][1])
+    values = answered(MATRIX, {"workload": ("mp-ping",)}, HERE, lambda step: step.choices[-1][1])
     assert values["wait_us"] == (0,) and values["burn_us"] == (5000,)
 
 
-@given(st.randoms(use_true_random=False), st.integers(1, 16))
-def test_whatever_is_chosen_can_be_planned(source: object, cpus: int) -> None:
+@given(st.randoms(use_true_random=False), st.integers(1, 99))
+def test_whatever_is_chosen_can_be_planned_and_said_in_fewer_words(source: object, cpus: int) -> None:
     choice = source.choice  # type: ignore[attr-defined]
-    values = answered(MATRIX, {}, JDKS, cpus, lambda step: choice([value for _, value in step.choices]))
+    answers: list[str] = []
+
+    def choose(step: Step) -> str | int:
+        if choice((True, False)):
+            return step.usual
+        answers.append(step.axis)
+        return choice([value for _, value in step.choices] + ([step.read("7")] if step.read else []))  # type: ignore[no-any-return]
+
+    values = answered(MATRIX, {}, replace(HERE, cpus=cpus), choose)
     cells = select_cells(with_values(parse_files(FILES, values), "quick", values), "quick")
     assert len(cells) == 3 and {cell.wait_us for cell in cells} == set(values["wait_us"])
+    said = needed(MATRIX, values, (), answers)
+    assert set(said) >= set(answers)
+    assert select_cells(with_values(parse_files(FILES, said), "quick", said), "quick") == cells
+
+
+@pytest.mark.parametrize(
+    ("server", "virtual"),
+    [
+        ("tomcat", "tomcat-virtual"),
+        ("spring-boot-3.5", "spring-boot-virtual"),
+        ("quarkus", "quarkus-virtual"),
+        ("micronaut", "micronaut-virtual"),
+        ("jetty", "virtual"),
+        ("open-liberty", "virtual"),
+    ],
+)
+def test_virtual_threads_are_those_of_the_switch_that_the_server_documents(server: str, virtual: str) -> None:
+    values = answered(MATRIX, {"server": (server,)}, HERE, default)
+    assert values["executor"][1] == virtual
+
+
+def test_the_menu_of_servers_has_those_that_can_serve_the_workload() -> None:
+    asked: dict[str, Step] = {}
+
+    def choose(step: Step) -> str | int:
+        asked[step.axis] = step
+        return step.usual
+
+    answered(MATRIX, {"workload": ("banking",)}, HERE, choose)
+    names = {name for _, name in asked["server"].choices}
+    assert "open-liberty" in names and not names & {"jetty", "tomcat"}
+
+
+def test_rows_of_a_menu_tell_each_other_apart_and_take_another_value() -> None:
+    asked: dict[str, Step] = {}
+
+    def choose(step: Step) -> str | int:
+        asked[step.axis] = step
+        return step.usual
+
+    answered(MATRIX, {}, LARGE, choose)
+    words = [words for words, _ in asked["server"].choices]
+    assert {"Spring Boot 3.5.6 (spring-boot-3.5)", "Open Liberty 23.0.0.9 (open-liberty-23.0.0.9)"} <= set(words)
+    assert [number for _, number in asked["cpus"].choices] == [1, 2, 4, 8, 16, 32]
+    read = {axis: step.read for axis, step in asked.items() if step.read}
+    assert (read["cpus"]("47"), read["burn_us"]("300us"), read["wait_us"]("20 ms")) == (47, 300, 20_000)
+    for axis, text, problem in (
+        ("cpus", "48", "allowed: 1 to 47"),
+        ("burn_us", "soon", "is no time"),
+        ("wait_us", "2h", "is no time"),
+    ):
+        with pytest.raises(MatrixError, match=problem):
+            read[axis](text)
 
 
 @pytest.mark.parametrize(("text", "budget_s"), [("90s", 90), ("10m", 600), ("10 min", 600), ("2h", 7200)])
@@ -70,13 +142,18 @@ def test_a_budget_decides_how_many_blocks(capsys: pytest.CaptureFixture[str]) ->
     assert command(["--burn", "300us"], {"jdk": ("temurin-25",)}, few) == (
         *("matrix", "run", "--burn", "300us", "--jdk", "temurin-25", "--blocks", "3"),
     )
-    capsys.readouterr()
+    told = capsys.readouterr().out
+    assert told.startswith("3 blocks, about 10 min, longer") and "--budget 17m has room for 5" in told
     many = within(options, block_s=100, before_s=50, budget_s=1250)
-    assert capsys.readouterr().out == "Until the ratio is known to ± 5%: 5 to 12 blocks, 9 min to 21 min.\n"
+    assert capsys.readouterr().out.startswith(
+        "Until the ratio is known to ± 5 %: 5 to 12 blocks, 9 min to 21 min, longer where"
+    )
     assert (many.blocks, many.max_blocks, many.precision) == (5, 12, 0.05)
     assert command([], {}, many)[-6:] == ("--blocks", "5", "--max-blocks", "12", "--precision", "0.05")
     assert within(options, block_s=1, before_s=0, budget_s=1e9).max_blocks == 1000, "no run may have more"
     with pytest.raises(MatrixError, match=r"60 s is too short: 70 s go to .*, a block takes about 5 min, and "):
+        within(options, block_s=300, before_s=70, budget_s=60)
+    with pytest.raises(MatrixError, match="--budget 12m is the least; --budget 27m has room for 5"):
         within(options, block_s=300, before_s=70, budget_s=60)
     with pytest.raises(MatrixError, match='--budget: "soon" is no time'):
         seconds("soon")
@@ -87,3 +164,123 @@ def test_whatever_was_typed_is_in_the_command_that_asks_the_same(budget: tuple[s
     typed = ("--window-s", "5", "--seed=7", "--jdk-home", "my jdk", "--arm", "virtual:-Xss1m", "--cpu-quota", "500m")
     found = command([*typed[:3], "--yes", *budget, *typed[3:]], {"wait_us": (0,)}, Options("quick", {}, blocks=3))
     assert found == ("matrix", "run", *typed, "--wait", "0us", "--blocks", "3")
+
+
+@given(st.floats(0.01, 5000), st.floats(0, 5000))
+def test_the_least_budget_that_is_named_has_room_and_none_below_it(block_s: float, before_s: float) -> None:
+    with pytest.raises(MatrixError) as refused:
+        within(Options("quick", {}), block_s=block_s, before_s=before_s, budget_s=0)
+    least, enough = re.findall(r"--budget (\w+)", str(refused.value))
+    assert (within(Options("quick", {}), block_s=block_s, before_s=before_s, budget_s=seconds(least)).blocks or 0) >= 2
+    assert within(Options("quick", {}), block_s=block_s, before_s=before_s, budget_s=seconds(enough)).max_blocks
+    assert seconds(least) - (before_s + 2 * block_s) < (60 if least.endswith("m") else 1)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the rules that hold outside tests, since times are what it is about."""
+    made = make_project(tmp_path_factory.mktemp("project"))
+    (made / "matrix.toml").write_text((ROOT / "matrix.toml").read_text())
+    return made
+
+
+def test_without_a_terminal_it_says_what_it_would_measure_and_measures_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    typed = ("ask", "--server", "tomcat", "--jdk", "temurin-25", "--budget", "10m")
+    monkeypatch.setattr(sys, "argv", ["matrix", *typed])
+    done = called(home, *typed)
+    taken, compared, cost, same = done.stdout.splitlines()
+    assert taken == (
+        "Not asked, so as usual: 1 CPU, no added work, no remote delay, saturate-50 (throughput: as many requests as "
+        "it can serve), workload mp-ping."
+    )
+    assert compared.startswith("Compared on Apache Tomcat") and "useVirtualThreads=true" in compared
+    assert cost.startswith("2 blocks, about 7 min, longer") and "--budget 19m has room for 5" in cost
+    executors = "--executor tomcat --executor tomcat-virtual --executor tomcat-aa"
+    assert same == (f"The same without questions: matrix run --server tomcat --jdk temurin-25 {executors} --blocks 2")
+    refused = "matrix: nothing is measured yet, since there is no terminal to ask on: --yes measures it\n"
+    assert (done.returncode, done.stderr) == (1, refused)
+    assert not (home / "results").exists()
+
+
+def test_where_all_is_said_nothing_is_told_to_be_as_usual(home: Path) -> None:
+    """The front page prints it so."""
+    typed = "--server tomcat --jdk temurin-25 --cpus 1 --burn 200us --wait 0us --workload mp-ping --load saturate-50"
+    assert called(home, "ask", *typed.split()).stdout.startswith("Compared on Apache Tomcat")
+
+
+@pytest.mark.parametrize("server", [name for name in MATRIX.servers if name not in ("helidon", "command")])
+def test_the_usual_budget_has_room_for_as_many_blocks_as_decide(home: Path, server: str) -> None:
+    """Of the longest that it asks for: a share of a capacity that has to be measured first."""
+    done = called(home, "ask", "--server", server, "--load", "share-50", "--burn", "1s")
+    assert "Until the ratio is known to ± 5 %: 5 to " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (
+            ("--server", "helidon"),
+            "--server helidon: ask compares a server’s own pool with virtual threads",
+        ),
+        (("--server", "tomcet"), '--server: "tomcet" is not known'),
+        (
+            ("--server", "jetty", "--workload", "mp-ping", "--wait", "5ms"),
+            "--workload mp-ping --server jetty --wait 5000us: mp-ping calls no remote system",
+        ),
+        (("--server", "jetty", "--workload", "banking"), "--workload banking --server jetty: Eclipse Jetty has plain"),
+        (("--cpus", "1000"), "  cpus = 1000 needs 1000 + 1 for the driver"),
+        (("--profile", "quick"), "ask decides that itself, by --budget: drop --profile"),
+        (("--budget", "1s"), "--budget: 1 s is too short: a block takes about 4 min"),
+    ],
+)
+def test_what_cannot_be_asked_is_told_in_one_line(home: Path, options: Sequence[str], problem: str) -> None:
+    done = called(home, "ask", "--yes", *options)
+    assert done.returncode == 1 and done.stderr.startswith(f"matrix: {problem}") and done.stderr.count("\n") == 1
+
+
+DOWN, ENTER = "\x1b[B", "\r"
+
+
+def test_arrow_keys_choose_and_another_value_is_typed(home: Path) -> None:
+    """A menu that has its usual value first ends with another one, one row above that."""
+    steps = [
+        ("Which server?", DOWN + ENTER),
+        ("How long does a request compute?", DOWN * 6 + ENTER),
+        ("(such as 300us or 20ms)", f"soon{ENTER}"),
+        ("is no time", f"\x15300us{ENTER}"),
+        ("How long does it wait for another system?", ENTER),
+        ("What matters most?", DOWN + ENTER),
+        ("Measure now?", "n"),
+    ]
+    shown = on_terminal(home, steps, "ask", "--jdk", "temurin-25", "--cpus", "1", "--budget=12m")
+    assert "Open Liberty on Netty (beta) 26" in shown
+    said = re.search(r"The same without questions: (.*?)\r\n", shown)
+    assert said and said[1] == (
+        "matrix run --jdk temurin-25 --cpus 1 --server open-liberty-netty --burn 300us --wait 0us --load share-50 "
+        "--blocks 2"
+    )
+    assert not (home / "results").exists()
+
+
+def on_terminal(home: Path, steps: Sequence[tuple[str, str]], *arguments: str) -> str:
+    """What it shows on a terminal on which each of these keys is hit when what stands before it is there."""
+    ours, its = pty.openpty()
+    env = {**os.environ, "MATRIX_HOME": str(home), "TERM": "xterm", "COLUMNS": "200", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    with subprocess.Popen(matrix_command(*arguments), stdin=its, stdout=its, stderr=its, env=env) as started:
+        os.close(its)
+        shown = ""
+        for expected, keys in steps:
+            since = len(shown)
+            while expected not in shown[since:]:
+                shown += os.read(ours, 4096).decode("utf-8", "replace")
+            os.write(ours, keys.encode())
+        try:
+            while more := os.read(ours, 4096):
+                shown += more.decode("utf-8", "replace")
+        except OSError:  # its end is closed
+            pass
+        assert started.wait(60) == 0
+    os.close(ours)
+    return shown

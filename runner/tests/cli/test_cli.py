@@ -211,7 +211,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         (
             ("plan", "--server", "tomcat"),
             "--server tomcat: of the executors of quick it has virtual alone; say which are compared: "
-            "--executor tomcat --executor virtual",
+            "--executor tomcat --executor tomcat-virtual",
         ),
         (("plan", "--workload", "spawn-work"), "spawn-work has no liberty (it has "),
         (("plan", "--jdk", "temurin-52"), 'did you mean "temurin-2'),

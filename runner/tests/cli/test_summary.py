@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from jdkmatrix.cli.answer import next_step
+from jdkmatrix.cli.answer import answer_lines, next_step
 from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown, summary_table
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
@@ -94,6 +95,20 @@ def test_the_next_step(rates: tuple[tuple[int, int], ...], told: str) -> None:
     run = run.model_copy(update={"matrix": {**run.matrix, **own}})
     told = told if told.startswith("--blocks") else "the same with --load share-50 tells p99"
     assert next_step(JudgedRun(replace(loaded, run=run))).startswith(told), "matrix ask asks about ours"
+
+
+@pytest.mark.parametrize(
+    ("arms", "told"),
+    [
+        ({"tomcat": 1000, "tomcat-virtual": 800, "virtual": 500}, ["20 % lower"]),
+        ({"tomcat": 1000, "virtual": 500}, ["50 % lower"]),
+        ({"tomcat": 1000, "virtual-bounded-8": 500}, []),
+    ],
+)
+def test_the_answer_is_of_the_servers_own_switch_or_else_of_virtual(arms: dict[str, int], told: list[str]) -> None:
+    cells = [cell(key(name, server="tomcat"), (measured(1, rps), measured(2, rps))) for name, rps in arms.items()]
+    lines = answer_lines(JudgedRun(run_of(cells)))
+    assert [re.findall(r"\d+ % lower", line) for line in lines] == [[one] for one in told]
 
 
 def test_an_aa_check_is_no_tuned_executor() -> None:

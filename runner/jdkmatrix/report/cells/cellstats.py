@@ -12,7 +12,7 @@ from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import references
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.experiments.base import Experiment, Spread
 from jdkmatrix.experiments.kinds import table_of
 from jdkmatrix.figures.fork_figures import FigureOf, comparable
@@ -317,6 +317,12 @@ class Cells:
     def peers(self, key: CellKey) -> Sequence[CellKey]:
         """Those that differ from it in nothing but the executor, and itself."""
         return self._groups[key.group]
+
+    def stands_for_virtual(self, key: CellKey) -> bool:
+        """Is it the arm whose ratio to the pool answers for virtual threads? Those by the server's own switch, or
+        `virtual` where they were not asked for beside it."""
+        usual = virtual_of(key.server)
+        return key.executor == (usual if any(peer.executor == usual for peer in self.peers(key)) else "virtual")
 
     @cached_property
     def _groups(self) -> Mapping[CellKey, Sequence[CellKey]]:

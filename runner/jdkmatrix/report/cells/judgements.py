@@ -25,7 +25,6 @@ from typing import Generic, TypeVar
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm, reference
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.figures.refusals import one_sided, refused_by_arm
 from jdkmatrix.loads.attainment import Contrast, OutcomeCounts, contrast
@@ -166,7 +165,7 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
         key = cell.key
         family = checks if is_aa_arm(key.executor) else comparisons
         metrics = metrics_of(cell.load)
-        leads = key.executor == virtual_of(key.server) or base.key.executor != reference(key.executor, key.server)
+        leads = cells.stands_for_virtual(key) or base.key.executor != reference(key.executor, key.server)
         for metric in metrics if leads else metrics[:1]:
             one = cells.compare(metric, key, base.key.executor)
             if one is not None:

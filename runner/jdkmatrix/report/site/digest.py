@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.domain.servers import own_pool, virtual_of
+from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import P99, metrics_of, over_forks
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.loads.kinds import loads_words
@@ -208,7 +208,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
     of_cells = titles(*cells.keys)
     for key in cells.keys:
         cell = cells.get(key)
-        if key.executor != virtual_of(key.server) or cell is None:
+        if cell is None or not cells.stands_for_virtual(key):
             continue
         advice = advise(judgements, key)
         if not advice:

@@ -1,0 +1,224 @@
+"""The questions of `matrix ask`, one after another, and the whole question that the answers come to. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from jdkmatrix.cli.written_values import microseconds
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.domain.catalogue import executor_kinds
+from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX, CellKey
+from jdkmatrix.domain.executors import aa_arm, row_of
+from jdkmatrix.domain.quantities import plural, wait_words, work_words
+from jdkmatrix.domain.servers import own_pool, server_kind, title_of, virtual_of
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.report.words.sentences import delay_of, tasks_of
+from jdkmatrix.run.asked import option
+from jdkmatrix.run.plan import axis_values
+
+PROFILE = "quick"
+_CPUS_LISTED = 8
+
+Values = dict[str, tuple[str | int, ...]]
+Choose = Callable[["Step"], str | int]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to choose: values of an axis with their words, the usual one first. `read`: makes another value of what
+    is typed, as in `such_as`, and raises MatrixError; None: there is no other."""
+
+    axis: str
+    title: str
+    choices: tuple[tuple[str, str | int], ...]
+    read: Callable[[str], int] | None = None
+    such_as: str = ""
+
+    @property
+    def usual(self) -> str | int:
+        return self.choices[0][1]
+
+
+@dataclass(frozen=True)
+class Here:
+    """This host: the `jdks` that need not be fetched, its number of `cpus`, the `releases` of servers by name, as far
+    as they are known."""
+
+    jdks: Sequence[str]
+    cpus: int
+    releases: Mapping[str, str]
+
+    def server_words(self, server: str) -> str:
+        """ "Spring Boot 3.5.6 (spring-boot-3.5)"."""
+        title, release = title_of(server), self.releases.get(server, "")
+        first, _, number = title.rpartition(" ")
+        return f"{first if release.startswith(f'{number}.') else title} {release}".rstrip() + f" ({server})"
+
+
+def answered(matrix: Matrix, given: Mapping[str, Sequence[str | int]], here: Here, choose: Choose) -> Values:
+    """What to measure: `given` stays, `choose` decides what has more than one choice.
+
+    Raises:
+        MatrixError: the server has nothing to compare, or no workload can be that.
+    """
+    values: Values = {axis: tuple(chosen) for axis, chosen in given.items()}
+    for step in steps(matrix, values, here):
+        values[step.axis] = (step.usual if len(step.choices) == 1 and step.read is None else choose(step),)
+    server = str(values["server"][0])
+    if "executor" not in values:
+        _check_both(server)
+        values["executor"] = (own_pool(server), virtual_of(server), aa_arm(own_pool(server)))
+    if "workload" in values:
+        _check_workload(matrix, values, given)
+    else:
+        values["workload"] = (_workload(matrix, values),)
+    return values
+
+
+def _has_both(server: str) -> bool:
+    kind = server_kind(server)
+    return kind is not None and kind.has(kind.virtual)
+
+
+def _check_both(server: str) -> None:
+    """Raises: MatrixError: it is known, and has no pool or no virtual threads."""
+    if server_kind(server) and not _has_both(server):
+        pool = own_pool(server)
+        raise MatrixError(
+            f"--server {server}: ask compares a server’s own pool with virtual threads, and {title_of(server)} has "
+            f"{pool} alone; `matrix run --server {server} --executor {pool} --executor {aa_arm(pool)}` measures it"
+        )
+
+
+def steps(matrix: Matrix, values: Values, here: Here) -> Iterator[Step]:
+    """One after another, since what may be chosen follows from what is; `values` has what is chosen meanwhile."""
+    if "server" not in values:
+        can = (name for name in matrix.servers if _has_both(name) and _can_serve(matrix, values, name))
+        shown = ((here.server_words(name), name) for name in can)
+        yield Step("server", "Which server?", tuple(shown))
+    if "jdk" not in values:
+        usual = axis_values(matrix, matrix.profiles[PROFILE].select, "jdk")
+        yield Step("jdk", "Which JDK?", tuple((str(name), name) for name in dict.fromkeys((*usual, *here.jdks))))
+    if "cpus" not in values:
+        yield _cpus(max(1, here.cpus - 1))
+    if "burn_us" not in values:
+        times = [(work_words(us) if us else "next to nothing", us) for us in (0, 50, 100, 500, 1000, 5000)]
+        read = partial(_microseconds, "--burn", BURN_US_MAX)
+        yield Step("burn_us", "How long does a request compute?", tuple(times), read, "such as 300us or 20ms")
+    if "wait_us" not in values:
+        waits = [us for us in (2000, 20_000, 200_000) if _can_wait(matrix, values, us)]
+        times = [("it calls nobody", 0), *((wait_words(us), us) for us in waits)]
+        read = partial(_microseconds, "--wait", WAIT_US_MAX)
+        title = "How long does it wait for another system?"
+        yield Step("wait_us", title, tuple(times), read if waits else None, "such as 300us or 20ms")
+    if "load" not in values:
+        flat_out = "flood" if values["wait_us"][0] else "saturate-50"
+        offered = tuple((_LOADS[name], name) for name in (flat_out, "share-50"))
+        yield Step("load", "What matters most?", offered)
+
+
+_MOST = "throughput: as many requests as it can serve"
+_LOADS = {
+    "saturate-50": _MOST,
+    "flood": _MOST,
+    "share-50": "CPU per request, and p99: at half of what the pool can serve",
+}
+
+
+def _cpus(most: int) -> Step:
+    listed = range(1, most + 1) if most <= _CPUS_LISTED else (2**power for power in range(most.bit_length()))
+    choices = tuple((plural(number, "CPU"), number) for number in listed)
+    read = partial(_number, most) if most > _CPUS_LISTED else None
+    return Step("cpus", "How many CPUs has the server?", choices, read, f"a number up to {most}")
+
+
+def _number(most: int, text: str) -> int:
+    if not (text.strip().isdecimal() and 1 <= int(text) <= most):
+        raise MatrixError(f'"{text}" is no number of CPUs (allowed: 1 to {most})')
+    return int(text)
+
+
+def _microseconds(option: str, most_us: int, text: str) -> int:
+    return microseconds(option, [text], most_us)[0]
+
+
+def _can_wait(matrix: Matrix, values: Values, wait_us: int) -> bool:
+    return None in _reasons(matrix, {"load": ("saturate-50",), **values, "wait_us": (wait_us,)}).values()
+
+
+def _can_serve(matrix: Matrix, values: Values, server: str) -> bool:
+    asked: Values = {"load": ("saturate-50",), "wait_us": (0,), **values, "server": (server,)}
+    reasons = _reasons(matrix, asked).values()
+    return None in reasons or not reasons
+
+
+def _check_workload(matrix: Matrix, values: Values, given: Mapping[str, Sequence[str | int]]) -> None:
+    """Raises: MatrixError: it cannot be that; says why, and what of it is `given`."""
+    reasons = _reasons(matrix, values).values()
+    if reasons and None not in reasons:
+        words = " ".join(word for axis, asked in given.items() for value in asked for word in option(axis, value))
+        raise MatrixError(f"{words}: {next(iter(reasons))}")
+
+
+def _workload(matrix: Matrix, values: Values) -> str:
+    """The first that can be what is asked for. Raises: MatrixError: none can."""
+    found = next((name for name, reason in _reasons(matrix, values).items() if reason is None), None)
+    if found is None:
+        raise MatrixError(f"no workload can be that on {title_of(str(values['server'][0]))}; --workload names one")
+    return found
+
+
+def _reasons(matrix: Matrix, values: Values) -> dict[str, str | None]:
+    """Why a workload cannot be that, None where it can, of those that there are and that `values` allow."""
+    server, load = str(values["server"][0]), str(values["load"][0])
+    point = {"server": server, "jdk": "", "executor": own_pool(server), "cpus": 1, "burn_us": 0, "load": load}
+    usual = matrix.model_copy(update={"loads": {load: matrix.loads.get(load) or matrix.loads["saturate-50"]}})
+    cells = (
+        CellKey.model_validate({**point, "workload": name, "wait_us": values["wait_us"][0]})
+        for name in matrix.workloads
+        if name in values.get("workload", (name,))
+    )
+    return {cell.workload: usual.why_no_cell(cell) for cell in cells}
+
+
+def needed(matrix: Matrix, values: Values, given: Iterable[str], answers: Iterable[str]) -> Values:
+    """What must be said beside what is `given` for `matrix run` to ask the same: the answers, and what the profile
+    would have otherwise."""
+    select = matrix.profiles[PROFILE].select
+
+    def is_usual(axis: str, found: tuple[str | int, ...]) -> bool:
+        cannot_wait = axis == "wait_us" and found == (0,) and not _can_wait(matrix, values, 1)
+        return cannot_wait or found == tuple(axis_values(matrix, select, axis))
+
+    return {
+        axis: found
+        for axis, found in values.items()
+        if axis not in given and (axis in answers or not is_usual(axis, found))
+    }
+
+
+def taken_words(values: Values, here: Here) -> str:
+    """ "Apache Tomcat 11.0.10 (tomcat), temurin-25, 1 CPU, ..."; executors have words of their own."""
+    words: dict[str, Callable[[str | int], str]] = {
+        "server": lambda name: here.server_words(str(name)),
+        "cpus": lambda number: plural(int(number), "CPU"),
+        "burn_us": lambda us: tasks_of(int(us)),
+        "wait_us": lambda us: delay_of(int(us)) if us else "no remote delay",
+        "load": lambda name: f"{name} ({_LOADS[str(name)]})",
+        "workload": lambda name: f"workload {name}",
+    }
+    return ", ".join(words.get(axis, str)(value) for axis, (value, *_) in values.items() if axis != "executor")
+
+
+def compared_words(server: str) -> str:
+    """The server's own pool and what stands for virtual threads, with its switch where the server brings it along."""
+    kind, pool, virtual = server_kind(server), own_pool(server), virtual_of(server)
+    own = kind.executors.get(virtual) if kind else None
+    switch = f"; switch: {own.switch}" if own else ""
+    both = [executor_kinds()[row_of(name)].words for name in (pool, virtual)]
+    return (
+        f"{virtual} ({both[1]}{switch}) with {pool} ({both[0]}), and {pool} with itself as {aa_arm(pool)}, which shows "
+        "what chance alone does"
+    )
