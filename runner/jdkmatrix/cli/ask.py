@@ -83,7 +83,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     before_s, block_s = _cost_s(chosen_here(project, options), topology)
     options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
     options = replace(options, command=command(sys.argv[2:], said, options))
-    _say(f"The same without questions: {shlex.join(options.command)}")
+    _say(f"The same without questions: .venv/bin/{shlex.join(options.command)}")
     if by_menus:
         from jdkmatrix.cli import menus
 

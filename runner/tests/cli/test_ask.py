@@ -198,7 +198,9 @@ def test_without_a_terminal_it_says_what_it_would_measure_and_measures_nothing(
     assert compared.startswith("Compared on Apache Tomcat") and "useVirtualThreads=true" in compared
     assert cost.startswith("2 blocks, about 7 min, longer") and "--budget 19m has room for 5" in cost
     executors = "--executor tomcat --executor tomcat-virtual --executor tomcat-aa"
-    assert same == (f"The same without questions: matrix run --server tomcat --jdk temurin-25 {executors} --blocks 2")
+    assert same == (
+        f"The same without questions: .venv/bin/matrix run --server tomcat --jdk temurin-25 {executors} --blocks 2"
+    )
     refused = "matrix: nothing is measured yet, since there is no terminal to ask on: --yes measures it\n"
     assert (done.returncode, done.stderr) == (1, refused)
     assert not (home / "results").exists()
@@ -258,8 +260,8 @@ def test_arrow_keys_choose_and_another_value_is_typed(home: Path) -> None:
     assert "Open Liberty on Netty (beta) 26" in shown
     said = re.search(r"The same without questions: (.*?)\r\n", shown)
     assert said and said[1] == (
-        "matrix run --jdk temurin-25 --cpus 1 --server open-liberty-netty --burn 300us --wait 0us --load share-50 "
-        "--blocks 2"
+        ".venv/bin/matrix run --jdk temurin-25 --cpus 1 --server open-liberty-netty --burn 300us --wait 0us "
+        "--load share-50 --blocks 2"
     )
     assert not (home / "results").exists()
 
