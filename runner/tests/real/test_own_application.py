@@ -85,10 +85,6 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
         in next(pages.glob("cells/*virtual*.html")).read_text()
     )
 
-    assert "next: the same with --load share-50 tells p99" in done.stdout
-    done_before = matrix(home, "run", "--resume", "--run", str(run), timeout_s=500)
-    assert "nothing to do" in done_before.stdout and "started once" not in done_before.stdout
-
     with zipfile.ZipFile(mine, "a") as archive:
         archive.writestr("another", "file")
     told = {**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"}
