@@ -48,7 +48,11 @@ def trust_line(run: JudgedRun) -> str:
 
 
 def next_step(run: JudgedRun) -> str:
-    """More blocks, where they would tell what these have not; else another question."""
+    """A quieter host, where none of the forks can be used for what else it did; more blocks, where they would tell what
+    these have not; else another question."""
+    forks = [fork for cell in run.loaded.cells for fork in cell.forks]
+    if forks and all(fork.status is Status.INVALID for fork in forks):
+        return ".venv/bin/matrix doctor tells what else this host does, and matrix run --resume measures again"
     precision = run.run.promised_precision
     undecided = [key for key in run.cells.keys if run.cells.stands_for_virtual(key) and _is_open(run, key)]
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]

@@ -81,7 +81,11 @@ def _why_not(matrix: Matrix, name: str, asked: Values, axis: str, value: str | i
     axes = [(value,) if one == axis else asked.get(one, axis_values(matrix, select, one)[:1]) for one in AXES]
     points = (CellKey.model_validate(dict(zip(AXES, point, strict=True))) for point in product(*axes))
     ((reason, _),) = Counter(map(matrix.why_no_cell, points)).most_common(1)
-    given = " ".join(word for one, values in asked.items() for value in values for word in option(one, value))
+    own = any(workload.own for one in asked.get("workload", ()) if (workload := matrix.workloads.get(str(one))))
+    implied = ("burn_us", "wait_us") if own else ()  # nobody says that no work is added to an application of the user
+    given = " ".join(
+        word for one, values in asked.items() if one not in implied for value in values for word in option(one, value)
+    )
     return f"{given}: {reason}"
 
 

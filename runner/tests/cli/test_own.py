@@ -71,7 +71,7 @@ def test_it_can_be_asked_about(home: Path) -> None:
         ["sh", "-c", 'ulimit -n 12; exec "$@"', "sh", *asked],
         env={**os.environ, "MATRIX_HOME": str(home)}, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    same = f"matrix run {shlex.join(COMMAND)} --load saturate-20 --jdk temurin-25 --cpus 1 --blocks 5 --max-blocks "
+    same = f".venv/bin/matrix run {shlex.join(COMMAND)} --load saturate-20 --blocks 5 --max-blocks "
     assert f"The same without questions: {same}" in done.stdout, done.stderr
     assert done.stderr.startswith("matrix: this process may open 12 files")
 

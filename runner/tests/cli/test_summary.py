@@ -74,6 +74,11 @@ def test_the_rate_that_held_has_a_column_and_makes_the_ratio() -> None:
     assert "0.50 (1 block)" in line, "the other fork's search came to no end"
 
 
+def test_the_next_step_after_a_host_that_did_other_work() -> None:
+    cells = [cell(key(name), (fork(1, Status.INVALID),)) for name in ("virtual", "liberty")]
+    assert "matrix doctor" in next_step(JudgedRun(run_of(cells)))
+
+
 @pytest.mark.parametrize(
     ("rates", "told"),
     [

@@ -94,6 +94,6 @@ def test_two_runs_are_compared_on_a_page_of_one_file(tmp_path: Path) -> None:
     runs = [str(tmp_path / "before"), str(tmp_path / "after")]
     assert compare(runs, {}, 0.05, as_json=True, as_markdown=False, html=target) == 0
     page = Elements(target)
-    assert "after over before" in page.text and "Both were measured on one host." in page.text
+    assert "after (after) over before (before)" in page.text and "Both were measured on one host." in page.text
     assert "No regression" in page.text and "After / before" in page.text
     assert page.targets == ["#main"]
