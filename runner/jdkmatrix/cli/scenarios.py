@@ -14,10 +14,10 @@ from rich.table import Table
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
-from jdkmatrix.cli.compared import compared_words
 from jdkmatrix.cli.own import check_files, with_own
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.terminal import escape
+from jdkmatrix.cli.what_is_compared import words_of_arms
 from jdkmatrix.config.load import load_matrix, parse_files, read_files
 from jdkmatrix.config.model import Matrix, ScaleName
 from jdkmatrix.errors import MatrixError
@@ -122,7 +122,7 @@ def chosen_here(project: Project, options: Options) -> Chosen:
         claims = {"published": ids, "claims": registry.records(ids), "not_repeated": registry.not_repeated()}
         scenario = scenario.model_copy(update=claims)
     applied = chosen.options.apply(chosen.matrix)
-    said = [*([chosen.why] if chosen.why else []), *compared_words(applied, chosen.options)]
+    said = [*([chosen.why] if chosen.why else []), *words_of_arms(applied, chosen.options)]
     return replace(chosen, matrix=applied, scenario=scenario, why="\n".join(said) or None)
 
 

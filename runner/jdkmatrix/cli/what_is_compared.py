@@ -12,7 +12,7 @@ from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.run.plan import cells_of
 
 
-def compared_words(matrix: Matrix, options: Options) -> Iterator[str]:
+def words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
     """Which executors are added, since arms with options of their own are compared with them; that nothing is compared,
     where the command line chooses executors. `matrix` has what is selected."""
     for plain in options.added:
