@@ -158,11 +158,16 @@ def test_what_makes_its_data_ends_when_it_is_stopped(postgres: Postgres, tmp_pat
         wait_until(lambda: log.exists() and "\n" in log.read_text())
         _thread.interrupt_main()
 
+    database = DatabaseProcess(Postgres(home, postgres.version, ""), connections=1, cpus=CPUS, log_dir=tmp_path)
     stopping = threading.Thread(target=stop)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
     stopping.start()
-    with pytest.raises(KeyboardInterrupt):
-        DatabaseProcess(Postgres(home, postgres.version, ""), connections=1, cpus=CPUS, log_dir=tmp_path).__enter__()
-    stopping.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            database.__enter__()
+    finally:
+        stopping.join()
+        signal.signal(signal.SIGINT, before)
     assert not psutil.pid_exists(int(log.read_text()))
 
 
