@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated
 
@@ -15,7 +15,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.figures.metrics import CPU, P99, SATURATED, SWITCHES, Metric, metrics_of
+from jdkmatrix.figures.metrics import BY_ID, CPU, P99, SATURATED, SWITCHES, Metric, metrics_of
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
@@ -41,6 +41,8 @@ from jdkmatrix.report.words.sentences import (
     marked_interval,
     not_judged_words,
 )
+from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.pooling import pooled
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict
 
@@ -116,6 +118,7 @@ class Advice:
     what is found of this figure alone, in a few words and as HeatCell's. `value`: of virtual threads over the pool,
     `under`: its interval, or why there is none; `judged`: has it a verdict, be it that no difference was seen? `ratio`,
     `low`, `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks.
+    `note`: the end of `sentence`, which says what the ratio does not.
     """
 
     figure: str
@@ -130,6 +133,13 @@ class Advice:
     low: KeptRatio | None
     high: KeptRatio | None
     sentence: str
+    note: str = ""
+
+    def estimate(self, blocks: int) -> Estimate | None:
+        """Of so many blocks; None where it has no interval."""
+        if self.ratio is None or self.low is None or self.high is None:
+            return None
+        return Estimate(self.ratio, self.low, self.high, blocks, of_ratio=True)
 
 
 def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
@@ -185,13 +195,40 @@ def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
     return (Advice(P99.id, P99.title, Side.OPEN, word, "none", value, under, False, None, None, None, sentence),)
 
 
+def over_runs(advice: Sequence[Advice], runs: Sequence[tuple[Sequence[Advice], int]], asked: str) -> tuple[Advice, ...]:
+    """That of one run, where each ratio that it decided is what all `runs` come to together, and left open where these
+    do not decide it. `runs`: what each advises, and on how many blocks; `asked`: the demand on the server."""
+    found = {one.figure: judged for one in advice if one.figure in BY_ID and (judged := _together(one, runs))}
+    told = [(BY_ID[figure], judged) for figure, judged in found.items()]
+    return tuple(
+        _of_ratio(BY_ID[one.figure], found[one.figure], told, asked, one.note) if one.figure in found else one
+        for one in advice
+    )
+
+
+def _together(advice: Advice, runs: Sequence[tuple[Sequence[Advice], int]]) -> Judged | None:
+    same = ((one, blocks) for of_run, blocks in runs for one in of_run if one.figure == advice.figure)
+    estimates = [estimate for one, blocks in same if (estimate := one.estimate(blocks))]
+    if advice.side is Side.OPEN or len(estimates) < 2:
+        return None
+    whole = pooled(estimates)
+    differs = (whole.low is not None and whole.low > 1) or (whole.high is not None and whole.high < 1)
+    ratio = Ratio(whole.value, whole.low, whole.high, whole.blocks)
+    return Judged(ratio, None, 1, Verdict.DIFFERENT if differs else Verdict.CANNOT_TELL)
+
+
 def _word(found: PairFinding) -> str:
     who = {PairFinding.BETTER: _VIRTUAL, PairFinding.WORSE: _POOL}.get(found)
     return f"{who} better" if who else found.value
 
 
 def _do(side: Side, cell: CellStats) -> str:
-    return f"{_DO[side]} for {asked_words(cell.key.task, does_nothing=cell.does_nothing)}"
+    return f"{_DO[side]} for {asked_of(cell)}"
+
+
+def asked_of(cell: CellStats) -> str:
+    """The demand on its server."""
+    return asked_words(cell.key.task, does_nothing=cell.does_nothing)
 
 
 def _advice(
@@ -203,20 +240,30 @@ def _advice(
     pool: CellStats,
 ) -> Advice:
     """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
-    own = _SIDE_OF.get(finding(judged, metric), Side.OPEN)
-    others = [(other, one) for other, one in all_figures if other is not metric]
-    if outcomes is not None and outcomes.differs:
-        side = _SIDE_OF[finding_of(outcomes)]
-        sentence = f"{_of_outcomes(cell, outcomes).sentence} {_of_figure(metric, judged)}"
-    elif own is Side.OPEN:
-        side, sentence = own, _of_figure(metric, judged)
+    behind, name = (pool, _POOL) if _side(judged, metric) is Side.VIRTUAL else (cell, _VIRTUAL)
+    why = None if _side(judged, metric) is Side.OPEN else held_back(behind)
+    note = f" With {name} the server was {why}." if why else ""
+    told = _of_ratio(metric, judged, all_figures, asked_of(cell), note)
+    if outcomes is None or not outcomes.differs:
+        return told
+    sentence = f"{_of_outcomes(cell, outcomes).sentence} {_of_figure(metric, judged)}"
+    return replace(told, side=_SIDE_OF[finding_of(outcomes)], sentence=sentence, note="")
+
+
+def _side(judged: Judged, metric: Metric) -> Side:
+    return _SIDE_OF.get(finding(judged, metric), Side.OPEN)
+
+
+def _of_ratio(
+    metric: Metric, judged: Judged, all_figures: Sequence[tuple[Metric, Judged]], asked: str, note: str
+) -> Advice:
+    side, ratio = _side(judged, metric), judged.ratio
+    if side is Side.OPEN:
+        sentence, note = _of_figure(metric, judged), ""
     else:
-        effect = _effect(metric, judged.ratio, named=own is Side.POOL)
-        side, sentence = own, f"{_do(own, cell)}: {effect}{_besides(others, own)}."
-        behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
-        if why := held_back(behind):
-            sentence += f" With {name} the server was {why}."
-    ratio = judged.ratio
+        others = [(other, one) for other, one in all_figures if other is not metric]
+        effect = _effect(metric, ratio, named=side is Side.POOL)
+        sentence = f"{_DO[side]} for {asked}: {effect}{_besides(others, side)}.{note}"
     return Advice(
         figure=metric.id,
         title=metric.title,
@@ -230,6 +277,7 @@ def _advice(
         low=ratio.ci_low,
         high=ratio.ci_high,
         sentence=sentence,
+        note=note,
     )
 
 

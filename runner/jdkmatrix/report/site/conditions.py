@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.quantities import MISSING, digits, plural, work_words
 from jdkmatrix.figures.metrics import METRICS
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
-from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side
+from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side, over_runs
 from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest
 from jdkmatrix.report.words.numbers import with_interval
 from jdkmatrix.report.words.sentences import delay_of, driven, tasks_of
@@ -24,8 +24,9 @@ FIGURES = (OUTCOME, *(metric.id for metric in METRICS))  # in the order of pages
 
 @dataclass(frozen=True)
 class Answering:
-    """The answer of a host under one condition. `together`: the leading ratio of each run and of all, in words; None of
-    a single run. `host`: in words; `anchor`: of its row among all answers."""
+    """The answer of a host under one condition, with the ratios that all of its runs come to. `together`: the leading
+    one of each run and of all, in words; None of a single run. `host`: in words; `anchor`: of its row among all
+    answers."""
 
     run: RunDigest
     condition: MeasuredCondition
@@ -50,30 +51,25 @@ class Answering:
 def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering:
     """Choose, of those that measured what the newest did, on the same JDK build, release of the server and version of
     the kernel, by the same driver and with the same files of the user's application, the one that knows the leading
-    ratio best: a run with many faults must not hide one with few. `found`: newest first, at least one."""
+    ratio best: a run with many faults must not hide one with few. What it decides is told as all of them come to, since
+    one run knows nothing of what differs from day to day. `found`: newest first, at least one."""
     newest, condition = found[0]
     lead = condition.advice[0]
     same = [
         one for one in found if _build(*one) == _build(newest, condition) and one[1].advice[0].figure == lead.figure
     ]
-    estimates = [(one, estimate) for one in same if (estimate := _estimate(one[1].advice[0], one[1].blocks))]
+    estimates = [(one, estimate) for one in same if (estimate := one[1].advice[0].estimate(one[1].blocks))]
     if len(estimates) < 2:
         return Answering(newest, condition)
     (run, best), _ = min(estimates, key=lambda told: (told[1].high or 0.0) / (told[1].low or 1.0))
-    return Answering(run, best, _together(lead, [estimate for _, estimate in estimates]))
+    told = over_runs(best.advice, [(one.advice, one.blocks) for (_, one), _ in estimates], best.asked)
+    return Answering(run, replace(best, advice=told), _together(lead, [estimate for _, estimate in estimates]))
 
 
 def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:
     jdk, server = dict(run.jdks).get(condition.jdk), dict(run.servers).get(condition.server)
     own = dict(run.own).get(condition.workload)
     return jdk, server, run.kernel_version, condition.driver, condition.protocol, own
-
-
-def _estimate(advice: Advice, blocks: int) -> Estimate | None:
-    """None where it has no interval."""
-    if advice.ratio is None or advice.low is None or advice.high is None:
-        return None
-    return Estimate(advice.ratio, advice.low, advice.high, blocks, of_ratio=True)
 
 
 def _together(lead: Advice, estimates: Sequence[Estimate]) -> str:

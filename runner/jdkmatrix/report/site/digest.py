@@ -22,7 +22,7 @@ from jdkmatrix.records.run import HostFacts, RunRecord
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advise, more_switches, ratio_words
+from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advise, asked_of, more_switches, ratio_words
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
@@ -52,9 +52,9 @@ class ArmFigure:
 @dataclass(frozen=True)
 class MeasuredCondition:
     """Virtual threads and a server's pool under one condition. `driver`: what made its load, by name; `protocol`: how
-    their forks were measured. `page`, `pool_page`: their cells, seen from the run. `arms`: both by themselves. `cause`:
-    what was measured beside the leading figure and may be why, None where nothing was. `warnings`: titles of what
-    changes how these two cells must be read."""
+    their forks were measured; `asked`: the demand on the server, in words. `page`, `pool_page`: their cells, seen from
+    the run. `arms`: both by themselves. `cause`: what was measured beside the leading figure and may be why, None where
+    nothing was. `warnings`: titles of what changes how these two cells must be read."""
 
     workload: str
     server: str
@@ -66,6 +66,7 @@ class MeasuredCondition:
     load_words: str
     driver: str | None
     protocol: str
+    asked: str
     blocks: int
     page: str
     pool_page: str
@@ -220,6 +221,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
             load_words=loads_words([cell.load]),
             driver=cell.driver,
             protocol=_protocol(both),
+            asked=asked_of(cell),
             blocks=_blocks(judgements, key),
             page=cell_page(key),
             pool_page=cell_page(pool),

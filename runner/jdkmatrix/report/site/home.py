@@ -211,7 +211,8 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     care = ", ".join(map(_inside, condition.warnings))
     yield (
         joined(
-            f"Measured {moment(run.started_at)}, {plural(condition.blocks, 'block')}{on}; {condition.load_words}{by}. ",
+            f"{'The run that knows it best was measured' if one.together else 'Measured'} "
+            f"{moment(run.started_at)}, {plural(condition.blocks, 'block')}{on}; {condition.load_words}{by}. ",
             link("Virtual threads", f"{run.folder}{condition.page}"),
             " and ",
             link("the pool", f"{run.folder}{condition.pool_page}"),

@@ -337,13 +337,22 @@ def saying(run: RunDigest, run_id: str, low: float, value: float, high: float, *
     return replace(run, run_id=run_id, conditions=(told,), **changes)
 
 
-def test_of_several_runs_the_one_that_knows_best_answers_and_all_are_told(tmp_path: Path) -> None:
-    """0.637 known well must not give way to 0.63 of a noisy day."""
+def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together(tmp_path: Path) -> None:
+    """0.637 known well must not give way to 0.63 of a noisy day, nor be told as if there were no other day."""
     (run,) = all_of([synthetic_run(tmp_path / "run", FIVE)], tmp_path / "site").runs
     noisy, known = saying(run, "b", 0.56, 0.63, 0.72), saying(run, "a", 0.620, 0.637, 0.655)
     found = answering([(one, one.conditions[0]) for one in (noisy, known)])
-    assert (found.run.run_id, found.condition) == ("a", known.conditions[0])
+    assert (found.run.run_id, found.condition.page) == ("a", known.conditions[0].page)
     assert found.together is not None
+    lead = found.advice[0]
+    assert (lead.side, lead.value) == (Side.POOL, "0.637") and "% lower (95 % interval " in lead.sentence
+    assert lead.low is not None and lead.high is not None and lead.sentence.startswith("Keep the pool for ")
+    apart = [
+        (one, one.conditions[0]) for one in (saying(run, "b", 0.75, 0.76, 0.77), saying(run, "c", 0.52, 0.53, 0.54))
+    ]
+    torn = answering(apart)
+    assert (torn.advice[0].side, torn.advice[0].word) == (Side.OPEN, "cannot tell")
+    assert torn.advice[0].sentence.startswith("Cannot tell: with virtual threads throughput is anywhere between")
     assert found.together.startswith("2 runs, newest first: throughput 0.630, 0.637; together 0.63")
     alone = answering([(noisy, noisy.conditions[0])])
     assert (alone.run.run_id, alone.together) == ("b", None)
