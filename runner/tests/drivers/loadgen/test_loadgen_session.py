@@ -69,14 +69,14 @@ def test_cannot(driver: LoadgenDriver) -> None:
 
     assert cannot(SaturateLoad(connections=10)) is None
     assert cannot(RateLoad(rate_rps=0.5, connections=10)) is None
-    reason = cannot(RateLoad(rate_rps=1e8, connections=10))
-    assert "10,000,000" in reason
+    of_a_share = RateLoad(rate_rps=1, connections=10).model_copy(update={"rate_rps": 1e8})
+    assert "10,000,000" in cannot(of_a_share)
 
 
 def test_the_nearest_rate_is_one_that_it_schedules(open_session: Open) -> None:
     session = open_session("http://127.0.0.1:1/")
     for asked_rps, made_rps in ((333.333, 333.333), (2e7, 1e7)):
-        load = RateLoad(rate_rps=asked_rps, connections=5)
+        load = RateLoad(rate_rps=1, connections=5).model_copy(update={"rate_rps": asked_rps})
         assert session.nearest(load) == load.model_copy(update={"rate_rps": made_rps})
 
 
