@@ -6,6 +6,7 @@ Left out is what no figure of any page needs:
 
 - the points of distributions that have a histogram, and histograms of lateness, whose percentiles stay;
 - the histogram of uncorrected latencies where there is one of corrected latencies;
+- histograms that programs of experiments printed beside their percentiles;
 - second by second, what the driver and the server did in the second and all later blocks, and the windows of their warm-up:
   how long forks that took turns are in getting warm, the first block tells.
   Of a load that rises, whose figures are read from them, all is kept.
@@ -81,7 +82,7 @@ def _without_points(part: Any, name: str = "") -> Any:
         return [_without_points(inside, name) for inside in part]
     if not isinstance(part, dict):
         return part
-    less = {key: _without_points(inside, key) for key, inside in part.items()}
+    less = {key: _without_points(inside, key) for key, inside in part.items() if key != "histogram_ns"}
     if less.get("histogram") is not None and "spectrum" in less:
         less["spectrum"] = []
         if name.endswith("lateness"):
