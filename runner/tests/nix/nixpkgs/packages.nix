@@ -215,7 +215,8 @@ let
         sys.path += ["$out/lib", *map(str, packages.glob("lib/python*/site-packages"))]
         from jdkmatrix.cli.main import main
 
-        sys.exit(main())
+        if __name__ == "__main__":
+            sys.exit(main())
         END
         chmod +x $out/bin/${arguments.meta.mainProgram}
       '' { }
