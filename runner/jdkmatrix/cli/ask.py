@@ -16,7 +16,7 @@ from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.so_far import plus_minus
 from jdkmatrix.config.cell_loads import basis_cells
-from jdkmatrix.config.load import load_matrix, read_files
+from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.config.model import BLOCKS_MAX
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError, visible
@@ -52,10 +52,11 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
         raise MatrixError(f"ask decides that itself, by --budget: drop {', '.join(decided)}, or use `matrix run`")
     budget_s = seconds(budget)
     project, topology = find_project(), read_topology()
-    matrix = load_matrix(project.matrix)
+    files = read_files(project.matrix)
+    matrix = parse_files(files)
     pinned = load_catalogue(project.jdks).entries
     jdks = (*(entry.id for entry in pinned), *matrix.jdk_homes, *options.tables.get("jdk_homes", ()))
-    check_values(read_files(project.matrix), matrix, options, jdks)
+    check_values(files, matrix, options, jdks)
     given = with_own(options, matrix).values
     located = [entry.id for entry in pinned if any(locate(entry))]
     here = Here(located, len(topology.cpus), releases(project.root, matrix.servers))

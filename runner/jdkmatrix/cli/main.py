@@ -4,16 +4,15 @@ imports what it uses."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
 
 import typer
-from typer.core import TyperGroup
 
+from jdkmatrix.cli.exit_codes import EXIT_CODES, Commands
 from jdkmatrix.cli.selection_options import with_selection
 from jdkmatrix.errors import MatrixError, visible
 
@@ -24,37 +23,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-EXIT_CODES = """Exit codes: 0 done; 1 refused, or could not go on: a problem with the command, the input, the parts or
-the host, reported in one message (`doctor`: this host is noisy); 2 `doctor`: this host is unfit; 3 the run is complete
-but has failed forks or cells without a usable fork, or (also from `report`, `summary`, `export` and `compare`) a result
-file is damaged, missing or cannot be shown; 4 `compare` found a regression; 5 `compare` cannot tell; 129, 130, 143
-stopped by the end of the terminal, Ctrl-C or SIGTERM, finished work is kept."""
-
-
-@contextmanager
-def _our_exit_code() -> Iterator[None]:
-    try:
-        yield
-    except typer.TyperException as refused:
-        refused.exit_code = MatrixError.exit_code
-        raise
-
-
-class _Commands(TyperGroup):
-    """Ends where typer refuses a command as where we do."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        with _our_exit_code():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: Any) -> Any:
-        with _our_exit_code():
-            return super().invoke(ctx)
-
-
 app = typer.Typer(
     name="matrix",
-    cls=_Commands,
+    cls=Commands,
     help="Measure and show which executor serves requests better on my JDK, my CPUs and my task length.",
     epilog=EXIT_CODES,
     no_args_is_help=True,

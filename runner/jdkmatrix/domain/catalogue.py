@@ -182,9 +182,8 @@ def server_kinds() -> Mapping[str, ServerKind]:
     Raises:
         MatrixError: a server.toml is not as it should be: names the file and the key.
     """
-    order = sorted(
-        workloads_folder().glob("servers/*/server.toml"), key=lambda path: (path.parent.name != DEFAULT_SERVER, path)
-    )
+    files = workloads_folder().glob("servers/*/server.toml")
+    order = sorted(files, key=lambda path: (path.parent.name != DEFAULT_SERVER, path))
     return {path.parent.name: read_server(path) for path in order}
 
 

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 from rich.console import Console
 
-from jdkmatrix.cli.main import EXIT_CODES
+from jdkmatrix.cli.exit_codes import EXIT_CODES
 from jdkmatrix.cli.running import conclude
 from jdkmatrix.provision.project import Project
 from jdkmatrix.store.readable import UnreadableError

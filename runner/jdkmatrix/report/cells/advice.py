@@ -240,8 +240,9 @@ def _advice(
     pool: CellStats,
 ) -> Advice:
     """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
-    behind, name = (pool, _POOL) if _side(judged, metric) is Side.VIRTUAL else (cell, _VIRTUAL)
-    why = None if _side(judged, metric) is Side.OPEN else held_back(behind)
+    own = _side(judged, metric)
+    behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
+    why = None if own is Side.OPEN else held_back(behind)
     note = f" With {name} the server was {why}." if why else ""
     told = _of_ratio(metric, judged, all_figures, asked_of(cell), note)
     if outcomes is None or not outcomes.differs:
