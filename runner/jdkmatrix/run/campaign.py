@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
@@ -166,11 +167,17 @@ class Campaign:
             ahead.forks -= len(block.forks)
             if not spoilt or not repeats_left:
                 return
-            ahead.listener.decided(f"{', '.join(spoilt)}: the whole block is measured again")
+            reasons = ", ".join(dict.fromkeys(chain.from_iterable(spoilt)))
+            ahead.listener.decided(
+                f"faults of the host spoilt {len(spoilt)} of {len(block.forks)} forks ({reasons}): "
+                "the whole block is measured again"
+            )
             ahead.add(len(block.forks))
 
-    def _take_turns(self, block: PlannedBlock, cells: Records, listener: CampaignListener, rounds: int) -> list[str]:
-        """Returns which forks a fault has spoilt, in words."""
+    def _take_turns(
+        self, block: PlannedBlock, cells: Records, listener: CampaignListener, rounds: int
+    ) -> list[tuple[str, ...]]:
+        """Returns the faults of each fork that they have spoilt."""
         first = last_sequence(cells.values()) + 1
         attempts = [
             planned._replace(
@@ -195,7 +202,7 @@ class Campaign:
             placed = self._placed(attempt, fork).model_copy(update={"together": together})
             listener.fork_finished(placed, self._keep(attempt.key, cells, partial(with_fork, fork=placed), listener))
             if faults := faults_of(placed):
-                spoilt.append(f"{attempt.label} was spoilt ({', '.join(faults)})")
+                spoilt.append(faults)
         return spoilt
 
     def _begun(self, attempt: PlannedFork, listener: CampaignListener) -> RunningFork:
