@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -146,7 +147,8 @@ class _Stages:
         except StoppedError as stopped:
             if self._recording.record is None:
                 raise
-            _say(f"stopped; finished work is kept in {self._store.directory} (matrix run --resume continues)")
+            going_on = shlex.join([".venv/bin/matrix", "run", "--resume", "--run", str(self._store.directory)])
+            _say(f"stopped; finished work is kept; to go on: {going_on}")
             return stopped
         finally:
             self._recording.end(status, in_order(self._cells.values()))
