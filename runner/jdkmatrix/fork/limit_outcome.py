@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.limit_watch import Sighting
 from jdkmatrix.host.limit_groups import LimitCounters
-from jdkmatrix.records.limits import LimitHit
+from jdkmatrix.records.limits import LimitHit, LimitName
 
 Code = Literal["threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"]
 
@@ -55,14 +55,13 @@ class _Written:
 
 
 def outcomes(
-    *, who: str, limits: Limits, counters: LimitCounters, seen: Iterable[Sighting], log_lines: Iterable[str]
+    *, who: str, limits: Limits, counters: LimitCounters, seen: Mapping[LimitName, Sighting], log_lines: Iterable[str]
 ) -> tuple[LimitHit, ...]:
     """One for each limit that was hit, whoever told; none where nothing says so. `who` was limited, in words."""
     written = _read(log_lines)
-    sightings = {sighting.limit: sighting for sighting in seen}
     found = [
-        _outcome(who, "threads-limit", limits.threads_max, counters.threads_refused, sightings.get("threads"), written),
-        _outcome(who, "memory-limit", limits.memory_bytes_max, counters.oom_kills, sightings.get("memory"), written),
+        _outcome(who, "threads-limit", limits.threads_max, counters.threads_refused, seen.get("threads"), written),
+        _outcome(who, "memory-limit", limits.memory_bytes_max, counters.oom_kills, seen.get("memory"), written),
         _outcome(who, "files-limit", limits.open_files_max, None, None, written),
         _outcome(who, "jvm-memory-limit", None, None, None, written),
     ]

@@ -62,7 +62,7 @@ class RemoteProcess:
         cgroup: Path | None = None,
         slice_us: int | None = None,
     ) -> None:
-        self._command = (
+        self.command = (
             *(str(java), *JVM_OPTIONS, "-jar", str(jar)),
             *("--threads", str(len(cpus))),
         )
@@ -77,7 +77,7 @@ class RemoteProcess:
     def __enter__(self) -> Self:
         with self._stderr.open("wb") as sink:
             self._process = launch.spawn(
-                self._command,
+                self.command,
                 cpus=self._cpus,
                 cgroups=[self._cgroup] if self._cgroup else [],
                 slice_us=self._slice_us,
@@ -98,10 +98,6 @@ class RemoteProcess:
         except subprocess.TimeoutExpired:
             launch.terminate(process, grace_s=0)
         process.stdout.close()
-
-    @property
-    def command(self) -> Sequence[str]:
-        return self._command
 
     @property
     def pid(self) -> int:

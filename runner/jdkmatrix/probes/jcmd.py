@@ -48,3 +48,16 @@ def ask(pid: int, java: Path, questions: Sequence[str]) -> JcmdAnswer:
         return JcmdAnswer(text, None)
     said = (done.stderr.decode(errors="replace").strip() or text.strip()).partition("\n")[0]
     return JcmdAnswer(text, f"jcmd: {said}")
+
+
+def dump_threads(pid: int, java: Path, into: Path) -> str:
+    """Ask the JVM for its threads, platform and virtual; returns what came of it, in words. `into` is a folder."""
+    answer = ask(pid, java, ["Thread.print -l"])
+    if answer.fault is not None:
+        return f"no thread dump: {answer.fault}"
+    (into / "threads.txt").write_text(answer.text, encoding="utf-8")
+    path = into / "virtual-threads.txt"
+    # Virtual threads are in this one only, and from JDK 21 on.
+    virtual = ask(pid, java, [f'Thread.dump_to_file "{path}"'])
+    written = "threads.txt" if virtual.fault else "threads.txt and virtual-threads.txt"
+    return f"what its threads were doing is in {written}"

@@ -78,15 +78,11 @@ class MemorySampler(GaugedPace):
         self._java = java
         self._vm = vm
         self._started_ns = started_ns
-        self._readings: list[MemoryReading] = []
-
-    @property
-    def readings(self) -> tuple[MemoryReading, ...]:
-        return tuple(self._readings)
+        self.readings: list[MemoryReading] = []
 
     def _read(self) -> None:
         gauges = self.gauges()
-        self._readings.append(read_memory(self._pid, self._java, self._vm, gauges, started_ns=self._started_ns))
+        self.readings.append(read_memory(self._pid, self._java, self._vm, gauges, started_ns=self._started_ns))
 
 
 def account(vm: Vm, answer: jcmd.JcmdAnswer) -> tuple[JvmAccount, str | None]:

@@ -93,7 +93,7 @@ class ProgramMeasurement:
         self.fork.command = self._command(remote)
         self.listener.step(f"running {self.cell.workload.experiment}")
         with limited(cell.limits, cell.confiner.group("sut", cpus.sut)) as box:
-            self.fork.limits = box.enforced
+            self.fork.limits = box.plan.enforced
             if remote:
                 remote.stats(reset=True)
             self.clock_speed_before = read_clock_speed(cpus.sut[-1])
@@ -139,10 +139,6 @@ class ProgramMeasurement:
     def _duration_s(self) -> float:
         return self.cell.profile.windows * self.cell.profile.window_s
 
-    @property
-    def _longest_s(self) -> float:
-        return self.cell.workload.longest_s(self.fork.planned.key, self.cell.load, self._duration_s)
-
     def _command(self, remote: RemoteProcess | None) -> tuple[str, ...]:
         cell = self.cell
         given = Given(
@@ -162,7 +158,8 @@ class ProgramMeasurement:
             box.watch(process.pid, process.kill, started_ns=started_ns),
             host.follow(process.pid),
         ):
-            return _wait(process, self._longest_s + _SPARE_S)
+            longest_s = self.cell.workload.longest_s(self.fork.planned.key, self.cell.load, self._duration_s)
+            return _wait(process, longest_s + _SPARE_S)
 
     @contextmanager
     def _process(self, box: ResourceLimits) -> Iterator[subprocess.Popen[bytes]]:
@@ -172,7 +169,7 @@ class ProgramMeasurement:
                 self.fork.command,
                 cpus=self.cell.cpu_sets.sut,
                 cgroups=box.cgroups,
-                open_files_max=box.open_files_max,
+                open_files_max=box.plan.open_files_max,
                 env=launch.clean_environment(),
                 stdout=out,
                 stderr=err,

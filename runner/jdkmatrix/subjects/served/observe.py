@@ -89,26 +89,14 @@ class _Before:
 
 
 @dataclass
-class LeftOver:
-    """Requests that were sent in phases that are over, and may begin only in a later one."""
-
-    requests: int = 0
-
-
-@dataclass
-class Carriers:
-    """What the kernel calls the threads that carry virtual ones, once that is known."""
-
-    names: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
 class Bench:
     """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
     something to record, since it runs in a box that it may burst; `quota`: the counters of its quota of CPU time.
     `answer_timeout_s`: in which a server without load answers; `service_s`: what each request of the load takes at
     least. `irq_time_accounting`: as host/irq_time.py found it. `own_path`: of an application that is not ours,
-    which has no gauges and can be asked nothing but what its load asks, too."""
+    which has no gauges and can be asked nothing but what its load asks, too. `left_over`: requests that were sent in
+    phases that are over, and may begin only in a later one; `carriers`: what the kernel calls the threads that carry
+    virtual ones, once that is known."""
 
     server: ServerProcess
     session: DriverSession
@@ -123,8 +111,8 @@ class Bench:
     may_end: bool = False
     quota: Callable[[], QuotaCounters | None] = lambda: None
     own_path: str | None = None
-    left_over: LeftOver = field(default_factory=LeftOver)
-    carriers: Carriers = field(default_factory=Carriers)
+    left_over: int = field(default=0, init=False)
+    carriers: frozenset[str] = field(default=frozenset(), init=False)
 
     @property
     def question(self) -> str:
@@ -166,7 +154,7 @@ class Bench:
             answers=result.answers,
             cpus=len(self.cpu_sets.sut),
             astray_threads=len(astray(pid, self.cpu_sets.sut)),
-            carriers=None if self.own_path is None else self.carriers.names,
+            carriers=None if self.own_path is None else self.carriers,
         )
         driver_cpu_s = result.driver_cpu_s
         if before.driver_cpu_ns is not None and driver_after_ns is not None:
@@ -183,8 +171,8 @@ class Bench:
             used.append(Used("remote", self.cpu_sets.remote, database.cpu_s))
         host = pressure(before.host, host_after, used=used, irq_time_accounting=self.irq_time_accounting)
         early_s = (before.glance.monotonic_ns - before.gauges_ns) / 1e9 if result.latency_from_s else None
-        served = served_between(before.gauges, gauges_after, result, left_over=self.left_over.requests, early_s=early_s)
-        self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
+        served = served_between(before.gauges, gauges_after, result, left_over=self.left_over, early_s=early_s)
+        self.left_over = left_over_after(served, result, left_over=self.left_over)
         readings = () if result.latency_from_s else rises(before.gauges, gauges_after)
         readings += throttling(before.quota, quota_after)
         if database:
