@@ -166,7 +166,7 @@ def opening_s(connections: int, threads: int) -> float:
 
 
 def calibrated_s(connections: int, threads: int) -> float:
-    """Seconds after which a thread sets its histograms back to zero."""
+    """Seconds after which a thread sets its histograms back to zero: what it sends from then on counts."""
     return CALIBRATE_DELAY_MS / 1000 + opening_s(connections, threads)
 
 

@@ -50,11 +50,7 @@ class ResourceLimits:
         if self._watch is None or not self.plan.enforced:
             return ()
         return outcomes(
-            who=who,
-            limits=self.plan.limits,
-            counters=self._watch.counters,
-            seen=self._watch.seen,
-            log_lines=log_lines,
+            who=who, limits=self.plan.limits, counters=self._watch.counters, seen=self._watch.seen, log_lines=log_lines
         )
 
 

@@ -25,7 +25,7 @@ def read_facts(topology: Topology) -> HostFacts:
     shown = None if command_line is None else masked(command_line)
     return HostFacts(
         hostname_hash=hashlib.sha256(platform.node().encode()).hexdigest()[:12],
-        system=system(),
+        system=f"{platform.machine()}-linux",
         kernel=f"{platform.release()} {platform.version()}",
         os=_os_name(),
         libc=" ".join(platform.libc_ver()),
@@ -50,11 +50,6 @@ def read_facts(topology: Topology) -> HostFacts:
 def boot_id() -> str | None:
     """Another one after each start of the host."""
     return text_if_readable(Path("/proc/sys/kernel/random/boot_id"))
-
-
-def system() -> str:
-    """Name of this kind of machine as Nix spells it: "x86_64-linux"."""
-    return f"{platform.machine()}-linux"
 
 
 def _cpu_facts(topology: Topology, cpuinfo: str) -> CpuFacts:

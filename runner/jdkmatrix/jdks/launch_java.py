@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
+from subprocess import STDOUT, TimeoutExpired
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.host.launch import clean_environment
+from jdkmatrix.host import launch
 from jdkmatrix.jdks.identify import VersionOutput, parse_version_output
 
 _TIMEOUT_S = 60
@@ -20,20 +20,10 @@ def java_version(home: Path) -> tuple[str, VersionOutput]:
     """
     java = home / "bin" / "java"
     try:
-        done = subprocess.run(
-            [java, "-version"],
-            env=clean_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
+        done = launch.ask([java, "-version"], timeout_s=_TIMEOUT_S, env=launch.clean_environment(), stderr=STDOUT)
     except OSError as error:
         raise MatrixError(f"{java} does not start: {error.strerror}") from None
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         raise MatrixError(f"{java} -version gave no answer within {_TIMEOUT_S} s") from None
     output = done.stdout.strip()
     if done.returncode != 0:

@@ -58,7 +58,4 @@ def _entry(jdk_id: str, home: Path) -> OwnJdk:
         feature_version=feature,
         version=build.version,
         home=home,
-        notes=(),
-        archives={},
-        known_bugs=(),
     )

@@ -6,7 +6,6 @@ what was got is ours: nothing is used before its sha256 is that of the lock file
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +16,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.cache import cache_dir, locked
 from jdkmatrix.provision.command import run_logged
+from jdkmatrix.provision.seal import sha256_of
 from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.validation import validated
 
@@ -99,12 +99,6 @@ def forget(lock: Lock, name: str) -> None:
     """Free the disk that artefact `name` takes; `fetch` gets it again."""
     folder = (maven_repository() / lock.artefact(name).repository_path).parent
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def sha256_of(path: Path) -> str:
-    """The digest in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:

@@ -117,7 +117,8 @@ class ProgramMeasurement:
             self.host = stretch.pressure(cpus, irq_time_accounting=cell.host.irq_time_accounting)
             self.host_span_s = stretch.duration_s
         self._judge(stretch, self.host)
-        self.listener.step(_words(self.result))
+        problem = self.result.problem
+        self.listener.step(f"{self.result.outcome}: {problem.message}" if problem else self.result.outcome)
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         """A limit that was hit is a finding; any other reason is a gate that was not passed."""
@@ -233,7 +234,3 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
         return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
         raise ProgramError(f"the program had not ended after {timeout_s:.0f} s") from None
-
-
-def _words(result: ProgramResult) -> str:
-    return result.outcome if result.problem is None else f"{result.outcome}: {result.problem.message}"

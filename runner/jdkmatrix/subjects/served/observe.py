@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from jdkmatrix.domain.loads import Load
-from jdkmatrix.drivers.base import DriverSession
+from jdkmatrix.drivers.base import DriverSession, Edge
 from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.remote import RemoteProcess
@@ -18,15 +18,7 @@ from jdkmatrix.host.http import Connection, NoAnswerError
 from jdkmatrix.host.limit_groups import QuotaCounters
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import HostReading, pressure, read_host
-from jdkmatrix.probes.process import (
-    Glance,
-    Reading,
-    SutGoneError,
-    ThreadCounters,
-    cpu_time_ns,
-    glance,
-    read_threads,
-)
+from jdkmatrix.probes.process import Glance, Reading, SutGoneError, ThreadCounters, cpu_time_ns, glance, read_threads
 from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import rises, throttling, usage
@@ -56,8 +48,8 @@ class Observed:
     database: DatabaseUse | None = None
 
 
-class _Before:
-    """An `Edge`: the readings where the part of a phase begins that its result is of."""
+class _Before(Edge):
+    """The readings where the part of a phase begins that its result is of."""
 
     gauges: Gauges | None
     gauges_ns: int
@@ -178,14 +170,7 @@ class Bench:
         if database:
             readings += (WindowReading(metric=DATABASE_CPU_US, value=database.cpu_s * 1e6),)
         return Observed(
-            t_s,
-            load=result,
-            sut=sut,
-            host=host,
-            remote=remote,
-            database=database,
-            served=served,
-            readings=readings,
+            t_s, load=result, sut=sut, host=host, remote=remote, database=database, served=served, readings=readings
         )
 
     def ask(self, path: str) -> None:
