@@ -16,9 +16,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from jdkmatrix.domain.loads import Load, RateLoad
+from jdkmatrix.domain.record import Record
 from jdkmatrix.drivers.base import UNHEARD, DriverError, DriverSession, Edge, Phase, Target
 from jdkmatrix.host import launch
 from jdkmatrix.provision.seal import sha256_of
@@ -41,13 +42,7 @@ _CONNECT_EACH_S = 0.002
 _GRACE_S = 2.0
 
 
-class _Event(BaseModel):
-    """A line of JSON of its output (Event.java)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Ready(_Event):
+class Ready(Record):
     event: Literal["ready"]
     version: str
     netty: str
@@ -55,13 +50,13 @@ class Ready(_Event):
     transport: str
 
 
-class Started(_Event):
+class Started(Record):
     event: Literal["started"]
     label: str
     monotonic_ns: int
 
 
-class IntervalEvent(_Event):
+class IntervalEvent(Record):
     event: Literal["interval"]
     t_s: float
     due: int | None
@@ -74,7 +69,7 @@ class IntervalEvent(_Event):
     max_us: float | None
 
 
-class Finished(_Event):
+class Finished(Record):
     """Histograms are encoded HdrHistograms in nanoseconds, None where nothing was recorded."""
 
     event: Literal["finished"]
@@ -101,13 +96,13 @@ class Finished(_Event):
     hlog: str | None
 
 
-class Failed(_Event):
+class Failed(Record):
     event: Literal["error"]
     code: str
     message: str
 
 
-Event = Ready | Started | IntervalEvent | Finished | Failed
+Event = Ready | Started | IntervalEvent | Finished | Failed  # a line of its output (Event.java)
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="event")])
 
 

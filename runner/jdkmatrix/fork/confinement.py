@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Literal
 
 from jdkmatrix.fork import affinity
-from jdkmatrix.host import launch
-from jdkmatrix.host.cgroup_cpuset import CpuGroup, cpu_groups, why_not
+from jdkmatrix.host import cgroup_tree, launch
+from jdkmatrix.host.cgroup_cpuset import CPUSET, CpuGroup, cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import CgroupState
 from jdkmatrix.records.forks import ConfinementMethod
@@ -71,7 +71,7 @@ def confinement(state: CgroupState | None, cpus: Collection[int], *, also: Colle
 
     No cgroup is left behind.
     """
-    reason = why_not(state)
+    reason = cgroup_tree.why_not(state, CPUSET)
     with ExitStack() as stack:
         groups = None
         if reason is None:

@@ -18,13 +18,8 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import CgroupState
 from jdkmatrix.host.cpulist import format_cpu_list, parse_cpu_list
 
-_CPUSET = "cpuset"
+CPUSET = "cpuset"
 Role = TypeVar("Role", bound=str)
-
-
-def why_not(state: CgroupState | None) -> str | None:
-    """Why cpusets cannot be made, or None when nothing speaks against it. Pure."""
-    return cgroup_tree.why_not(state, _CPUSET)
 
 
 @dataclass(frozen=True)
@@ -70,10 +65,10 @@ def cpu_groups(
     Raises:
         CgroupError: it cannot be done; then nothing is changed.
     """
-    reason = why_not(state)
+    reason = cgroup_tree.why_not(state, CPUSET)
     if state is None or reason:
         raise CgroupError(f"no cpusets by cgroup: {reason}")
-    controllers = {_CPUSET, *(name for name in also if cgroup_tree.why_not(state, name) is None)}
+    controllers = {CPUSET, *(name for name in also if cgroup_tree.why_not(state, name) is None)}
     with cgroup_tree.children(state, tuple(cpus), controllers) as made:
         groups = {role: CpuGroup(made[role]) for role in cpus}
         for role, wanted in cpus.items():

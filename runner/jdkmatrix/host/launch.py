@@ -87,6 +87,7 @@ def ask(
     *,
     timeout_s: float,
     env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
     stderr: int = subprocess.PIPE,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program that says something and ends, whatever its status; it has no input.
@@ -98,6 +99,7 @@ def ask(
     return subprocess.run(
         command,
         env=env,
+        cwd=cwd,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=stderr,

@@ -13,7 +13,6 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import archive, debian, net, pypi
 from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
-from jdkmatrix.jdks.parallel import answers_in_time
 
 PROBES_LIMIT_S = 5.0
 
@@ -50,7 +49,7 @@ def outlook(catalogue: Catalogue) -> list[Outlook]:
 
 def ask(probes: Mapping[str, Probe], limit_s: float = PROBES_LIMIT_S) -> dict[str, Answer]:
     """Run all probes at the same time; one that does not end in time is answered for."""
-    answers = answers_in_time(probes, limit_s)
+    answers = net.answers_in_time(probes, limit_s)
     late = f"no answer within {limit_s:g} s"
     return {name: answers.get(name, late) for name in probes}
 

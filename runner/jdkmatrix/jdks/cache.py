@@ -21,7 +21,7 @@ from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource
 from jdkmatrix.jdks.identify import VersionOutput, feature_version, is_build, parse_release, signed_by
-from jdkmatrix.jdks.launch_java import java_version
+from jdkmatrix.jdks.jvm import java_version
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, clear, locked
 from jdkmatrix.provision.seal import changed, is_sealed, seal
 from jdkmatrix.store.atomic import write_atomic

@@ -16,7 +16,7 @@ from jdkmatrix.jdks.availability import Outlook, outlook
 from jdkmatrix.jdks.cache import Cached, Progress
 from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.jdks.host import read_jdk
-from jdkmatrix.jdks.launch_java import java_version
+from jdkmatrix.jdks.jvm import java_version
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
 from jdkmatrix.jdks.own import OwnJdk
 from jdkmatrix.provision.seal import files_sha256

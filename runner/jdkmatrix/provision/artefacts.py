@@ -10,8 +10,9 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.cache import cache_dir, locked
@@ -23,10 +24,8 @@ from jdkmatrix.validation import validated
 LOCK_FILE = "toolchain.lock.json"
 
 
-class Artefact(BaseModel):
+class Artefact(Record):
     """`coordinates` are group:artefact:version:packaging[:classifier]."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     coordinates: Annotated[str, Field(pattern=r"^[\w.-]+(:[\w.-]+){3,4}$")]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -43,10 +42,8 @@ class Artefact(BaseModel):
         return Path(*group.split("."), name, version, file_name)
 
 
-class Lock(BaseModel):
+class Lock(Record):
     """toolchain.lock.json. `maven_dependency_plugin` is the version of the plugin that fetches."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     maven_dependency_plugin: Annotated[str, Field(pattern=r"^[0-9][\w.-]*$")]
     artefacts: dict[str, Artefact]

@@ -19,9 +19,8 @@ from hdrh.codec import HdrCookieException, HdrLengthException
 from hdrh.histogram import HdrHistogram
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.load_results import Latency, SpectrumPoint
+from jdkmatrix.records.load_results import PERCENTILES, Latency, SpectrumPoint
 
-PERCENTILES = ("50", "90", "99", "99.9", "99.99")
 _SHARES = {percent: Fraction(percent) / 100 for percent in PERCENTILES}
 TICKS_PER_HALF_DISTANCE = 5
 _NS_PER_US = 1000.0

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.host import cgroup_folders
-from jdkmatrix.host.cgroup_cpuset import cpu_groups, why_not
+from jdkmatrix.host.cgroup_cpuset import CPUSET, cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
-from jdkmatrix.host.cgroup_tree import CgroupState, probe, remove_leftovers
+from jdkmatrix.host.cgroup_tree import CgroupState, probe, remove_leftovers, why_not
 from tests.support.cgroup_doubles import MadeUpKernel
 
 FREE = CgroupState(
@@ -62,7 +62,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     ],
 )
 def test_what_speaks_against_it_is_said(state: CgroupState | None, reason: str) -> None:
-    said = why_not(state)
+    said = why_not(state, CPUSET)
     assert said
     assert reason in said
     with pytest.raises(CgroupError, match="no cpusets by cgroup"), cpu_groups(state, {"sut": [1]}):
@@ -80,7 +80,7 @@ def test_what_speaks_against_it_is_said(state: CgroupState | None, reason: str) 
     ],
 )
 def test_children_are_threaded_where_the_parent_has_processes(state: CgroupState, threaded: bool) -> None:
-    assert why_not(state) is None
+    assert why_not(state, CPUSET) is None
     assert state.threaded == threaded
 
 
@@ -209,7 +209,7 @@ def test_leftovers_go_only_when_they_are_ours_and_nobody_owns_them(tmp_path: Pat
 def test_on_this_machine_it_works_or_says_why_not(sleeper: subprocess.Popen[bytes]) -> None:
     """Where the kernel lets us, a real process is really pinned; elsewhere the reason is the one that was foretold."""
     state = probe()
-    reason = why_not(state)
+    reason = why_not(state, CPUSET)
     cpu = max(os.sched_getaffinity(0))
     if state is None or reason:
         assert reason

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.records.load_results import PERCENTILES
 from jdkmatrix.stats.histograms import (
-    PERCENTILES,
     _buckets,
     latency_from_histogram,
     merged_latency,

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.load_results import Latency, SpectrumPoint
+from jdkmatrix.records.load_results import PERCENTILES, Latency, SpectrumPoint
 from jdkmatrix.stats.forks import summarise
-from jdkmatrix.stats.histograms import PERCENTILES, latency_from_histogram, merged_latency
+from jdkmatrix.stats.histograms import latency_from_histogram, merged_latency
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
 from tests.support.served_windows import latency
 
