@@ -10,7 +10,7 @@ import resource
 from pathlib import Path
 
 from jdkmatrix.host.command_line import masked
-from jdkmatrix.host.cpulist import parse_cpu_list
+from jdkmatrix.host.cpulist import read_cpu_list
 from jdkmatrix.host.topology import CPU_ROOT, Topology
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.run import CpuFacts, HostFacts
@@ -58,7 +58,7 @@ def _cpu_facts(topology: Topology, cpuinfo: str) -> CpuFacts:
     return CpuFacts(
         model=_cpuinfo_value(cpuinfo, "model name") or platform.processor() or platform.machine(),
         microcode=_cpuinfo_value(cpuinfo, "microcode"),
-        online=parse_cpu_list(text_if_readable(CPU_ROOT / "online") or ""),
+        online=read_cpu_list(CPU_ROOT / "online"),
         allowed=tuple(cpu.cpu for cpu in topology.cpus),
         packages=len({cpu.package for cpu in topology.cpus}),
         cores=len(cores),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from jdkmatrix.domain.loads import Load
@@ -17,8 +17,8 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.http import Connection, NoAnswerError
 from jdkmatrix.host.limit_groups import QuotaCounters
 from jdkmatrix.probes.cpu_balance import Used
-from jdkmatrix.probes.host import HostReading, pressure, read_host
-from jdkmatrix.probes.process import Glance, Reading, SutGoneError, ThreadCounters, cpu_time_ns, glance, read_threads
+from jdkmatrix.probes.host import pressure, read_host
+from jdkmatrix.probes.process import Glance, Reading, SutGoneError, cpu_time_ns, glance, read_threads
 from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import rises, throttling, usage
@@ -36,7 +36,8 @@ _QUIET_POLL_S = 0.25
 
 @dataclass(frozen=True)
 class Observed:
-    """`t_s`: when the load began, since the server's start. `readings`: where they span what was answered."""
+    """The fields of `Window` of the same names. `t_s`: when the load began, since the server's start. `readings`: where
+    they span what was answered."""
 
     t_s: float
     load: LoadResult
@@ -50,16 +51,6 @@ class Observed:
 
 class _Before(Edge):
     """The readings where the part of a phase begins that its result is of."""
-
-    gauges: Gauges | None
-    gauges_ns: int
-    threads: Mapping[int, ThreadCounters]
-    own_cpu_s: float
-    driver_cpu_ns: int | None
-    quota: QuotaCounters | None
-    database_cpu_s: float | None
-    host: HostReading
-    glance: Glance
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench

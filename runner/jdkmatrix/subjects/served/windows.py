@@ -48,14 +48,8 @@ class Windows:
             check_carriers(seen.sut.carriers_cpu_share, self.executor, f"in {ask.title}")
         hlog = f"{self.log_prefix}/{seen.load.hlog}" if seen.load.hlog else None
         window = Window(
+            **{**vars(seen), "load": seen.load.model_copy(update={"hlog": hlog})},
             index=index,
-            t_s=seen.t_s,
-            load=seen.load.model_copy(update={"hlog": hlog}),
-            sut=seen.sut,
-            host=seen.host,
-            remote=seen.remote,
-            database=seen.database,
-            served=seen.served,
             reasons=window_reasons(
                 seen.load,
                 seen.sut,
@@ -68,7 +62,6 @@ class Windows:
             ),
             shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
             clock_speed=clock_speed,
-            readings=seen.readings,
         )
         self.listener.step(f"{ask.title}: {_figures(window)}{_verdict(window)}")
         return window
