@@ -45,18 +45,18 @@ def host_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def unreachable(host: str, timeout_s: float = PROBE_TIMEOUT_S) -> str | None:
+def unreachable(host: str) -> str | None:
     """None if `host` answers a HEAD (any status), else the reason in plain words."""
     request = urllib.request.Request(f"{host}/", method="HEAD", headers=_AGENT)
     try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=timeout_s):
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=PROBE_TIMEOUT_S):
             return None
     except urllib.error.HTTPError as error:
         error.close()
         return None
     except (OSError, http.client.HTTPException) as error:
         name = urllib.parse.urlsplit(host).netloc
-        return f"{name} does not answer from here ({_plain(error, timeout_s)})"
+        return f"{name} does not answer from here ({_plain(error, PROBE_TIMEOUT_S)})"
 
 
 def answers_in_time(jobs: Mapping[K, Callable[[], T]], limit_s: float) -> dict[K, T]:

@@ -8,6 +8,7 @@ script runs: `dpkg-deb -x` unpacks the files, and `elf.relocate` points them at 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -213,12 +214,11 @@ def _archive() -> AptSource:
     return found
 
 
-def _os_release(path: Path = Path("/etc/os-release")) -> dict[str, str]:
+def _os_release() -> dict[str, str]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        return platform.freedesktop_os_release()
     except OSError:
         return {}
-    return {key: value.strip("\"'") for key, _, value in (line.partition("=") for line in lines)}
 
 
 def _point_inside(root: Path) -> None:
