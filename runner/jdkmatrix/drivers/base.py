@@ -52,8 +52,9 @@ class Phase:
     cpus: int
 
 
-class Edge(Protocol):
-    """Hears where the part of a phase begins that its result is of. Both are called once before `run` returns."""
+class Edge:
+    """Hears where the part of a phase begins that its result is of. Both are called once before `run` returns; this one
+    does nothing."""
 
     def ahead(self) -> None:
         """Shortly before, for what takes time."""
@@ -62,15 +63,7 @@ class Edge(Protocol):
         """At that moment."""
 
 
-class Unheard:
-    """The edge of a phase that nobody looks at."""
-
-    def ahead(self) -> None: ...
-
-    def at(self) -> None: ...
-
-
-UNHEARD = Unheard()
+UNHEARD = Edge()
 
 
 class DriverSession(Protocol):

@@ -6,7 +6,6 @@ It is told each phase as a JSON line and answers in JSON lines; the protocol sta
 
 from __future__ import annotations
 
-import hashlib
 import json
 import queue
 import subprocess
@@ -15,15 +14,16 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO
+from typing import IO, Annotated, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from jdkmatrix.domain.loads import Load, RateLoad
+from jdkmatrix.domain.record import Record
 from jdkmatrix.drivers.base import UNHEARD, DriverError, DriverSession, Edge, Phase, Target
-from jdkmatrix.drivers.loadgen_events import Event, Failed, Finished, IntervalEvent, Ready, Started, parse_event
 from jdkmatrix.host import launch
-from jdkmatrix.records.load_results import Interval, Latency, LoadResult
+from jdkmatrix.provision.seal import sha256_of
+from jdkmatrix.records.load_results import Errors, Interval, LoadResult
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.stats.histograms import latency_from_histogram
 
@@ -42,6 +42,70 @@ _CONNECT_EACH_S = 0.002
 _GRACE_S = 2.0
 
 
+class Ready(Record):
+    event: Literal["ready"]
+    version: str
+    netty: str
+    java_version: str
+    transport: str
+
+
+class Started(Record):
+    event: Literal["started"]
+    label: str
+    monotonic_ns: int
+
+
+class IntervalEvent(Record):
+    event: Literal["interval"]
+    t_s: float
+    due: int | None
+    sent: int
+    completed: int
+    non_2xx: int
+    errors: Errors
+    p50_us: float | None
+    p99_us: float | None
+    max_us: float | None
+
+
+class Finished(Record):
+    """Histograms are encoded HdrHistograms in nanoseconds, None where nothing was recorded."""
+
+    event: Literal["finished"]
+    label: str
+    started_monotonic_ns: int
+    ended_monotonic_ns: int
+    duration_s: float
+    due: int | None
+    sent: int
+    unsent: int | None
+    outstanding: int
+    answered_late: int
+    completed: int
+    non_2xx: int
+    errors: Errors
+    reconnects: int
+    bytes_read: int
+    throughput_rps: float
+    lower_bounds: int
+    corrected: str | None
+    uncorrected: str | None
+    send_lateness: str | None
+    cpu_s: float
+    hlog: str | None
+
+
+class Failed(Record):
+    event: Literal["error"]
+    code: str
+    message: str
+
+
+Event = Ready | Started | IntervalEvent | Finished | Failed  # a line of its output (Event.java)
+_EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="event")])
+
+
 @dataclass(frozen=True)
 class LoadgenDriver:
     """A `drivers.base.Driver`. `java` is an executable of JDK 21 or newer, `jdk_id` its id in the catalogue."""
@@ -58,12 +122,10 @@ class LoadgenDriver:
             DriverError: there is no such jar, or it does not start on this JDK.
         """
         versions = self._versions()
-        with self.jar.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
         return DriverFacts(
             name="loadgen",
             version=f"{versions['loadgen']} (netty {versions['netty']})",
-            sha256=digest,
+            sha256=sha256_of(self.jar),
             jdk=self.jdk_id,
             java_version=versions["java"],
         )
@@ -99,22 +161,15 @@ class LoadgenDriver:
             raise DriverError(f"{self.jar} is missing: the load driver has not been built")
         command = [str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "--version"]
         try:
-            answer = subprocess.run(
-                command,
-                env=launch.clean_environment(),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_START_TIMEOUT_S,
-                check=False,
-            )
+            answer = launch.ask(command, timeout_s=_START_TIMEOUT_S, env=launch.clean_environment())
         except OSError as error:
             raise DriverError(f"{self.java} cannot be started: {error.strerror}") from error
         except subprocess.TimeoutExpired as error:
             raise DriverError(f"{self.jar} --version gave no answer within {_START_TIMEOUT_S:.0f} s") from error
-        words = (line.split(maxsplit=1) for line in answer.stdout.decode(errors="replace").splitlines())
+        words = (line.split(maxsplit=1) for line in answer.stdout.splitlines())
         versions = {pair[0]: pair[1] for pair in words if len(pair) == 2}
         if answer.returncode != 0 or not {"loadgen", "netty", "java"} <= versions.keys():
-            detail = answer.stderr.decode(errors="replace").strip() or answer.stdout.decode(errors="replace").strip()
+            detail = answer.stderr.strip() or answer.stdout.strip()
             raise DriverError(f"{self.jar} does not start on {self.java} (status {answer.returncode}): {detail}")
         return versions
 
@@ -207,7 +262,8 @@ class LoadgenSession(DriverSession):
         self._expect(Started, deadline)
         intervals: list[Interval] = []
         while isinstance(event := self._next(deadline), IntervalEvent):
-            intervals.append(_interval(event))
+            same = event.model_dump(include=set(Interval.model_fields) - {"errors"})
+            intervals.append(Interval(**same, errors=event.errors.total))
         if not isinstance(event, Finished):
             raise self._failure(event)
         return _result(event, load, tuple(intervals), len(self._target.cpus))
@@ -225,7 +281,7 @@ class LoadgenSession(DriverSession):
         if line is None:
             raise self._dead()
         try:
-            return parse_event(line)
+            return _EVENT.validate_json(line)
         except ValidationError as error:
             raise DriverError(f"loadgen printed what is no event of this version: {line[:200]!r}") from error
 
@@ -252,17 +308,12 @@ def _read_lines(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> No
     lines.put(None)
 
 
-def _interval(event: IntervalEvent) -> Interval:
-    same = event.model_dump(include=set(Interval.model_fields) - {"errors"})
-    return Interval(**same, errors=event.errors.total)
-
-
 def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: int) -> LoadResult:
-    histograms = {"corrected", "uncorrected", "send_lateness"}
-    same = event.model_dump(include=set(LoadResult.model_fields) - histograms - {"hlog"})
+    encoded = event.model_dump(include={"corrected", "uncorrected", "send_lateness"})
+    same = event.model_dump(include=set(LoadResult.model_fields) - encoded.keys() - {"hlog"})
     return LoadResult(
         **same,
-        **{name: _latency(getattr(event, name)) for name in histograms},
+        **{name: None if one is None else latency_from_histogram(one) for name, one in encoded.items()},
         driver="loadgen",
         load=load,
         latency_from_s=0.0,
@@ -271,7 +322,3 @@ def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: 
         intervals=intervals,
         hlog=None if event.hlog is None else Path(event.hlog).name,
     )
-
-
-def _latency(encoded: str | None) -> Latency | None:
-    return None if encoded is None else latency_from_histogram(encoded)

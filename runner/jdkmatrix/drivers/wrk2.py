@@ -16,8 +16,8 @@ other than 2xx are of the whole process.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
+import math
 import os
 import resource
 import select
@@ -33,20 +33,13 @@ from urllib.parse import urlsplit
 
 from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.drivers.base import UNHEARD, DriverError, Edge, Phase, Target
-from jdkmatrix.drivers.wrk2_figures import STOP_CHECK_S, Wrk2Output, opening_s
+from jdkmatrix.drivers.wrk2_figures import STOP_CHECK_S, Wrk2Output, calibrated_s, opening_s
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
-from jdkmatrix.drivers.wrk2_schedule import (
-    asked_s,
-    cannot_measure,
-    cannot_send,
-    due_requests,
-    lead_s,
-    thread_count,
-    whole_timeout_s,
-)
+from jdkmatrix.drivers.wrk2_schedule import asked_s, cannot_measure, cannot_send, due_requests, thread_count
 from jdkmatrix.drivers.wrk2_script import wrk2_script
 from jdkmatrix.host import launch
 from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
+from jdkmatrix.provision.seal import sha256_of
 from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.run import DriverFacts
 
@@ -90,19 +83,12 @@ def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2 | str:
 
 def _examine(binary: Path) -> Wrk2 | str:
     try:
-        answer = subprocess.run(
-            [binary, "-v"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=_VERSION_TIMEOUT_S,
-            check=False,
-        )
+        answer = launch.ask([binary, "-v"], timeout_s=_VERSION_TIMEOUT_S, stderr=subprocess.STDOUT)
     except OSError as error:
         return f"{binary} cannot be started: {error.strerror}"
     except subprocess.TimeoutExpired:
         return f"{binary} -v gave no answer within {_VERSION_TIMEOUT_S:.0f} s"
-    text = answer.stdout.decode(errors="replace")
+    text = answer.stdout
     program, version = identify(text), version_of(text)
     if program is None or version is None:
         return f"{binary} is neither wrk2 nor wrk: -v printed {text.partition(chr(10))[0][:80]!r}"
@@ -111,9 +97,7 @@ def _examine(binary: Path) -> Wrk2 | str:
             f"{binary} is plain wrk {version}, which can neither hold a rate nor correct latencies for coordinated "
             "omission; wrk2 is needed (its usage lists -R, --rate)"
         )
-    with binary.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Wrk2(binary=binary, version=version, sha256=digest)
+    return Wrk2(binary=binary, version=version, sha256=sha256_of(binary))
 
 
 @dataclass(frozen=True)
@@ -151,14 +135,9 @@ class Wrk2Session:
     def __init__(self, wrk2: Wrk2, target: Target) -> None:
         self._wrk2 = wrk2
         self._target = target
-        self._command: tuple[str, ...] = ()
+        self.command: tuple[str, ...] = ()  # of the latest phase; empty before the first
         self._process: subprocess.Popen[bytes] | None = None
         self._first_unique: int | None = 0
-
-    @property
-    def command(self) -> tuple[str, ...]:
-        """The command line of the latest phase; empty before the first."""
-        return self._command
 
     def begin_at(self, unique: int) -> None:
         """All numbers below are taken."""
@@ -174,9 +153,9 @@ class Wrk2Session:
         if reason is not None or not isinstance(load, RateLoad):
             raise DriverError(reason or f"wrk2 cannot make the load {load.kind!r}")
         threads = thread_count(load.connections, len(self._target.cpus))
-        lead, lasts_s = lead_s(load, threads), asked_s(load, threads, duration_s)
+        lead, lasts_s = calibrated_s(load.connections, threads), asked_s(load, threads, duration_s)
         script = self._write_script(load, threads, label)
-        self._command = command_line(self._wrk2.binary, self._target, load, threads, lasts_s, script)
+        self.command = command_line(self._wrk2.binary, self._target, load, threads, lasts_s, script)
         # Unknown until the phase has told how many numbers it may have used.
         first_unique, self._first_unique = self._first_unique, None
         log = self._target.log_dir / f"{label}.txt"
@@ -269,7 +248,7 @@ class Wrk2Session:
     def _started(self, log: Path) -> subprocess.Popen[bytes]:
         with log.open("wb") as sink:
             self._process = launch.spawn(
-                self._command,
+                self.command,
                 cpus=self._target.cpus,
                 cgroups=[self._target.cgroup] if self._target.cgroup else [],
                 open_files_max=_open_files_max(),
@@ -297,7 +276,7 @@ def command_line(
         "-L",
         "-U",
         "--timeout",
-        f"{whole_timeout_s(target.timeout_s)}s",
+        f"{math.ceil(target.timeout_s)}s",
         *(() if script is None else ("-s", str(script))),
         target.url,
     )

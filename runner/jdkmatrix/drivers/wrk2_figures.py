@@ -26,13 +26,11 @@ from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
 
-from jdkmatrix.records.load_results import Errors, Latency, SpectrumPoint
+from jdkmatrix.records.load_results import PERCENTILES, Errors, Latency, SpectrumPoint
 
 CALIBRATE_DELAY_MS = 10_000
 CONNECT_STAGGER_MS = 5  # a thread opens its connections this far apart
 STOP_CHECK_S = 2.0  # TIMEOUT_INTERVAL_MS: a thread without answers notices its deadline this late
-
-_REPORTED_PERCENTILES = ("50", "90", "99", "99.9", "99.99")
 
 
 @dataclass(frozen=True)
@@ -109,7 +107,7 @@ class Histogram:
             min_us=float(self.rows[0].value_us),
             mean_us=float(self.mean_us),
             max_us=float(self.rows[-1].value_us),
-            percentiles_us={percent: self.percentile_us(percent) for percent in _REPORTED_PERCENTILES},
+            percentiles_us={percent: self.percentile_us(percent) for percent in PERCENTILES},
             spectrum=tuple(
                 SpectrumPoint(quantile=row.quantile, value_us=float(row.value_us), count=row.count) for row in self.rows
             ),
@@ -166,7 +164,7 @@ def opening_s(connections: int, threads: int) -> float:
 
 
 def calibrated_s(connections: int, threads: int) -> float:
-    """Seconds after which a thread sets its histograms back to zero."""
+    """Seconds after which a thread sets its histograms back to zero: what it sends from then on counts."""
     return CALIBRATE_DELAY_MS / 1000 + opening_s(connections, threads)
 
 

@@ -29,19 +29,9 @@ def thread_count(connections: int, cpus: int) -> int:
     return next(threads for threads in range(max(cpus, 1), 0, -1) if connections % threads == 0)
 
 
-def whole_timeout_s(timeout_s: float) -> int:
-    return math.ceil(timeout_s)
-
-
-def lead_s(load: RateLoad, threads: int) -> float:
-    """The seconds from its first connection to the part that counts: then all are open, and wrk2 sets its histograms
-    back."""
-    return calibrated_s(load.connections, threads)
-
-
 def asked_s(load: RateLoad, threads: int, duration_s: float) -> int:
     """For how long wrk2 is started so that at least `duration_s` count."""
-    return math.ceil(lead_s(load, threads) + duration_s)
+    return math.ceil(calibrated_s(load.connections, threads) + duration_s)
 
 
 def due_requests(load: RateLoad, threads: int, from_s: float, to_s: float) -> int:
@@ -64,7 +54,7 @@ def cannot_send(load: Load, *, cpus: int, timeout_s: float) -> str | None:
         return "wrk2 has no closed loop: it always sends at a constant rate"
     if not load.rate_rps.is_integer():
         return f"wrk2 takes whole requests per second, not {load.rate_rps:g}"
-    return next(_too_slow(load, thread_count(load.connections, cpus), whole_timeout_s(timeout_s)), None)
+    return next(_too_slow(load, thread_count(load.connections, cpus), math.ceil(timeout_s)), None)
 
 
 def cannot_measure(phase: Phase) -> str | None:
@@ -93,7 +83,7 @@ def _too_slow(load: RateLoad, threads: int, timeout_s: int) -> Iterator[str]:
 
 
 def _too_short(load: RateLoad, threads: int, duration_s: float) -> Iterator[str]:
-    lead = lead_s(load, threads)
+    lead = calibrated_s(load.connections, threads)
     if duration_s < WINDOW_S_MIN:
         yield (
             f"wrk2 throws the latencies of its first {lead:g} s away: its windows are at least {WINDOW_S_MIN:g} s long "

@@ -1,12 +1,16 @@
-"""Set the CPUs on which the threads of a process may run: widen them for the JIT compiler, put them back, verify."""
+"""Set the CPUs on which the threads of a process may run: widen them for the JIT compiler, put them back, verify; and
+keep this tool off them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.host.topology import read_topology
 from jdkmatrix.probes.process import JIT_THREADS
 
 
@@ -40,6 +44,33 @@ def confine(pid: int, cpus: Collection[int]) -> None:
 def astray(pid: int, cpus: Collection[int]) -> tuple[int, ...]:
     """The ids of the threads that may run elsewhere."""
     return tuple(tid for tid, _ in _threads(pid) if _get(tid) not in (None, set(cpus)))
+
+
+def cpus_beside(allowed: Collection[int], sets: CpuSets, cores: Iterable[Collection[int]]) -> frozenset[int]:
+    """The CPUs for this tool: on CPUs that nobody has and that share no core with the server's, else beside the driver
+    and the remote system, else anywhere. `cores`: the CPUs of each."""
+    free = set(allowed) - {*sets.sut, *sets.driver, *sets.remote}
+    free -= {cpu for core in cores if set(core) & set(sets.sut) for cpu in core}
+    return frozenset(free or set(allowed) - set(sets.sut) or set(allowed))
+
+
+@contextmanager
+def runner_beside(sets: CpuSets) -> Iterator[None]:
+    """Keep this tool off the CPUs of the server while it is measured: it reads clocks and asks for gauges while the
+    load runs; what it used there would be taken from the server, and more from one that has many threads to be read.
+
+    All threads of this process are elsewhere until the end, and so are those that they start."""
+    allowed = os.sched_getaffinity(0)
+    _move(cpus_beside(allowed, sets, read_topology().cores))
+    try:
+        yield
+    finally:
+        _move(allowed)
+
+
+def _move(cpus: Collection[int]) -> None:
+    for tid, _ in _threads(os.getpid()):
+        _set(tid, cpus)
 
 
 def _threads(pid: int) -> Iterator[tuple[int, str]]:

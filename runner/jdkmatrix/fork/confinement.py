@@ -9,15 +9,15 @@ shrinks to its own CPUs.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from jdkmatrix.fork import affinity
-from jdkmatrix.host import launch
-from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups, cpu_groups, why_not
+from jdkmatrix.host import cgroup_tree, launch
+from jdkmatrix.host.cgroup_cpuset import CPUSET, CpuGroup, cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import CgroupState
 from jdkmatrix.records.forks import ConfinementMethod
@@ -26,14 +26,18 @@ Role = Literal["sut", "driver", "remote"]
 _ROLES: tuple[Role, ...] = ("sut", "driver", "remote")
 
 
-class Confiner(Protocol):
-    """How this run confines; `why_not_cgroup` is in words, None where it does so by cgroup."""
+@dataclass(frozen=True)
+class Confiner:
+    """How this run confines: by a cgroup for each role and by affinity inside it; or by affinity alone, where there are
+    no `groups`, and `why_not_cgroup` says in words why."""
+
+    groups: Mapping[Role, CpuGroup] | None
+    why_not_cgroup: str | None
+    proc: Path = Path("/proc")
 
     @property
-    def method(self) -> ConfinementMethod: ...
-
-    @property
-    def why_not_cgroup(self) -> str | None: ...
+    def method(self) -> ConfinementMethod:
+        return "cgroup cpuset" if self.groups else "sched_setaffinity"
 
     def group(self, role: Role, cpus: Collection[int]) -> Path | None:
         """The folder of the cgroup to start a program of `role` in, from now on limited to `cpus`; None: no cgroup.
@@ -41,6 +45,10 @@ class Confiner(Protocol):
         Raises:
             CgroupError: the kernel refuses.
         """
+        if self.groups is None:
+            return None
+        self.groups[role].limit_to(tuple(cpus))
+        return self.groups[role].folder
 
     def confine(self, pid: int, cpus: Collection[int]) -> None:
         """Keep every thread of the server `pid` on `cpus` from now on, and look at each.
@@ -49,48 +57,8 @@ class Confiner(Protocol):
             CgroupError: the kernel refuses, or a thread is not in the server's cgroup.
             AffinityError: a thread is somewhere else nevertheless.
         """
-
-
-@dataclass(frozen=True)
-class AffinityConfiner:
-    """Confines by sched_setaffinity alone."""
-
-    why_not_cgroup: str
-
-    @property
-    def method(self) -> ConfinementMethod:
-        return "sched_setaffinity"
-
-    def group(self, role: Role, cpus: Collection[int]) -> None:
-        return None
-
-    def confine(self, pid: int, cpus: Collection[int]) -> None:
-        affinity.confine(pid, cpus)
-
-
-@dataclass(frozen=True)
-class CgroupConfiner:
-    """Confines by a cgroup for each role, and by affinity inside it."""
-
-    groups: CpuGroups
-    proc: Path = Path("/proc")
-
-    @property
-    def method(self) -> ConfinementMethod:
-        return "cgroup cpuset"
-
-    @property
-    def why_not_cgroup(self) -> None:
-        return None
-
-    def group(self, role: Role, cpus: Collection[int]) -> Path:
-        group = self.groups[role]
-        group.limit_to(tuple(cpus))
-        return group.folder
-
-    def confine(self, pid: int, cpus: Collection[int]) -> None:
         folder = self.group("sut", cpus)
-        outside = self.groups["sut"].outside(pid, self.proc)
+        outside = self.groups["sut"].outside(pid, self.proc) if self.groups else ()
         if outside:
             raise CgroupError(f"{len(outside)} threads of process {pid} are not in the cgroup {folder}")
         affinity.confine(pid, cpus)
@@ -103,24 +71,24 @@ def confinement(state: CgroupState | None, cpus: Collection[int], *, also: Colle
 
     No cgroup is left behind.
     """
-    reason = why_not(state)
+    reason = cgroup_tree.why_not(state, CPUSET)
     with ExitStack() as stack:
-        confiner: Confiner
+        groups = None
         if reason is None:
             try:
-                confiner = CgroupConfiner(stack.enter_context(_tried_groups(state, cpus, also)))
+                groups = stack.enter_context(_tried_groups(state, cpus, also))
             except CgroupError as error:
-                confiner = AffinityConfiner(str(error))
-        else:
-            confiner = AffinityConfiner(reason)
-        yield confiner
+                reason = str(error)
+        yield Confiner(groups, reason)
 
 
 @contextmanager
-def _tried_groups(state: CgroupState | None, cpus: Collection[int], also: Collection[str]) -> Iterator[CpuGroups]:
+def _tried_groups(
+    state: CgroupState | None, cpus: Collection[int], also: Collection[str]
+) -> Iterator[dict[Role, CpuGroup]]:
     with cpu_groups(state, {role: tuple(cpus) for role in _ROLES}, also=also) as groups:
-        for role in _ROLES:
-            _try(groups[role])
+        for group in groups.values():
+            _try(group)
         yield groups
 
 

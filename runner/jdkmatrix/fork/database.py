@@ -95,7 +95,7 @@ class DatabaseProcess:
             self._initialise(programs)
             self._process = stack.enter_context(self._started(programs))
             self._wait_ready()
-            self._facts = DatabaseFacts(
+            self.facts = DatabaseFacts(
                 version=self._postgres.version,
                 command=self.command,
                 data_bytes=sum(size for _, size in file_sizes(self._data)),
@@ -110,14 +110,6 @@ class DatabaseProcess:
     @property
     def pid(self) -> int:
         return self._running.pid
-
-    @property
-    def facts(self) -> DatabaseFacts:
-        return self._facts
-
-    @property
-    def command(self) -> tuple[str, ...]:
-        return self._command
 
     @property
     def url(self) -> str:
@@ -205,9 +197,9 @@ class DatabaseProcess:
             "max_connections": str(self._connections + _OTHERS_CONNECTIONS),
         }
         options = (option for name, value in settings.items() for option in ("-c", f"{name}={value}"))
-        self._command = (str(programs / "bin" / "postgres"), "-D", str(self._data), *options)
+        self.command = (str(programs / "bin" / "postgres"), "-D", str(self._data), *options)
         with self._log.open("wb") as sink:
-            process = self._spawn(self._command, sink)
+            process = self._spawn(self.command, sink)
         try:
             yield process
         finally:

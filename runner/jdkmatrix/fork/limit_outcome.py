@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.limit_watch import Sighting
 from jdkmatrix.host.limit_groups import LimitCounters
-from jdkmatrix.records.limits import LimitHit
+from jdkmatrix.records.limits import LimitHit, LimitName
 
 Code = Literal["threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"]
 
@@ -45,24 +45,23 @@ _LINE_SHOWN = 200
 _DECORATION = re.compile(r"(\[[^\]\s]+\]\s?)+")  # of the JVM's own log: "[88.402s][warning][os,thread] "
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Written:
     """How many lines say so, and the first."""
 
-    lines: int
     first: str
     kind: str | None
+    lines: int = 0
 
 
 def outcomes(
-    *, who: str, limits: Limits, counters: LimitCounters, seen: Iterable[Sighting], log_lines: Iterable[str]
+    *, who: str, limits: Limits, counters: LimitCounters, seen: Mapping[LimitName, Sighting], log_lines: Iterable[str]
 ) -> tuple[LimitHit, ...]:
     """One for each limit that was hit, whoever told; none where nothing says so. `who` was limited, in words."""
     written = _read(log_lines)
-    sightings = {sighting.limit: sighting for sighting in seen}
     found = [
-        _outcome(who, "threads-limit", limits.threads_max, counters.threads_refused, sightings.get("threads"), written),
-        _outcome(who, "memory-limit", limits.memory_bytes_max, counters.oom_kills, sightings.get("memory"), written),
+        _outcome(who, "threads-limit", limits.threads_max, counters.threads_refused, seen.get("threads"), written),
+        _outcome(who, "memory-limit", limits.memory_bytes_max, counters.oom_kills, seen.get("memory"), written),
         _outcome(who, "files-limit", limits.open_files_max, None, None, written),
         _outcome(who, "jvm-memory-limit", None, None, None, written),
     ]
@@ -84,8 +83,9 @@ def _outcome(
     figures: dict[str, float] = {}
     words = []
     if counted:
-        figures[_COUNTED[code]] = counted
-        words.append(_COUNTED_WORDS[code].format(counted=counted))
+        figure, sentence = _COUNTED[code]
+        figures[figure] = counted
+        words.append(sentence.format(counted))
     if breach is not None:
         figures["seen"] = breach
         words.append(f"it had {_amount(code, breach)}, and was ended by the watch")
@@ -107,10 +107,9 @@ _WHAT: dict[Code, str] = {
     "files-limit": "a limit of open files",
     "jvm-memory-limit": "a limit of memory that the JVM has set itself",
 }
-_COUNTED: dict[Code, str] = {"threads-limit": "threads_refused", "memory-limit": "oom_kills"}
-_COUNTED_WORDS: dict[Code, str] = {
-    "threads-limit": "the kernel refused it {counted:,} threads",
-    "memory-limit": "the kernel killed {counted:,} of its processes for it",
+_COUNTED: dict[Code, tuple[str, str]] = {
+    "threads-limit": ("threads_refused", "the kernel refused it {:,} threads"),
+    "memory-limit": ("oom_kills", "the kernel killed {:,} of its processes for it"),
 }
 
 
@@ -127,8 +126,8 @@ def _read(log_lines: Iterable[str]) -> dict[Code, _Written]:
             match = pattern.search(line)
             if match is None:
                 continue
-            before = found.get(code)
-            first = before.first if before else _DECORATION.sub("", line.strip(), count=1)[:_LINE_SHOWN]
-            kind = before.kind if before else match.groupdict().get("kind")
-            found[code] = _Written((before.lines if before else 0) + 1, first, kind)
+            if code not in found:
+                first = _DECORATION.sub("", line.strip(), count=1)[:_LINE_SHOWN]
+                found[code] = _Written(first, match.groupdict().get("kind"))
+            found[code].lines += 1
     return found

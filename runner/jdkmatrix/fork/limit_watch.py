@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.host.limit_groups import LimitCounters
@@ -18,12 +17,6 @@ from jdkmatrix.records.limits import LimitName
 
 _EVERY_S = 0.25
 _LOOK_AT_MOST_S = 1.0
-
-
-@dataclass(frozen=True)
-class Usage:
-    threads: int
-    rss_bytes: int
 
 
 @dataclass(frozen=True)
@@ -54,38 +47,25 @@ class LimitWatch(Pace):
         super().__init__("limit watch", self._check_usage, every_s=_EVERY_S, look_at_most_s=_LOOK_AT_MOST_S)
         self._pid = pid
         self._plan = plan
-        self._counters = counters
+        self._read_counters = counters
         self._end = end
         self._started_ns = started_ns
-        self._seen: dict[LimitName, Sighting] = {}
-        self._last = LimitCounters()
+        self.seen: dict[LimitName, Sighting] = {}
+        self.counters = LimitCounters()  # at the last look
 
-    @property
-    def seen(self) -> tuple[Sighting, ...]:
-        return tuple(self._seen.values())
-
-    @property
-    def counters(self) -> LimitCounters:
-        """The counters at the last look."""
-        return self._last
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         super().__exit__(kind, error, trace)
-        self._last = self._counters()
+        self.counters = self._read_counters()
 
     def _check_usage(self) -> None:
-        self._last = self._counters()
+        self.counters = self._read_counters()
         t_s = (time.monotonic_ns() - self._started_ns) / 1e9
-        for limit in held_back(self._last):
-            self._seen.setdefault(limit, Sighting(limit, t_s, None))
-        usage = read_usage(self._pid)
-        breaches = {
-            limit: value for limit, value in exceeded(usage, self._plan.limits).items() if limit in self._plan.watched
-        }
+        for limit in held_back(self.counters):
+            self.seen.setdefault(limit, Sighting(limit, t_s, None))
+        found = exceeded(read_usage(self._pid), self._plan.limits)
+        breaches = {limit: value for limit, value in found.items() if limit in self._plan.watched}
         for limit, value in breaches.items():
-            self._seen.setdefault(limit, Sighting(limit, t_s, value))
+            self.seen.setdefault(limit, Sighting(limit, t_s, value))
         if breaches:
             self._end()
             raise SutGoneError(f"process {self._pid} was ended")
@@ -93,26 +73,21 @@ class LimitWatch(Pace):
 
 def held_back(counters: LimitCounters) -> tuple[LimitName, ...]:
     """The limits that were hit. Memory that was held back is none: the kernel took it back from files."""
-    found: list[LimitName] = []
-    if counters.threads_refused:
-        found.append("threads")
-    if counters.oom_kills:
-        found.append("memory")
-    return tuple(found)
+    counted: tuple[tuple[LimitName, int | None], ...] = (
+        ("threads", counters.threads_refused),
+        ("memory", counters.oom_kills),
+    )
+    return tuple(limit for limit, count in counted if count)
 
 
-def exceeded(usage: Usage, limits: Limits) -> dict[LimitName, int]:
-    """The limits that these figures exceed."""
-    found: dict[LimitName, int] = {}
-    if limits.threads_max is not None and usage.threads > limits.threads_max:
-        found["threads"] = usage.threads
-    if limits.memory_bytes_max is not None and usage.rss_bytes > limits.memory_bytes_max:
-        found["memory"] = usage.rss_bytes
-    return found
+def exceeded(usage: Mapping[LimitName, int], limits: Limits) -> dict[LimitName, int]:
+    """Those of these figures that exceed a limit."""
+    most = {"threads": limits.threads_max, "memory": limits.memory_bytes_max}
+    return {limit: value for limit, value in usage.items() if (maximum := most[limit]) is not None and value > maximum}
 
 
-def read_usage(pid: int) -> Usage:
-    """Read /proc/PID/status (proc_pid_status(5)).
+def read_usage(pid: int) -> dict[LimitName, int]:
+    """Threads and resident bytes, from /proc/PID/status (proc_pid_status(5)).
 
     Raises:
         SutGoneError: no such process, or it is ending.
@@ -125,4 +100,4 @@ def read_usage(pid: int) -> Usage:
     rss = re.search(r"^VmRSS:\s+(\d+) kB", text, re.MULTILINE)
     if threads is None or rss is None:
         raise SutGoneError(f"process {pid} is ending")
-    return Usage(int(threads.group(1)), int(rss.group(1)) * 1024)
+    return {"threads": int(threads.group(1)), "memory": int(rss.group(1)) * 1024}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.errors import MatrixError
@@ -79,13 +79,27 @@ class RunningFork:
         self._fork = fork_record_of(self._draft, self._measurement)
 
     def _open(self) -> None:
-        draft, processes = self._draft, self._processes
+        draft, cell, processes = self._draft, self._draft.cell, self._processes
         processes.callback(shutil.rmtree, draft.scratch, ignore_errors=True)
         host = Host(root=Path("/"), results=draft.log_dir)
-        processes.enter_context(kernel_settings(host, draft.cell.kernel))
-        remote = processes.enter_context(_remote(draft))
-        database = processes.enter_context(_database(draft))
+        processes.enter_context(kernel_settings(host, cell.kernel))
+        remote, database = None, None
+        if cell.remote:
+            remote = processes.enter_context(RemoteProcess(cell.remote.jar, cell.remote.java, **self._beside()))
+            draft.remote_command = tuple(remote.command)
+            remote.wait_ready()
+        if cell.database:
+            asked = cell.database.asked
+            process = DatabaseProcess(cell.database.postgres, connections=asked.connections, **self._beside())
+            database = processes.enter_context(process)
+            draft.database = database.facts
         self._opened: Opened = processes.enter_context(self._measurement.opened(remote, database))
+
+    def _beside(self) -> dict[str, Any]:
+        """Where a remote system runs, or the database that takes its place."""
+        cell, cpus = self._draft.cell, self._draft.cell.cpu_sets.remote
+        place = {"cpus": cpus, "cgroup": cell.confiner.group("remote", cpus)}
+        return {**place, "log_dir": self._draft.log_dir, "slice_us": cell.matrix.remote.slice_us}
 
 
 def _check_not_stopped(error: BaseException) -> None:
@@ -134,44 +148,3 @@ def in_turns(
             for place in order:
                 forks[place].window(Round(number, lead_s, round_s, len(orders)))
         return tuple(fork.close() for fork in forks)
-
-
-@contextmanager
-def _remote(draft: ForkDraft) -> Iterator[RemoteProcess | None]:
-    """The remote system, ready; None where none is called."""
-    cell, parts = draft.cell, draft.cell.remote
-    if parts is None:
-        yield None
-        return
-    cpus = cell.cpu_sets.remote
-    with RemoteProcess(
-        parts.jar,
-        parts.java,
-        cpus=cpus,
-        log_dir=draft.log_dir,
-        cgroup=cell.confiner.group("remote", cpus),
-        slice_us=cell.matrix.remote.slice_us,
-    ) as remote:
-        draft.remote_command = tuple(remote.command)
-        remote.wait_ready()
-        yield remote
-
-
-@contextmanager
-def _database(draft: ForkDraft) -> Iterator[DatabaseProcess | None]:
-    """The database, ready; None where there is none. It has the CPUs of a remote system, whose place it takes."""
-    cell, parts = draft.cell, draft.cell.database
-    if parts is None:
-        yield None
-        return
-    cpus = cell.cpu_sets.remote
-    with DatabaseProcess(
-        parts.postgres,
-        connections=parts.asked.connections,
-        cpus=cpus,
-        log_dir=draft.log_dir,
-        cgroup=cell.confiner.group("remote", cpus),
-        slice_us=cell.matrix.remote.slice_us,
-    ) as database:
-        draft.database = database.facts
-        yield database

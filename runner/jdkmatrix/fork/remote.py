@@ -11,11 +11,11 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
-from jdkmatrix.drivers.loadgen import JVM_OPTIONS
+from jdkmatrix.drivers.loadgen import JVM_OPTIONS, Ready
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.host.http import Connection, HttpError
@@ -33,15 +33,8 @@ class RemoteError(MatrixError):
     """The remote system did not start, died, or said what is not of this version."""
 
 
-class _Ready(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    event: Literal["ready"]
+class _Ready(Ready):
     port: int
-    version: str
-    netty: str
-    java_version: str
-    transport: str
 
 
 class RemoteProcess:
@@ -62,10 +55,7 @@ class RemoteProcess:
         cgroup: Path | None = None,
         slice_us: int | None = None,
     ) -> None:
-        self._command = (
-            *(str(java), *JVM_OPTIONS, "-jar", str(jar)),
-            *("--threads", str(len(cpus))),
-        )
+        self.command = (*(str(java), *JVM_OPTIONS, "-jar", str(jar)), *("--threads", str(len(cpus))))
         self._cpus = cpus
         self._cgroup = cgroup
         self._slice_us = slice_us
@@ -77,7 +67,7 @@ class RemoteProcess:
     def __enter__(self) -> Self:
         with self._stderr.open("wb") as sink:
             self._process = launch.spawn(
-                self._command,
+                self.command,
                 cpus=self._cpus,
                 cgroups=[self._cgroup] if self._cgroup else [],
                 slice_us=self._slice_us,
@@ -98,10 +88,6 @@ class RemoteProcess:
         except subprocess.TimeoutExpired:
             launch.terminate(process, grace_s=0)
         process.stdout.close()
-
-    @property
-    def command(self) -> Sequence[str]:
-        return self._command
 
     @property
     def pid(self) -> int:

@@ -12,7 +12,7 @@ from jdkmatrix.fork.limit_outcome import outcomes
 from jdkmatrix.fork.limit_watch import LimitWatch
 from jdkmatrix.host.limit_groups import LimitGroups, QuotaCounters, limit_groups
 from jdkmatrix.host.limits import LimitPlan, plan_limits, read_limit_host
-from jdkmatrix.records.limits import Enforcement, LimitHit
+from jdkmatrix.records.limits import LimitHit
 
 
 @dataclass
@@ -29,14 +29,6 @@ class ResourceLimits:
         """The cgroups that the process is started in."""
         return [*([self.cpu_group] if self.cpu_group else []), *self.groups.folders]
 
-    @property
-    def open_files_max(self) -> int | None:
-        return self.plan.open_files_max
-
-    @property
-    def enforced(self) -> tuple[Enforcement, ...]:
-        return self.plan.enforced
-
     def quota(self) -> QuotaCounters | None:
         """None where there is none of CPU time."""
         return self.groups.quota() if self.plan.limits.cpu_quota_cpus is not None else None
@@ -44,10 +36,9 @@ class ResourceLimits:
     @property
     def ended_it(self) -> bool:
         """Was the process killed for what it took, by the kernel or by the watch?"""
-        watch = self._watch
-        return watch is not None and (
-            bool(watch.counters.oom_kills) or any(one.value is not None for one in watch.seen)
-        )
+        if self._watch is None:
+            return False
+        return bool(self._watch.counters.oom_kills) or any(one.value is not None for one in self._watch.seen.values())
 
     def watch(self, pid: int, end: Callable[[], None], *, started_ns: int) -> LimitWatch:
         """Watch the process while the context is entered; `end` stops it."""
@@ -59,11 +50,7 @@ class ResourceLimits:
         if self._watch is None or not self.plan.enforced:
             return ()
         return outcomes(
-            who=who,
-            limits=self.plan.limits,
-            counters=self._watch.counters,
-            seen=self._watch.seen,
-            log_lines=log_lines,
+            who=who, limits=self.plan.limits, counters=self._watch.counters, seen=self._watch.seen, log_lines=log_lines
         )
 
 

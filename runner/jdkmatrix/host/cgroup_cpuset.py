@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from jdkmatrix.host import cgroup_folders as folders
 from jdkmatrix.host import cgroup_tree
@@ -17,29 +18,20 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import CgroupState
 from jdkmatrix.host.cpulist import format_cpu_list, parse_cpu_list
 
-_CPUSET = "cpuset"
+CPUSET = "cpuset"
+Role = TypeVar("Role", bound=str)
 
 
-def why_not(state: CgroupState | None) -> str | None:
-    """Why cpusets cannot be made, or None when nothing speaks against it. Pure."""
-    return cgroup_tree.why_not(state, _CPUSET)
-
-
+@dataclass(frozen=True)
 class CpuGroup:
     """One cgroup with a cpuset of its own."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    folder: Path
 
     @property
     def cpus(self) -> tuple[int, ...]:
         """The CPUs that the kernel lets it use."""
         return parse_cpu_list(folders.read(self.folder / "cpuset.cpus.effective"))
-
-    @property
-    def pids(self) -> tuple[int, ...]:
-        """The processes in it."""
-        return folders.members(self.folder)
 
     def outside(self, pid: int, proc: Path = Path("/proc")) -> tuple[int, ...]:
         """The threads of the process that are not in it: somebody has moved them (proc_pid_cgroup(5))."""
@@ -62,41 +54,23 @@ class CpuGroup:
             granted = format_cpu_list(self.cpus) or "none"
             raise CgroupError(f"{self.folder}: asked for CPUs {format_cpu_list(cpus)}, the kernel grants {granted}")
 
-    def add(self, pid: int) -> None:
-        """Move the process, with all its threads; what it starts from then on is in here too.
-
-        Raises:
-            CgroupError: there is no such process, or the kernel refuses.
-        """
-        folders.add(self.folder, pid)
-
-
-@dataclass(frozen=True)
-class CpuGroups:
-    """The groups by role: "sut", "driver", "remote"."""
-
-    groups: Mapping[str, CpuGroup]
-
-    def __getitem__(self, role: str) -> CpuGroup:
-        return self.groups[role]
-
 
 @contextmanager
 def cpu_groups(
-    state: CgroupState | None, cpus: Mapping[str, Sequence[int]], *, also: Collection[str] = ()
-) -> Iterator[CpuGroups]:
+    state: CgroupState | None, cpus: Mapping[Role, Sequence[int]], *, also: Collection[str] = ()
+) -> Iterator[dict[Role, CpuGroup]]:
     """Make a cgroup per role below `state.parent`; leave nothing behind. `also`: other controllers that these cgroups
     get where nothing speaks against it, for limits.
 
     Raises:
         CgroupError: it cannot be done; then nothing is changed.
     """
-    reason = why_not(state)
+    reason = cgroup_tree.why_not(state, CPUSET)
     if state is None or reason:
         raise CgroupError(f"no cpusets by cgroup: {reason}")
-    controllers = {_CPUSET, *(name for name in also if cgroup_tree.why_not(state, name) is None)}
+    controllers = {CPUSET, *(name for name in also if cgroup_tree.why_not(state, name) is None)}
     with cgroup_tree.children(state, tuple(cpus), controllers) as made:
-        groups = {role: CpuGroup(folder) for role, folder in made.items()}
+        groups = {role: CpuGroup(made[role]) for role in cpus}
         for role, wanted in cpus.items():
             groups[role].limit_to(wanted)
-        yield CpuGroups(groups)
+        yield groups

@@ -7,6 +7,7 @@ import errno
 import os
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
@@ -42,7 +43,8 @@ def remove(folder: Path, home: Path) -> None:
     deadline = time.monotonic() + _EMPTY_TIMEOUT_S
     while not _try_rmdir(folder) and time.monotonic() < deadline:
         for pid in members(folder):
-            _try_add(home, pid)
+            with suppress(CgroupError):  # it has ended
+                add(home, pid)
         time.sleep(0.01)  # a process that has just ended leaves its cgroup a moment later
 
 
@@ -115,13 +117,6 @@ def is_read_only(folder: Path) -> bool:
         return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
     except OSError:
         return False
-
-
-def _try_add(folder: Path, pid: int) -> None:
-    try:
-        add(folder, pid)
-    except CgroupError:
-        return  # it has ended
 
 
 def _try_rmdir(folder: Path) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from jdkmatrix.host.cpulist import parse_cpu_list
+from jdkmatrix.host.cpulist import read_cpu_list
 from jdkmatrix.reading import text_if_readable
 
 
@@ -64,8 +64,8 @@ def read_limits(hierarchies: Iterable[Hierarchy]) -> CgroupLimits:
     for hierarchy in hierarchies:
         names = ("cpuset.cpus.effective",) if hierarchy.version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
         # The nearest one that tells: the kernel has intersected it with those above.
-        lists = (_cpus(folder / name) for folder in hierarchy.upwards for name in names)
-        cpusets.extend([cpus for cpus in lists if cpus][:1])
+        lists = (read_cpu_list(folder / name) for folder in hierarchy.upwards for name in names)
+        cpusets.extend([frozenset(cpus) for cpus in lists if cpus][:1])
         quotas.extend(quota for folder in hierarchy.upwards if (quota := _quota_cpus(folder, hierarchy.version)))
     return CgroupLimits(
         cpuset=frozenset.intersection(*cpusets) if cpusets else None, quota_cpus=min(quotas) if quotas else None
@@ -97,13 +97,6 @@ def _quota_cpus(folder: Path, version: int) -> float | None:
     except ValueError:  # "max", or no such file
         return None
     return quota_us / period_us if quota_us > 0 and period_us > 0 else None
-
-
-def _cpus(path: Path) -> frozenset[int] | None:
-    try:
-        return frozenset(parse_cpu_list(path.read_text()))
-    except (OSError, ValueError):
-        return None
 
 
 def _unescaped(field: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 
 
 def parse_cpu_list(text: str) -> tuple[int, ...]:
@@ -16,6 +17,14 @@ def parse_cpu_list(text: str) -> tuple[int, ...]:
         first, _, last = part.partition("-")
         cpus.extend(range(int(first), int(last or first) + 1))
     return tuple(cpus)
+
+
+def read_cpu_list(path: Path) -> tuple[int, ...]:
+    """Empty where there is no such file, or it holds no list: nohz_full says "(null)" when it is not in use."""
+    try:
+        return parse_cpu_list(path.read_text())
+    except (OSError, ValueError):
+        return ()
 
 
 def format_cpu_list(cpus: Iterable[int]) -> str:

@@ -92,14 +92,9 @@ class _Core:
         return self.threads[0]
 
     @property
-    def boots(self) -> bool:
-        """Whether it has CPU 0."""
-        return any(cpu.cpu == 0 for cpu in self.threads)
-
-    @property
     def is_bad(self) -> bool:
-        """Whether the server should rather not have it."""
-        return self.foreign or self.boots
+        """Whether the server should rather not have it: CPU 0, or a core that others use."""
+        return self.foreign or any(cpu.cpu == 0 for cpu in self.threads)
 
 
 @dataclass(frozen=True)

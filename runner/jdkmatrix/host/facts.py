@@ -10,7 +10,7 @@ import resource
 from pathlib import Path
 
 from jdkmatrix.host.command_line import masked
-from jdkmatrix.host.cpulist import parse_cpu_list
+from jdkmatrix.host.cpulist import read_cpu_list
 from jdkmatrix.host.topology import CPU_ROOT, Topology
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.run import CpuFacts, HostFacts
@@ -25,7 +25,7 @@ def read_facts(topology: Topology) -> HostFacts:
     shown = None if command_line is None else masked(command_line)
     return HostFacts(
         hostname_hash=hashlib.sha256(platform.node().encode()).hexdigest()[:12],
-        system=system(),
+        system=f"{platform.machine()}-linux",
         kernel=f"{platform.release()} {platform.version()}",
         os=_os_name(),
         libc=" ".join(platform.libc_ver()),
@@ -52,18 +52,13 @@ def boot_id() -> str | None:
     return text_if_readable(Path("/proc/sys/kernel/random/boot_id"))
 
 
-def system() -> str:
-    """Name of this kind of machine as Nix spells it: "x86_64-linux"."""
-    return f"{platform.machine()}-linux"
-
-
 def _cpu_facts(topology: Topology, cpuinfo: str) -> CpuFacts:
     frequency = CPU_ROOT / "cpu0/cpufreq"
     cores = topology.cores
     return CpuFacts(
         model=_cpuinfo_value(cpuinfo, "model name") or platform.processor() or platform.machine(),
         microcode=_cpuinfo_value(cpuinfo, "microcode"),
-        online=parse_cpu_list(text_if_readable(CPU_ROOT / "online") or ""),
+        online=read_cpu_list(CPU_ROOT / "online"),
         allowed=tuple(cpu.cpu for cpu in topology.cpus),
         packages=len({cpu.package for cpu in topology.cpus}),
         cores=len(cores),

@@ -18,7 +18,8 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -81,6 +82,34 @@ def clean_environment() -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if key not in _MEDDLING}
 
 
+def ask(
+    command: Sequence[str | Path],
+    *,
+    timeout_s: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    stderr: int = subprocess.PIPE,
+) -> subprocess.CompletedProcess[str]:
+    """Run a program that says something and ends, whatever its status; it has no input.
+
+    Raises:
+        OSError: it does not start.
+        subprocess.TimeoutExpired: it took longer; it was killed.
+    """
+    return subprocess.run(
+        command,
+        env=env,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        encoding="utf-8",
+        errors="replace",
+        timeout=timeout_s,
+        check=False,
+    )
+
+
 def terminate(process: subprocess.Popen[bytes], *, grace_s: float) -> int:
     """SIGTERM, wait up to `grace_s`, then SIGKILL; returns the exit status. Safe when it has already ended."""
     if process.poll() is None:
@@ -116,21 +145,35 @@ def _become(
     libc = ctypes.CDLL(None, use_errno=True)
     _die_with(parent_pid, dies_by, libc)
     for cgroup in filter(None, cgroup_list.split("\n")):
-        _join(Path(cgroup, "cgroup.procs"))
+        with _or_end(f"join the cgroup {cgroup}"):
+            file = os.open(f"{cgroup}/cgroup.procs", os.O_WRONLY)  # never makes one
+            os.write(file, str(os.getpid()).encode())
+            os.close(file)
     # After the cgroups: moving into a cpuset, Linux before 6.2 forgets the affinity that was asked for.
     if cpu_list:
-        _take(cpu_list)
+        with _or_end(f"run on CPUs {cpu_list}"):
+            os.sched_setaffinity(0, [int(cpu) for cpu in cpu_list.split(",")])
     if open_files_max:
         _limit_files(int(open_files_max))
     if slice_us:
         _ask_for_slice(libc, int(slice_us))
     if user:
-        _run_as(user)
+        uid, gid = map(int, user.split(":"))
+        with _or_end(f"run as user {uid}"):
+            os.setgroups([])
+            os.setgid(gid)
+            os.setuid(uid)
         _die_with(parent_pid, dies_by, libc)  # which the kernel forgets with the user
-    try:
+    with _or_end(f"start {command[0]}"):
         os.execvp(command[0], command)
+
+
+@contextmanager
+def _or_end(what: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
-        sys.exit(f"launch: cannot start {command[0]}: {error.strerror}")
+        sys.exit(f"launch: cannot {what}: {error.strerror}")
 
 
 def _die_with(parent_pid: int, dies_by: int, libc: ctypes.CDLL) -> None:
@@ -138,32 +181,6 @@ def _die_with(parent_pid: int, dies_by: int, libc: ctypes.CDLL) -> None:
         sys.exit(f"launch: prctl: {os.strerror(ctypes.get_errno())}")
     if os.getppid() != parent_pid:
         sys.exit("launch: the parent has already ended")
-
-
-def _run_as(user: str) -> None:
-    uid, gid = map(int, user.split(":"))
-    try:
-        os.setgroups([])
-        os.setgid(gid)
-        os.setuid(uid)
-    except OSError as error:
-        sys.exit(f"launch: cannot run as user {uid}: {error.strerror}")
-
-
-def _join(procs: Path) -> None:
-    try:
-        file = os.open(procs, os.O_WRONLY)  # never makes one
-        os.write(file, str(os.getpid()).encode())
-        os.close(file)
-    except OSError as error:
-        sys.exit(f"launch: cannot join the cgroup {procs.parent}: {error.strerror}")
-
-
-def _take(cpu_list: str) -> None:
-    try:
-        os.sched_setaffinity(0, [int(cpu) for cpu in cpu_list.split(",")])
-    except OSError as error:
-        sys.exit(f"launch: cannot run on CPUs {cpu_list}: {error.strerror}")
 
 
 def _limit_files(open_files_max: int) -> None:

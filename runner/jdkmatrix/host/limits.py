@@ -112,23 +112,19 @@ def plan_limits(limits: Limits, host: LimitHost) -> LimitPlan:
     for name, controller, maximum in wanted:
         if maximum is None:
             continue
-        reasons: list[str] = []
+        not_v2, not_v1 = _why_not_v2(controller, host), _why_not_v1(controller, host.v1)
         by: Enforcer = "watch"
-        reason = _why_not_v2(controller, host)
-        if reason is None:
+        if not_v2 is None:
             by = "cgroup v2"
             v2_controllers.add(controller)
-        else:
-            reasons.append(reason)
-            reason = _why_not_v1(controller, host.v1)
-            if reason is None:
-                by = "cgroup v1"
-                v1_parents[controller] = host.v1[controller].folder
-            else:
-                reasons.append(reason)
-                if controller == "cpu":
-                    raise MatrixError(f"no quota of CPU time can be set here: {'; '.join(reasons)}")
-        enforced.append(Enforcement(limit=name, maximum=maximum, by=by, why_not=tuple(reasons)))
+        elif not_v1 is None:
+            by = "cgroup v1"
+            v1_parents[controller] = host.v1[controller].folder
+        elif controller == "cpu":
+            raise MatrixError(f"no quota of CPU time can be set here: {not_v2}; {not_v1}")
+        # Why nothing stronger: version 2 comes before version 1, and both before the watch.
+        why_not = () if by == "cgroup v2" else tuple(reason for reason in (not_v2, not_v1) if reason is not None)
+        enforced.append(Enforcement(limit=name, maximum=maximum, by=by, why_not=why_not))
     if limits.open_files_max is not None:
         enforced.append(_files(limits.open_files_max, host))
     makes_own = v2_controllers and host.of_cpu_group is None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from jdkmatrix.host.cgroup_limits import CgroupLimits, read_hierarchies, read_limits
-from jdkmatrix.host.cpulist import parse_cpu_list
+from jdkmatrix.host.cpulist import read_cpu_list
 
 CPU_ROOT = Path("/sys/devices/system/cpu")
 # Favoured cores of one kind differ by a few per cent in their capacity, kinds by a third and more.
@@ -67,7 +67,7 @@ def read_topology(
     """
     may_use = frozenset(os.sched_getaffinity(0) if affinity is None else affinity)
     cpu_root = sysfs / "devices/system/cpu"
-    online = frozenset(_cpus(cpu_root / "online")) | may_use
+    online = frozenset(read_cpu_list(cpu_root / "online")) | may_use
     limits = read_limits(read_hierarchies(proc))
     usable = may_use & limits.cpuset if limits.cpuset else may_use
     usable = usable or may_use
@@ -76,7 +76,7 @@ def read_topology(
         cpus=tuple(cpu for cpu in cpus if cpu.cpu in usable),
         withheld=tuple(cpu for cpu in cpus if cpu.cpu not in usable),
         limit=_limit(online, usable, limits),
-        offline=tuple(sorted(frozenset(_cpus(cpu_root / "present")) - online)),
+        offline=tuple(sorted(frozenset(read_cpu_list(cpu_root / "present")) - online)),
         quota_cpus=limits.quota_cpus,
     )
 
@@ -96,8 +96,8 @@ def _read_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> tuple[Cpu
         lowest_of_package.setdefault(packages[cpu], cpu)
     nodes = _nodes(sysfs / "devices/system/node")
     efficiency = _efficiency_cpus(sysfs, cpu_root, online)
-    isolated = _cpus(cpu_root / "isolated")
-    tickless = _cpus(cpu_root / "nohz_full")
+    isolated = read_cpu_list(cpu_root / "isolated")
+    tickless = read_cpu_list(cpu_root / "nohz_full")
     return tuple(
         Cpu(
             cpu=cpu,
@@ -114,13 +114,13 @@ def _read_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> tuple[Cpu
 
 
 def _core_cpus(folder: Path) -> tuple[int, ...]:
-    return _cpus(folder / "core_cpus_list") or _cpus(folder / "thread_siblings_list")
+    return read_cpu_list(folder / "core_cpus_list") or read_cpu_list(folder / "thread_siblings_list")
 
 
 def _l3_cpus(folder: Path) -> tuple[int, ...]:
     for index in sorted(folder.glob("index*")):
         if _number(index / "level", 0) == 3:
-            return _cpus(index / "shared_cpu_list")
+            return read_cpu_list(index / "shared_cpu_list")
     return ()
 
 
@@ -128,27 +128,20 @@ def _nodes(folder: Path) -> Mapping[int, int]:
     return {
         cpu: int(node.name.removeprefix("node"))
         for node in sorted(folder.glob("node[0-9]*"))
-        for cpu in _cpus(node / "cpulist")
+        for cpu in read_cpu_list(node / "cpulist")
     }
 
 
 def _efficiency_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> frozenset[int]:
     """Intel's kernels list them as a performance-monitoring unit of their own; elsewhere a smaller capacity tells."""
-    listed = _cpus(sysfs / "devices/cpu_atom/cpus")
+    listed = read_cpu_list(sysfs / "devices/cpu_atom/cpus")
     for folder in (cpu_root / "types").glob("intel_atom*"):
-        listed += _cpus(folder / "cpulist")
+        listed += read_cpu_list(folder / "cpulist")
     if listed:
         return frozenset(listed)
     capacities = {cpu: _number(cpu_root / f"cpu{cpu}/cpu_capacity", 0) for cpu in online}
     limit = _EFFICIENCY_CAPACITY_SHARE_MAX * max(capacities.values(), default=0)
     return frozenset(cpu for cpu, capacity in capacities.items() if capacity < limit)
-
-
-def _cpus(path: Path) -> tuple[int, ...]:
-    try:
-        return parse_cpu_list(path.read_text())
-    except (OSError, ValueError):  # nohz_full says "(null)" when it is not in use
-        return ()
 
 
 def _number(path: Path, default: int) -> int:

@@ -3,7 +3,7 @@ started."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,6 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import archive, debian, net, pypi
 from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
-from jdkmatrix.jdks.parallel import answers_in_time
 
 PROBES_LIMIT_S = 5.0
 
@@ -43,35 +42,46 @@ def outlook(catalogue: Catalogue) -> list[Outlook]:
     """
     places = {entry.id: [_looked_at(place) for place in locate(entry)] for entry in catalogue.entries}
     missing = [entry for entry in catalogue.entries if _usable(places[entry.id]) is None]
-    answers = ask({name: probe for entry in missing for name, probe in _probes(entry).items()})
+    asked = (place for entry in missing for place in _elsewhere(entry) if place.absent is None)
+    answers = ask({place.name: place.probe for place in asked})
     return [_judge(entry, places[entry.id], answers) for entry in catalogue.entries]
 
 
 def ask(probes: Mapping[str, Probe], limit_s: float = PROBES_LIMIT_S) -> dict[str, Answer]:
     """Run all probes at the same time; one that does not end in time is answered for."""
-    answers = answers_in_time(probes, limit_s)
+    answers = net.answers_in_time(probes, limit_s)
     late = f"no answer within {limit_s:g} s"
     return {name: answers.get(name, late) for name in probes}
 
 
-def _probes(entry: JdkEntry) -> dict[str, Probe]:
-    probes: dict[str, Probe] = {}
+@dataclass(frozen=True)
+class _Elsewhere:
+    """A remote place of an entry's JDK. `name`: under which it is asked, once for all entries; `absent`: why there is
+    nothing to ask."""
+
+    source: Literal["archive", "registry"]
+    name: str = ""
+    detail: str = ""
+    probe: Probe = lambda: None
+    absent: str | None = None
+
+
+def _elsewhere(entry: JdkEntry) -> Iterator[_Elsewhere]:
     pinned = archive.pinned(entry)
-    if pinned is not None:
-        name = net.host_of(pinned.url)
-        probes[name] = partial(net.unreachable, name)
+    if pinned is None:
+        yield _Elsewhere("archive", absent=archive.absent(entry))
+    else:
+        host = net.host_of(pinned.url)
+        yield _Elsewhere("archive", host, pinned.url, partial(net.unreachable, host))
     match entry.registry:
-        case PypiSource() as source if pypi.absent(source) is None:
-            probes[_name(source)] = partial(pypi.unreachable, source)
-        case DebianSource() as source if debian.absent() is None:
-            probes[_name(source)] = partial(debian.unreachable, source)
-    return probes
-
-
-def _name(source: PypiSource | DebianSource) -> str:
-    if isinstance(source, PypiSource):
-        return f"PyPI {source.package}=={source.version}"
-    return f"Debian {source.suite}"
+        case PypiSource() as source:
+            name = f"PyPI {source.package}=={source.version}"
+            yield _Elsewhere("registry", name, name, partial(pypi.unreachable, source), pypi.absent(source))
+        case DebianSource() as source:
+            name, detail = f"Debian {source.suite}", f"Debian {source.suite}, the newest {source.packages[0]}"
+            yield _Elsewhere("registry", name, detail, partial(debian.unreachable, source), debian.absent())
+        case None:
+            yield _Elsewhere("registry", absent="none")
 
 
 def _looked_at(place: Here) -> Here:
@@ -92,38 +102,12 @@ def _judge(entry: JdkEntry, places: list[Here], answers: Mapping[str, Answer]) -
         said = notice(entry, here.version, libc) if here.version else None
         return Outlook(entry, "ready", here.source, str(here.home), here.home, here.version, said)
     reasons = [reason] if (reason := not_handed_over(entry)) else []
-    reasons += [f"{place.source}: {place.problem}" for place in places]
+    reasons += [f"{found.source}: {found.problem}" for found in places]
     if not entry.archives and entry.registry is None:
         return Outlook(entry, "unavailable", None, "; ".join([*reasons, host_only(entry)]))
-    pinned = archive.pinned(entry)
-    if pinned is None:
-        reasons.append(f"archive: {archive.absent(entry)}")
-    elif (answer := answers[net.host_of(pinned.url)]) is None:
-        return Outlook(entry, "fetchable", "archive", pinned.url)
-    else:
-        reasons.append(f"archive: {answer}")
-    source = entry.registry
-    absent = _absent(source)
-    if source is None or absent is not None:
-        reasons.append(f"registry: {absent}")
-    elif (answer := answers[_name(source)]) is None:
-        return Outlook(entry, "fetchable", "registry", _detail(source))
-    else:
-        reasons.append(f"registry: {answer}")
+    for place in _elsewhere(entry):
+        reason = place.absent or answers[place.name]
+        if reason is None:
+            return Outlook(entry, "fetchable", place.source, place.detail)
+        reasons.append(f"{place.source}: {reason}")
     return Outlook(entry, "unavailable", None, "; ".join(reasons))
-
-
-def _absent(source: PypiSource | DebianSource | None) -> str | None:
-    match source:
-        case PypiSource():
-            return pypi.absent(source)
-        case DebianSource():
-            return debian.absent()
-        case None:
-            return "none"
-
-
-def _detail(source: PypiSource | DebianSource) -> str:
-    if isinstance(source, DebianSource):
-        return f"{_name(source)}, the newest {source.packages[0]}"
-    return _name(source)

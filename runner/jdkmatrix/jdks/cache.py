@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource
 from jdkmatrix.jdks.identify import VersionOutput, feature_version, is_build, parse_release, signed_by
-from jdkmatrix.jdks.launch_java import java_version
+from jdkmatrix.jdks.jvm import java_version
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, clear, locked
 from jdkmatrix.provision.seal import changed, is_sealed, seal
 from jdkmatrix.store.atomic import write_atomic
@@ -79,7 +79,8 @@ class Cached:
 
 def find(entry: JdkEntry) -> Cached | None:
     """The cached build of `entry`; of a rolling one, the one that was got last."""
-    found = [cached for cached in _all(_folder(entry)) if _is_for(entry, cached.facts)]
+    builds = [cached for path in sorted(_folder(entry).glob("[!.]*")) if (cached := _read(path)) is not None]
+    found = [cached for cached in builds if _is_for(entry, cached.facts)]
     return max(found, key=lambda c: c.facts.got_at, default=None)
 
 
@@ -168,13 +169,6 @@ def _is_for(entry: JdkEntry, facts: Facts) -> bool:
 
 def _folder(entry: JdkEntry) -> Path:
     return cache_dir() / "jdks" / entry.id
-
-
-def _all(folder: Path) -> Iterator[Cached]:
-    for path in sorted(folder.glob("[!.]*")) if folder.is_dir() else ():
-        cached = _read(path)
-        if cached is not None:
-            yield cached
 
 
 def _read(folder: Path) -> Cached | None:

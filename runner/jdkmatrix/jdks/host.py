@@ -40,10 +40,6 @@ def read_jdk(home: Path) -> HostJdk | None:
     return HostJdk(home, release, describe_release(release))
 
 
-def all_jdks() -> list[HostJdk]:
-    return [jdk for jdk in map(read_jdk, candidates()) if jdk is not None]
-
-
 def matches(jdk: HostJdk, entry: JdkEntry) -> bool:
     """The same build of the same vendor; of a rolling entry, any build of its feature version."""
     if jdk.build is None or jdk.build.vm != entry.vm or not signed_by(jdk.build, entry.vendor):

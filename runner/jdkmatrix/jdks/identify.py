@@ -102,14 +102,8 @@ def parse_version_output(text: str) -> VersionOutput:
 
 def describe_release(release: dict[str, str]) -> VersionOutput | None:
     """The build that a `release` file names; None where it does not say exactly (jlinked images do not)."""
-    version = next(
-        (
-            release[key]
-            for key in ("JAVA_RUNTIME_VERSION", "FULL_VERSION", "SEMANTIC_VERSION")
-            if "+" in release.get(key, "")
-        ),
-        None,
-    )
+    versions = (release.get(key, "") for key in ("JAVA_RUNTIME_VERSION", "FULL_VERSION", "SEMANTIC_VERSION"))
+    version = next((version for version in versions if "+" in version), None)
     implementor = release.get("IMPLEMENTOR")
     vendor = next((v.name for v in VENDORS if implementor in v.implementors), None)
     if version is None or vendor is None:

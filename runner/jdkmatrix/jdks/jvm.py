@@ -1,4 +1,4 @@
-"""Command-line options by VM family, and the flags that a JVM ends up with."""
+"""Command-line options by VM family, the flags that a JVM ends up with, and what it says who it is."""
 
 from __future__ import annotations
 
@@ -10,13 +10,35 @@ from pathlib import Path
 from jdkmatrix.domain.tables import Jvm
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
-from jdkmatrix.jdks.identify import Vm
+from jdkmatrix.jdks.identify import VersionOutput, Vm, parse_version_output
 
-_TIMEOUT_S = 30
+_VERSION_TIMEOUT_S = 60
+_FLAGS_TIMEOUT_S = 30
 _XMX = re.compile(r"-Xmx(?P<number>\d+)(?P<unit>[kKmMgG]?)")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 # "   size_t MaxHeapSize   = 1073741824   {product} {command line}"; JDK 8 and its like are too old for this tool.
 _FLAG = re.compile(r"^\s*\S+\s+(?P<name>\w+)\s+:?= *(?P<value>.*?)\s*\{[^}]*\} \{(?P<origin>[^}]*)\}\s*$")
+
+
+def java_version(home: Path) -> tuple[str, VersionOutput]:
+    """Run `home`/bin/java -version; returns its output, as text and parsed.
+
+    Raises:
+        MatrixError: it does not start, or prints something else.
+    """
+    java = home / "bin" / "java"
+    try:
+        environment = launch.clean_environment()
+        done = launch.ask([java, "-version"], timeout_s=_VERSION_TIMEOUT_S, env=environment, stderr=subprocess.STDOUT)
+    except OSError as error:
+        raise MatrixError(f"{java} does not start: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise MatrixError(f"{java} -version gave no answer within {_VERSION_TIMEOUT_S} s") from None
+    output = done.stdout.strip()
+    if done.returncode != 0:
+        last = output.splitlines()[-1] if output else "it prints nothing"
+        raise MatrixError(f"{java} -version ends with status {done.returncode}: {last}")
+    return output, parse_version_output(output)
 
 
 def options_of(jvm: Jvm, vm: Vm) -> tuple[str, ...]:
@@ -46,9 +68,9 @@ def read_flags(
         stderr=subprocess.PIPE,
     )
     try:
-        output, errors = process.communicate(timeout=_TIMEOUT_S)
+        output, errors = process.communicate(timeout=_FLAGS_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        raise MatrixError(f"{java} -XX:+PrintFlagsFinal: no answer within {_TIMEOUT_S} s") from None
+        raise MatrixError(f"{java} -XX:+PrintFlagsFinal: no answer within {_FLAGS_TIMEOUT_S} s") from None
     finally:
         launch.terminate(process, grace_s=1)
     if process.returncode != 0:

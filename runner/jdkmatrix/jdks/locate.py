@@ -38,8 +38,8 @@ def locate(entry: JdkEntry) -> Iterator[Here]:
     cached = cache.find(entry)
     if cached is not None:
         yield Here("cache", cached.home, cached.facts.version, cached.facts.release, cached)
-    for jdk in host.all_jdks():
-        if jdk.build is not None and host.matches(jdk, entry):
+    for jdk in map(host.read_jdk, host.candidates()):
+        if jdk is not None and jdk.build is not None and host.matches(jdk, entry):
             yield Here("host", jdk.home, jdk.build.version, jdk.release)
 
 

@@ -13,8 +13,7 @@ from functools import partial
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import Archive, JdkEntry
 from jdkmatrix.jdks.identify import VendorName
-from jdkmatrix.jdks.net import is_secure
-from jdkmatrix.jdks.parallel import answers_in_time
+from jdkmatrix.jdks.net import answers_in_time, is_secure
 from jdkmatrix.jdks.upstream.offers import Answer, Offer, Over, Pin, Unanswered, read_sha256
 from jdkmatrix.jdks.upstream.sources import SOURCES
 

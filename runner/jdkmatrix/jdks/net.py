@@ -1,4 +1,5 @@
-"""HTTP for archives: is a host there, and get a file or a short text from it. Every wait has an end."""
+"""HTTP for archives: is a host there, and get a file or a short text from it; several places can be asked at the same
+time. Every wait has an end."""
 
 from __future__ import annotations
 
@@ -7,12 +8,14 @@ import http.client
 import re
 import socket
 import ssl
+import threading
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from jdkmatrix.errors import MatrixError
 
@@ -22,6 +25,8 @@ TEXT_TIMEOUT_S = 20.0  # between two pieces of a text
 TEXT_LIMIT_BYTES = 16 << 20
 _CHUNK_BYTES = 1 << 20
 _AGENT = {"User-Agent": "jdk-matrix"}
+K = TypeVar("K", bound=Hashable)
+T = TypeVar("T")
 _SECURE = re.compile(r"https://|http://(127\.0\.0\.1|localhost|\[::1\])[:/]")
 
 
@@ -40,18 +45,35 @@ def host_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def unreachable(host: str, timeout_s: float = PROBE_TIMEOUT_S) -> str | None:
+def unreachable(host: str) -> str | None:
     """None if `host` answers a HEAD (any status), else the reason in plain words."""
     request = urllib.request.Request(f"{host}/", method="HEAD", headers=_AGENT)
     try:
-        with urllib.request.build_opener(_NoRedirect).open(request, timeout=timeout_s):
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=PROBE_TIMEOUT_S):
             return None
     except urllib.error.HTTPError as error:
         error.close()
         return None
     except (OSError, http.client.HTTPException) as error:
         name = urllib.parse.urlsplit(host).netloc
-        return f"{name} does not answer from here ({_plain(error, timeout_s)})"
+        return f"{name} does not answer from here ({_plain(error, PROBE_TIMEOUT_S)})"
+
+
+def answers_in_time(jobs: Mapping[K, Callable[[], T]], limit_s: float) -> dict[K, T]:
+    """Run all jobs at the same time. One that raises, or has not ended after `limit_s`, is not among the answers."""
+    answers: dict[K, T] = {}
+
+    def run(name: K, job: Callable[[], T]) -> None:
+        answers[name] = job()
+
+    # Daemon threads: looking up a name can hang for longer than anybody wants to wait at exit.
+    threads = [threading.Thread(target=run, args=item, daemon=True) for item in jobs.items()]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + limit_s
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return dict(answers)
 
 
 def download(url: str, sha256: str, target: Path, step: Callable[[int, int | None], None]) -> None:

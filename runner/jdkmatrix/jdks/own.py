@@ -10,7 +10,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry
 from jdkmatrix.jdks.host import read_jdk
 from jdkmatrix.jdks.identify import feature_version
-from jdkmatrix.jdks.launch_java import java_version
+from jdkmatrix.jdks.jvm import java_version
 
 _FIRST_WITH_VIRTUAL_THREADS = 21
 
@@ -58,7 +58,4 @@ def _entry(jdk_id: str, home: Path) -> OwnJdk:
         feature_version=feature,
         version=build.version,
         home=home,
-        notes=(),
-        archives={},
-        known_bugs=(),
     )

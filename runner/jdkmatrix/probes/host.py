@@ -76,16 +76,9 @@ def read_throttled_us(hierarchies: Iterable[Hierarchy]) -> int | None:
     return sum(found) if found else None
 
 
-def read_clocks() -> Clocks:
-    return Clocks(
-        monotonic_ns=time.monotonic_ns(),
-        boottime_ns=time.clock_gettime_ns(time.CLOCK_BOOTTIME),
-        realtime_ns=time.time_ns(),
-    )
-
-
 def read_host() -> HostReading:
-    clocks, stat = read_clocks(), _text(_PROC / "stat")
+    clocks = Clocks(time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.time_ns())
+    stat = _text(_PROC / "stat")
     return HostReading(
         clocks=clocks,
         ticks=parse_stat(stat),

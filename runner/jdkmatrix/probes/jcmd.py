@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import TimeoutExpired
 
-from jdkmatrix.host.launch import clean_environment
+from jdkmatrix.host import launch
 
 TIMEOUT_S = 10.0
 
@@ -29,22 +29,28 @@ def ask(pid: int, java: Path, questions: Sequence[str]) -> JcmdAnswer:
     if not jcmd.exists():
         return JcmdAnswer("", "this JDK has no jcmd")
     try:
-        done = subprocess.run(
-            [jcmd, str(pid), "\n".join(questions)],
-            env=clean_environment(),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+        environment = launch.clean_environment()
+        done = launch.ask([jcmd, str(pid), "\n".join(questions)], timeout_s=TIMEOUT_S, env=environment)
+    except TimeoutExpired:
         # How jcmd knocks: in the folder that the JVM runs in.
         Path(f"/proc/{pid}/cwd/.attach_pid{pid}").unlink(missing_ok=True)
         return JcmdAnswer("", f"jcmd had no answer within {TIMEOUT_S:g} s")
     except OSError as error:
         return JcmdAnswer("", f"{jcmd}: {error.strerror}")
-    text = done.stdout.decode(errors="replace")
     if done.returncode == 0:
-        return JcmdAnswer(text, None)
-    said = (done.stderr.decode(errors="replace").strip() or text.strip()).partition("\n")[0]
-    return JcmdAnswer(text, f"jcmd: {said}")
+        return JcmdAnswer(done.stdout, None)
+    said = (done.stderr.strip() or done.stdout.strip()).partition("\n")[0]
+    return JcmdAnswer(done.stdout, f"jcmd: {said}")
+
+
+def dump_threads(pid: int, java: Path, into: Path) -> str:
+    """Ask the JVM for its threads, platform and virtual; returns what came of it, in words. `into` is a folder."""
+    answer = ask(pid, java, ["Thread.print -l"])
+    if answer.fault is not None:
+        return f"no thread dump: {answer.fault}"
+    (into / "threads.txt").write_text(answer.text, encoding="utf-8")
+    path = into / "virtual-threads.txt"
+    # Virtual threads are in this one only, and from JDK 21 on.
+    virtual = ask(pid, java, [f'Thread.dump_to_file "{path}"'])
+    written = "threads.txt" if virtual.fault else "threads.txt and virtual-threads.txt"
+    return f"what its threads were doing is in {written}"

@@ -42,7 +42,8 @@ def read_memory(pid: int, java: Path, vm: Vm, gauges: Gauges | None, *, started_
         SutGoneError: no such process.
         MatrixError: the kernel does not show its mappings.
     """
-    jvm, why_no_native = _account(pid, java, vm)
+    answer = jcmd.ask(pid, java, QUESTIONS) if vm == "hotspot" else jcmd.JcmdAnswer("", None)
+    jvm, why_no_native = account(vm, answer)
     memory = _cut_at_borders(pid, _read_smaps(pid), jvm.regions)
     read_ns = time.monotonic_ns()
     found = attribute(memory, jvm, gauges)
@@ -78,15 +79,11 @@ class MemorySampler(GaugedPace):
         self._java = java
         self._vm = vm
         self._started_ns = started_ns
-        self._readings: list[MemoryReading] = []
-
-    @property
-    def readings(self) -> tuple[MemoryReading, ...]:
-        return tuple(self._readings)
+        self.readings: list[MemoryReading] = []
 
     def _read(self) -> None:
         gauges = self.gauges()
-        self._readings.append(read_memory(self._pid, self._java, self._vm, gauges, started_ns=self._started_ns))
+        self.readings.append(read_memory(self._pid, self._java, self._vm, gauges, started_ns=self._started_ns))
 
 
 def account(vm: Vm, answer: jcmd.JcmdAnswer) -> tuple[JvmAccount, str | None]:
@@ -102,10 +99,6 @@ def account(vm: Vm, answer: jcmd.JcmdAnswer) -> tuple[JvmAccount, str | None]:
         why_no_native = NMT_IS_OFF if answer.fault is None else f"the JVM gave no answer: {answer.fault}"
         missing.append(f"{why_no_native}: stacks, metaspace, the collector's own and malloc cannot be told apart")
     return JvmAccount(Regions(regions), lines is not None, native, tuple(missing)), why_no_native
-
-
-def _account(pid: int, java: Path, vm: Vm) -> tuple[JvmAccount, str | None]:
-    return account(vm, jcmd.ask(pid, java, QUESTIONS) if vm == "hotspot" else jcmd.JcmdAnswer("", None))
 
 
 def _read_smaps(pid: int) -> MemoryMap:

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Self
 
 from jdkmatrix.probes.process import SutGoneError
@@ -31,9 +30,7 @@ class Pace:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._stop.set()
         self._thread.join(self._look_at_most_s + self._every_s + 1)
         if error is None and self._fault is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -138,13 +138,20 @@ def parse_thread(status: str, schedstat: str) -> ThreadCounters | None:
 
 def difference(before: Reading, after: Reading) -> Scheduling | None:
     """The counts of all threads between two readings; None when too many ended in between to know."""
-    ended = before.threads.keys() - after.threads.keys()
+    lived = before.threads.keys() & after.threads.keys()
     spent_ns = after.at.cpu_ns - before.at.cpu_ns
-    if len(ended) > CHURN_SHARE_MAX * len(before.threads):
+    if len(before.threads) - len(lived) > CHURN_SHARE_MAX * len(before.threads):
         return None
     if _cpu_ns_of(("",), before, after) < (1 - CHURN_SHARE_MAX) * spent_ns:
         return None
-    return _minus(_sum(after.threads.values()), _sum(then for tid, then in before.threads.items() if tid not in ended))
+
+    def counted(counter: str) -> int:
+        now: int = sum(getattr(thread, counter) for thread in after.threads.values())
+        then: int = sum(getattr(before.threads[tid], counter) for tid in lived)
+        return now - then
+
+    voluntary, involuntary = counted("voluntary_switches"), counted("involuntary_switches")
+    return Scheduling(voluntary, involuntary, counted("run_queue_wait_ns") / 1e9)
 
 
 def jit_cpu_ns(before: Reading, after: Reading) -> int:
@@ -169,20 +176,3 @@ def _cpu_ns_of(names: tuple[str, ...], before: Reading, after: Reading) -> int:
         for tid, now in after.threads.items()
         if now.name.startswith(names)
     )
-
-
-def _minus(a: Scheduling, b: Scheduling) -> Scheduling:
-    return Scheduling(
-        a.voluntary_switches - b.voluntary_switches,
-        a.involuntary_switches - b.involuntary_switches,
-        a.run_queue_wait_s - b.run_queue_wait_s,
-    )
-
-
-def _sum(threads: Iterable[ThreadCounters]) -> Scheduling:
-    voluntary = involuntary = wait_ns = 0
-    for thread in threads:
-        voluntary += thread.voluntary_switches
-        involuntary += thread.involuntary_switches
-        wait_ns += thread.run_queue_wait_ns
-    return Scheduling(voluntary, involuntary, wait_ns / 1e9)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any
 
 from pydantic import ValidationError
@@ -60,9 +59,7 @@ class GaugedPace(Pace):
         self._connection = Connection(base_url, timeout_s=GAUGES_TIMEOUT_S)
         self._has_gauges = has_gauges
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         with self._connection:
             super().__exit__(kind, error, trace)
 
@@ -74,42 +71,25 @@ class Sampler(GaugedPace):
     """Between enter and exit, `samples` grows by one every `every_s`; stops by itself when the SUT ends."""
 
     def __init__(self, pid: int, base_url: str, *, started_ns: int, every_s: float, has_gauges: bool = True) -> None:
-        super().__init__(
-            "sampler",
-            self._sample,
-            base_url,
-            every_s=every_s,
-            look_at_most_s=GAUGES_TIMEOUT_S,
-            has_gauges=has_gauges,
-        )
+        timing = {"every_s": every_s, "look_at_most_s": GAUGES_TIMEOUT_S}
+        super().__init__("sampler", self._sample, base_url, has_gauges=has_gauges, **timing)
         self._pid = pid
         self._started_ns = started_ns
-        self._samples: list[Sample] = []
-        self._last: Glance | None = None
-
-    @property
-    def samples(self) -> tuple[Sample, ...]:
-        return tuple(self._samples)
-
-    @property
-    def last_glance(self) -> Glance | None:
-        return self._last
+        self.samples: list[Sample] = []
+        self.last_glance: Glance | None = None
 
     def since(self, t_s: float) -> tuple[Sample, ...]:
-        return tuple(sample for sample in self._samples if sample.t_s >= t_s)
+        return tuple(sample for sample in self.samples if sample.t_s >= t_s)
 
     def _sample(self) -> None:
         gauges = self.gauges()
-        self._last = glance(self._pid)
-        self._samples.append(to_sample(self._last, gauges, self._started_ns))
-
-
-def to_sample(seen: Glance, gauges: Gauges | None, started_ns: int) -> Sample:
-    return Sample(
-        t_s=(seen.monotonic_ns - started_ns) / 1e9,
-        cpu_s=seen.cpu_ns / 1e9,
-        rss_bytes=seen.rss_bytes,
-        virt_bytes=seen.virt_bytes,
-        threads=seen.thread_count,
-        gauges=gauges,
-    )
+        self.last_glance = seen = glance(self._pid)
+        sample = Sample(
+            t_s=(seen.monotonic_ns - self._started_ns) / 1e9,
+            cpu_s=seen.cpu_ns / 1e9,
+            rss_bytes=seen.rss_bytes,
+            virt_bytes=seen.virt_bytes,
+            threads=seen.thread_count,
+            gauges=gauges,
+        )
+        self.samples.append(sample)

@@ -30,12 +30,14 @@ def served_between(
     servers, plugged_virtual, plugged_platform, elsewhere, threads_started = counts
     if servers is None or plugged_virtual is None or plugged_platform is None or elsewhere is None:
         return None
+    # Begun before, and answered in the part that counts, at most.
+    in_flight = 0 if early_s is None else result.load.connections
     return Served(
         servers=servers,
         plugged_virtual=plugged_virtual,
         plugged_platform=plugged_platform,
         elsewhere=elsewhere,
-        begun_min=max(0, result.completed - result.non_2xx - _in_flight(result, early_s)),
+        begun_min=max(0, result.completed - result.non_2xx - in_flight),
         begun_max=_sent_at_most(result) + left_over + _sent_early(result, early_s),
         left_over=left_over,
         threads_started=threads_started,
@@ -66,11 +68,6 @@ def _sent_at_most(result: LoadResult) -> int:
     if result.sent is not None:
         return result.sent
     return result.completed + result.errors.total + result.load.connections
-
-
-def _in_flight(result: LoadResult, early_s: float | None) -> int:
-    """Begun before, and answered in the part that counts, at most."""
-    return 0 if early_s is None else result.load.connections
 
 
 def _sent_early(result: LoadResult, early_s: float | None) -> int:

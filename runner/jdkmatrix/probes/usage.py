@@ -70,18 +70,13 @@ def rises(before: Gauges | None, after: Gauges | None) -> tuple[WindowReading, .
     """The rise of every total that both have, and what is known since the reset before them."""
     if before is None or after is None:
         return ()
-    return (
-        *(WindowReading(metric=name, value=value) for name, value in after.since_reset.items()),
-        *_rises(before, after),
-    )
-
-
-def _rises(before: Gauges, after: Gauges) -> Iterable[WindowReading]:
-    return (
+    since_reset = (WindowReading(metric=name, value=value) for name, value in after.since_reset.items())
+    risen = (
         WindowReading(metric=name, value=after.totals[name] - total)
         for name, total in before.totals.items()
         if name in after.totals
     )
+    return (*since_reset, *risen)
 
 
 def throttling(before: QuotaCounters | None, after: QuotaCounters | None) -> tuple[WindowReading, ...]:

@@ -6,27 +6,26 @@ what was got is ours: nothing is used before its sha256 is that of the lock file
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.cache import cache_dir, locked
 from jdkmatrix.provision.command import run_logged
+from jdkmatrix.provision.seal import sha256_of
 from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.validation import validated
 
 LOCK_FILE = "toolchain.lock.json"
 
 
-class Artefact(BaseModel):
+class Artefact(Record):
     """`coordinates` are group:artefact:version:packaging[:classifier]."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     coordinates: Annotated[str, Field(pattern=r"^[\w.-]+(:[\w.-]+){3,4}$")]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -43,10 +42,8 @@ class Artefact(BaseModel):
         return Path(*group.split("."), name, version, file_name)
 
 
-class Lock(BaseModel):
+class Lock(Record):
     """toolchain.lock.json. `maven_dependency_plugin` is the version of the plugin that fetches."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     maven_dependency_plugin: Annotated[str, Field(pattern=r"^[0-9][\w.-]*$")]
     artefacts: dict[str, Artefact]
@@ -99,12 +96,6 @@ def forget(lock: Lock, name: str) -> None:
     """Free the disk that artefact `name` takes; `fetch` gets it again."""
     folder = (maven_repository() / lock.artefact(name).repository_path).parent
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def sha256_of(path: Path) -> str:
-    """The digest in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:

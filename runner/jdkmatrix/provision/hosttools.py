@@ -39,10 +39,7 @@ class Maven:
     version: tuple[int, ...]
 
 
-def find_jdk(
-    env: Mapping[str, str] = os.environ,
-    folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS,
-) -> Jdk | None:
+def find_jdk(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS) -> Jdk | None:
     """The JDK of `$JAVA_HOME` if it is suitable, else the newest suitable one that is found.
 
     Suitable: at least `MIN_JDK`, with javac. Looked at: javac on `$PATH`, every folder in `folders`, SDKMAN's, and
@@ -75,10 +72,7 @@ def maven_env(env: Mapping[str, str] = os.environ) -> dict[str, str]:
     return result
 
 
-def problems(
-    env: Mapping[str, str] = os.environ,
-    folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS,
-) -> list[str]:
+def problems(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS) -> list[str]:
     """One line for each thing that is missing: what, and how to get it. Empty: everything is there."""
     found = []
     if not sys.platform.startswith("linux"):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jdkmatrix.config.own import JAVA_PATHS, OwnApplication
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.artefacts import sha256_of
+from jdkmatrix.provision.seal import sha256_of
 
 
 @dataclass(frozen=True)

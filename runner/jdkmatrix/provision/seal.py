@@ -48,6 +48,12 @@ def changed(folder: Path) -> str | None:
     return f"{folder}: changed since it was made: {named}"
 
 
+def sha256_of(path: Path) -> str:
+    """The digest of a file in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def files_sha256(folder: Path) -> str:
     """One hash over the names and contents of all files in `folder`, and over which of them can be run.
 
@@ -82,6 +88,5 @@ def _what(path: Path) -> str:
         return f"link to {path.readlink()}"
     if not path.is_file():
         return "neither file nor link"
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = sha256_of(path)
     return f"program {digest}" if os.access(path, os.X_OK) else digest

@@ -11,6 +11,7 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, maven
 from jdkmatrix.provision.cache import kept
+from jdkmatrix.provision.seal import sha256_of
 from jdkmatrix.reading import parse_json, read_text
 
 _OUTPUTS = "outputs.json"
@@ -84,8 +85,8 @@ def open_workloads(root: Path, built: Path) -> Workloads:
         files=files,
         servers=servers,
         sha256={
-            **{name: artefacts.sha256_of(path) for name, path in files.items()},
-            **{str(path.relative_to(servers)): artefacts.sha256_of(path) for path in sorted(_configuration(servers))},
+            **{name: sha256_of(path) for name, path in files.items()},
+            **{str(path.relative_to(servers)): sha256_of(path) for path in sorted(_configuration(servers))},
         },
     )
 
@@ -134,7 +135,7 @@ def _digest_of(base: Path, files: list[Path]) -> str:
     """One hash over the names (below `base`) and contents of `files`, in any order."""
     digest = hashlib.sha256()
     for path in sorted(files):
-        content = artefacts.sha256_of(path)
+        content = sha256_of(path)
         digest.update(f"{path.relative_to(base)}\0{content}\n".encode())
     return digest.hexdigest()
 

@@ -199,7 +199,7 @@ class PublishedResult(Record):
     not_checked: Text | None = None
 
     @model_validator(mode="after")
-    def _bands_are_those_of_its_figures(self) -> Self:
+    def _is_consistent(self) -> Self:
         for number, check in enumerate(self.checks, start=1):
             if check.figure is None:
                 continue
@@ -209,10 +209,6 @@ class PublishedResult(Record):
                 raise ValueError(f"check {number}: a figure with a single value needs a tolerance, others have none")
         if self.checks and self.not_checked is not None:
             raise ValueError(f"says in not_checked why nothing checks it, and has {len(self.checks)} checks")
-        return self
-
-    @model_validator(mode="after")
-    def _has_figures_or_not(self) -> Self:
         if self.figures and self.only is not None:
             raise ValueError(
                 f'only = "{self.only}" is of a claim without figures, and this one has {len(self.figures)}'

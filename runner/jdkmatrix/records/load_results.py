@@ -5,6 +5,8 @@ from __future__ import annotations
 from jdkmatrix.domain.loads import Load
 from jdkmatrix.domain.record import Record
 
+PERCENTILES = ("50", "90", "99", "99.9", "99.99")  # that a latency is recorded with
+
 
 class SpectrumPoint(Record):
     """`count` of all recorded values are at most `value_us`; `quantile` is in 0..1."""
@@ -26,7 +28,7 @@ class Latency(Record):
     min_us: float
     mean_us: float
     max_us: float
-    percentiles_us: dict[str, float]  # keys "50", "90", "99", "99.9", "99.99"
+    percentiles_us: dict[str, float]  # by PERCENTILES
     spectrum: tuple[SpectrumPoint, ...]
     histogram: str | None = None
 

@@ -20,11 +20,8 @@ OutcomeWord = Literal[
     "not-on-this-jdk",
 ]
 
-
 # Of a server with a quota of CPU time: periods in which it ran, in how many of them it was throttled, for how long.
 QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US = "quota_periods", "throttled_periods", "throttled_us"
-
-
 # Of an application on a database: CPU time of all its processes.
 DATABASE_CPU_US = "database_cpu_us"
 

@@ -12,11 +12,11 @@ from typing import Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.fork.affinity import runner_beside
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.planned import PlannedFork
-from jdkmatrix.fork.runner_affinity import runner_beside
 from jdkmatrix.host.facts import available_memory_bytes
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.warmup import load_statistics

@@ -134,7 +134,8 @@ def next_rate(history: Sequence[TriedRate], rules: CapacityRules) -> Probe | Don
     if len(history) >= rules.windows_max:
         return _done(SearchOutcome.WINDOWS_USED_UP, votes)
     if history and not history[-1].valid:
-        if _invalid_in_a_row(history) >= rules.invalid_in_a_row_max:
+        latest = history[-rules.invalid_in_a_row_max :]
+        if len(latest) == rules.invalid_in_a_row_max and not any(window.valid for window in latest):
             return _done(SearchOutcome.INVALID_WINDOWS, votes)
         return Probe(history[-1].rate_rps, Purpose.REPEAT)
     for rate, vote in votes.items():
@@ -210,12 +211,3 @@ def _done(outcome: SearchOutcome, votes: Mapping[float, _Vote]) -> Done:
     held, failed = _bracket(votes)
     above = sorted(rate for rate, vote in votes.items() if vote.holds and failed is not None and rate > failed)
     return Done(outcome, held, failed, tuple(above))
-
-
-def _invalid_in_a_row(history: Sequence[TriedRate]) -> int:
-    count = 0
-    for window in reversed(history):
-        if window.valid:
-            break
-        count += 1
-    return count

@@ -11,7 +11,7 @@ from functools import lru_cache
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
-from jdkmatrix.stats.intervals import mean_interval
+from jdkmatrix.stats.intervals import exp, mean_interval
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def _summary(values: tuple[float, ...]) -> Summary:
         geomean=math.exp(statistics.fmean(logs)),
         median=median,
         ci_low=None if interval is None else math.exp(interval[0]),
-        ci_high=None if interval is None else _exp(interval[1]),
+        ci_high=None if interval is None else exp(interval[1]),
     )
 
 
@@ -98,8 +98,3 @@ def _valid(fork: Fork) -> tuple[Window, ...]:
     if not fork.valid_windows:
         raise MatrixError(f"fork {fork.fork} has no valid window, so it has no figures")
     return fork.valid_windows
-
-
-def _exp(log: float) -> float:
-    """Forks that differ by orders of magnitude: an upper end beyond what a float can say."""
-    return math.exp(log) if log < 709 else math.inf

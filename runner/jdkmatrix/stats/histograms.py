@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import binascii
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -19,9 +19,8 @@ from hdrh.codec import HdrCookieException, HdrLengthException
 from hdrh.histogram import HdrHistogram
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.load_results import Latency, SpectrumPoint
+from jdkmatrix.records.load_results import PERCENTILES, Latency, SpectrumPoint
 
-PERCENTILES = ("50", "90", "99", "99.9", "99.99")
 _SHARES = {percent: Fraction(percent) / 100 for percent in PERCENTILES}
 TICKS_PER_HALF_DISTANCE = 5
 _NS_PER_US = 1000.0
@@ -92,28 +91,14 @@ def _latency(histogram: HdrHistogram, encoded: str) -> Latency:
 
 @lru_cache(maxsize=1024)
 def merged_latency(encoded: tuple[str, ...]) -> Latency:
-    """The latency over the values of all histograms, cached. Pages, exports and verdicts ask for the same ones, and it
-    takes milliseconds.
+    """The latency over the values of all histograms: exact, because counts of equal buckets are added. Cached: pages,
+    exports and verdicts ask for the same ones, and it takes milliseconds.
 
     Raises:
-        MatrixError: as latency_from_histogram and merge.
+        MatrixError: as latency_from_histogram; or they have different ranges or precisions, or there is none.
     """
     if len(encoded) == 1:
         return latency_from_histogram(encoded[0])
-    merged = _merged(encoded)
-    return _latency(merged, _encode(merged))
-
-
-def merge(encoded: Sequence[str]) -> str:
-    """One histogram with the values of all: exact, because counts of equal buckets are added.
-
-    Raises:
-        MatrixError: one cannot be read, they have different ranges or precisions, or there is none.
-    """
-    return _encode(_merged(encoded))
-
-
-def _merged(encoded: Sequence[str]) -> HdrHistogram:
     if not encoded:
         raise MatrixError("no latency histogram to merge")
     histograms = [_decode(one) for one in encoded]
@@ -123,11 +108,7 @@ def _merged(encoded: Sequence[str]) -> HdrHistogram:
     merged = HdrHistogram(*shapes.pop())
     for histogram in histograms:
         merged.add(histogram)
-    return merged
-
-
-def _encode(histogram: HdrHistogram) -> str:
-    return str(histogram.encode().decode("ascii"))
+    return _latency(merged, str(merged.encode().decode("ascii")))
 
 
 def percentile_distribution(encoded: str) -> str:

@@ -39,6 +39,7 @@ CONFIDENCE = 0.95
 # Where the number of blocks was decided by looking at them (stopping.py): looking favours samples that scatter less
 # than the truth does, so that a nominal 95 % would cover 92 %.
 SEQUENTIAL_CONFIDENCE = 0.97
+_EXP_MAX = 709.0  # of a 64-bit float
 _ROUNDING = 1e-12  # what is smaller beside the values is rounding
 
 
@@ -49,6 +50,11 @@ def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tu
     mean = statistics.fmean(values)
     half = student_t(confidence, len(values)) * standard_error(values)
     return mean - half, mean + half
+
+
+def exp(log: float) -> float:
+    """Infinite beyond what a float can say: figures can differ by orders of magnitude."""
+    return math.exp(log) if log < _EXP_MAX else math.inf
 
 
 def p_of_zero(values: Sequence[float]) -> float:

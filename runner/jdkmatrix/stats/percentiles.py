@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.load_results import Latency, SpectrumPoint
+from jdkmatrix.records.load_results import PERCENTILES, Latency, SpectrumPoint
 from jdkmatrix.stats.forks import Summary, summarise
 
 # A percentile with fewer slower requests than this is the story of single requests, not of the executor.
@@ -43,8 +43,6 @@ def percentiles_over_forks(forks: Sequence[Latency], merged: Latency) -> dict[st
     Raises:
         MatrixError: there is no fork.
     """
-    from jdkmatrix.stats.histograms import PERCENTILES  # noqa: PLC0415 - see the package
-
     if not forks:
         raise MatrixError("percentiles over forks need at least one fork")
     return {
@@ -87,8 +85,6 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
 
 def _pool_spectra(parts: Sequence[Latency]) -> Latency:
     """Exact at the printed values of one spectrum, interpolated elsewhere."""
-    from jdkmatrix.stats.histograms import PERCENTILES  # noqa: PLC0415 - see the package
-
     values = sorted({point.value_us for part in parts for point in part.spectrum})
     total = sum(part.count for part in parts)
     cumulative = [sum(_count_at(part, value) for part in parts) for value in values]

@@ -177,10 +177,7 @@ def compare_protocols(
 
 
 def cost_in_turns(
-    numerators: Sequence[MeasuredFork],
-    denominators: Sequence[MeasuredFork],
-    found: Components,
-    rules: StoppingRules,
+    numerators: Sequence[MeasuredFork], denominators: Sequence[MeasuredFork], found: Components, rules: StoppingRules
 ) -> AsMeasured:
     """The cost of forks that took turns; `found`: from the log ratios of their rounds. They say nothing of a fixed
     length: forks of one block that stand minutes apart meet different states of the host, and how far these are apart

@@ -42,14 +42,6 @@ class Second:
     p99_us: float | None
 
 
-@dataclass(frozen=True)
-class At:
-    """A moment of the ramp, and what was asked for there."""
-
-    t_s: float
-    asked: float
-
-
 def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float = 0.0) -> float | None:
     """The end of the first second from which on the throughput stays at `level_rps` and nothing waits; None where the
     last of them come to less than `held_s`.
@@ -91,8 +83,8 @@ def latest_peak_s(load: LoadOverTime) -> float:
     return load.duration_s if isinstance(load, RampLoad) else (1 - HELD_SHARE) * load.duration_s
 
 
-def knee(seconds: Sequence[Second]) -> At | None:
-    """The point where p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above
+def knee(seconds: Sequence[Second]) -> Second | None:
+    """The second in which p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above
     `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without a p99 counts as above.
     None: it never does, or the load is shorter than that.
 
@@ -101,20 +93,16 @@ def knee(seconds: Sequence[Second]) -> At | None:
     """
     shortest_us = _shortest(tuple(second.p99_us for second in seconds))
     if shortest_us is None:
-        return At(seconds[0].t_s, seconds[0].asked) if len(seconds) >= KNEE_SECONDS else None
+        return seconds[0] if len(seconds) >= KNEE_SECONDS else None
     limit_us = KNEE_FACTOR * shortest_us
-    found = _first_run(seconds, KNEE_SECONDS, lambda second: second.p99_us is None or second.p99_us > limit_us)
-    return At(found.t_s, found.asked) if found else None
+    return _first_run(seconds, KNEE_SECONDS, lambda second: second.p99_us is None or second.p99_us > limit_us)
 
 
 def _shortest(latencies_us: Sequence[float | None]) -> float | None:
     """The lowest median of any `KNEE_SECONDS` in a row, all of which have one."""
-    runs = (_known(latencies_us[start : start + KNEE_SECONDS]) for start in range(len(latencies_us)))
-    return min((statistics.median(run) for run in runs if len(run) == KNEE_SECONDS), default=None)
-
-
-def _known(values: Sequence[float | None]) -> list[float]:
-    return [value for value in values if value is not None]
+    runs = (latencies_us[start : start + KNEE_SECONDS] for start in range(len(latencies_us) - KNEE_SECONDS + 1))
+    told = ([one for one in run if one is not None] for run in runs)
+    return min((statistics.median(run) for run in told if len(run) == KNEE_SECONDS), default=None)
 
 
 def backlog_until_s(seconds: Sequence[Second]) -> float | None:

@@ -19,9 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval, p_of_zero
-
-_EXP_MAX = 709.0  # of a 64-bit float
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, exp, mean_interval, p_of_zero
 
 
 @dataclass(frozen=True)
@@ -68,8 +66,8 @@ def paired_ratio(
 
 
 def of_logs(mean: float, interval: tuple[float, float], blocks: int, p_value: float) -> Ratio:
-    """The ratio behind logarithms; two arms that differ by orders of magnitude reach beyond what a float can say."""
-    low, high = (math.exp(end) if end < _EXP_MAX else math.inf for end in interval)
+    """The ratio behind logarithms."""
+    low, high = map(exp, interval)
     return Ratio(math.exp(mean), low, high, blocks, p_value)
 
 

@@ -33,20 +33,15 @@ def difference_of_logs(above: Sequence[float], below: Sequence[float], *, sequen
     if fewest < 2:
         return Ratio(math.exp(difference), None, None, fewest)
     confidence = SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE
-    low, high, p_value = _welch(difference, above, below, confidence)
-    return of_logs(difference, (low, high), fewest, sequential_p(p_value) if sequential else p_value)
-
-
-def _welch(
-    difference: float, above: Sequence[float], below: Sequence[float], confidence: float
-) -> tuple[float, float, float]:
-    """Ends of the interval, and the two-sided p-value of "no difference"."""
     one, other = standard_error(above) ** 2, standard_error(below) ** 2
     error = math.sqrt(one + other)
     if error == 0:
-        return difference, difference, p_without_scatter(difference)
-    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 - see the package
+        half, p_value = 0.0, p_without_scatter(difference)
+    else:
+        from scipy.special import stdtr, stdtrit  # noqa: PLC0415 - see the package
 
-    freedom = (one + other) ** 2 / (one**2 / (len(above) - 1) + other**2 / (len(below) - 1))
-    half = float(stdtrit(freedom, (1 + confidence) / 2)) * error
-    return difference - half, difference + half, 2 * float(stdtr(freedom, -abs(difference) / error))
+        freedom = (one + other) ** 2 / (one**2 / (len(above) - 1) + other**2 / (len(below) - 1))
+        half = float(stdtrit(freedom, (1 + confidence) / 2)) * error
+        p_value = 2 * float(stdtr(freedom, -abs(difference) / error))
+    ends = (difference - half, difference + half)
+    return of_logs(difference, ends, fewest, sequential_p(p_value) if sequential else p_value)

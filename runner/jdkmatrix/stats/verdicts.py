@@ -34,10 +34,8 @@ from typing import TypeVar
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.ratios import Ratio
 
-FAMILY_ERROR = (
-    0.05  # the chance of a page to name a difference where there is none; 1 - 0.95 is a little more in binary
-)
-
+# The chance of a page to name a difference where there is none; 1 - 0.95 is a little more in binary.
+FAMILY_ERROR = 0.05
 RELEVANT = 0.1  # the share from which on a difference matters where nothing else is promised: a choice
 
 Key = TypeVar("Key", bound=Hashable)

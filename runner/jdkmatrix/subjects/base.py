@@ -22,9 +22,11 @@ class SubjectKind(Protocol):
 
     def database(self, matrix: Matrix, cell: CellKey) -> Database | None:
         """None where the cell keeps nothing in one."""
+        return None
 
     def driver_cpus(self, matrix: Matrix) -> int:
         """How many a load driver needs beside it."""
+        return 0
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
         """How long a fork takes, start and warm-up included."""
@@ -37,9 +39,11 @@ class SubjectKind(Protocol):
 
     def why_never(self, matrix: Matrix, cell: CellKey) -> str | None:
         """Why it cannot be measured, whatever parts there are; None where nothing is known against it."""
+        return None
 
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         """Why it cannot be measured with these parts; None where it can. Its JDK is there."""
+        return None
 
     def jvm_options(self, matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
         """The options of its JVM without those of its executor's tuning."""

@@ -19,7 +19,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.confinement import AffinityConfiner
+from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.reasons import Reason
@@ -129,7 +129,7 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.setattr(running, "SiteBetweenBlocks", partial(SiteBetweenBlocks, clock=lambda: 0.0))
     monkeypatch.setattr(recording, "boot_id", lambda: made.boot)
     monkeypatch.setattr(recording, "source_revision", lambda *_: made.commit)
-    monkeypatch.setattr(running, "measuring", lambda: nullcontext(AffinityConfiner("made up")))
+    monkeypatch.setattr(running, "measuring", lambda: nullcontext(Confiner(None, "made up")))
     monkeypatch.setattr(module, "measure_fork", made.script)
     return made
 

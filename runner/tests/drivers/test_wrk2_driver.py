@@ -16,7 +16,7 @@ import pytest
 
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.drivers import wrk2
-from jdkmatrix.drivers.base import DriverError
+from jdkmatrix.drivers.base import DriverError, Edge
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
 from tests.support.project import RECORDED
 from tests.support.wrk2_bench import COUNTS_S, LOAD, URL, Bench, bench, executable
@@ -84,7 +84,7 @@ def test_none_at_all(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- running it
 
 
-class Heard:
+class Heard(Edge):
     """An edge, with what was said when (s, CLOCK_MONOTONIC)."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ def test_a_phase_counts_from_the_moment_at_which_its_edge_is_heard(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The stand-in says how much CPU time it took in all; what it took until the edge is not the phase's."""
-    monkeypatch.setattr(wrk2, "lead_s", lambda load, threads: 0.15)
+    monkeypatch.setattr(wrk2, "calibrated_s", lambda connections, threads: 0.15)
     heard = Heard()
     with bench.session("calculate") as session:
         result = session.run(LOAD, COUNTS_S, label="window-1", edge=heard)
@@ -211,7 +211,7 @@ def children() -> set[int]:
 def test_a_hanging_driver_is_stopped(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     before = children()
     monkeypatch.setattr(wrk2, "_bound_s", lambda target, load, lasts_s: 0.2)
-    monkeypatch.setattr(wrk2, "lead_s", lambda load, threads: 0.1)
+    monkeypatch.setattr(wrk2, "calibrated_s", lambda connections, threads: 0.1)
     with bench.session("hang") as session, pytest.raises(DriverError, match="had not ended after 0 s and was stopped"):
         session.run(LOAD, COUNTS_S, label="window-1")
     assert children() <= before

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import Load, RampLoad, RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import Phase
-from jdkmatrix.drivers.wrk2_schedule import asked_s, cannot_measure, cannot_send, due_requests, lead_s, thread_count
+from jdkmatrix.drivers.wrk2_figures import calibrated_s
+from jdkmatrix.drivers.wrk2_schedule import asked_s, cannot_measure, cannot_send, due_requests, thread_count
 
 
 def rate(rate_rps: float, connections: int = 50) -> RateLoad:
@@ -76,7 +77,7 @@ def test_what_wrk2_cannot_measure(load: RateLoad, window_s: float, reason: str |
 def test_what_it_can_measure_has_the_rate_that_it_is_to_have(load: RateLoad, cpus: int, duration_s: float) -> None:
     assume(cannot_measure(Phase(load, duration_s, timeout_s=10, cpus=cpus)) is None)
     threads = thread_count(load.connections, cpus)
-    lead, lasts_s = lead_s(load, threads), asked_s(load, threads, duration_s)
+    lead, lasts_s = calibrated_s(load.connections, threads), asked_s(load, threads, duration_s)
     assert lead + duration_s <= lasts_s < lead + duration_s + 1
     assert lead == pytest.approx(10 + 0.005 * load.connections / threads), "all are open by then"
     assert 0.85 < due_requests(load, threads, lead, lasts_s) / (load.rate_rps * (lasts_s - lead)) < 1.15

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.fork.affinity import astray
-from jdkmatrix.fork.confinement import AffinityConfiner, CgroupConfiner, Confiner, Role, confinement
+from jdkmatrix.fork.confinement import Confiner, Role, confinement
 from jdkmatrix.fork.measure_fork import measure_fork
-from jdkmatrix.host import launch
-from jdkmatrix.host.cgroup_cpuset import CpuGroup, CpuGroups
+from jdkmatrix.host import cgroup_folders, launch
+from jdkmatrix.host.cgroup_cpuset import CpuGroup
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.cpusets import CpuSets
@@ -107,9 +107,9 @@ def test_nothing_is_left_when_the_run_fails(kernel: MadeUpKernel) -> None:
 # --------------------------------------------------------------------------------------------------------- a fork
 def test_a_fork_starts_wide_and_is_then_closed_in(kernel: MadeUpKernel, waiting: subprocess.Popen[bytes]) -> None:
     with confinement(probe(kernel.proc), ALLOWED) as made:
-        assert isinstance(made, CgroupConfiner)
         confiner = replace(made, proc=kernel.proc)
         folder = confiner.group("sut", {SUT, DRIVER})
+        assert folder is not None
         assert CpuGroup(folder).cpus == tuple(sorted({SUT, DRIVER}))
         kernel.show_threads(waiting.pid, {waiting.pid: folder})
         confiner.confine(waiting.pid, {SUT})
@@ -121,9 +121,9 @@ def test_a_fork_starts_wide_and_is_then_closed_in(kernel: MadeUpKernel, waiting:
 
 def test_a_thread_that_was_moved_out_is_found(kernel: MadeUpKernel, waiting: subprocess.Popen[bytes]) -> None:
     with confinement(probe(kernel.proc), ALLOWED) as made:
-        assert isinstance(made, CgroupConfiner)
         confiner = replace(made, proc=kernel.proc)
         folder = confiner.group("sut", {SUT})
+        assert folder is not None
         kernel.show_threads(waiting.pid, {waiting.pid: folder, 7: folder, 8: kernel.parent, 9: kernel.parent})
         with pytest.raises(CgroupError, match=f"2 threads of process {waiting.pid} are not in the cgroup"):
             confiner.confine(waiting.pid, {SUT})
@@ -131,8 +131,8 @@ def test_a_thread_that_was_moved_out_is_found(kernel: MadeUpKernel, waiting: sub
         assert CpuGroup(folder).outside(1, kernel.proc) == (), "there is no such process"
 
 
-class Refused(AffinityConfiner):
-    def group(self, role: Role, cpus: Collection[int]) -> None:
+class Refused(Confiner):
+    def group(self, role: Role, cpus: Collection[int]) -> Path | None:
         raise CgroupError(f"{role}: the kernel takes no CPUs any more")
 
 
@@ -159,7 +159,7 @@ def fork_with(confiner: Confiner, folder: Path) -> Fork:
 
 
 def test_a_fork_whose_cgroup_breaks_fails_with_its_reason(tmp_path: Path) -> None:
-    broken = fork_with(Refused("-"), tmp_path)
+    broken = fork_with(Refused(None, "-"), tmp_path)
     assert broken.status is Status.FAILED
     assert [(reason.code, reason.message) for reason in broken.reasons] == [
         ("confinement", "sut: the kernel takes no CPUs any more")
@@ -171,18 +171,19 @@ def test_the_server_is_started_in_its_cgroup_and_the_fork_says_how_it_was_pinned
 ) -> None:
     with confinement(probe(kernel.proc), ALLOWED) as confiner:
         group = CpuGroup(next(kernel.parent.glob("*-sut-*")))
-        before = group.pids
+        before = cgroup_folders.members(group.folder)
         fork = fork_with(confiner, tmp_path)
-        assert (len(group.pids), group.pids != before) == (1, True), "the pretended kernel keeps the last that joined"
+        now = cgroup_folders.members(group.folder)
+        assert (len(now), now != before) == (1, True), "the pretended kernel keeps the last that joined"
         assert group.cpus == tuple(sorted({SUT, DRIVER})), "the compiler's too, until the server is warm"
     assert [reason.code for reason in fork.reasons] == ["server"]
     assert (fork.confinement.method, fork.confinement.why_not_cgroup) == ("cgroup cpuset", None)
-    other = fork_with(AffinityConfiner("it is not permitted"), tmp_path).confinement
+    other = fork_with(Confiner(None, "it is not permitted"), tmp_path).confinement
     assert (other.method, other.why_not_cgroup) == ("sched_setaffinity", "it is not permitted")
 
 
 def test_affinity_confines_and_has_no_cgroup(waiting: subprocess.Popen[bytes]) -> None:
-    confiner: Confiner = AffinityConfiner("it is not permitted")
+    confiner = Confiner(None, "it is not permitted")
     assert confiner.group("driver", {DRIVER}) is None
     confiner.confine(waiting.pid, {SUT})
     assert os.sched_getaffinity(waiting.pid) == {SUT}
@@ -199,9 +200,11 @@ def test_whatever_the_cells_ask_for_in_turn_each_gets_just_that(cells: list[tupl
         (kernel.parent / "cgroup.subtree_control").write_text("cpuset")
         for role in ("sut", "driver"):
             kernel.make(kernel.parent / role)
-        confiner = CgroupConfiner(CpuGroups({role: CpuGroup(kernel.parent / role) for role in ("sut", "driver")}))
+        roles: tuple[Role, ...] = ("sut", "driver")
+        confiner = Confiner({role: CpuGroup(kernel.parent / role) for role in roles}, None)
         for sut, driver in cells:
             wide, others = confiner.group("sut", sut | driver), confiner.group("driver", driver)
+            assert wide is not None and others is not None
             assert {*CpuGroup(wide).cpus} == sut | driver
             assert {*CpuGroup(others).cpus} == driver
             confiner.group("sut", sut)

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.host.cgroup_cpuset import CpuGroup, cpu_groups, why_not
+from jdkmatrix.host import cgroup_folders
+from jdkmatrix.host.cgroup_cpuset import CPUSET, cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
-from jdkmatrix.host.cgroup_tree import CgroupState, probe, remove_leftovers
+from jdkmatrix.host.cgroup_tree import CgroupState, probe, remove_leftovers, why_not
 from tests.support.cgroup_doubles import MadeUpKernel
 
 FREE = CgroupState(
@@ -61,7 +62,7 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     ],
 )
 def test_what_speaks_against_it_is_said(state: CgroupState | None, reason: str) -> None:
-    said = why_not(state)
+    said = why_not(state, CPUSET)
     assert said
     assert reason in said
     with pytest.raises(CgroupError, match="no cpusets by cgroup"), cpu_groups(state, {"sut": [1]}):
@@ -79,7 +80,7 @@ def test_what_speaks_against_it_is_said(state: CgroupState | None, reason: str) 
     ],
 )
 def test_children_are_threaded_where_the_parent_has_processes(state: CgroupState, threaded: bool) -> None:
-    assert why_not(state) is None
+    assert why_not(state, CPUSET) is None
     assert state.threaded == threaded
 
 
@@ -123,8 +124,8 @@ def test_a_place_above_the_mounted_part_is_not_left(kernel: MadeUpKernel) -> Non
 def test_groups_are_made_filled_and_removed(kernel: MadeUpKernel, sleeper: subprocess.Popen[bytes]) -> None:
     with cpu_groups(probe(kernel.proc), {"sut": [3, 2], "driver": [0]}) as groups:
         assert (groups["sut"].cpus, groups["driver"].cpus) == ((2, 3), (0,))
-        groups["sut"].add(sleeper.pid)
-        assert groups["sut"].pids == (sleeper.pid,)
+        cgroup_folders.add(groups["sut"].folder, sleeper.pid)
+        assert cgroup_folders.members(groups["sut"].folder) == (sleeper.pid,)
         groups["sut"].limit_to([3])
         assert groups["sut"].cpus == (3,)
     assert kernel.writes == [
@@ -190,7 +191,7 @@ def test_a_process_that_is_gone_cannot_be_moved(tmp_path: Path) -> None:
     kernel = MadeUpKernel(tmp_path)
     (kernel.parent / "cgroup.procs").unlink()
     with pytest.raises(CgroupError, match=r"cannot write '1' to .*cgroup\.procs: No such file"):
-        CpuGroup(kernel.parent).add(1)
+        cgroup_folders.add(kernel.parent, 1)
 
 
 def test_leftovers_go_only_when_they_are_ours_and_nobody_owns_them(tmp_path: Path) -> None:
@@ -208,7 +209,7 @@ def test_leftovers_go_only_when_they_are_ours_and_nobody_owns_them(tmp_path: Pat
 def test_on_this_machine_it_works_or_says_why_not(sleeper: subprocess.Popen[bytes]) -> None:
     """Where the kernel lets us, a real process is really pinned; elsewhere the reason is the one that was foretold."""
     state = probe()
-    reason = why_not(state)
+    reason = why_not(state, CPUSET)
     cpu = max(os.sched_getaffinity(0))
     if state is None or reason:
         assert reason
@@ -217,8 +218,8 @@ def test_on_this_machine_it_works_or_says_why_not(sleeper: subprocess.Popen[byte
         return
     before = {path.name for path in state.parent.glob("*/")}
     with cpu_groups(state, {"sut": [cpu], "driver": [min(os.sched_getaffinity(0))]}) as groups:
-        groups["sut"].add(sleeper.pid)
-        assert groups["sut"].pids == (sleeper.pid,)
+        cgroup_folders.add(groups["sut"].folder, sleeper.pid)
+        assert cgroup_folders.members(groups["sut"].folder) == (sleeper.pid,)
         assert os.sched_getaffinity(sleeper.pid) == {cpu}
         assert groups["sut"].folder.name in Path(f"/proc/{sleeper.pid}/cgroup").read_text()
     assert {path.name for path in state.parent.glob("*/")} == before

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.limit_outcome import outcomes
-from jdkmatrix.fork.limit_watch import Sighting, Usage, exceeded, held_back
+from jdkmatrix.fork.limit_watch import Sighting, exceeded, held_back
 from jdkmatrix.host.cgroup_cpuset import cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
@@ -26,7 +26,7 @@ from jdkmatrix.host.limits import (
     why_no_limit,
     why_no_quota,
 )
-from jdkmatrix.records.limits import LimitHit
+from jdkmatrix.records.limits import LimitHit, LimitName
 from tests.support.cgroup_doubles import MadeUpKernel
 
 ALL = Limits(threads_max=200, memory_bytes_max=300 << 20, open_files_max=512)
@@ -250,9 +250,10 @@ def test_limits_of_a_killed_runner_are_removed(kernel: MadeUpKernel) -> None:
 # ----------------------------------------------------------------------------------------------- the watch's decision
 @given(st.integers(0, 1000), st.integers(0, 1 << 32))
 def test_the_watch_sees_what_is_more_than_allowed(threads: int, rss_bytes: int) -> None:
-    found = exceeded(Usage(threads, rss_bytes), ALL)
+    usage: dict[LimitName, int] = {"threads": threads, "memory": rss_bytes}
+    found = exceeded(usage, ALL)
     assert ("threads" in found) == (threads > 200) and ("memory" in found) == (rss_bytes > 300 << 20)
-    assert exceeded(Usage(threads, rss_bytes), Limits()) == {}
+    assert exceeded(usage, Limits()) == {}
 
 
 def test_memory_that_was_taken_back_from_files_is_no_limit_that_was_hit() -> None:
@@ -271,7 +272,8 @@ NO_THREAD = [
 
 def hits(lines: list[str], *seen: Sighting, limits: Limits = ALL, **counted: int) -> Sequence[LimitHit]:
     counters = LimitCounters(**counted)
-    return outcomes(who="the server", limits=limits, counters=counters, seen=seen, log_lines=lines)
+    sightings = {one.limit: one for one in seen}
+    return outcomes(who="the server", limits=limits, counters=counters, seen=sightings, log_lines=lines)
 
 
 def test_threads_that_the_kernel_refused() -> None:

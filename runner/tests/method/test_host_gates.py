@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
-from jdkmatrix.fork.runner_affinity import cpus_beside
+from jdkmatrix.fork.affinity import cpus_beside
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import beside_peers, refusals, window_reasons

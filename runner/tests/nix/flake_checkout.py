@@ -24,7 +24,7 @@ from typing import Any
 
 from jdkmatrix.jdks import resolve
 from jdkmatrix.jdks.catalogue import load_catalogue
-from jdkmatrix.provision import artefacts, hosttools, maven
+from jdkmatrix.provision import artefacts, hosttools, maven, seal
 from jdkmatrix.provision.cache import cache_dir, locked
 from jdkmatrix.provision.debian import elf
 from jdkmatrix.provision.seal import files_sha256
@@ -240,7 +240,7 @@ def _packed(home: Path, folder: Path) -> str:
                     if file.is_file() and not {*inside.parts} & {*_NOT_PACKED}:
                         packed.add(file, Path("jdk", inside))
         partial.rename(archive)
-    sha256 = artefacts.sha256_of(archive)
+    sha256 = seal.sha256_of(archive)
     if not (folder / sha256).exists():
         (folder / sha256).hardlink_to(archive)
     return sha256

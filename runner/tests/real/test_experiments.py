@@ -17,7 +17,7 @@ import pytest
 from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
-from jdkmatrix.fork.confinement import AffinityConfiner
+from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.provision.project import Project
@@ -95,7 +95,7 @@ def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duration_s: fl
     mine: Sequence[int] = sorted(os.sched_getaffinity(0))
     cpus = CpuSets(sut=(mine[-1],), driver=(), remote=(mine[0],), overlapped=False, shares_cores=False)
     calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
-    confiner = AffinityConfiner("not tried in this test")
+    confiner = Confiner(None, "not tried in this test")
     shared = usual(window_s=duration_s)
     ((_, made),) = assemble(
         matrix, shared["profile"], parts, {key: cpus}, calibration, shared["host"], confiner, Flags(confiner)

@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.histograms import PERCENTILES, _buckets, latency_from_histogram, merge, percentile_distribution
+from jdkmatrix.records.load_results import PERCENTILES
+from jdkmatrix.stats.histograms import (
+    _buckets,
+    latency_from_histogram,
+    merged_latency,
+    percentile_distribution,
+)
 from tests.support.project import RECORDED
 
 HOUR_NS = 3600 * 10**9
@@ -65,7 +71,7 @@ def test_spectrum_ticks() -> None:
 
 @given(st.lists(VALUES, min_size=1, max_size=5))
 def test_merging_loses_nothing(parts: list[list[int]]) -> None:
-    merged = latency_from_histogram(merge([encode(part) for part in parts]))
+    merged = merged_latency(tuple(encode(part) for part in parts))
     whole = latency_from_histogram(encode([value for part in parts for value in part]))
     assert merged.model_copy(update={"histogram": None}) == whole.model_copy(update={"histogram": None})
 
@@ -80,9 +86,9 @@ def test_unreadable() -> None:
 
 def test_only_equal_shapes_are_merged() -> None:
     with pytest.raises(MatrixError, match="no latency histogram"):
-        merge([])
+        merged_latency(())
     with pytest.raises(MatrixError, match="different shape"):
-        merge([encode([1]), encode([1], digits=2)])
+        merged_latency((encode([1]), encode([1], digits=2)))
 
 
 @given(VALUES, st.sampled_from([1, 1000]), st.sampled_from([2, 3]))

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.load_results import Latency, SpectrumPoint
+from jdkmatrix.records.load_results import PERCENTILES, Latency, SpectrumPoint
 from jdkmatrix.stats.forks import summarise
-from jdkmatrix.stats.histograms import PERCENTILES, latency_from_histogram, merge
+from jdkmatrix.stats.histograms import latency_from_histogram, merged_latency
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
 from tests.support.served_windows import latency
 
@@ -43,8 +43,8 @@ def encoded(parts: list[Latency]) -> list[str]:
 def test_merged_exactly_with_the_interval_of_the_forks() -> None:
     forks = [windows(level, seed) for seed, level in enumerate((900, 1000, 1100, 1000))]
     found = over(forks)
-    together = latency_from_histogram(merge([histogram for fork in forks for histogram in encoded(fork)]))
-    alone = [latency_from_histogram(merge(encoded(fork))).percentiles_us["99"] for fork in forks]
+    together = merged_latency(tuple(histogram for fork in forks for histogram in encoded(fork)))
+    alone = [merged_latency(tuple(encoded(fork))).percentiles_us["99"] for fork in forks]
     assert found["99"].merged_us == together.percentiles_us["99"]
     assert found["99"].forks == summarise(alone)
     interval = found["99"].forks

@@ -8,6 +8,7 @@ script runs: `dpkg-deb -x` unpacks the files, and `elf.relocate` points them at 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host import launch
 from jdkmatrix.provision.cache import cache_dir, locked
 from jdkmatrix.provision.debian.sources import AptSource, debian_archive, for_suite, own_suite, read_sources
 
@@ -212,12 +214,11 @@ def _archive() -> AptSource:
     return found
 
 
-def _os_release(path: Path = Path("/etc/os-release")) -> dict[str, str]:
+def _os_release() -> dict[str, str]:
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        return platform.freedesktop_os_release()
     except OSError:
         return {}
-    return {key: value.strip("\"'") for key, _, value in (line.partition("=") for line in lines)}
 
 
 def _point_inside(root: Path) -> None:
@@ -237,16 +238,8 @@ def _point_inside(root: Path) -> None:
 
 def _run(*command: str, cwd: Path | None = None) -> str:
     try:
-        done = subprocess.run(
-            command,
-            cwd=cwd,
-            env={**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_APT_LIMIT_S,
-            check=False,
-        )
+        environment = {**os.environ, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+        done = launch.ask(command, timeout_s=_APT_LIMIT_S, env=environment, cwd=cwd)
     except subprocess.TimeoutExpired:
         raise MatrixError(f"{command[0]} did not finish within {_APT_LIMIT_S} s") from None
     if done.returncode != 0:

@@ -6,7 +6,7 @@ Formats: sources.list(5), one-line ("deb [options] URI SUITE COMPONENT…") and 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,16 +22,6 @@ class AptSource:
     suites: tuple[str, ...]
     components: tuple[str, ...]
     signed_by: str | None = None
-
-
-def parse_one_line(text: str) -> list[AptSource]:
-    """The `deb` lines of a *.list file."""
-    return list(_one_line(text))
-
-
-def parse_deb822(text: str) -> list[AptSource]:
-    """The enabled `Types: deb` stanzas of a *.sources file."""
-    return list(_deb822(text))
 
 
 def debian_archive(sources: Iterable[AptSource], codename: str | None) -> AptSource | None:
@@ -78,32 +68,30 @@ def _own_names(codename: str | None) -> frozenset[str]:
     return _MAIN_SUITES | ({codename} if codename else set())
 
 
-def _one_line(text: str) -> Iterator[AptSource]:
+def parse_one_line(text: str) -> list[AptSource]:
+    """The `deb` lines of a *.list file."""
+    found = []
     for line in text.splitlines():
         match = _ONE_LINE.match(line.partition("#")[0].strip())
         if match is None:
             continue
         options = dict(o.split("=", 1) for o in (match["options"] or "").split() if "=" in o)
-        yield AptSource(
-            uris=(match["uri"],),
-            suites=(match["suite"],),
-            components=tuple(match["components"].split()),
-            signed_by=options.get("signed-by"),
-        )
+        components = tuple(match["components"].split())
+        found.append(AptSource((match["uri"],), (match["suite"],), components, options.get("signed-by")))
+    return found
 
 
-def _deb822(text: str) -> Iterator[AptSource]:
+def parse_deb822(text: str) -> list[AptSource]:
+    """The enabled `Types: deb` stanzas of a *.sources file."""
+    found = []
     kept = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for stanza in re.split(r"\n\s*\n", kept):
         fields = _fields(stanza)
         if "deb" not in fields.get("types", "").split() or fields.get("enabled", "yes").lower() in ("no", "false"):
             continue
-        yield AptSource(
-            uris=tuple(fields.get("uris", "").split()),
-            suites=tuple(fields.get("suites", "").split()),
-            components=tuple(fields.get("components", "").split()),
-            signed_by=fields.get("signed-by") or None,
-        )
+        uris, suites, components = (tuple(fields.get(name, "").split()) for name in ("uris", "suites", "components"))
+        found.append(AptSource(uris, suites, components, fields.get("signed-by") or None))
+    return found
 
 
 def _fields(stanza: str) -> dict[str, str]:

@@ -15,7 +15,6 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Self
 
 from jdkmatrix.host.cpusets import CpuSets
@@ -111,12 +110,8 @@ class HostWatch:
 
     def __init__(self, remote_pid: int | None) -> None:
         self._remote_pid = remote_pid
-        self._moments: list[Moment] = []
+        self.moments: list[Moment] = []
         self._children_ns = _children_cpu_ns()
-
-    @property
-    def moments(self) -> Sequence[Moment]:
-        return tuple(self._moments)
 
     def follow(self, pid: int) -> Pace:
         """Reads between enter and exit; stops by itself when the program ends."""
@@ -126,16 +121,14 @@ class HostWatch:
         self._read(0)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *stopped: object) -> None:
         # A remote system that is gone is told of by who asks it for its figures.
         with suppress(SutGoneError):
             # The program's own clock has gone with it; what it used counts for whoever waited for it.
             self._read(_children_cpu_ns() - self._children_ns)
 
     def _read(self, program_cpu_ns: int) -> None:
-        self._moments.append(
+        self.moments.append(
             Moment(
                 host=read_host(),
                 program_cpu_ns=program_cpu_ns,

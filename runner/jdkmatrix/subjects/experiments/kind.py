@@ -12,6 +12,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
+from jdkmatrix.subjects.base import SubjectKind
 from jdkmatrix.subjects.experiments.measurement import FOLDER, NO_TURNS, ProgramCell
 from jdkmatrix.subjects.parts import Parts
 
@@ -20,17 +21,11 @@ _MAIN = "jdkmatrix.standalone.Main"
 _START_S = 5.0
 
 
-class Experiments:
+class Experiments(SubjectKind):
     """An experiment loads itself: nothing is beside it but the remote system that some of them call."""
 
     def remote(self, matrix: Matrix, cell: CellKey) -> RemoteAnswers | None:
         return matrix.experiments[cell.workload].calls
-
-    def database(self, matrix: Matrix, cell: CellKey) -> None:
-        return None
-
-    def driver_cpus(self, matrix: Matrix) -> int:
-        return 0
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
         measured_s = profile.windows * profile.window_s
@@ -44,12 +39,6 @@ class Experiments:
 
     def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str:
         return NO_TURNS
-
-    def why_never(self, matrix: Matrix, cell: CellKey) -> None:
-        return None
-
-    def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
-        return None
 
     def jvm_options(self, matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
         experiment = matrix.experiments[cell.workload]

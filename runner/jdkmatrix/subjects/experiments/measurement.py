@@ -93,7 +93,7 @@ class ProgramMeasurement:
         self.fork.command = self._command(remote)
         self.listener.step(f"running {self.cell.workload.experiment}")
         with limited(cell.limits, cell.confiner.group("sut", cpus.sut)) as box:
-            self.fork.limits = box.enforced
+            self.fork.limits = box.plan.enforced
             if remote:
                 remote.stats(reset=True)
             self.clock_speed_before = read_clock_speed(cpus.sut[-1])
@@ -117,7 +117,8 @@ class ProgramMeasurement:
             self.host = stretch.pressure(cpus, irq_time_accounting=cell.host.irq_time_accounting)
             self.host_span_s = stretch.duration_s
         self._judge(stretch, self.host)
-        self.listener.step(_words(self.result))
+        problem = self.result.problem
+        self.listener.step(f"{self.result.outcome}: {problem.message}" if problem else self.result.outcome)
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         """A limit that was hit is a finding; any other reason is a gate that was not passed."""
@@ -139,10 +140,6 @@ class ProgramMeasurement:
     def _duration_s(self) -> float:
         return self.cell.profile.windows * self.cell.profile.window_s
 
-    @property
-    def _longest_s(self) -> float:
-        return self.cell.workload.longest_s(self.fork.planned.key, self.cell.load, self._duration_s)
-
     def _command(self, remote: RemoteProcess | None) -> tuple[str, ...]:
         cell = self.cell
         given = Given(
@@ -162,7 +159,8 @@ class ProgramMeasurement:
             box.watch(process.pid, process.kill, started_ns=started_ns),
             host.follow(process.pid),
         ):
-            return _wait(process, self._longest_s + _SPARE_S)
+            longest_s = self.cell.workload.longest_s(self.fork.planned.key, self.cell.load, self._duration_s)
+            return _wait(process, longest_s + _SPARE_S)
 
     @contextmanager
     def _process(self, box: ResourceLimits) -> Iterator[subprocess.Popen[bytes]]:
@@ -172,7 +170,7 @@ class ProgramMeasurement:
                 self.fork.command,
                 cpus=self.cell.cpu_sets.sut,
                 cgroups=box.cgroups,
-                open_files_max=box.open_files_max,
+                open_files_max=box.plan.open_files_max,
                 env=launch.clean_environment(),
                 stdout=out,
                 stderr=err,
@@ -236,7 +234,3 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
         return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
         raise ProgramError(f"the program had not ended after {timeout_s:.0f} s") from None
-
-
-def _words(result: ProgramResult) -> str:
-    return result.outcome if result.problem is None else f"{result.outcome}: {result.problem.message}"

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.figures.unsteady import why_not_steady
 from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid
 from jdkmatrix.method.warmup import is_calm
-from jdkmatrix.probes.memory import MemorySampler
-from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.records.forks import Audit, BurnCheck, Proof
+from jdkmatrix.records.memory import MemoryReading
 from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.windows import Capacity, Warmup, Window
+from jdkmatrix.records.windows import Capacity, Sample, Warmup, Window
 from jdkmatrix.stats.capacity import is_known
 
 
 @dataclass
 class Findings:
+    """The fields of `Fork` of the same names; `samples` and `memory` grow while their samplers run."""
+
     driver_command: tuple[str, ...] = ()
     first_response_s: float | None = None
     proof: Proof | None = None
@@ -28,8 +29,8 @@ class Findings:
     warmup: Warmup | None = None
     windows: list[Window] = field(default_factory=list)
     capacity: Capacity | None = None
-    sampler: Sampler | None = None
-    memory: MemorySampler | None = None
+    samples: Sequence[Sample] = ()
+    memory: Sequence[MemoryReading] = ()
     audit: Audit | None = None
 
     def judged(self, rules: Matrix) -> tuple[Status, tuple[Reason, ...]]:
@@ -50,18 +51,3 @@ class Findings:
             message = f"the search for the capacity came to no end: {self.capacity.outcome}"
             reasons.append(Reason(code="no-capacity", message=message))
         return status, tuple(reasons)
-
-    def record(self) -> dict[str, Any]:
-        return {
-            "driver_command": self.driver_command,
-            "first_response_s": self.first_response_s,
-            "proof": self.proof,
-            "outside": self.outside,
-            "burn_check": self.burn_check,
-            "warmup": self.warmup,
-            "windows": tuple(self.windows),
-            "capacity": self.capacity,
-            "samples": self.sampler.samples if self.sampler else (),
-            "memory": self.memory.readings if self.memory else (),
-            "audit": self.audit,
-        }

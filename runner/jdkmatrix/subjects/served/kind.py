@@ -9,12 +9,7 @@ from typing import Any
 from jdkmatrix.config.cell_loads import basis_of
 from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.domain.applications import (
-    BANKING_ACCOUNTS,
-    DATABASE_CONNECTIONS,
-    DATABASE_WAIT_MS_MAX,
-    REMOTE_CLIENT,
-)
+from jdkmatrix.domain.applications import BANKING_ACCOUNTS, DATABASE_CONNECTIONS, DATABASE_WAIT_MS_MAX, REMOTE_CLIENT
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import RateLoad
@@ -178,15 +173,12 @@ def _own_parts(parts: Parts, cell: CellKey, workload: Workload) -> OwnParts | No
 
 def _properties(workload: Workload) -> dict[str, str]:
     """System properties of the application, beside the address of the remote system or the database."""
-    accounts = {BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {}
-    client = {REMOTE_CLIENT: workload.client} if workload.client else {}
-    return {**accounts, **client, **_of_database(workload.database)}
-
-
-def _of_database(asked: Database | None) -> dict[str, str]:
-    if asked is None:
-        return {}
-    return {DATABASE_CONNECTIONS: str(asked.connections), DATABASE_WAIT_MS_MAX: str(asked.wait_ms_max)}
+    found = {BANKING_ACCOUNTS: str(workload.accounts)} if workload.accounts else {}
+    if workload.client:
+        found[REMOTE_CLIENT] = workload.client
+    if asked := workload.database:
+        found |= {DATABASE_CONNECTIONS: str(asked.connections), DATABASE_WAIT_MS_MAX: str(asked.wait_ms_max)}
+    return found
 
 
 def _mix(matrix: Matrix, workload: Workload, cell: CellKey) -> RequestMix | None:

@@ -29,9 +29,9 @@ from jdkmatrix.method.gate import WindowContext
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.probes.jcmd import dump_threads
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
-from jdkmatrix.probes.thread_dump import dump_threads
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.blocking import block_at_most
@@ -107,7 +107,7 @@ class ServedMeasurement:
         return self.found.judged(self.cell.matrix)
 
     def record(self) -> dict[str, Any]:
-        return self.found.record()
+        return vars(self.found)
 
     @property
     def _kind(self) -> LoadKind[Any]:
@@ -139,13 +139,13 @@ class ServedMeasurement:
         cell, rules = self.cell, self.cell.matrix.server
         self.fork.command = tuple(launch.command)
         with limited(cell.limits, cell.confiner.group("sut", self._jit_cpus)) as box:
-            self.fork.limits = box.enforced
+            self.fork.limits = box.plan.enforced
             with (
                 ServerProcess(
                     launch,
                     cpus=cell.cpu_sets.sut,
                     cgroups=box.cgroups,
-                    open_files_max=box.open_files_max,
+                    open_files_max=box.plan.open_files_max,
                     rules=rules,
                 ) as server,
                 Watchdog(self.fork.log_dir, rules, server.kill) as watchdog,
@@ -211,7 +211,7 @@ class ServedMeasurement:
                     has_gauges=own is None,
                 )
             )
-            found.sampler = sampler
+            found.samples = sampler.samples
             if own:
                 check_own(server, connection, cell.instance, own.example)
             else:
@@ -236,7 +236,7 @@ class ServedMeasurement:
                 if own:
                     self.listener.step("looking from outside on which threads it serves")
                     closed = SaturateLoad(connections=cell.load.connections)
-                    found.outside, bench.carriers.names = prove_from_outside(
+                    found.outside, bench.carriers = prove_from_outside(
                         server.pid,
                         base_of(key.executor),
                         own.example,
@@ -324,7 +324,7 @@ class ServedMeasurement:
         with MemorySampler(
             server.pid, launch.base_url, instance.java, instance.vm, started_ns=server.started_ns, every_s=every_s
         ) as sampler:
-            self.found.memory = sampler
+            self.found.memory = sampler.readings
             yield
 
     def _check_burn(self, connection: Connection) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from jdkmatrix.domain.loads import Load
-from jdkmatrix.drivers.base import DriverSession
+from jdkmatrix.drivers.base import DriverSession, Edge
 from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.remote import RemoteProcess
@@ -17,16 +17,8 @@ from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.http import Connection, NoAnswerError
 from jdkmatrix.host.limit_groups import QuotaCounters
 from jdkmatrix.probes.cpu_balance import Used
-from jdkmatrix.probes.host import HostReading, pressure, read_host
-from jdkmatrix.probes.process import (
-    Glance,
-    Reading,
-    SutGoneError,
-    ThreadCounters,
-    cpu_time_ns,
-    glance,
-    read_threads,
-)
+from jdkmatrix.probes.host import pressure, read_host
+from jdkmatrix.probes.process import Glance, Reading, SutGoneError, cpu_time_ns, glance, read_threads
 from jdkmatrix.probes.sampler import GAUGES_TIMEOUT_S, Sampler, read_gauges
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.probes.usage import rises, throttling, usage
@@ -44,7 +36,8 @@ _QUIET_POLL_S = 0.25
 
 @dataclass(frozen=True)
 class Observed:
-    """`t_s`: when the load began, since the server's start. `readings`: where they span what was answered."""
+    """The fields of `Window` of the same names. `t_s`: when the load began, since the server's start. `readings`: where
+    they span what was answered."""
 
     t_s: float
     load: LoadResult
@@ -56,18 +49,8 @@ class Observed:
     database: DatabaseUse | None = None
 
 
-class _Before:
-    """An `Edge`: the readings where the part of a phase begins that its result is of."""
-
-    gauges: Gauges | None
-    gauges_ns: int
-    threads: Mapping[int, ThreadCounters]
-    own_cpu_s: float
-    driver_cpu_ns: int | None
-    quota: QuotaCounters | None
-    database_cpu_s: float | None
-    host: HostReading
-    glance: Glance
+class _Before(Edge):
+    """The readings where the part of a phase begins that its result is of."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -89,26 +72,14 @@ class _Before:
 
 
 @dataclass
-class LeftOver:
-    """Requests that were sent in phases that are over, and may begin only in a later one."""
-
-    requests: int = 0
-
-
-@dataclass
-class Carriers:
-    """What the kernel calls the threads that carry virtual ones, once that is known."""
-
-    names: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
 class Bench:
     """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
     something to record, since it runs in a box that it may burst; `quota`: the counters of its quota of CPU time.
     `answer_timeout_s`: in which a server without load answers; `service_s`: what each request of the load takes at
     least. `irq_time_accounting`: as host/irq_time.py found it. `own_path`: of an application that is not ours,
-    which has no gauges and can be asked nothing but what its load asks, too."""
+    which has no gauges and can be asked nothing but what its load asks, too. `left_over`: requests that were sent in
+    phases that are over, and may begin only in a later one; `carriers`: what the kernel calls the threads that carry
+    virtual ones, once that is known."""
 
     server: ServerProcess
     session: DriverSession
@@ -123,8 +94,8 @@ class Bench:
     may_end: bool = False
     quota: Callable[[], QuotaCounters | None] = lambda: None
     own_path: str | None = None
-    left_over: LeftOver = field(default_factory=LeftOver)
-    carriers: Carriers = field(default_factory=Carriers)
+    left_over: int = field(default=0, init=False)
+    carriers: frozenset[str] = field(default=frozenset(), init=False)
 
     @property
     def question(self) -> str:
@@ -166,7 +137,7 @@ class Bench:
             answers=result.answers,
             cpus=len(self.cpu_sets.sut),
             astray_threads=len(astray(pid, self.cpu_sets.sut)),
-            carriers=None if self.own_path is None else self.carriers.names,
+            carriers=None if self.own_path is None else self.carriers,
         )
         driver_cpu_s = result.driver_cpu_s
         if before.driver_cpu_ns is not None and driver_after_ns is not None:
@@ -183,21 +154,14 @@ class Bench:
             used.append(Used("remote", self.cpu_sets.remote, database.cpu_s))
         host = pressure(before.host, host_after, used=used, irq_time_accounting=self.irq_time_accounting)
         early_s = (before.glance.monotonic_ns - before.gauges_ns) / 1e9 if result.latency_from_s else None
-        served = served_between(before.gauges, gauges_after, result, left_over=self.left_over.requests, early_s=early_s)
-        self.left_over.requests = left_over_after(served, result, left_over=self.left_over.requests)
+        served = served_between(before.gauges, gauges_after, result, left_over=self.left_over, early_s=early_s)
+        self.left_over = left_over_after(served, result, left_over=self.left_over)
         readings = () if result.latency_from_s else rises(before.gauges, gauges_after)
         readings += throttling(before.quota, quota_after)
         if database:
             readings += (WindowReading(metric=DATABASE_CPU_US, value=database.cpu_s * 1e6),)
         return Observed(
-            t_s,
-            load=result,
-            sut=sut,
-            host=host,
-            remote=remote,
-            database=database,
-            served=served,
-            readings=readings,
+            t_s, load=result, sut=sut, host=host, remote=remote, database=database, served=served, readings=readings
         )
 
     def ask(self, path: str) -> None:

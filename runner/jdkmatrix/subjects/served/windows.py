@@ -12,7 +12,6 @@ from jdkmatrix.method.gate import DEFAULT_CONTEXT, WindowContext
 from jdkmatrix.method.gates import Thresholds, window_reasons
 from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.probes.clock_speed import read_clock_speed
-from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.windows import Window
 from jdkmatrix.servers.outside import check_carriers
 from jdkmatrix.servers.proof import check_served
@@ -47,15 +46,10 @@ class Windows:
             check_served(seen.served, self.executor)
         if seen.sut.carriers_cpu_share is not None:
             check_carriers(seen.sut.carriers_cpu_share, self.executor, f"in {ask.title}")
+        hlog = f"{self.log_prefix}/{seen.load.hlog}" if seen.load.hlog else None
         window = Window(
+            **{**vars(seen), "load": seen.load.model_copy(update={"hlog": hlog})},
             index=index,
-            t_s=seen.t_s,
-            load=_with_log_path(seen.load, self.log_prefix),
-            sut=seen.sut,
-            host=seen.host,
-            remote=seen.remote,
-            database=seen.database,
-            served=seen.served,
             reasons=window_reasons(
                 seen.load,
                 seen.sut,
@@ -68,7 +62,6 @@ class Windows:
             ),
             shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
             clock_speed=clock_speed,
-            readings=seen.readings,
         )
         self.listener.step(f"{ask.title}: {_figures(window)}{_verdict(window)}")
         return window
@@ -88,7 +81,3 @@ def _verdict(window: Window) -> str:
     if window.shortfalls:
         found.append(f"fell short: {', '.join(reason.code for reason in window.shortfalls)}")
     return f" ({'; '.join(found)})" if found else ""
-
-
-def _with_log_path(load: LoadResult, log_prefix: str) -> LoadResult:
-    return load.model_copy(update={"hlog": f"{log_prefix}/{load.hlog}"}) if load.hlog else load
