@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from statistics import median
 from typing import Any, Literal, TypedDict
 
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.experiments.base import Measurand, Spread
+from jdkmatrix.experiments.base import Measurand
 from jdkmatrix.experiments.kinds import EXPERIMENTS, measurands
 from jdkmatrix.figures import fork_figures as read
 from jdkmatrix.figures.fork_figures import FigureOf, OverForks, comparable, overall
@@ -187,16 +186,3 @@ def over_forks(metric: Metric, figures: Iterable[ForkFigure]) -> OverForks | Non
     """In its unit; None where there is no figure."""
     over = overall(figures, metric.over_forks)
     return over.scaled(metric.scale) if over else None
-
-
-def spread_of(metric: Metric, cell: CellRecord) -> Spread | None:
-    """Over its usable forks, with what is expected; None where none has it."""
-    readings = [one for fork in cell.forks if fork.usable for one in fork.readings if one.metric == metric.id]
-    over = over_forks(metric, (ForkFigure(one.value) for one in readings))
-    if over is None:
-        return None
-    expected = [one.expected for one in readings if one.expected is not None]
-    return Spread(
-        *(metric.id, metric.title, metric.unit, over.value, over.least.value, over.most.value, over.forks),
-        expected=median(expected) if expected else None,
-    )

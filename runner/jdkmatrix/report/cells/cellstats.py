@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 from typing import Any
 
 from jdkmatrix.domain.applications import applications
@@ -17,7 +18,7 @@ from jdkmatrix.experiments.base import Experiment, Spread
 from jdkmatrix.experiments.kinds import table_of
 from jdkmatrix.figures.fork_figures import FigureOf, comparable
 from jdkmatrix.figures.latency import Kind, distribution_of, fork_latency
-from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, Metric, metrics_in, metrics_of, spread_of
+from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, Metric, metrics_in, metrics_of, over_forks
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
@@ -168,7 +169,19 @@ class CellStats:
     def spreads(self) -> tuple[Spread, ...]:
         """Metrics whose median over forks is shown, the leading one first."""
         medians = (metric for metric in self.metrics if metric.over_forks == "median")
-        return tuple(found for metric in medians if (found := spread_of(metric, self.record)))
+        return tuple(found for metric in medians if (found := self._spread(metric)))
+
+    def _spread(self, metric: Metric) -> Spread | None:
+        """With what is expected; None where no usable fork has it."""
+        over = over_forks(metric, self.figures(metric).values())
+        if over is None:
+            return None
+        told = (one.expected for fork in self.usable for one in fork.readings if one.metric == metric.id)
+        expected = [one for one in told if one is not None]
+        return Spread(
+            *(metric.id, metric.title, metric.unit, over.value, over.least.value, over.most.value, over.forks),
+            expected=median(expected) if expected else None,
+        )
 
     def spread(self, metric_id: str) -> Spread | None:
         return next((one for one in self.spreads if one.name == metric_id), None)
