@@ -117,34 +117,21 @@ def _sum_of(fork: Fork, reading: str) -> float | None:
     return sum(found) if found and len(found) == len(windows) else None
 
 
-def quotient(reading: str, over: str | Callable[[Window], float], *, scale: float = 1) -> FigureOf:
-    """A reading of each window, such as bytes that were allocated, over another one, or over what each window has of
-    its own; both over all valid windows. None where one of them does not have it, or the divisor is 0."""
+def summed(reading: str, *, over: str | Callable[[Window], float] | None = None, scale: float = 1) -> FigureOf:
+    """A reading of each window, such as bytes that were allocated, over all valid windows; divided by `scale`, and by
+    the same sum of another reading, or of what each window has of its own. None where a window does not have it, or the
+    divisor is 0."""
 
     def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-        above = _sum_of(fork, reading)
-        below = _sum_of(fork, over) if isinstance(over, str) else sum(map(over, fork.valid_windows))
-        return None if above is None or not below else ForkFigure(above / below / scale)
+        total = _sum_of(fork, reading)
+        by = _sum_of(fork, over) if isinstance(over, str) else sum(map(over, fork.valid_windows)) if over else 1
+        return None if total is None or not by else ForkFigure(total / by / scale)
 
     return of
 
 
 def per_answer(reading: str) -> FigureOf:
-    return quotient(reading, lambda window: window.load.answers)
-
-
-def mean_reading(reading: str) -> FigureOf:
-    return quotient(reading, lambda _: 1)
-
-
-def total_reading(reading: str) -> FigureOf:
-    """Of all valid windows; None where one of them does not have it."""
-
-    def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-        total = _sum_of(fork, reading)
-        return None if total is None else ForkFigure(total)
-
-    return of
+    return summed(reading, over=lambda window: window.load.answers)
 
 
 def most(values: Callable[[Window], Iterable[float]]) -> FigureOf:

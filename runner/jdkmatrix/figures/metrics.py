@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from functools import partial
+from typing import Any, Literal
 
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.experiments.base import Measurand
@@ -49,12 +50,6 @@ class Metric:
         return self.title if self.title[:3] in ("CPU", "p99", "RSS") else self.title.lower()
 
 
-class _Options(TypedDict, total=False):
-    over_forks: Literal["mean", "most", "median"]
-    on_cell_page: bool
-    where_seen: bool
-
-
 def _succeeded_rps(window: Window) -> float:
     return window.load.succeeded_rps
 
@@ -78,11 +73,11 @@ TIME_TO_STEADY = Metric(
     missing="no fork reached its steady state before the cap on the warm-up",
     on_cell_page=True,
 )
-_OF_PEAK: _Options = {"over_forks": "most", "on_cell_page": True}
+_peak = partial(Metric, over_forks="most", on_cell_page=True)
 _rss_peak = read.most(lambda window: [window.sut.rss_peak_bytes])
-RSS_PEAK = Metric("rss-peak", "RSS, peak", False, _rss_peak, "MiB", 3, _MIB, **_OF_PEAK)
+RSS_PEAK = _peak("rss-peak", "RSS, peak", False, _rss_peak, "MiB", 3, _MIB)
 _threads_peak = read.most(lambda window: [window.sut.threads_peak])
-THREADS_PEAK = Metric("threads-peak", "Threads, peak", False, _threads_peak, "", 0, **_OF_PEAK)
+THREADS_PEAK = _peak("threads-peak", "Threads, peak", False, _threads_peak, "", 0)
 SWITCHES = Metric(
     *("switches", "Context switches per request", False, read.switches_per_request, "", 3),
     missing="threads ended whose switches the kernel did not keep",
@@ -96,33 +91,33 @@ ALLOCATED = Metric(
 )
 
 # Of a server with a quota of CPU time. The second: beyond the quota, on average and over all CPUs.
-_throttled_share = read.quotient(THROTTLED_PERIODS, over=QUOTA_PERIODS)
-_throttled_ms = read.quotient(THROTTLED_US, over=THROTTLED_PERIODS, scale=1e3)
+_seen, _most_seen = partial(Metric, where_seen=True), partial(Metric, over_forks="most", where_seen=True)
+_throttled_share = read.summed(THROTTLED_PERIODS, over=QUOTA_PERIODS)
+_throttled_ms = read.summed(THROTTLED_US, over=THROTTLED_PERIODS, scale=1e3)
 OF_QUOTAS = (
-    Metric("throttled", "Periods throttled", False, _throttled_share, "%", 3, 100, where_seen=True),
-    Metric("throttled-for", "Held back per throttled period", False, _throttled_ms, "ms", 3, where_seen=True),
+    _seen("throttled", "Periods throttled", False, _throttled_share, "%", 3, 100),
+    _seen("throttled-for", "Held back per throttled period", False, _throttled_ms, "ms", 3),
 )
 
 # Of an application on a database, whose connections are pooled. Percentiles are means of those of the windows; a
 # connection is in use while it is out of the pool; transactions are those open when nothing was in flight any more.
-_MOST_SEEN: _Options = {"over_forks": "most", "where_seen": True}
 _WAIT, _WAIT_US = "Wait for a connection", "connection_wait_{}_us"
+_waits = {name: read.summed(_WAIT_US.format(name), over=lambda _: 1) for name in ("p50", "p99")}
 WAIT_P50, WAIT_P99 = (
-    Metric(f"wait-{p}", f"{_WAIT}, {p}", False, read.mean_reading(_WAIT_US.format(p)), "ms", 3, 1e-3, where_seen=True)
-    for p in ("p50", "p99")
+    _seen(f"wait-{name}", f"{_WAIT}, {name}", False, of, "ms", 3, 1e-3) for name, of in _waits.items()
 )
 _wait_most = read.most_of_reading(_WAIT_US.format("most"))
-_in_use = read.quotient("connections_busy_us", over="connections_clock_us")
+_in_use = read.summed("connections_busy_us", over="connections_clock_us")
 _in_use_peak = read.most_of_reading("connections_in_use_peak")
-_timeouts, _cpu_of_database = read.total_reading("connection_timeouts"), read.per_answer(DATABASE_CPU_US)
-IN_USE = Metric("in-use", "Connections in use, mean", False, _in_use, "", 3, where_seen=True)
-IN_USE_PEAK = Metric("in-use-peak", "Connections in use, peak", False, _in_use_peak, "", 0, **_MOST_SEEN)
-TIMEOUTS = Metric("connection-timeouts", "Time-outs for a connection", False, _timeouts, "requests", 0, **_MOST_SEEN)
+_timeouts, _cpu_of_database = read.summed("connection_timeouts"), read.per_answer(DATABASE_CPU_US)
+IN_USE = _seen("in-use", "Connections in use, mean", False, _in_use, "", 3)
+IN_USE_PEAK = _most_seen("in-use-peak", "Connections in use, peak", False, _in_use_peak, "", 0)
+TIMEOUTS = _most_seen("connection-timeouts", "Time-outs for a connection", False, _timeouts, "requests", 0)
 OF_DATABASES = (
-    *(WAIT_P50, WAIT_P99, Metric("wait-most", f"{_WAIT}, most", False, _wait_most, "ms", 3, 1e-3, **_MOST_SEEN)),
+    *(WAIT_P50, WAIT_P99, _most_seen("wait-most", f"{_WAIT}, most", False, _wait_most, "ms", 3, 1e-3)),
     *(IN_USE, IN_USE_PEAK, TIMEOUTS),
-    Metric("open-transactions", "Transactions left open", False, read.open_transactions, "", 0, **_MOST_SEEN),
-    Metric("database-cpu", "Database’s CPU per request", False, _cpu_of_database, _CPU_US, 3, where_seen=True),
+    _most_seen("open-transactions", "Transactions left open", False, read.open_transactions, "", 0),
+    _seen("database-cpu", "Database’s CPU per request", False, _cpu_of_database, _CPU_US, 3),
 )
 
 METRICS = (
