@@ -63,8 +63,8 @@ class Shape:
 
     def filled(self, *, data: Mapping[str, Rows], height: float, description: str, **given: Any) -> Drawing:
         """`data`: rows by name; `given`: what every blank stands for, a list for those of `blanks`."""
-        lists = {blank(name): list(value) for name, value in given.items() if isinstance(value, list | tuple)}
-        words = {blank(name): value for name, value in given.items() if blank(name) not in lists}
+        words = {blank(name): value for name, value in given.items() if isinstance(value, str | int | float)}
+        lists = {blank(name): list(value) for name, value in given.items() if blank(name) not in words}
         return Drawing(self, words, lists, height, description, data)
 
 
