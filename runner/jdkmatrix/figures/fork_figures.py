@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from statistics import median
+from typing import Literal
 
 from jdkmatrix.domain.loads import LoadOverTime, RampLoad
 from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.loads.base import Bound, ForkFigure, held
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.readings import QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
-from jdkmatrix.stats.forks import Summary, summarise
+from jdkmatrix.stats.forks import summarise
 from jdkmatrix.stats.percentiles import tail_checked
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, seconds_of
 
@@ -87,14 +88,6 @@ def time_to_steady_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     return ForkFigure(warmup.time_to_steady_s) if warmup and warmup.time_to_steady_s is not None else None
 
 
-def rss_peak_bytes(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    return _peak(window.sut.rss_peak_bytes for window in fork.valid_windows)
-
-
-def threads_peak(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    return _peak(window.sut.threads_peak for window in fork.valid_windows)
-
-
 def switches_per_request(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     """How often the kernel took the CPU from a thread of the SUT, or a thread gave it up, per answer; over all valid
     windows. None where threads ended whose counts the kernel did not keep."""
@@ -124,59 +117,41 @@ def _sum_of(fork: Fork, reading: str) -> float | None:
     return sum(found) if found and len(found) == len(windows) else None
 
 
-def throttled_share(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    """In how many of its periods, as a share 0..1, a quota of CPU time throttled the server."""
-    periods, throttled = _sum_of(fork, QUOTA_PERIODS), _sum_of(fork, THROTTLED_PERIODS)
-    return None if not periods or throttled is None else ForkFigure(throttled / periods)
-
-
-def throttled_ms(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    """How long a throttled period lasted beyond the quota, on average and over all CPUs."""
-    throttled, time_us = _sum_of(fork, THROTTLED_PERIODS), _sum_of(fork, THROTTLED_US)
-    return None if not throttled or time_us is None else ForkFigure(time_us / throttled / 1e3)
-
-
-def per_answer(reading: str) -> FigureOf:
-    """A reading of each window, such as bytes that were allocated, for each answer; over all valid windows, None where
-    one of them does not have it."""
+def summed(reading: str, *, over: str | Callable[[Window], float] | None = None, scale: float = 1) -> FigureOf:
+    """A reading of each window, such as bytes that were allocated, over all valid windows; divided by `scale`, and by
+    the same sum of another reading, or of what each window has of its own. None where a window does not have it, or the
+    divisor is 0."""
 
     def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-        answers, rise = sum(window.load.answers for window in fork.valid_windows), _sum_of(fork, reading)
-        return ForkFigure(rise / answers) if answers and rise is not None else None
+        total = _sum_of(fork, reading)
+        by = _sum_of(fork, over) if isinstance(over, str) else sum(map(over, fork.valid_windows)) if over else 1
+        return None if total is None or not by else ForkFigure(total / by / scale)
 
     return of
 
 
-def mean_reading(reading: str) -> FigureOf:
-    """The mean of a reading over all valid windows; None where one of them does not have it."""
+def per_answer(reading: str) -> FigureOf:
+    return summed(reading, over=lambda window: window.load.answers)
+
+
+def most(values: Callable[[Window], Iterable[float]]) -> FigureOf:
+    """The most that any valid window has."""
 
     def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-        total = _sum_of(fork, reading)
-        return None if total is None else ForkFigure(total / len(fork.valid_windows))
+        found = [value for window in fork.valid_windows for value in values(window)]
+        return ForkFigure(float(max(found))) if found else None
 
     return of
 
 
 def most_of_reading(reading: str) -> FigureOf:
-    """The most of a reading in any valid window."""
-
-    def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-        return _peak(one.value for window in fork.valid_windows for one in window.readings if one.metric == reading)
-
-    return of
+    return most(lambda window: (one.value for one in window.readings if one.metric == reading))
 
 
-def connection_timeouts(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    """Requests of all valid windows that had no connection to the database in time."""
-    total = _sum_of(fork, "connection_timeouts")
-    return None if total is None else ForkFigure(total)
-
-
-def connections_in_use(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    """Connections of the pool that requests had, on average over all valid windows: the time for which each was out of
-    the pool, over the time between the readings."""
-    busy_us, span_us = _sum_of(fork, "connections_busy_us"), _sum_of(fork, "connections_clock_us")
-    return None if busy_us is None or not span_us else ForkFigure(busy_us / span_us)
+def direct_buffers(window: Window) -> Iterable[float]:
+    """Memory of direct buffers, at the end of a window, as a share 0..1 of the RSS."""
+    sut = window.sut
+    return [sut.direct_buffer_bytes / sut.rss_bytes] if sut.direct_buffer_bytes is not None and sut.rss_bytes else []
 
 
 def open_transactions(fork: Fork, _: AnyLoad) -> ForkFigure | None:
@@ -189,15 +164,6 @@ def cpu_share(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     """CPU time of the SUT as a share 0..1 of its CPUs, in the part of the load that throughput is of."""
     share = kind_of(load).cpu_share(fork)
     return None if share is None else ForkFigure(share)
-
-
-def direct_buffers_share(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    """Memory of direct buffers, at the end of windows, as a share 0..1 of the RSS; the most of any valid window."""
-    return _peak(
-        window.sut.direct_buffer_bytes / window.sut.rss_bytes
-        for window in fork.valid_windows
-        if window.sut.direct_buffer_bytes is not None and window.sut.rss_bytes
-    )
 
 
 def gc_ms_per_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
@@ -213,46 +179,47 @@ def was_steady(fork: Fork, _: AnyLoad) -> ForkFigure:
     return ForkFigure(float(fork.status is Status.OK))
 
 
-def _peak(values: Iterable[float]) -> ForkFigure | None:
-    most = max(values, default=None)
-    return None if most is None else ForkFigure(float(most))
-
-
-def of_forks(figure: FigureOf, forks: Iterable[Fork], load: AnyLoad) -> dict[int, ForkFigure]:
-    """Of the usable ones that have it, by block."""
-    return {fork.fork: found for fork in forks if fork.usable and (found := figure(fork, load)) is not None}
-
-
 def comparable(figures: Mapping[int, ForkFigure]) -> dict[int, float]:
     """Those that may stand in a ratio, by block."""
     return {block: figure.value for block, figure in figures.items() if figure.compares}
 
 
 @dataclass(frozen=True)
-class Overall:
-    """One figure over forks. `bounded`: how many of them are bounds; these stand for what they bound, so that the
-    `summary` is a bound in the same direction, and has no interval. `bound`: None where they point both ways, and only
-    `least` and `most` say something."""
+class OverForks:
+    """One figure over so many `forks`: the geometric mean with its 95 % interval, or the median or the most, which have
+    none. `bounded`: how many of the forks give a bound only; these stand for what they bound, so that the mean is a
+    bound in the same direction, and has no interval. `bound`: None where they point both ways, and only `least` and
+    `most` say something."""
 
-    summary: Summary
-    bounded: int
-    bound: Bound | None
+    value: float
+    low: float | None
+    high: float | None
     least: ForkFigure
     most: ForkFigure
+    bound: Bound | None
+    bounded: int
+    forks: int
+
+    def scaled(self, by: float) -> OverForks:
+        low, high = (None if end is None else end * by for end in (self.low, self.high))
+        least, most = (replace(end, value=end.value * by) for end in (self.least, self.most))
+        return replace(self, value=self.value * by, low=low, high=high, least=least, most=most)
 
 
-def overall(figures: Iterable[ForkFigure]) -> Overall | None:
+def overall(figures: Iterable[ForkFigure], by: Literal["mean", "most", "median"] = "mean") -> OverForks | None:
     """None where there is no figure."""
     found = list(figures)
     if not found:
         return None
     values = [figure.value for figure in found]
+    ends = min(found, key=lambda figure: figure.value), max(found, key=lambda figure: figure.value)
+    if by != "mean":
+        return OverForks(
+            median(values) if by == "median" else max(values), None, None, *ends, Bound.NONE, 0, len(values)
+        )
     bounds = {figure.bound for figure in found} - {Bound.NONE}
     summary = summarise(values)
-    return Overall(
-        summary=replace(summary, ci_low=None, ci_high=None) if bounds else summary,
-        bounded=sum(figure.bound is not Bound.NONE for figure in found),
-        bound=next(iter(bounds), Bound.NONE) if len(bounds) < 2 else None,
-        least=min(found, key=lambda figure: figure.value),
-        most=max(found, key=lambda figure: figure.value),
-    )
+    low, high = (None, None) if bounds else (summary.ci_low, summary.ci_high)
+    bound = next(iter(bounds), Bound.NONE) if len(bounds) < 2 else None
+    bounded = sum(figure.bound is not Bound.NONE for figure in found)
+    return OverForks(summary.geomean, low, high, *ends, bound, bounded, len(values))

@@ -23,7 +23,11 @@ def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[
     above: dict[int, float] = {}
     below: dict[int, float] = {}
     for fork, other in _pairs(cell, base):
-        parts, by_round = _common(metric, fork, other)
+        parts, by_round = (fork, other), False
+        if fork.took_turns_with(other):
+            rounds = _valid_rounds(fork) & _valid_rounds(other)
+            parts = fork.only(rounds), other.only(rounds)
+            by_round = all(len(_by_round(metric, part)) == len(rounds) for part in parts)
         one, two = (_figure(metric, part, of, by_round=by_round) for part, of in zip(parts, (cell, base), strict=True))
         if one is not None and two is not None:
             above[fork.fork], below[fork.fork] = one, two
@@ -44,10 +48,8 @@ def logs_of_rounds(metric: Metric, cell: CellRecord, base: CellRecord) -> list[l
     return [round_logs(metric, *pair) for pair in _pairs(cell, base)]
 
 
-def shared_rounds(fork: Fork, other: Fork) -> frozenset[int]:
-    """Those that are valid in both."""
-    one, two = ({window.index for window in each.valid_windows} for each in (fork, other))
-    return frozenset(one & two)
+def _valid_rounds(fork: Fork) -> frozenset[int]:
+    return frozenset(window.index for window in fork.valid_windows)
 
 
 def _pairs(cell: CellRecord, base: CellRecord) -> Iterator[tuple[Fork, Fork]]:
@@ -58,16 +60,8 @@ def _pairs(cell: CellRecord, base: CellRecord) -> Iterator[tuple[Fork, Fork]]:
             yield fork, other
 
 
-def _common(metric: Metric, fork: Fork, other: Fork) -> tuple[tuple[Fork, Fork], bool]:
-    """Both with what they are compared by; and whether that is rounds, each of which has a figure of its own."""
-    if not fork.took_turns_with(other):
-        return (fork, other), False
-    rounds = shared_rounds(fork, other)
-    parts = fork.only(rounds), other.only(rounds)
-    return parts, all(len(_by_round(metric, part)) == len(rounds) for part in parts)
-
-
 def _figure(metric: Metric, fork: Fork, cell: CellRecord, *, by_round: bool) -> float | None:
+    """`by_round`: do all rounds have a figure of their own?"""
     figure = metric.of(fork, cell.load) if fork.usable else None
     if figure is None or not figure.compares:
         return None

@@ -64,12 +64,10 @@ def gated_figures(cell: CellRecord) -> GatedFigures | None:
         return None
     metric = leading if leading.of_window else THROUGHPUT
     told = [(metric.of_window(window) * metric.scale, codes) for window, codes in _windows(cell) if metric.of_window]
-    return _parted(metric.name, metric.unit, [(value, codes) for value, codes in told if value > 0])
-
-
-def _parted(name: str, unit: str, told: list[tuple[float, frozenset[str]]]) -> GatedFigures | None:
-    refused = tuple(value for value, codes in told if codes)
-    return GatedFigures(name, unit, refused, tuple(value for value, codes in told if not codes)) if told else None
+    refused, passed = (
+        tuple(value for value, codes in told if value > 0 and bool(codes) == found) for found in (True, False)
+    )
+    return GatedFigures(metric.name, metric.unit, refused, passed) if refused or passed else None
 
 
 def _windows(cell: CellRecord) -> Iterator[tuple[ObservedWindow, frozenset[str]]]:

@@ -15,7 +15,7 @@ from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.figures.refusals import one_sided, refused_by_arm
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs, losses_of
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, losses_of
 from jdkmatrix.report.cells.judgements import (
     Family,
     Refusals,
@@ -228,10 +228,9 @@ def _gather(
             ratio = unpaired_ratio(*arms, sequential=sequential)
             found.add((key, metric.id, None), metric, ratio, losses_of(metric, cell, base), values, refused)
         over = after.cells.reference(key)
-        above = after.cells.compare(metric, key, over)
-        below = before.cells.compare(metric, base.key, before.cells.reference(base.key))
+        above, below = after.cells.over(metric, key), before.cells.over(metric, base.key)
         if above and below and above.cell is not above.base and above.ratio and below.ratio:
-            ratio = difference_of_logs(block_logs(above), block_logs(below), sequential=sequential)
+            ratio = difference_of_logs(above.logs, below.logs, sequential=sequential)
             values = f"{ratio_value(below.ratio)} → {ratio_value(above.ratio)}"
             losses = above.losses if above.losses.differ else below.losses
             within = inside.get((key, above.base.key)) or inside.get((base.key, below.base.key))

@@ -52,7 +52,7 @@ def results(judged: JudgedRun) -> Iterator[Row]:
             if not over.bounded:
                 row |= {"interval_low": over.low, "interval_high": over.high}
             bound = over.bound.value if over.bounded and over.bound else ""
-            row |= {"least": over.least, "most": over.most, "bound": bound}
+            row |= {"least": over.least.value, "most": over.most.value, "bound": bound}
             one, versus = _ratio(judged, cell, metric)
             if one is not None:
                 row |= {"versus": versus, "ratio": one.ratio.value, "blocks": one.ratio.blocks}
@@ -127,8 +127,7 @@ def _jmh(cell: CellStats, jdks: Mapping[str, str]) -> Row | None:
     over = overall(figures)
     if over is None or over.bounded:
         return None
-    summary, key = over.summary, cell.key
-    ends = [end for end in (summary.ci_low, summary.ci_high) if end is not None]
+    key, ends = cell.key, [end for end in (over.low, over.high) if end is not None]
     names = (name.replace(".", "_") for name in (key.group_id, key.executor))
     return {
         "benchmark": ".".join(("jdkmatrix", *names)),
@@ -139,8 +138,8 @@ def _jmh(cell: CellStats, jdks: Mapping[str, str]) -> Row | None:
         "measurementIterations": 1,
         "params": {axis: str(getattr(key, axis)) for axis in AXES},
         "primaryMetric": {
-            "score": summary.geomean,
-            "scoreError": max((abs(end - summary.geomean) for end in ends), default="NaN"),
+            "score": over.value,
+            "scoreError": max((abs(end - over.value) for end in ends), default="NaN"),
             "scoreConfidence": ends or ["NaN", "NaN"],
             "scoreUnit": "ops/s",
             "rawData": [[figure.value] for figure in figures],

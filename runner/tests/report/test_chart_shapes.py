@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, on_a_page
+from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, on_a_page, rows
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
@@ -23,16 +23,12 @@ from tests.support.judged_pages import cell_page_of
 from tests.support.served_runs import QUICK, synthetic_run
 
 SHAPE = Shape(
-    alt.layer(
-        alt.Chart(alt.NamedData(name="rows"))
-        .mark_point()
-        .encode(x=alt.X("x:Q", title=blank("title"), scale=alt.Scale(domain=blanks("ends"))))
-    )
+    rows("rows").mark_point().encode(x=alt.X("x:Q", title=blank("title"), scale=alt.Scale(domain=blanks("ends"))))
 )
 
 
 def filled(title: str, ends: list[Any]) -> dict[str, Any]:
-    drawing = SHAPE.filled(data={"rows": []}, height=10, description="", words={"title": title}, lists={"ends": ends})
+    drawing = SHAPE.filled(data={"rows": []}, height=10, description="", title=title, ends=ends)
     x: dict[str, Any] = vega_lite(drawing)["layer"][0]["encoding"]["x"]
     return x
 
@@ -50,11 +46,9 @@ def test_one_chart_changes_no_other() -> None:
 
 
 def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
-    ends = {"ends": [1, 2]}
-    one = SHAPE.filled(data={"rows": [{"x": 1}]}, height=10, description="", words={"title": "{ends}"}, lists=ends)
-    two = SHAPE.filled(
-        data={"rows": NamedRows(("x",), [(1,)])}, height=9, description="", words={"title": ""}, lists=ends
-    )
+    ends = [1, 2]
+    one = SHAPE.filled(data={"rows": [{"x": 1}]}, height=10, description="", title="{ends}", ends=ends)
+    two = SHAPE.filled(data={"rows": NamedRows(("x",), [(1,)])}, height=9, description="", title="", ends=ends)
     page = on_a_page({"one": one, "two": two})
     assert page is not None
     assert page["shapes"] == [SHAPE.spec]

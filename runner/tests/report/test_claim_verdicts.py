@@ -73,7 +73,7 @@ def test_the_interval_and_the_band_decide_in_every_cell(loaded: LoadedRun) -> No
     assert [cell.key.cpus for cell in check.cells] == [1, 2]
     cells = Cells(loaded.run, loaded.served)
     for cell in check.cells:
-        compared = cells.compare(THROUGHPUT, cell.key, "liberty")
+        compared = cells.over(THROUGHPUT, cell.key)
         assert compared is not None and compared.ratio is not None and cell.estimate is not None
         assert (cell.estimate.value, cell.estimate.blocks) == (compared.ratio.value, 4)
     assert judged(loaded, with_band(low=1.2)).verdict is ClaimVerdict.CONTRADICTED
@@ -329,7 +329,7 @@ def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Pa
     cells = Cells(run.run, run.served)
     for cell in found.checks[0].cells:
         twin = cell.key.model_copy(update={"jdk": "temurin-25"})
-        mine, other = (cells.compare(THROUGHPUT, one, "liberty") for one in (cell.key, twin))
+        mine, other = (cells.over(THROUGHPUT, one) for one in (cell.key, twin))
         assert mine is not None and other is not None and mine.ratio is not None and other.ratio is not None
         assert cell.estimate is not None and cell.estimate.low is not None
         assert cell.estimate.value == pytest.approx(mine.ratio.value / other.ratio.value)

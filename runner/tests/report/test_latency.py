@@ -13,7 +13,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.report.cell_page.logs import publish
 from jdkmatrix.report.cells.cellstats import MAX_CURVE_POINTS, CellStats, Pooled, pool
-from jdkmatrix.report.cells.shown import KIND_WORDS, percentile_figure
+from jdkmatrix.report.cells.shown import KIND_WORDS, percentile, percentile_figure
 from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.histograms import percentile_distribution
@@ -62,7 +62,7 @@ def test_a_percentile_with_few_slower_requests_is_not_told(tmp_path: Path) -> No
     found = pooled(forks_of(tmp_path, replace(RATE, blocks=1, windows=1)))
     assert 7_000 < found.count < 9_000
     assert set(found.percentiles) == {"50", "90", "99"}
-    assert percentile_figure(found, "99.9", why="") == missing(
+    assert percentile_figure(found, "99.9") == missing(
         f"fewer than 10 of {found.count:,} requests were slower: too few to say"
     )
 
@@ -70,22 +70,22 @@ def test_a_percentile_with_few_slower_requests_is_not_told(tmp_path: Path) -> No
 def test_the_interval_is_told_where_every_fork_has_the_percentile(tmp_path: Path) -> None:
     """16,000 requests a fork: 16 of them beyond p99.9, and 1.6 beyond p99.99, which three forks together have."""
     found = pooled(forks_of(tmp_path, replace(RATE, blocks=3, windows=2)))
-    figure = percentile_figure(found, "99.9", why="")
+    figure = percentile_figure(found, "99.9")
     summary = found.percentiles["99.9"].forks
     assert summary and summary.n == 3 and figure.under and "over 3 forks" in (figure.title or "")
-    assert percentile_figure(found, "99.99", why="").text == "–"
+    assert percentile_figure(found, "99.99").text == "–"
 
 
 def test_why_there_is_no_interval(tmp_path: Path) -> None:
     few = pooled(forks_of(tmp_path / "few", replace(RATE, blocks=3, windows=1)))
     assert few.percentiles["99.9"].forks is None
-    assert percentile_figure(few, "99.9", why="").title == "no interval: a fork has too few slower requests"
+    assert percentile_figure(few, "99.9").title == "no interval: a fork has too few slower requests"
     wrk2 = pooled(forks_of(tmp_path / "wrk2", replace(RATE, driver="wrk2")))
-    figure = percentile_figure(wrk2, "50", why="")
+    figure = percentile_figure(wrk2, "50")
     assert (figure.under, figure.title) == (None, "no interval: this driver writes no histograms")
     alone = pooled(forks_of(tmp_path / "alone", replace(RATE, blocks=1)))
-    assert percentile_figure(alone, "50", why="").title == "1 fork: no interval"
-    assert percentile_figure(None, "50", why="no usable fork") == missing("no usable fork")
+    assert percentile_figure(alone, "50").title == "1 fork: no interval"
+    assert percentile(None, "50", why="no usable fork") == missing("no usable fork")
 
 
 def one(percentile: Percentile) -> Pooled:
@@ -108,7 +108,7 @@ def one(percentile: Percentile) -> Pooled:
 )
 def test_an_interval_has_the_digits_that_it_carries(low_us: float, high_us: float, under: str) -> None:
     percentile = Percentile(merged_us=1300.0, forks=Summary(2, 1290.0, 1290.0, low_us, high_us))
-    assert percentile_figure(one(percentile), "50", why="") == Figure(
+    assert percentile_figure(one(percentile), "50") == Figure(
         "1.30",
         1300.0,
         "all requests together; beneath: the 95 % interval over 2 forks, of the geometric mean of their own p50 "
@@ -120,13 +120,13 @@ def test_an_interval_has_the_digits_that_it_carries(low_us: float, high_us: floa
 def test_a_driver_that_leaves_unanswered_requests_out_is_told_apart() -> None:
     percentile = Percentile(merged_us=1300.0, forks=None)
     counted = replace(one(percentile), fell_short=1, lower_bounds=1234)
-    assert percentile_figure(counted, "50", why="") == Figure(
+    assert percentile_figure(counted, "50") == Figure(
         "≥ 1.30",
         1300.0,
         "at least: 1 of 2 forks fell short; 1,234 requests without an answer stand in it with the time that they had "
         "waited",
     )
-    left_out = percentile_figure(replace(counted, lower_bounds=None), "50", why="").title or ""
+    left_out = percentile_figure(replace(counted, lower_bounds=None), "50").title or ""
     assert left_out.endswith("; this driver leaves requests without an answer out")
 
 

@@ -56,7 +56,7 @@ def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_bl
     assert [str(row["Ratio"]).split(" on ")[0] for row in rows] == ["virtual / liberty", "platform / liberty"]
     assert {row["Ended by"] for row in rows} == {decision}
     key = next(cell.key for cell in loaded.cells if cell.key.executor == "virtual")
-    compared = cells.compare(THROUGHPUT, key, "liberty")
+    compared = cells.over(THROUGHPUT, key)
     ratio = compared.ratio if compared else None
     assert ratio is not None and ratio.ci_high is not None and ratio.ci_low is not None
     half = (ratio.ci_high / ratio.ci_low) ** 0.5 - 1
@@ -76,7 +76,7 @@ def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_can
     assert "these took turns" in (fixed.title or "")
     cells = Cells(loaded.run, loaded.cells)
     key = next(cell.key for cell in loaded.cells if cell.key.executor == "virtual")
-    compared = cells.compare(THROUGHPUT, key, "liberty")
+    compared = cells.over(THROUGHPUT, key)
     assert compared is not None and compared.ratio is not None
     assert compared.ratio.value == pytest.approx(0.7, rel=0.01), "over the rounds that both have"
     own = [cells.get(one.key) for one in loaded.cells]
@@ -90,7 +90,7 @@ def test_intervals_of_such_a_run_are_wider(tmp_path: Path) -> None:
     plain, sequential = (
         compared.ratio
         for run in (fixed, with_stopping(fixed, 0.02))
-        if (compared := Cells(run.run, run.cells).compare(THROUGHPUT, key, "liberty"))
+        if (compared := Cells(run.run, run.cells).over(THROUGHPUT, key))
     )
     assert plain is not None and sequential is not None
     assert plain.value == sequential.value

@@ -282,16 +282,16 @@ def test_ratios_are_paired_by_block(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, blocks=3, jdks=("temurin-25",)))
     cells = Cells(loaded.run, loaded.cells)
     key = next(k for k in cells.keys if k.executor == "virtual")
-    before = cells.compare(THROUGHPUT, key, "liberty")
+    before = cells.over(THROUGHPUT, key)
     assert before is not None and before.ratio is not None and before.ratio.blocks == 3
     # The other order of forks in the file changes nothing; a block without its partner counts for nothing.
     virtual = next(cell for cell in loaded.cells if cell.key == key)
     turned = virtual.model_copy(update={"forks": tuple(reversed(virtual.forks))})
     others = [cell for cell in loaded.cells if cell.key != key]
-    again = Cells(loaded.run, [*others, turned]).compare(THROUGHPUT, key, "liberty")
+    again = Cells(loaded.run, [*others, turned]).over(THROUGHPUT, key)
     assert again is not None and (again.ratio, again.pairs) == (before.ratio, before.pairs)
     short = virtual.model_copy(update={"forks": virtual.forks[:1]})
-    alone = Cells(loaded.run, [*others, short]).compare(THROUGHPUT, key, "liberty")
+    alone = Cells(loaded.run, [*others, short]).over(THROUGHPUT, key)
     assert alone is not None and alone.ratio is not None and alone.ratio.blocks == 1
     assert (alone.losses.numerator, alone.losses.denominator) == (2, 0), "forks that were planned and have no record"
 

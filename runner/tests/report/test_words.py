@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.domain.quantities import digits
+from jdkmatrix.figures.fork_figures import OverForks
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.heat import EDGES, legend, tone
@@ -41,7 +43,6 @@ from jdkmatrix.report.words.sentences import (
     ratio_sentence,
     served_words,
 )
-from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict, judged
 from tests.support.builders import key
@@ -80,13 +81,17 @@ def test_a_missing_figure_says_why_and_sorts_last() -> None:
     assert (figure.text, figure.sort, figure.title) == ("–", None, "this driver does not say")
 
 
+def over(forks: int, mean: float, low: float | None, high: float | None) -> OverForks:
+    return OverForks(mean, low, high, ForkFigure(mean), ForkFigure(mean), Bound.NONE, 0, forks)
+
+
 def test_shares_and_half_widths() -> None:
     assert share(0.0234).text == "2.3 %"
     assert share(0.917).text == "92 %"
-    assert half_width(Summary(3, 100.0, 100.0, 97.0, 103.0)).text == "± 3.0 %"
-    assert half_width(Summary(2, 100.0, 100.0, 25.0, 400.0)).text == "−75/+300 %"
-    assert half_width(Summary(1, 100.0, 100.0, None, None)).text == "–"
-    assert half_width(Summary(2, 0.0, 50.0, None, None)).title == "a fork with 0 has no logarithm: no interval"
+    assert half_width(over(3, 100.0, 97.0, 103.0)).text == "± 3.0 %"
+    assert half_width(over(2, 100.0, 25.0, 400.0)).text == "−75/+300 %"
+    assert half_width(over(1, 100.0, None, None)).text == "–"
+    assert half_width(over(2, 0.0, None, None)).title == "a fork with 0 has no logarithm: no interval"
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,8 @@ def held_back(cell: CellStats) -> str | None:
     shares = [best(fork).sut.cpu_share for fork in cell.usable if fork.fork in saturated]
     if not shares or max(shares) >= _UNUSED_SHARE_MAX:
         return None
-    words = f"saturated with {_percent(min(shares), max(shares))} of its CPUs in use"
+    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))
+    words = f"saturated with {' to '.join(ends)} % of its CPUs in use"
     version = re.search(r"[0-9]+", cell.key.jdk)
     if not is_virtual(cell.key.executor) or (version and int(version.group()) >= _PINS_BELOW):
         return f"{words}, so something else bounds it"
@@ -72,25 +73,16 @@ def held_back(cell: CellStats) -> str | None:
 def more_switches(behind: CellStats, ahead: CellStats) -> tuple[str, str] | None:
     """Context switches per request of both, where the one that is behind has many more, and the CPU is what it is
     behind in: in CPU per request, or in what its busy CPUs allow."""
-    in_cpu = metrics_of(behind.load)[0] is CPU
+    is_busy = all(best(fork).sut.cpu_share >= _UNUSED_SHARE_MAX for fork in behind.usable)
     one, other = (of_metric(SWITCHES, cell, why="") for cell in (behind, ahead))
-    if one.sort is None or other.sort is None or not (in_cpu or _is_busy(behind)):
+    if one.sort is None or other.sort is None or not (is_busy or metrics_of(behind.load)[0] is CPU):
         return None
     return (one.text, other.text) if one.sort >= _SWITCHES_TIMES_MIN * other.sort else None
-
-
-def _is_busy(cell: CellStats) -> bool:
-    return all(best(fork).sut.cpu_share >= _UNUSED_SHARE_MAX for fork in cell.usable)
 
 
 def best(fork: Fork) -> Window:
     """The window in which most was answered."""
     return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
-
-
-def _percent(low: float, high: float) -> str:
-    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (low, high))
-    return f"{' to '.join(ends)} %"
 
 
 class Side(Enum):
@@ -112,7 +104,7 @@ _DO = {Side.VIRTUAL: "Use virtual threads", Side.POOL: "Keep the pool"}
 _NONE_SEEN = 5e-4  # a ratio so near to 1 is shown as 1.000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Advice:
     """The answer of one figure under one condition. `side`: whom `sentence` tells the reader to take; `word`, `tone`:
     what is found of this figure alone, in a few words and as HeatCell's. `value`: of virtual threads over the pool,
@@ -129,9 +121,9 @@ class Advice:
     value: str
     under: str
     judged: bool
-    ratio: KeptRatio | None
-    low: KeptRatio | None
-    high: KeptRatio | None
+    ratio: KeptRatio | None = None
+    low: KeptRatio | None = None
+    high: KeptRatio | None = None
     sentence: str
     note: str = ""
 
@@ -173,10 +165,7 @@ def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
         value=f"{counted(one)} / {counted(other)}",
         under="forks",
         judged=side is not Side.OPEN,
-        ratio=None,
-        low=None,
-        high=None,
-        sentence=undecided if side is Side.OPEN else f"{_do(side, cell)}: {said}.",
+        sentence=undecided if side is Side.OPEN else f"{_DO[side]} for {asked_of(cell)}: {said}.",
     )
 
 
@@ -190,9 +179,18 @@ def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
         "p99 is not judged in a closed loop, where a slow answer delays the next request: it was "
         f"{one} ms with {_VIRTUAL} and {other} ms with {_POOL}."
     )
-    value = f"{one} / {other}"
-    word, under = PairFinding.NOT_JUDGED.value, "ms, not judged"
-    return (Advice(P99.id, P99.title, Side.OPEN, word, "none", value, under, False, None, None, None, sentence),)
+    told = Advice(
+        figure=P99.id,
+        title=P99.title,
+        side=Side.OPEN,
+        word=PairFinding.NOT_JUDGED.value,
+        tone="none",
+        value=f"{one} / {other}",
+        under="ms, not judged",
+        judged=False,
+        sentence=sentence,
+    )
+    return (told,)
 
 
 def over_runs(advice: Sequence[Advice], runs: Sequence[tuple[Sequence[Advice], int]], asked: str) -> tuple[Advice, ...]:
@@ -220,10 +218,6 @@ def _together(advice: Advice, runs: Sequence[tuple[Sequence[Advice], int]]) -> J
 def _word(found: PairFinding) -> str:
     who = {PairFinding.BETTER: _VIRTUAL, PairFinding.WORSE: _POOL}.get(found)
     return f"{who} better" if who else found.value
-
-
-def _do(side: Side, cell: CellStats) -> str:
-    return f"{_DO[side]} for {asked_of(cell)}"
 
 
 def asked_of(cell: CellStats) -> str:
@@ -323,12 +317,12 @@ def _effect(metric: Metric, ratio: Ratio, *, named: bool = True) -> str:
 
 def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
     """The other figures that are decided, without intervals."""
-    parts = []
-    for metric, judged in others:
-        favoured = _SIDE_OF.get(finding(judged, metric))
-        if favoured is not None:
-            parts.append(f", {'and' if favoured is side else 'but'} {metric.name} {much(judged.ratio.value)}")
-    return "".join(parts)
+    decided = ((metric, judged, _side(judged, metric)) for metric, judged in others)
+    return "".join(
+        f", {'and' if favoured is side else 'but'} {metric.name} {much(judged.ratio.value)}"
+        for metric, judged, favoured in decided
+        if favoured is not Side.OPEN
+    )
 
 
 def _interval(low: float, high: float) -> str:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import median
 from typing import Any
 
 from jdkmatrix.domain.applications import applications
@@ -17,7 +18,7 @@ from jdkmatrix.experiments.base import Experiment, Spread
 from jdkmatrix.experiments.kinds import table_of
 from jdkmatrix.figures.fork_figures import FigureOf, comparable
 from jdkmatrix.figures.latency import Kind, distribution_of, fork_latency
-from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metric_in, metrics_in, metrics_of, spread_of
+from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, Metric, metrics_in, metrics_of, over_forks
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
@@ -159,13 +160,28 @@ class CellStats:
         return metrics_in(self.record)
 
     def metric(self, metric_id: str) -> Metric | None:
-        return metric_in(self.record, metric_id)
+        """None where its forks have no such figure."""
+        if not self.is_program:
+            return BY_ID.get(metric_id)
+        return next((metric for metric in self.metrics if metric.id == metric_id), None)
 
     @cached_property
     def spreads(self) -> tuple[Spread, ...]:
         """Metrics whose median over forks is shown, the leading one first."""
         medians = (metric for metric in self.metrics if metric.over_forks == "median")
-        return tuple(found for metric in medians if (found := spread_of(metric, self.record)))
+        return tuple(found for metric in medians if (found := self._spread(metric)))
+
+    def _spread(self, metric: Metric) -> Spread | None:
+        """With what is expected; None where no usable fork has it."""
+        over = over_forks(metric, self.figures(metric).values())
+        if over is None:
+            return None
+        told = (one.expected for fork in self.usable for one in fork.readings if one.metric == metric.id)
+        expected = [one for one in told if one is not None]
+        return Spread(
+            *(metric.id, metric.title, metric.unit, over.value, over.least.value, over.most.value, over.forks),
+            expected=median(expected) if expected else None,
+        )
 
     def spread(self, metric_id: str) -> Spread | None:
         return next((one for one in self.spreads if one.name == metric_id), None)
@@ -183,11 +199,11 @@ class CellStats:
     @property
     def results(self) -> tuple[ProgramResult, ...]:
         """Its program's answers, fork by fork."""
-        return _results(self.record.forks)
+        return tuple(fork.result for fork in self.record.forks if fork.result)
 
     @property
     def usable_results(self) -> tuple[ProgramResult, ...]:
-        return _results(self.usable)
+        return tuple(fork.result for fork in self.usable if fork.result)
 
     def by_block(self, metric: Metric) -> dict[int, float]:
         """The forks' figures that may stand in a ratio."""
@@ -239,10 +255,6 @@ class CellStats:
         return fate(fork, self.load) is ForkOutcome.NO or not (self.kind.overloads or held(fork))
 
 
-def _results(forks: Iterable[Fork]) -> tuple[ProgramResult, ...]:
-    return tuple(fork.result for fork in forks if fork.result)
-
-
 @dataclass(frozen=True)
 class Comparison:
     """One figure of a cell over that of another. `ratio`: None where no block has both. `pairs`: both figures of every
@@ -255,18 +267,11 @@ class Comparison:
     pairs: Mapping[int, tuple[float, float]]
     losses: Losses
 
-
-def compare(metric: Metric, cell: CellStats, base: CellStats, *, sequential: bool = False) -> Comparison:
-    """`cell` over `base`, paired by block. `sequential`: as in paired_ratio."""
-    above, below = paired_figures(metric, cell.record, base.record)
-    return Comparison(
-        metric=metric,
-        cell=cell,
-        base=base,
-        ratio=paired_ratio(above, below, sequential=sequential),
-        pairs={block: (above[block], below[block]) for block in sorted(above.keys() & below.keys())},
-        losses=losses_of(metric, cell, base),
-    )
+    @property
+    def logs(self) -> list[float]:
+        """The logarithms of the ratios that `ratio` summarises, in the order of their blocks."""
+        above, below = ({block: pair[side] for block, pair in self.pairs.items()} for side in (0, 1))
+        return log_ratios(above, below)
 
 
 def losses_of(metric: Metric, cell: CellStats, base: CellStats) -> Losses:
@@ -282,13 +287,6 @@ def planned_forks(run: RunRecord) -> Counter[str]:
     places = {label.rpartition("#")[::2] for label in run.order}
     # Later attempts stand in the place of the first: "CELL_ID#2.2" in that of "CELL_ID#2".
     return Counter(cell for cell, _ in {(cell, fork.partition(".")[0]) for cell, fork in places})
-
-
-def block_logs(compared: Comparison) -> list[float]:
-    """The logarithms of the ratios that `compare` summarises, in the order of their blocks."""
-    above = {block: pair[0] for block, pair in compared.pairs.items()}
-    below = {block: pair[1] for block, pair in compared.pairs.items()}
-    return log_ratios(above, below)
 
 
 class Cells:
@@ -357,7 +355,7 @@ class Cells:
     def compared(self) -> Iterator[tuple[CellStats, CellStats]]:
         """Every cell beside the one that its executor is compared with."""
         for cell in self:
-            base = self.get(cell.key.model_copy(update={"executor": self.reference(cell.key)}))
+            base = self.get(self._base(cell.key))
             if base is not None and base is not cell:
                 yield cell, base
 
@@ -366,11 +364,16 @@ class Cells:
         cell = self.get(key)
         return metrics_of(cell.load)[0] if cell else THROUGHPUT
 
-    def compare(self, metric: Metric, key: CellKey, base_executor: str) -> Comparison | None:
-        """`key` over the same cell on another executor; None when one of them has no record."""
-        return self.over(metric, key, key.model_copy(update={"executor": base_executor}))
+    def _base(self, key: CellKey) -> CellKey:
+        return key.model_copy(update={"executor": self.reference(key)})
 
-    def over(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison | None:
-        """`key` over another cell; None when one of them has no record."""
-        cell, base = self.get(key), self.get(base_key)
-        return compare(metric, cell, base, sequential=self._sequential) if cell and base else None
+    def over(self, metric: Metric, key: CellKey, base_key: CellKey | None = None) -> Comparison | None:
+        """`key` over another cell, by default the one that its executor is compared with, paired by block; None when
+        one of them has no record."""
+        cell, base = self.get(key), self.get(base_key or self._base(key))
+        if cell is None or base is None:
+            return None
+        above, below = paired_figures(metric, cell.record, base.record)
+        ratio = paired_ratio(above, below, sequential=self._sequential)
+        pairs = {block: (above[block], below[block]) for block in sorted(above.keys() & below.keys())}
+        return Comparison(metric, cell, base, ratio, pairs, losses_of(metric, cell, base))

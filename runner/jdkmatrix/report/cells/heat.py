@@ -56,12 +56,15 @@ def outcome_tone(judged: JudgedOutcomes) -> str:
     return f"{side}{_OUTCOME_LEVEL}" if side else "even"
 
 
-def heat_cell(
-    judged: Judged | None, metric: Metric, key: CellKey, pair: Pair, why_missing: str, *, pairs: str | None = None
-) -> HeatCell:
-    """`pairs`: each block's own, in words."""
+def ratio_cell(judgements: Judgements, metric: Metric, key: CellKey, base: CellKey, pair: Pair) -> HeatCell:
+    cells, compared = judgements.cells, judgements.comparison(metric, key)
+    judged = judgements.of(metric, key)
     if judged is None:
-        return _without(why_missing, MISSING, "no pair")
+        absent = [one.executor for one in (key, base) if not ((cell := cells.get(one)) and cell.usable)]
+        why = f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both executors"
+        lost = f"; {losses_words(compared.losses)}" if compared else ""
+        return _without(f"{why}{lost}", MISSING, "no pair")
+    pairs = pairs_title(compared) if compared else None
     better = {PairFinding.BETTER: pair.numerator, PairFinding.WORSE: pair.base}.get(finding(judged, metric))
     said = f"{f'{better} better, ' if better else ''}{because(judged)}"
     return HeatCell(
@@ -103,13 +106,7 @@ def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair
         return _without("not a condition of this run")
     if not isinstance(figure, Metric):
         return outcome_cell(judgements.outcomes(key), key, pair)
-    absent = [k.executor for k in (key, base) if not ((c := cells.get(k)) and c.usable)]
-    compared = judgements.comparison(figure, key)
-    why = f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both executors"
-    if compared is not None:
-        why += f"; {losses_words(compared.losses)}"
-    pairs = pairs_title(compared) if compared is not None else None
-    return heat_cell(judgements.of(figure, key), figure, key, pair, why, pairs=pairs)
+    return ratio_cell(judgements, figure, key, base, pair)
 
 
 def mapped(judgements: Judgements, piece: Slice, metrics: Sequence[Metric]) -> tuple[Metric | str, ...]:
@@ -128,13 +125,9 @@ def scorecard(judgements: Judgements, figures: Sequence[Metric | str], piece: Sl
 
 def heat_map(judgements: Judgements, figure: Metric | str, piece: Slice, jdk: str, of: str = "") -> HeatMap:
     """For one JDK: CPUs down, tasks across."""
-
-    def row(cpus: int) -> tuple[HeatCell, ...]:
-        keys = (_key(piece, jdk, cpus, task) for task in piece.tasks)
-        return tuple(_cell(judgements, figure, key, piece.pair) for key in keys)
-
-    rows = tuple((str(cpus), row(cpus)) for cpus in piece.cpus)
-    return HeatMap(_title(figure), "CPUs", tuple(map(piece.task_words, piece.tasks)), rows, of)
+    keys = {cpus: [_key(piece, jdk, cpus, task) for task in piece.tasks] for cpus in piece.cpus}
+    rows = [(str(cpus), tuple(_cell(judgements, figure, key, piece.pair) for key in row)) for cpus, row in keys.items()]
+    return HeatMap(_title(figure), "CPUs", tuple(map(piece.task_words, piece.tasks)), tuple(rows), of)
 
 
 def _title(figure: Metric | str) -> str:
@@ -149,6 +142,5 @@ def _key(piece: Slice, jdk: str, cpus: int, task: TaskSize) -> CellKey:
 def legend() -> tuple[tuple[str, str], ...]:
     """Tone and factor of each step, from "the denominator is far better" over even to "the numerator is far better"."""
     levels = range(len(EDGES), 0, -1)
-    left = tuple((f"d{level}", f"{EDGES[level - 1]:g}") for level in levels)
-    right = tuple((f"n{level}", f"{EDGES[level - 1]:g}") for level in reversed(levels))
-    return (*left, ("even", "1"), *right)
+    left, right = ([(f"{side}{level}", f"{EDGES[level - 1]:g}") for level in levels] for side in "dn")
+    return (*left, ("even", "1"), *reversed(right))

@@ -167,10 +167,10 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
         metrics = metrics_of(cell.load)
         leads = cells.stands_for_virtual(key) or base.key.executor != reference(key.executor, key.server)
         for metric in metrics if leads else metrics[:1]:
-            one = cells.compare(metric, key, base.key.executor)
-            if one is not None:
-                compared[metric.id, key] = one
-            if one is not None and one.ratio is not None:
+            if (one := cells.over(metric, key)) is None:
+                continue
+            compared[metric.id, key] = one
+            if one.ratio is not None:
                 family.ratios[metric.id, key] = one.ratio, one.losses, of_pairs.get(key)
         told = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
         family.outcomes["", key] = cell.question, told, of_pairs.get(key)

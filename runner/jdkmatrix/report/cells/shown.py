@@ -44,20 +44,19 @@ KIND_WORDS: dict[Kind, str] = {
 KIND_SHORT: dict[Kind, str] = {"corrected": "response time", "uncorrected": "service time"}
 
 
-def percentile_figure(pooled: Pooled | None, percent: str, *, why: str) -> Figure:
-    """In ms, of all requests; beneath it the interval over forks, and why there is none in the tooltip.
-
-    `why`: the reason where there is no distribution at all.
-    """
-    if pooled is None:
-        return missing(why)
+def percentile_figure(pooled: Pooled, percent: str) -> Figure:
+    """In ms, of all requests; beneath it the interval over forks, and why there is none in the tooltip."""
     found = pooled.percentiles.get(percent)
     if found is None:
         return missing(f"fewer than {MIN_BEYOND} of {pooled.count:,} requests were slower: too few to say")
-    figure = milliseconds(found.merged_us, why=why)
+    figure = milliseconds(found.merged_us, why="")
     forks = found.forks
     if pooled.fell_short:
-        return replace(figure, text=f"{Bound.AT_LEAST.value} {figure.text}", title=_why_at_least(pooled))
+        without = "this driver leaves requests without an answer out"
+        if (bounds := pooled.lower_bounds) is not None:
+            without = f"{bounds:,} requests without an answer stand in it with the time that they had waited"
+        why = f"at least: {pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short; {without}"
+        return replace(figure, text=f"{Bound.AT_LEAST.value} {figure.text}", title=why)
     if forks is None:
         none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
         return replace(figure, title=f"no interval: {none}")
@@ -73,14 +72,6 @@ def percentile_figure(pooled: Pooled | None, percent: str, *, why: str) -> Figur
         f"own p{percent} ({digits(forks.geomean / 1000, 3)} ms)",
         under=f"{low}–{high}",
     )
-
-
-def _why_at_least(pooled: Pooled) -> str:
-    if pooled.lower_bounds is None:
-        without = "this driver leaves requests without an answer out"
-    else:
-        without = f"{pooled.lower_bounds:,} requests without an answer stand in it with the time that they had waited"
-    return f"at least: {pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short; {without}"
 
 
 def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
@@ -100,9 +91,9 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
 
 def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
     """In ms, over all requests of the usable forks together."""
-    if cell is not None and cell.usable:
-        why = "the driver recorded no such latency"
-    return percentile_figure(cell.latency if cell else None, name, why=why)
+    if cell is None or cell.latency is None:
+        return missing(P99.missing if cell and cell.usable else why)
+    return percentile_figure(cell.latency, name)
 
 
 def amount(metric: Metric, value: float) -> str:
@@ -276,10 +267,6 @@ def shown_cells(cells: Cells, judgements: Judgements) -> Iterator[ShownCell]:
     return (ShownCell(key, cells.get(key), judgements) for key in cells.keys)
 
 
-def _percentile(name: str) -> Callable[[ShownCell], Figure]:
-    return lambda one: one.percentile(name)
-
-
 @dataclass(frozen=True)
 class FigureColumn:
     """One figure of a cell, in every table that has it."""
@@ -303,8 +290,12 @@ def axis_column(axis: str) -> Column:
 HELD = FigureColumn("Held", "req/s", lambda one: one.figure(CAPACITY))
 RATE = FigureColumn("Throughput", "req/s", lambda one: one.throughput)
 CPU_COST = FigureColumn("CPU", "µs/req", lambda one: one.cpu)
-PERCENTILES = tuple(FigureColumn(f"p{name}", "ms", _percentile(name)) for name in ("50", "99", "99.9"))
-P99_LATENCY = PERCENTILES[1]
+P99_LATENCY = FigureColumn("p99", "ms", lambda one: one.percentile("99"))
+PERCENTILES = (
+    FigureColumn("p50", "ms", lambda one: one.percentile("50")),
+    P99_LATENCY,
+    FigureColumn("p99.9", "ms", lambda one: one.percentile("99.9")),
+)
 USE = (
     FigureColumn("Time to steady", "s", lambda one: one.figure(TIME_TO_STEADY)),
     FigureColumn("RSS", "MiB", lambda one: one.figure(RSS_PEAK)),

@@ -9,7 +9,7 @@ from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks, colour
+from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks, colour, rows, tooltips
 
 _LABEL_ROOM = 1.3
 
@@ -17,46 +17,30 @@ _LABEL_ROOM = 1.3
 @cache
 def _bars_shape(grouped: bool) -> Shape:
     """`grouped`: executors stand below each task; else there is one task."""
+    row, names, limit = ("work", "works", 90) if grouped else ("executor", "present", 120)
     # Order is given as a scale's domain, never as a sort: Vega-Lite makes an expression of a sort's values.
-    present = alt.Scale(domain=blanks("present"))
-    offset: dict[str, Any] = {}
+    scale = alt.Scale(domain=blanks(names))
+    place: dict[str, Any] = {
+        "y": alt.Y(f"{row}:N", scale=scale, sort=None, title=None, axis=alt.Axis(labelLimit=limit))
+    }
     if grouped:
-        works = alt.Scale(domain=blanks("works"))
-        y = alt.Y("work:N", scale=works, sort=None, title=None, axis=alt.Axis(labelLimit=90))
-        offset = {"yOffset": alt.YOffset("executor:N", scale=present, sort=None)}
-    else:
-        y = alt.Y("executor:N", scale=present, sort=None, title=None, axis=alt.Axis(labelLimit=120))
-    title = blank("title")
-    x_scale = alt.Scale(domain=[0, blank("end")], nice=False)
-    x = alt.X("mean:Q", title=title, scale=x_scale, axis=alt.Axis(tickCount=4, format=blank("number_format")))
-    means = alt.Chart(alt.NamedData(name="means"))
+        present = alt.Scale(domain=blanks("present"))
+        place["yOffset"] = alt.YOffset("executor:N", scale=present, sort=None)
+    along: dict[str, Any] = {"title": blank("title"), "scale": alt.Scale(domain=[0, blank("end")], nice=False)}
+    mean = alt.X("mean:Q", axis=alt.Axis(tickCount=4, format=blank("number_format")), **along)
+    low, value, end = (alt.X(f"{name}:Q", **along) for name in ("low_shown", "value", "end"))
     figure = alt.Tooltip("label:N", title=blank("figure"))
-    bar = means.mark_bar(opacity=0.82, cornerRadiusEnd=2).encode(
-        y=y,
-        x=x,
-        color=colour(),
-        tooltip=[alt.Tooltip("executor:N"), alt.Tooltip("work:N", title="task duration"), figure],
-        **offset,
+    told = [*tooltips("executor", work="task duration"), figure]
+    bar = rows("means").mark_bar(opacity=0.82, cornerRadiusEnd=2)
+    interval = rows("means").transform_filter("isValid(datum.high_shown)").mark_rule(style="interval")
+    point = rows("forks").mark_point(style="fork", filled=True, size=42)
+    label = rows("means").mark_text(style="value", align="right")
+    return Shape(
+        bar.encode(x=mean, color=colour(), tooltip=told, **place),
+        interval.encode(x=low, x2="high_shown:Q", **place),
+        point.encode(x=value, tooltip=[alt.Tooltip("executor:N"), alt.Tooltip("fork:Q"), figure], **place),
+        label.encode(x=end, text="label:N", **place),
     )
-    interval = (
-        means.transform_filter("isValid(datum.high_shown)")
-        .mark_rule(style="interval")
-        .encode(y=y, x=alt.X("low_shown:Q", scale=x_scale, title=title), x2="high_shown:Q", **offset)
-    )
-    point = (
-        alt.Chart(alt.NamedData(name="forks"))
-        .mark_point(style="fork", filled=True, size=42)
-        .encode(
-            y=y,
-            x=alt.X("value:Q", scale=x_scale, title=title),
-            tooltip=[alt.Tooltip("executor:N"), alt.Tooltip("fork:Q"), figure],
-            **offset,
-        )
-    )
-    label = means.mark_text(style="value", align="right").encode(
-        y=y, x=alt.X("end:Q", scale=x_scale, title=title), text="label:N", **offset
-    )
-    return Shape(alt.layer(bar, interval, point, label))
 
 
 def bars(
@@ -96,8 +80,13 @@ def bars(
         data={"means": table, "forks": forks},
         height=(17 * len(present) + 12) * len(works) if grouped else 30 * len(present),
         description=description,
-        words={"title": title, "figure": figure, "number_format": number_format, "end": end},
-        lists={"order": order, "present": present, **({"works": works} if grouped else {})},
+        title=title,
+        figure=figure,
+        number_format=number_format,
+        end=end,
+        order=order,
+        present=present,
+        **({"works": works} if grouped else {}),
     )
 
 
@@ -162,35 +151,19 @@ def _expected_shape(linear_to: float | None, row_lines: int) -> Shape:
     def x(field: str) -> alt.X:
         return alt.X(f"{field}:Q", title=blank("title"), scale=scale, axis=axis)
 
-    tooltip = [
-        alt.Tooltip("executor:N", title="arm"),
-        alt.Tooltip("label:N", title="median"),
-        alt.Tooltip("expected_label:N", title="expected"),
-    ]
-    base = alt.Chart(alt.NamedData(name="medians"))
-    bar = base.mark_bar(opacity=0.82, cornerRadiusEnd=2, height=16).encode(
-        y=y, x=x("shown"), x2="zero:Q", color=colour(), tooltip=tooltip
+    told = tooltips(executor="arm", label="median", expected_label="expected")
+    of_fork = [alt.Tooltip("executor:N", title="arm"), alt.Tooltip("fork:Q"), alt.Tooltip("label:N", title="figure")]
+    bar = rows("medians").mark_bar(opacity=0.82, cornerRadiusEnd=2, height=16)
+    point = rows("forks").mark_point(style="fork", filled=True, size=36)
+    expected = rows("medians").transform_filter("isValid(datum.expected)")
+    tick = expected.mark_tick(style="expected", thickness=3, height=26)
+    label = rows("medians").mark_text(style="value", align="right")
+    return Shape(
+        bar.encode(y=y, x=x("shown"), x2="zero:Q", color=colour(), tooltip=told),
+        point.encode(y=y, x=x("shown"), tooltip=of_fork),
+        tick.encode(y=y, x=x("expected"), tooltip=told),
+        label.encode(y=y, x=x("end"), text="label:N"),
     )
-    tick = (
-        base.transform_filter("isValid(datum.expected)")
-        .mark_tick(style="expected", thickness=3, height=26)
-        .encode(y=y, x=x("expected"), tooltip=tooltip)
-    )
-    point = (
-        alt.Chart(alt.NamedData(name="forks"))
-        .mark_point(style="fork", filled=True, size=36)
-        .encode(
-            y=y,
-            x=x("shown"),
-            tooltip=[
-                alt.Tooltip("executor:N", title="arm"),
-                alt.Tooltip("fork:Q"),
-                alt.Tooltip("label:N", title="figure"),
-            ],
-        )
-    )
-    label = base.mark_text(style="value", align="right").encode(y=y, x=x("end"), text="label:N")
-    return Shape(alt.layer(bar, point, tick, label))
 
 
 def expected_bars(
@@ -199,14 +172,17 @@ def expected_bars(
     """`medians`: row (its lines apart by a line end), executor, median, expected (None: no tick), label,
     expected_label; `forks`: row, executor, fork, value, label. Rows stand in the order of `medians`; what is below 0 is
     drawn at 0."""
-    rows = [row["row"] for row in medians]
+    names = [row["row"] for row in medians]
     return _expected_shape(scale.linear_to, scale.row_lines).filled(
         data={
             "medians": [{**row, "shown": max(row["median"], 0), "zero": 0, "end": scale.end} for row in medians],
             "forks": [{**row, "shown": max(row["value"], 0)} for row in forks],
         },
-        height=_ROW_HEIGHT * len(rows),
+        height=_ROW_HEIGHT * len(names),
         description=description,
-        words={"title": scale.title, "end": scale.end},
-        lists={"rows": rows, "order": order, **({} if scale.linear_to is None else {"ticks": scale.ticks()})},
+        title=scale.title,
+        end=scale.end,
+        rows=names,
+        order=order,
+        **({} if scale.linear_to is None else {"ticks": scale.ticks()}),
     )

@@ -10,7 +10,20 @@ from typing import Any
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Row, Shape, blank, blanks, colour, dash, dashes, hovered
+from jdkmatrix.report.charts.shapes import (
+    Drawing,
+    NamedRows,
+    Row,
+    Shape,
+    blank,
+    blanks,
+    colour,
+    dash,
+    dashes,
+    hovered,
+    rows,
+    tooltips,
+)
 
 
 def log_ticks(low: float, high: float) -> list[float]:
@@ -45,34 +58,25 @@ def _round_up(value: float) -> float:
 def _series_shape(zero: bool) -> Shape:
     scale = alt.Scale(domain=[0, blank("end")], nice=False)
     x = alt.X("t:Q", title=None, scale=scale, axis=alt.Axis(tickCount=6))
-    y = alt.Y(
-        "v:Q",
-        title=None,
-        scale=alt.Scale(zero=zero, nice=True),
-        axis=alt.Axis(tickCount=3, format=blank("number_format")),
-    )
-    band = (
-        alt.Chart(alt.NamedData(name="bands"))
-        .mark_rect(style="window")
-        .encode(x=alt.X("start:Q", scale=scale, title=None), x2="end:Q")
-    )
-    base = alt.Chart(alt.NamedData(name="rows"))
-    line = base.mark_line(
+    number = alt.Axis(tickCount=3, format=blank("number_format"))
+    y = alt.Y("v:Q", title=None, scale=alt.Scale(zero=zero, nice=True), axis=number)
+    band = rows("bands").mark_rect(style="window")
+    line = rows("rows").mark_line(
         style="series", strokeWidth=1.6, interpolate="linear", point=alt.OverlayMarkDef(size=9)
-    ).encode(x=x, y=y)
-    hover = base.mark_point(style="series", filled=True, size=60).encode(
-        x=x,
-        y=y,
-        tooltip=[
-            alt.Tooltip("t:Q", title="seconds since start", format=".1f"),
-            alt.Tooltip("v:Q", title=blank("title"), format=",.4~r"),
-        ],
     )
-    return Shape(alt.layer(band, line, hovered(hover, "x")))
+    told = [
+        alt.Tooltip("t:Q", title="seconds since start", format=".1f"),
+        alt.Tooltip("v:Q", title=blank("title"), format=",.4~r"),
+    ]
+    return Shape(
+        band.encode(x=alt.X("start:Q", scale=scale, title=None), x2="end:Q"),
+        line.encode(x=x, y=y),
+        hovered(rows("rows").mark_point(style="series", filled=True, size=60).encode(x=x, y=y, tooltip=told), "x"),
+    )
 
 
 def series(
-    rows: Sequence[tuple[float, float | None]],
+    points: Sequence[tuple[float, float | None]],
     bands: Sequence[tuple[float, float]],
     *,
     end_s: float,
@@ -84,12 +88,14 @@ def series(
     """One figure over the seconds since the fork's start; measured windows are shaded. None breaks the line."""
     return _series_shape(zero).filled(
         data={
-            "rows": NamedRows(("t", "v"), [(round(t, 3), v) for t, v in rows]),
+            "rows": NamedRows(("t", "v"), [(round(t, 3), v) for t, v in points]),
             "bands": NamedRows(("start", "end"), bands),
         },
         height=96,
         description=description,
-        words={"end": end_s, "title": title, "number_format": number_format},
+        end=end_s,
+        title=title,
+        number_format=number_format,
     )
 
 
@@ -110,15 +116,13 @@ class Axis:
     labels: str | None = None
     told: str | None = None
 
-    def words(self, name: str) -> dict[str, str | float]:
-        """Fill the blanks of its place."""
-        own = {} if self.log else {f"{name}_format": self.number_format}
-        return {f"{name}_title": self.title, f"{name}_low": self.low, f"{name}_high": self.high, **own}
-
-    def lists(self, name: str) -> dict[str, list[Any]]:
+    def given(self, name: str) -> dict[str, Any]:
+        """Fills the blanks of its place."""
+        ends = {f"{name}_title": self.title, f"{name}_low": self.low, f"{name}_high": self.high}
         if not self.log:
-            return {}
-        return {f"{name}_ticks": [tick for tick in self.ticks if tick <= self.high] or log_ticks(self.low, self.high)}
+            return {**ends, f"{name}_format": self.number_format}
+        ticks = [tick for tick in self.ticks if tick <= self.high]
+        return {**ends, f"{name}_ticks": ticks or log_ticks(self.low, self.high)}
 
     @property
     def kind(self) -> Axis:
@@ -147,34 +151,22 @@ class Axis:
 @cache
 def _lines_shape(x_kind: Axis, y_kind: Axis, by_fork: bool, marked: bool, with_reference: bool) -> Shape:
     x, y = alt.X("x:Q", **x_kind.place("x")), alt.Y("y:Q", **y_kind.place("y"))
-    base = alt.Chart(alt.NamedData(name="points"))
     detail = {"detail": "fork:N"} if by_fork else {}
     fork = [alt.Tooltip("fork:Q")] if by_fork else []
+    told = [alt.Tooltip("executor:N"), *fork, x_kind.tooltip("x"), y_kind.tooltip("y")]
+    line = rows("points").mark_line(strokeWidth=1.6 if by_fork else 2.2, opacity=0.85)
+    point = rows("points").mark_point(filled=True, size=60)
     layers = [
-        base.mark_line(strokeWidth=1.6 if by_fork else 2.2, opacity=0.85).encode(
-            x=x, y=y, color=colour(), strokeDash=dash(), **detail
-        ),
-        hovered(
-            base.mark_point(filled=True, size=60).encode(
-                x=x,
-                y=y,
-                color=colour(),
-                tooltip=[alt.Tooltip("executor:N"), *fork, x_kind.tooltip("x"), y_kind.tooltip("y")],
-            ),
-            "x",
-            "y",
-        ),
+        line.encode(x=x, y=y, color=colour(), strokeDash=dash(), **detail),
+        hovered(point.encode(x=x, y=y, color=colour(), tooltip=told), "x", "y"),
     ]
     if with_reference:
-        reference = alt.Chart(alt.NamedData(name="reference"))
-        layers.insert(0, reference.mark_line(style="interval", strokeDash=[4, 3]).encode(x=x, y=y))
+        layers.insert(0, rows("reference").mark_line(style="interval", strokeDash=[4, 3]).encode(x=x, y=y))
     if marked:
-        marks = alt.Chart(alt.NamedData(name="marks"))
-        tooltip = [alt.Tooltip("executor:N"), alt.Tooltip("text:N")]
         for filled, which in ((True, "!datum.hollow"), (False, "datum.hollow")):
-            points = marks.transform_filter(which).mark_point(filled=filled, size=64, strokeWidth=1.6)
-            layers.append(points.encode(x=x, y=y, color=colour(), tooltip=tooltip))
-    return Shape(alt.layer(*layers))
+            marks = rows("marks").transform_filter(which).mark_point(filled=filled, size=64, strokeWidth=1.6)
+            layers.append(marks.encode(x=x, y=y, color=colour(), tooltip=tooltips("executor", "text")))
+    return Shape(*layers)
 
 
 def lines(
@@ -197,31 +189,29 @@ def lines(
         data={"points": points, **others},
         height=height,
         description=description,
-        words={**x.words("x"), **y.words("y")},
-        lists={**x.lists("x"), **y.lists("y"), "order": order, "dashes": dashes(order)},
+        **x.given("x"),
+        **y.given("y"),
+        order=order,
+        dashes=dashes(order),
     )
 
 
 @cache
 def _stack_shape(x_kind: Axis, y_kind: Axis) -> Shape:
-    x = alt.X("x:Q", **x_kind.place("x"))
-    area = (
-        alt.Chart(alt.NamedData(name="points"))
-        .mark_area(opacity=0.85)
-        .encode(
+    x, y = alt.X("x:Q", **x_kind.place("x")), y_kind.place("y")
+    origins = alt.Scale(domain=blanks("origins"), range="ordinal")
+    area = rows("points").mark_area(opacity=0.85)
+    line = rows("totals").mark_line(style="interval", strokeWidth=1.4)
+    return Shape(
+        area.encode(
             x=x,
-            y=alt.Y("y:Q", stack="zero", **y_kind.place("y")),
-            color=alt.Color("origin:N", scale=alt.Scale(domain=blanks("origins"), range="ordinal"), legend=None),
+            y=alt.Y("y:Q", stack="zero", **y),
+            color=alt.Color("origin:N", scale=origins, legend=None),
             order=alt.Order("place:Q"),
             tooltip=[alt.Tooltip("origin:N"), x_kind.tooltip("x"), y_kind.tooltip("y")],
-        )
+        ),
+        line.encode(x=x, y=alt.Y("y:Q", **y), strokeDash=alt.StrokeDash("name:N", legend=None)),
     )
-    line = (
-        alt.Chart(alt.NamedData(name="totals"))
-        .mark_line(style="interval", strokeWidth=1.4)
-        .encode(x=x, y=alt.Y("y:Q", **y_kind.place("y")), strokeDash=alt.StrokeDash("name:N", legend=None))
-    )
-    return Shape(alt.layer(area, line))
 
 
 def stacked(
@@ -233,6 +223,7 @@ def stacked(
         data={"points": points, "totals": totals},
         height=_HEIGHT,
         description=description,
-        words={**x.words("x"), **y.words("y")},
-        lists={**x.lists("x"), **y.lists("y"), "origins": origins},
+        **x.given("x"),
+        **y.given("y"),
+        origins=origins,
     )

@@ -9,7 +9,19 @@ from functools import cache
 
 import altair as alt
 
-from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, dashes, hovered
+from jdkmatrix.report.charts.shapes import (
+    Drawing,
+    NamedRows,
+    Shape,
+    blank,
+    blanks,
+    colour,
+    dash,
+    dashes,
+    hovered,
+    rows,
+    tooltips,
+)
 
 _HEIGHT = 260
 _DAY_MS = 86_400_000
@@ -61,42 +73,34 @@ class RunAxis:
 @cache
 def _shape() -> Shape:
     title = blank("title")
-    x = alt.X(
-        "t:Q",
-        title=None,
-        scale=alt.Scale(domain=[blank("x_low"), blank("x_high")], nice=False, zero=False),
-        axis=alt.Axis(values=blanks("days"), labelExpr="utcFormat(datum.value, '%Y-%m-%d')", grid=False),
-    )
+    dates = alt.Axis(values=blanks("days"), labelExpr="utcFormat(datum.value, '%Y-%m-%d')", grid=False)
+    x_scale = alt.Scale(domain=[blank("x_low"), blank("x_high")], nice=False, zero=False)
     y_scale = alt.Scale(domain=[blank("y_low"), blank("y_high")], nice=False, zero=False)
-    y_axis = alt.Axis(tickCount=5, format=_NUMBERS)
-    y = alt.Y("value:Q", title=title, scale=y_scale, axis=y_axis)
-    colour = alt.Color("series:N", scale=alt.Scale(domain=blanks("order"), range="category"), legend=None)
-    dash = alt.StrokeDash("series:N", scale=alt.Scale(domain=blanks("order"), range=blanks("dashes")), legend=None)
+    x = alt.X("t:Q", title=None, scale=x_scale, axis=dates)
+    y = alt.Y("value:Q", title=title, scale=y_scale, axis=alt.Axis(tickCount=5, format=_NUMBERS))
+    low = alt.Y("low_shown:Q", title=title, scale=y_scale)
+    colours, dashed = colour("series"), dash("series")
+    told = [alt.Tooltip("series:N", title=blank("of")), *tooltips("figure", *_ABOUT, "care")]
 
-    even = alt.Chart(alt.NamedData(name="even")).mark_rule(style="interval", strokeDash=[4, 3], opacity=0.5)
-    marks = alt.Chart(alt.NamedData(name="marks"))
+    even = rows("even").mark_rule(style="interval", strokeDash=[4, 3], opacity=0.5)
+    marks, points = rows("marks"), rows("points")
     changed = marks.transform_filter("datum.number !== ''")
-    points = alt.Chart(alt.NamedData(name="points"))
     interval = points.transform_filter("isValid(datum.low_shown)").mark_rule(strokeWidth=1.6)
-    tooltip = [
-        alt.Tooltip("series:N", title=blank("of")),
-        *(alt.Tooltip(f"{name}:N") for name in ("figure", *_ABOUT, "care")),
-    ]
+    line = points.mark_line(strokeWidth=1.8, opacity=0.85)
+    plain = points.transform_filter("!datum.hollow").mark_point(filled=True, size=64)
+    hollow = points.transform_filter("datum.hollow").mark_point(size=64, strokeWidth=1.8)
+    near = points.mark_point(filled=True, size=110)
     return Shape(
-        alt.layer(
-            even.encode(y=y),
-            marks.transform_filter("datum.tool").mark_rule(style="series", strokeDash=[1, 4]).encode(x=x),
-            marks.transform_filter("datum.level").mark_rule(style="interval", strokeWidth=3).encode(x=x),
-            changed.mark_rule(style="series").encode(x=x),
-            changed.mark_text(style="value", align="left", dx=4).encode(x=x, y=alt.value(7), text="number:N"),
-            points.mark_line(strokeWidth=1.8, opacity=0.85).encode(
-                x=x, y=y, color=colour, strokeDash=dash, detail="line:N"
-            ),
-            interval.encode(x=x, y=alt.Y("low_shown:Q", title=title, scale=y_scale), y2="high_shown:Q", color=colour),
-            points.transform_filter("!datum.hollow").mark_point(filled=True, size=64).encode(x=x, y=y, color=colour),
-            points.transform_filter("datum.hollow").mark_point(size=64, strokeWidth=1.8).encode(x=x, y=y, color=colour),
-            hovered(points.mark_point(filled=True, size=110).encode(x=x, y=y, color=colour, tooltip=tooltip), "x", "y"),
-        )
+        even.encode(y=y),
+        marks.transform_filter("datum.tool").mark_rule(style="series", strokeDash=[1, 4]).encode(x=x),
+        marks.transform_filter("datum.level").mark_rule(style="interval", strokeWidth=3).encode(x=x),
+        changed.mark_rule(style="series").encode(x=x),
+        changed.mark_text(style="value", align="left", dx=4).encode(x=x, y=alt.value(7), text="number:N"),
+        line.encode(x=x, y=y, color=colours, strokeDash=dashed, detail="line:N"),
+        interval.encode(x=x, y=low, y2="high_shown:Q", color=colours),
+        plain.encode(x=x, y=y, color=colours),
+        hollow.encode(x=x, y=y, color=colours),
+        hovered(near.encode(x=x, y=y, color=colours, tooltip=told), "x", "y"),
     )
 
 
@@ -141,17 +145,13 @@ def over_runs(
         },
         height=_HEIGHT,
         description=description,
-        words={
-            "title": axis.title,
-            "of": of,
-            "x_low": min(times) - margin,
-            "x_high": max(times) + margin,
-            "y_low": low - room,
-            "y_high": high + room,
-        },
-        lists={
-            "order": order,
-            "dashes": dashes(order),
-            "days": [*{time // _DAY_MS: time for time in reversed(times)}.values()],
-        },
+        title=axis.title,
+        of=of,
+        x_low=min(times) - margin,
+        x_high=max(times) + margin,
+        y_low=low - room,
+        y_high=high + room,
+        order=order,
+        dashes=dashes(order),
+        days=[*{time // _DAY_MS: time for time in reversed(times)}.values()],
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import altair as alt
@@ -28,6 +29,12 @@ def blanks(name: str) -> list[Any]:
     return [blank(name)]
 
 
+@cache
+def rows(name: str) -> alt.Chart:
+    """Of each chart's data, those of this name, to be drawn. One object, by which altair sees that layers share it."""
+    return alt.Chart(alt.NamedData(name=name))
+
+
 @dataclass(frozen=True)
 class NamedRows:
     """Rows that all have the same names, which are said once."""
@@ -40,30 +47,25 @@ Rows = Sequence[Row] | NamedRows
 
 
 class Shape:
-    """A specification with blanks, without what the page's JavaScript decides: library and look.
+    """A specification with blanks, without what the page's JavaScript decides: library and look."""
 
-    Its data are named, and given with the rest.
-    """
-
-    def __init__(self, chart: alt.LayerChart | alt.FacetChart) -> None:
-        self.spec: dict[str, Any] = chart.properties(
-            width="container", background="transparent", autosize=alt.AutoSizeParams(type="fit-x", contains="padding")
-        ).to_dict(validate=False)
+    def __init__(self, *layers: alt.Chart) -> None:
+        self.spec: dict[str, Any] = (
+            alt.layer(*layers)
+            .properties(
+                width="container",
+                background="transparent",
+                autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
+            )
+            .to_dict(validate=False)
+        )
         del self.spec["$schema"], self.spec["config"]
 
-    def filled(
-        self,
-        *,
-        data: Mapping[str, Rows],
-        height: float,
-        description: str,
-        words: Mapping[str, str | float] | None = None,
-        lists: Mapping[str, Sequence[Any]] | None = None,
-    ) -> Drawing:
-        """`data`: rows by name; `words`, `lists`: what every `blank` and `blanks` stands for."""
-        given = {blank(name): value for name, value in (words or {}).items()}
-        given_lists = {blank(name): list(values) for name, values in (lists or {}).items()}
-        return Drawing(self, given, given_lists, height, description, data)
+    def filled(self, *, data: Mapping[str, Rows], height: float, description: str, **given: Any) -> Drawing:
+        """`data`: rows by name; `given`: what every blank stands for, a list for those of `blanks`."""
+        words = {blank(name): value for name, value in given.items() if isinstance(value, str | int | float)}
+        lists = {blank(name): list(value) for name, value in given.items() if blank(name) not in words}
+        return Drawing(self, words, lists, height, description, data)
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ class Drawing:
     """A chart: what stands in the blanks of its shape, by blank, and its data."""
 
     shape: Shape
-    words: Mapping[str, str | float]
+    words: Mapping[str, Any]
     lists: Mapping[str, list[Any]]
     height: float
     description: str
@@ -113,15 +115,15 @@ def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def colour() -> alt.Color:
-    """By executor; the chart fills in `order`."""
-    return alt.Color("executor:N", scale=alt.Scale(domain=blanks("order"), range="category"), legend=None)
+def colour(field: str = "executor") -> alt.Color:
+    """The chart fills in `order`."""
+    return alt.Color(f"{field}:N", scale=alt.Scale(domain=blanks("order"), range="category"), legend=None)
 
 
-def dash() -> alt.StrokeDash:
-    """By executor; the chart fills in `order` and `dashes`."""
+def dash(field: str = "executor") -> alt.StrokeDash:
+    """The chart fills in `order` and `dashes`."""
     scale = alt.Scale(domain=blanks("order"), range=blanks("dashes"))
-    return alt.StrokeDash("executor:N", scale=scale, legend=None)
+    return alt.StrokeDash(f"{field}:N", scale=scale, legend=None)
 
 
 def dashes(order: Sequence[str]) -> list[list[int]]:
@@ -131,6 +133,14 @@ def dashes(order: Sequence[str]) -> list[list[int]]:
 def dash_of(place: int) -> list[int]:
     """There are as many colours as dashes; where both would start again, the dash is another one."""
     return _DASHES[(place + place // len(_DASHES)) % len(_DASHES)]
+
+
+def tooltips(*names: str, **titles: str) -> list[alt.Tooltip]:
+    """Words of these fields, under the fields' own names or under titles."""
+    return [
+        *(alt.Tooltip(f"{name}:N") for name in names),
+        *(alt.Tooltip(f"{name}:N", title=title) for name, title in titles.items()),
+    ]
 
 
 def hovered(points: alt.Chart, *encodings: Literal["x", "y"]) -> alt.Chart:

@@ -23,6 +23,10 @@ from jdkmatrix.stats.verdicts import Losses
 _LOST = "the two lost different numbers of forks, so that they are not compared"
 
 
+class _NoEstimateError(Exception):
+    """There is no estimate; the message says why."""
+
+
 class Results:
     """`refusals`: pairs whose gates refused one arm more often, which are not compared."""
 
@@ -58,37 +62,43 @@ class Results:
 
     def estimate(self, check: ClaimCheck, key: CellKey) -> Estimate | str:
         """Or why there is none."""
-        if check.versus_vendor is not None:
-            return self._beside_vendor(check, key, check.versus_vendor)
-        base_key = _base(check, key)
-        if base_key is not None and (why_not := self._refused(key, base_key)):
-            return why_not
+        try:
+            if check.versus_vendor is not None:
+                return self._beside_vendor(check, key, check.versus_vendor)
+            return self._of_cell(check, key, _base(check, key))
+        except _NoEstimateError as why:
+            return str(why)
+
+    def _of_cell(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate:
+        if base_key is not None:
+            self._demand_no_refusals(key, base_key)
         cell = self._cell(key)
         metric = cell.metric(check.metric) if cell else None
         if metric is None or cell is None or not cell.usable:
-            return "no fork that can be used" if metric or cell is None else "no fork that can be used has it"
-        return self._of(check, metric, cell, base_key)
-
-    def _of(self, check: ClaimCheck, metric: Metric, cell: CellStats, base_key: CellKey | None) -> Estimate | str:
+            raise _NoEstimateError(
+                "no fork that can be used" if metric or cell is None else "no fork that can be used has it"
+            )
         if base_key is None:
             return self._of_figures(cell.figures(metric), metric)
-        base = self._cell(base_key)
-        if base is None or not base.usable:
-            return f"no fork of {cell_words(base_key)} that can be used"
+        base = self._usable(base_key)
         if any(figure.bound is not Bound.NONE for one in (cell, base) for figure in one.figures(metric).values()):
             return self._bounded(cell, base, metric, difference=check.difference)
         if check.difference:
             return self._difference(_shown(cell, metric), _shown(base, metric))
-        compared = self._compared(metric, cell.key, base_key)
-        return compared if isinstance(compared, str) else self._of_ratio(compared.ratio, "no block has both")
+        return self._of_ratio(self._compared(metric, key, base_key).ratio, "no block has both")
 
-    def _refused(self, key: CellKey, base_key: CellKey) -> str | None:
-        """Why two cells are not compared, whichever of them the page has as the numerator."""
+    def _demand_no_refusals(self, key: CellKey, base_key: CellKey) -> None:
+        """Whichever of two cells that are compared the page has as the numerator."""
         for one, other in ((key, base_key), (base_key, key)):
             if found := self._refusals.get((one, other)):
                 words = refusals_words(found, one.executor, other.executor)
-                return f"not compared, since {words}: they may refuse what is compared"
-        return None
+                raise _NoEstimateError(f"not compared, since {words}: they may refuse what is compared")
+
+    def _usable(self, key: CellKey) -> CellStats:
+        cell = self._cell(key)
+        if cell is None or not cell.usable:
+            raise _NoEstimateError(f"no fork of {cell_words(key)} that can be used")
+        return cell
 
     def seen(self, metric_id: str, key: CellKey) -> tuple[float, str, frozenset[Bound]] | None:
         """Over the usable forks of a cell, its unit, and which bounds are in it; None where no fork has it."""
@@ -101,69 +111,57 @@ class Results:
         middle = median(values) if metric.over_forks == "median" else fmean(values)
         return middle * metric.scale, metric.unit, frozenset(figure.bound for figure in figures)
 
-    def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison | str:
-        """Two cells, or why they cannot be compared."""
+    def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison:
         for one in (key, base_key):
-            cell = self._cell(one)
-            if cell is None or not cell.usable:
-                return f"no fork of {cell_words(one)} that can be used"
+            self._usable(one)
         compared = self._cells[key].over(metric, key, base_key)
         if compared is None or compared.losses.differ:
-            return _LOST
+            raise _NoEstimateError(_LOST)
         return compared
 
-    def _beside_vendor(self, check: ClaimCheck, key: CellKey, vendor: str) -> Estimate | str:
+    def _beside_vendor(self, check: ClaimCheck, key: CellKey, vendor: str) -> Estimate:
         """The ratio of a cell over that of the same cell on the vendor's JDK."""
-        mine, other = self._ratios(check, key), self._ratios(check, _of_vendor(key, vendor))
-        if isinstance(mine, str):
-            return mine
-        if isinstance(other, str):
-            return other
+        mine, other = (self._ratios(check, one) for one in (key, _of_vendor(key, vendor)))
         return self._of_ratio(self._paired(mine, other), "no block has both JDKs")
 
-    def _ratios(self, check: ClaimCheck, key: CellKey) -> dict[int, float] | str:
+    def _ratios(self, check: ClaimCheck, key: CellKey) -> dict[int, float]:
         """To `versus`, by block."""
         cell, base_key = self._cell(key), key.model_copy(update={"executor": check.versus})
         metric = cell.metric(check.metric) if cell else BY_ID.get(check.metric)
-        if why_not := self._refused(key, base_key):
-            return why_not
-        compared = self._compared(metric, key, base_key) if metric else "no such figure"
-        if isinstance(compared, str):
-            return compared
-        return {block: above / below for block, (above, below) in compared.pairs.items()}
+        self._demand_no_refusals(key, base_key)
+        if metric is None:
+            raise _NoEstimateError("no such figure")
+        return {block: above / below for block, (above, below) in self._compared(metric, key, base_key).pairs.items()}
 
-    def _of_figures(self, figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate | str:
+    def _of_figures(self, figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate:
         told = [figure for figure in figures.values() if figure.comparable]
         if not told:
-            return metric.missing
-        values = [figure.value * metric.scale for figure in told]
+            raise _NoEstimateError(metric.missing)
         side = _side(figure.bound for figure in told)
-        return side if isinstance(side, str) else _one_sided(self._mean(values), side)
+        return _one_sided(self._mean([figure.value * metric.scale for figure in told]), side)
 
-    def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate | str:
+    def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate:
         """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
         above, below = cell.figures(metric), base.figures(metric)
         if Losses(cell.forks - len(above), cell.forks, base.forks - len(below), base.forks).differ:
-            return _LOST
+            raise _NoEstimateError(_LOST)
         both = [
             block
             for block in sorted(above.keys() & below.keys())
             if all(one[block].comparable and one[block].value > 0 for one in (above, below))
         ]
         side = _side(bound for block in both for bound in (above[block].bound, _OTHER_WAY[below[block].bound]))
-        if isinstance(side, str):
-            return side
-        mine, other = ({block: one[block].value for block in both} for one in (above, below))
+        scale = metric.scale if difference else 1
+        mine, other = ({block: one[block].value * scale for block in both} for one in (above, below))
         if difference:
-            scaled = ({block: value * metric.scale for block, value in one.items()} for one in (mine, other))
-            found = self._difference(*scaled)
-        else:
-            found = self._of_ratio(self._paired(mine, other), "no block has both")
-        return found if isinstance(found, str) else _one_sided(found, side)
+            return _one_sided(self._difference(mine, other), side)
+        return _one_sided(self._of_ratio(self._paired(mine, other), "no block has both"), side)
 
-    def _difference(self, above: Mapping[int, float], below: Mapping[int, float]) -> Estimate | str:
+    def _difference(self, above: Mapping[int, float], below: Mapping[int, float]) -> Estimate:
         both = sorted(above.keys() & below.keys())
-        return self._mean([above[block] - below[block] for block in both]) if both else "no block has both"
+        if not both:
+            raise _NoEstimateError("no block has both")
+        return self._mean([above[block] - below[block] for block in both])
 
     def _mean(self, values: Sequence[float]) -> Estimate:
         low, high = mean_interval(values, self._confidence) or (None, None)
@@ -172,10 +170,10 @@ class Results:
     def _paired(self, above: Mapping[int, float], below: Mapping[int, float]) -> Ratio | None:
         return paired_ratio(above, below, sequential=self._sequential)
 
-    def _of_ratio(self, ratio: Ratio | None, why_none: str) -> Estimate | str:
+    def _of_ratio(self, ratio: Ratio | None, why_none: str) -> Estimate:
         """The estimate of a ratio that was made of this run."""
         if ratio is None:
-            return why_none
+            raise _NoEstimateError(why_none)
         low, high = ratio.ci_low, ratio.ci_high
         if high is not None and math.isinf(high):  # beyond what a float can say: no interval that says anything
             low = high = None
@@ -217,10 +215,12 @@ def _shown(cell: CellStats, metric: Metric) -> dict[int, float]:
 _OTHER_WAY = {Bound.NONE: Bound.NONE, Bound.AT_LEAST: Bound.BELOW, Bound.BELOW: Bound.AT_LEAST}
 
 
-def _side(bounds: Iterable[Bound]) -> Bound | str:
+def _side(bounds: Iterable[Bound]) -> Bound:
     """The bound that figures of these kinds give together."""
     kinds = set(bounds) - {Bound.NONE}
-    return "some forks give a lower bound, others an upper one" if len(kinds) > 1 else next(iter(kinds), Bound.NONE)
+    if len(kinds) > 1:
+        raise _NoEstimateError("some forks give a lower bound, others an upper one")
+    return next(iter(kinds), Bound.NONE)
 
 
 def _one_sided(estimate: Estimate, side: Bound) -> Estimate:

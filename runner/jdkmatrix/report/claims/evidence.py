@@ -25,13 +25,9 @@ def asks_for(check: ClaimCheck, key: CellKey) -> bool:
         return False
     if check.versus is not None and key.executor == check.versus:
         return False
-    return all(patterns is None or _is_among(getattr(key, axis), patterns) for axis, patterns in check.where)
-
-
-def _is_among(value: str | int, patterns: Iterable[str | int]) -> bool:
-    return any(
-        fnmatchcase(value, pattern) if isinstance(value, str) and isinstance(pattern, str) else value == pattern
-        for pattern in patterns
+    return all(
+        patterns is None or any(fnmatchcase(str(getattr(key, axis)), str(pattern)) for pattern in patterns)
+        for axis, patterns in check.where
     )
 
 
@@ -59,14 +55,11 @@ def other_kernel(check: ClaimCheck, kernels: Iterable[str]) -> str | None:
     """Why it cannot be judged on these."""
     low, below = check.kernel_from, check.kernel_below
     asked = " and ".join(filter(None, (low and f"from {low}", below and f"below {below}")))
-    other = next((kernel for kernel in kernels if not _is_between(_version(kernel), low, below)), None)
-    if not asked or other is None:
-        return None
-    return f"the kernel is {next(iter(other.split()), 'not known')}; the claim is about {asked}"
-
-
-def _is_between(found: tuple[int, ...], low: str | None, below: str | None) -> bool:
-    return bool(found) and (low is None or found >= _version(low)) and (below is None or found < _version(below))
+    for kernel in kernels if asked else ():
+        found = _version(kernel)
+        if not found or (low and found < _version(low)) or (below and found >= _version(below)):
+            return f"the kernel is {next(iter(kernel.split()), 'not known')}; the claim is about {asked}"
+    return None
 
 
 def _version(text: str) -> tuple[int, ...]:
@@ -200,12 +193,10 @@ def is_ratio(check: ClaimCheck) -> bool:
 
 
 def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
-    estimate, build = results.estimate(check, key), results.build(key.jdk)
-    driver, release = results.driver(key), results.release(key.server)
-    if isinstance(estimate, str):
-        return CellEvidence(key, build, None, estimate, driver=driver, release=release)
-    seen = tuple(_seen(check, key, results))
-    return CellEvidence(key, build, estimate, seen=seen, driver=driver, release=release)
+    found = results.estimate(check, key)
+    estimate, why, seen = (None, found, ()) if isinstance(found, str) else (found, None, _seen(check, key, results))
+    build, driver, release = results.build(key.jdk), results.driver(key), results.release(key.server)
+    return CellEvidence(key, build, estimate, why, tuple(seen), driver=driver, release=release)
 
 
 def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[SeenFigure]:

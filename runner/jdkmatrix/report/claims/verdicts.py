@@ -102,37 +102,31 @@ def judge(claim: ClaimRecord, found: ClaimEvidence) -> JudgedClaim:
         why = claim.not_checked or claim.not_repeated or "the run recorded this claim without a check"
         return JudgedClaim(claim, ClaimVerdict.NOT_TESTABLE, why=why)
     checks = tuple(_check(claim, check, of_it) for check, of_it in zip(claim.checks, found.checks, strict=True))
-    return JudgedClaim(claim, _first((check.verdict for check in checks), _FIRST_THAT_IS), checks)
+    return JudgedClaim(claim, _first(checks, _FIRST_THAT_IS), checks)
 
 
-def _first(verdicts: Iterable[ClaimVerdict], order: Sequence[ClaimVerdict]) -> ClaimVerdict:
-    found = set(verdicts)
-    return next((one for one in order if one in found), ClaimVerdict.NOT_TESTABLE)
+def _first(judged: Iterable[JudgedCheck | JudgedCell], order: Sequence[ClaimVerdict]) -> ClaimVerdict:
+    found = {one.verdict for one in judged}
+    return next((verdict for verdict in order if verdict in found), ClaimVerdict.NOT_TESTABLE)
 
 
 def _check(claim: ClaimRecord, check: ClaimCheck, found: CheckEvidence) -> JudgedCheck:
     unit, origin = found.unit, claim.origin(check)
     published = claim.figures[check.figure - 1].unit if check.figure else unit
     if unit and factor(published, unit) is None:
-        told = f"published in {published}, measured in {unit}"
-        return JudgedCheck(
-            check, _band(check, claim, published), origin, published, ClaimVerdict.NOT_TESTABLE, why=told
-        )
+        band, why = _band(check, claim, published), f"published in {published}, measured in {unit}"
+        return JudgedCheck(check, band, origin, published, ClaimVerdict.NOT_TESTABLE, why=why)
     band = _band(check, claim, unit)
     if not found.cells:
         return JudgedCheck(check, band, origin, unit, ClaimVerdict.NOT_TESTABLE_HERE, why=found.why)
-    cells = _cells(check, band, found.cells)
-    order = _FIRST_OF_ONE if check.one_is_enough else _FIRST_THAT_IS
-    return JudgedCheck(check, band, origin, unit, _first((cell.verdict for cell in cells), order), cells)
-
-
-def _cells(check: ClaimCheck, band: Band, cells: Sequence[CellEvidence]) -> tuple[JudgedCell, ...]:
-    family = [cell.estimate for cell in cells if cell.estimate and not cell.absent]
+    family = [cell.estimate for cell in found.cells if cell.estimate and not cell.absent]
     placed = iter(places(family, band, one_is_enough=check.one_is_enough))
-    return tuple(
+    cells = tuple(
         _cell(check, band, cell, next(placed) if cell.estimate and not cell.absent else None, len(family))
-        for cell in cells
+        for cell in found.cells
     )
+    order = _FIRST_OF_ONE if check.one_is_enough else _FIRST_THAT_IS
+    return JudgedCheck(check, band, origin, unit, _first(cells, order), cells)
 
 
 def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None, family: int) -> JudgedCell:
@@ -176,27 +170,18 @@ def factor(published: str, shown: str) -> float | None:
     return 1.0 if published in ("ratio", shown) else _FACTORS.get((published, shown))
 
 
-VERDICT_CLASS = {
+VERDICT_CLASS = dict.fromkeys(ClaimVerdict, "none") | {
     ClaimVerdict.REPRODUCED: "ok",
     ClaimVerdict.CONTRADICTED: "failed",
     ClaimVerdict.INCONCLUSIVE: "not-steady",
     ClaimVerdict.NOT_SEEN: "partly",
-    ClaimVerdict.CAUSE_ABSENT: "none",
-    ClaimVerdict.NOT_MEASURED: "none",
-    ClaimVerdict.NOT_TESTABLE_HERE: "none",
-    ClaimVerdict.NOT_TESTABLE: "none",
 }
-_FEW = 2  # figures, as many as a sentence can name
 
 
 def verdict_lines(judged: Iterable[JudgedClaim]) -> tuple[str, ...]:
     """A line for each claim: its verdict, and what it rests on."""
-    return tuple(f"{one.claim.id}: {one.verdict.value}{_in_brackets(one)}" for one in judged)
-
-
-def _in_brackets(one: JudgedClaim) -> str:
-    rest = (one.why.rstrip("."),) if one.why else rests_on(one)
-    return f" ({'; '.join(rest)})"
+    told = ((one, (one.why.rstrip("."),) if one.why else rests_on(one)) for one in judged)
+    return tuple(f"{one.claim.id}: {one.verdict.value} ({'; '.join(rest)})" for one, rest in told)
 
 
 def rests_on(one: JudgedClaim) -> tuple[str, ...]:
@@ -223,7 +208,7 @@ def _line(check: JudgedCheck) -> str:
 def _together(measured: Sequence[Figure], of: int) -> str:
     """Up to two as they are, of more the ends; and in how many of the cells, where not in all."""
     ordered = sorted(measured, key=lambda one: one.sort or 0.0)
-    few = len(ordered) <= _FEW
+    few = len(ordered) <= 2
     text = " and ".join(one.text for one in ordered) if few else f"{ordered[0].text} to {ordered[-1].text}"
     if len(ordered) < of:
         return f"{text} in {len(ordered)} of {of} cells"
@@ -253,9 +238,8 @@ def measured_figure(one: JudgedCell, unit: str) -> Figure:
     low, high = estimate.low, estimate.high
     text = _value(estimate, unit)
     if estimate.one_sided:
-        text = with_unit(
-            f"at most {digits(high, 3)}" if high is not None else f"at least {digits(low or 0.0, 3)}", unit
-        )
+        bound = f"at least {digits(low or 0.0, 3)}" if high is None else f"at most {digits(high, 3)}"
+        text = with_unit(bound, unit)
     elif low is not None and low == high:
         text = f"{text} in every block"
     elif low is not None and high is not None:

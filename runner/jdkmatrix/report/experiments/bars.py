@@ -84,10 +84,14 @@ def _chart(
         note = ", ".join(filter(None, (f"expected {expected}" if expected else "", *dict.fromkeys(ended))))
         label = f"{label}{_STAR}" if ended else label
         notes.append(f"{row.replace(chr(10), ', ')}: {label}{f' ({note})' if note else ''}")
-        figures = {"median": spread.median, "expected": spread.expected}
+        whose = {"row": row, "executor": cell.key.executor}
         words = {"label": label, "expected_label": expected or "no figure"}
-        medians.append({"row": row, "executor": cell.key.executor, **figures, **words})
-        forks += _forks(cell, figure.name, row)
+        medians.append({**whose, "median": spread.median, "expected": spread.expected, **words})
+        if metric := cell.metric(figure.name):
+            values = ((fork, one.value) for fork, one in cell.figures(metric).items())
+            forks += (
+                {**whose, "fork": at, "value": value, "label": measure(value, metric.unit)} for at, value in values
+            )
     if not medians:
         return None
     names = [one.name for one in group.figures] if group.same_scale else [figure.name]
@@ -119,13 +123,6 @@ def _labels(piece: ExperimentSlice, peers: Sequence[CellStats]) -> dict[CellKey,
         second = ", ".join(map(words.__getitem__, axes))
         found[cell.key] = f"{cell.key.executor}\n{second}" if second else cell.key.executor
     return found
-
-
-def _forks(cell: CellStats, name: str, row: str) -> Iterator[Row]:
-    if metric := cell.metric(name):
-        for fork, figure in cell.figures(metric).items():
-            label = measure(figure.value, metric.unit)
-            yield {"row": row, "executor": cell.key.executor, "fork": fork, "value": figure.value, "label": label}
 
 
 def _highest(cells: Sequence[CellStats], names: Sequence[str]) -> float:

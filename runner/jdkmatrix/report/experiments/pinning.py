@@ -30,16 +30,16 @@ RULE = (
 ).replace("%", " %")
 
 # From a share of threads / D on, a class of the heat map; the text says the same as the colour.
-_STEPS = ((0.85, "p1", "85 % and more"), (0.5, "p2", "50–85 %"), (0.25, "p3", "25–50 %"), (0.1, "p4", "10–25 %"))
-_LOWEST = ("p5", "below 10 %")
+_STEPS = (
+    *((0.85, "p1", "85 % and more"), (0.5, "p2", "50–85 %"), (0.25, "p3", "25–50 %"), (0.1, "p4", "10–25 %")),
+    (0, "p5", "below 10 %"),
+)
+# Class and text of each colour, the smallest share first.
+LEGEND = tuple((css, text) for _, css, text in reversed(_STEPS))
 
 
 def tone(share: float) -> str:
-    return next((css for edge, css, _ in _STEPS if share >= edge), _LOWEST[0])
-
-
-# Class and text of each colour, the smallest share first.
-LEGEND = (_LOWEST, *((css, text) for _, css, text in reversed(_STEPS)))
+    return next(css for edge, css, _ in _STEPS if share >= edge)
 
 
 def pinning_blocks(piece: ExperimentSlice) -> Iterator[PageBlock]:
@@ -101,13 +101,11 @@ def _cell(piece: ExperimentSlice, key: CellKey | None) -> HeatCell:
 MOST_STACKS = 3
 # A hidden class has a name of its own each time it is defined: "Name/0x00007f…" or, in JFR, "Name.1324371348".
 _HIDDEN = re.compile(r"[/.](?:0x[0-9a-f]+|\d+)(?=\.)")
-# JFR writes -1 for a line that the frame does not tell.
-_NO_LINE = re.compile(r":-1$")
 
 
 def plain_frame(frame: str) -> str:
-    """Without the number of a hidden class and without a line that is not known."""
-    return _NO_LINE.sub("", _HIDDEN.sub("", frame))
+    """Without the number of a hidden class and without a line that is not known, for which JFR writes -1."""
+    return _HIDDEN.sub("", frame).removesuffix(":-1")
 
 
 def pinned_stacks(forks: Iterable[Fork]) -> tuple[int, tuple[PageBlock, ...]]:
@@ -121,27 +119,25 @@ def pinned_stacks(forks: Iterable[Fork]) -> tuple[int, tuple[PageBlock, ...]]:
         for stack in at(pinned, "stacks") or ():
             same = (stack["reason"], "\n".join(map(plain_frame, stack["frames"])))
             found[same] = found.get(same, 0) + stack["count"]
-    return events, tuple(_blocks(events, sorted(found.items(), key=lambda item: -item[1])[:MOST_STACKS]))
-
-
-def _blocks(events: int, stacks: list[tuple[tuple[str | None, str], int]]) -> Iterator[PageBlock]:
+    stacks = sorted(found.items(), key=lambda item: -item[1])[:MOST_STACKS]
+    blocks: list[PageBlock] = []
     for (reason, frames), count in stacks if events else ():
-        yield Prose(f"{count:,} of {events:,} events{f': {reason}' if reason else ''}")
-        yield Pre(frames)
+        blocks += [Prose(f"{count:,} of {events:,} events{f': {reason}' if reason else ''}"), Pre(frames)]
     if (left_out := events - sum(count for _, count in stacks)) > 0:
-        yield Prose(f"{left_out:,} events have other stacks.")
+        blocks.append(Prose(f"{left_out:,} events have other stacks."))
+    return events, tuple(blocks)
 
 
 def stacks_of_kind(piece: ExperimentSlice) -> Iterator[Disclosure]:
     """Below one heading for every cell whose usable forks saw events."""
     found = [(cell.key, *pinned_stacks(cell.usable)) for cell in piece.cells]
     seen = [one for one in found if one[1]]
+    if not seen:
+        return
     blocks: list[PageBlock] = []
     for key, _, stacks in seen:
         more = [key.executor] if piece.varies("executor") else []
         more += [f"{key.cpus} CPUs"] if piece.varies("cpus") else []
         blocks += [Prose(heading=", ".join([f"{piece.subject(key)} on {key.jdk}", *more]), level=4), *stacks]
-    if seen:
-        cells = f"{len(seen)} {'cell' if len(seen) == 1 else 'cells'}"
-        events = sum(number for _, number, _ in seen)
-        yield Disclosure(f"Stacks that pin: {events} jdk.VirtualThreadPinned events in {cells}", blocks)
+    events = sum(number for _, number, _ in seen)
+    yield Disclosure(f"Stacks that pin: {events} jdk.VirtualThreadPinned events in {plural(len(seen), 'cell')}", blocks)

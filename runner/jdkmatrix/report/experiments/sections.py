@@ -66,11 +66,9 @@ def _figures(piece: ExperimentSlice) -> dict[str, Spread]:
         at = 0
         for spread in cell.spreads:
             found[spread.name] = spread
-            if spread.name in names:
-                at = names.index(spread.name) + 1
-            else:
+            if spread.name not in names:
                 names.insert(at, spread.name)
-                at += 1
+            at = names.index(spread.name) + 1
     return {name: found[name] for name in names}
 
 
@@ -118,7 +116,15 @@ def answers(piece: ExperimentSlice) -> tuple[AnswerBox, ...]:
     for jdk in piece.jdks:
         cells = [cell for cell in piece.cells if cell.key.jdk == jdk]
         complete = [
-            _told(piece, cell)
+            CompleteCell(
+                key=cell.key,
+                load=given(cell),
+                table=cell.table,
+                place=place(piece, cell, without=("jdk",)),
+                subject=piece.subject(cell.key),
+                seen=seen_in(cell),
+                spreads={one.name: one for one in cell.spreads},
+            )
             for cell in cells
             if cell.usable and all(result.outcome == "complete" for result in cell.usable_results)
         ]
@@ -128,43 +134,28 @@ def answers(piece: ExperimentSlice) -> tuple[AnswerBox, ...]:
     return tuple(found)
 
 
-def _told(piece: ExperimentSlice, cell: CellStats) -> CompleteCell:
-    return CompleteCell(
-        key=cell.key,
-        load=given(cell),
-        table=cell.table,
-        place=place(piece, cell, without=("jdk",)),
-        subject=piece.subject(cell.key),
-        seen=seen_in(cell),
-        spreads={one.name: one for one in cell.spreads},
-    )
-
-
 def _ends(piece: ExperimentSlice, cells: Iterable[CellStats]) -> Sentences:
     """How cells ended that did not come to their end."""
     found: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
+        name = place(piece, cell, without=("jdk",))
+        if piece.by_subject:
+            name = ", ".join(filter(None, (piece.subject(cell.key), place(piece, cell, without=("jdk", "workload")))))
         for outcome in endings(cell.record.forks):
             if outcome.css != "ok":
                 ended = (outcome.word, ": ".join(filter(None, (outcome.where, outcome.message))))
-                found.setdefault(ended, []).append(_name(piece, cell))
+                found.setdefault(ended, []).append(name)
     for (word, why), names in found.items():
         yield word, f"{'; '.join(names)} ({why})." if why else f"{'; '.join(names)}."
-
-
-def _name(piece: ExperimentSlice, cell: CellStats) -> str:
-    if not piece.by_subject:
-        return place(piece, cell, without=("jdk",))
-    return ", ".join([piece.subject(cell.key), *filter(None, [place(piece, cell, without=("jdk", "workload"))])])
 
 
 def expectations(piece: ExperimentSlice) -> Iterator[Fact]:
     """Each formula with its source once, and which cells it is for."""
     found: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
     for cell in piece.cells:
+        about = (piece.subject(cell.key), cell.key.executor, cell.key.jdk)
         for fork in cell.record.forks:
             if fork.readings and (expected := expectation_of(fork)):
-                about = (piece.subject(cell.key), cell.key.executor, cell.key.jdk)
                 found.setdefault(expected, []).append(about)
     for (formula, source), cells in found.items():
         names = (", ".join(dict.fromkeys(column)) for column in zip(*cells, strict=True))

@@ -36,15 +36,13 @@ def seen_in(cell: CellStats) -> list[Seen]:
 
 def spread_figure(spread: Spread) -> Figure:
     """The median over forks, the least and the most beneath it."""
-    under = None
-    if spread.least != spread.most:
-        under = f"{amount(spread.least, spread.unit)}–{amount(spread.most, spread.unit)}"
+    median, *ends = (amount(one, spread.unit) for one in (spread.median, spread.least, spread.most))
     title = f"{spread.title}: median of {plural(spread.forks, 'fork')}"
     if spread.unit == "KiB" and spread.median >= _MIB_FROM_KIB:
         title += f", {digits(spread.median / 1024, 3)} MiB"
     if spread.unit == "MiB":
         title += f", {spread.median * 1024:,.0f} KiB: top shows it in KiB, without a unit"
-    return Figure(amount(spread.median, spread.unit), spread.median, title, under)
+    return Figure(median, spread.median, title, "–".join(ends) if spread.least != spread.most else None)
 
 
 def load_of(piece: ExperimentSlice, key: CellKey) -> str:
@@ -135,9 +133,6 @@ def titled(name: str, unit: str, css: str | None = None) -> Markup:
     return joined(element("span", name, css=css) if css else name, *([" ", small(unit)] if unit else []))
 
 
-_NO_FORMULA = "none"
-
-
 def expectation_of(fork: Fork) -> tuple[str, str] | None:
     """A figure's formula and its source."""
     found = fork.result.expected if fork.result else None
@@ -145,5 +140,5 @@ def expectation_of(fork: Fork) -> tuple[str, str] | None:
         return None
     named = next((one.metric for one in fork.readings if one.expected is not None), None)
     figure = named or (found.quantity or "").rpartition(".")[2].replace("_", " ")
-    name = "No figure is expected" if found.formula == _NO_FORMULA else joined(f"{figure} = ", code(found.formula))
+    name = "No figure is expected" if found.formula == "none" else joined(f"{figure} = ", code(found.formula))
     return name, joined(found.source)

@@ -164,13 +164,12 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, 
     place = {"executor": cell.key.executor, "work": task}
     if over is None:
         return {**place, "mean": None, "low": None, "high": None, "label": MISSING}, []
-    summary = over.summary
     bar: Row = {
         **place,
         # Where bounds point both ways there is no mean: the points are all there is to see.
-        "mean": None if over.bound is None else summary.geomean / unit,
-        "low": None if summary.ci_low is None else summary.ci_low / unit,
-        "high": None if summary.ci_high is None else summary.ci_high / unit,
+        "mean": None if over.bound is None else over.value / unit,
+        "low": None if over.low is None else over.low / unit,
+        "high": None if over.high is None else over.high / unit,
         "label": of_metric(metric, cell, why="").text,
     }
     points: list[Row] = [

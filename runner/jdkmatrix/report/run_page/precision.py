@@ -15,7 +15,7 @@ from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.report.blocks.inline import say
 from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, block_logs
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure, missing, p_value, share, span
 from jdkmatrix.report.words.sentences import ratio_name
@@ -85,7 +85,7 @@ def check_blocks(judged: JudgedRun) -> BlockChecks:
     names: dict[CellKey, str] = {}
     for cell, base in cells.compared():
         compared = judged.judgements.comparison(cells.leading(cell.key), cell.key)
-        one = dependence(block_logs(compared)) if compared else None
+        one = dependence(compared.logs) if compared else None
         if one is not None:
             found[cell.key] = one
             names[cell.key] = ratio_name(cell.key, base.key.executor)

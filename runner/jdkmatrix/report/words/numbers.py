@@ -10,9 +10,8 @@ from functools import lru_cache
 from markupsafe import escape
 
 from jdkmatrix.domain.quantities import MISSING, digits, per_cent, plural
-from jdkmatrix.figures.fork_figures import overall
+from jdkmatrix.figures.fork_figures import OverForks, overall
 from jdkmatrix.loads.base import ForkFigure
-from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.ratios import Ratio
 
 _MIB = 1024 * 1024
@@ -75,19 +74,19 @@ def count(value: int | None, *, why: str = "this driver does not say") -> Figure
     return missing(why) if value is None else Figure(f"{value:,}", value)
 
 
-def half_width(summary: Summary) -> Figure:
+def half_width(over: OverForks) -> Figure:
     """How far the interval of the geometric mean reaches: "± 3.1 %"; from ten on, to either side: "−25/+33 %"."""
-    if summary.n == 1:
+    if over.forks == 1:
         return missing("one fork only: no interval")
-    if summary.ci_low is None or summary.ci_high is None:
+    if over.low is None or over.high is None:
         return missing("a fork with 0 has no logarithm: no interval")
-    half = (summary.ci_high - summary.ci_low) / 2 / summary.geomean * 100
+    half = (over.high - over.low) / 2 / over.value * 100
     if half < 10:
         text = f"± {half:.1f} %"
     else:
-        below, above = ((end / summary.geomean - 1) * 100 for end in (summary.ci_low, summary.ci_high))
+        below, above = ((end / over.value - 1) * 100 for end in (over.low, over.high))
         text = f"{_MINUS}{-below:.0f}/+{above:,.0f} %"
-    return Figure(text, half, f"95 % interval of the geometric mean over {summary.n} forks")
+    return Figure(text, half, f"95 % interval of the geometric mean over {over.forks} forks")
 
 
 def over_forks(figures: Iterable[ForkFigure], significant: int, *, why: str, scale: float = 1) -> Figure:
@@ -97,21 +96,20 @@ def over_forks(figures: Iterable[ForkFigure], significant: int, *, why: str, sca
     over = overall(found)
     if over is None:
         return missing(why)
-    summary = over.summary
-    text = digits(summary.geomean * scale, significant)
+    text, forks = digits(over.value * scale, significant), plural(over.forks, "fork")
     if over.bounded:
         ends = (
             f"{end.bound.value} {digits(end.value * scale, significant)}".lstrip() for end in (over.least, over.most)
         )
         shown = " – ".join(ends) if over.bound is None else f"{over.bound.value} {text}"
-        title = f"{over.bounded} of {plural(summary.n, 'fork')} {'gives' if over.bounded == 1 else 'give'} a bound only"
-        return Figure(shown, summary.geomean, title)
-    half = half_width(summary)
+        title = f"{over.bounded} of {forks} {'gives' if over.bounded == 1 else 'give'} a bound only"
+        return Figure(shown, over.value, title)
+    half = half_width(over)
     apart = sum(not figure.comparable for figure in found)
     title = half.title or ""
     if apart:
-        title += f"; {apart} of {plural(summary.n, 'fork')} fell short: in this figure, and in no ratio"
-    return Figure(text, summary.geomean, title, None if half.sort is None else half.text, amber=apart > 0)
+        title += f"; {apart} of {forks} fell short: in this figure, and in no ratio"
+    return Figure(text, over.value, title, None if half.sort is None else half.text, amber=apart > 0)
 
 
 def ratio_value(ratio: Ratio) -> str:
