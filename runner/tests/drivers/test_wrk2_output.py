@@ -270,11 +270,7 @@ def test_damage_is_an_error_or_a_valid_result(name: str, data: st.DataObject) ->
 
 
 @given(st.text())
-def test_any_text_is_a_driver_error(text: str) -> None:
+def test_any_text_is_a_driver_error_and_of_no_driver(text: str) -> None:
     with pytest.raises(DriverError):
         parse(text)
-
-
-@given(st.text())
-def test_identify_any_text(text: str) -> None:
     assert identify(text) is None

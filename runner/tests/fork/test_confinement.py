@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,9 +31,11 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.served.measurement import ServedCell
-from tests.support.cgroup_doubles import MadeUpKernel
+from tests.support.cgroup_doubles import MadeUpKernel, sleeper
 from tests.support.fork_setups import draft_of, usual
 from tests.support.real_parts import Silent
+
+__all__ = ["sleeper"]
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 SUT, DRIVER = ALLOWED[-1], ALLOWED[0]
@@ -45,13 +46,6 @@ def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
     made = MadeUpKernel(tmp_path, cpus=f"0-{max(3, SUT)}")
     made.rule(monkeypatch)
     return made
-
-
-@pytest.fixture
-def waiting() -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        yield process
-        process.kill()
 
 
 def folders(kernel: MadeUpKernel) -> list[str]:
@@ -105,29 +99,29 @@ def test_nothing_is_left_when_the_run_fails(kernel: MadeUpKernel) -> None:
 
 
 # --------------------------------------------------------------------------------------------------------- a fork
-def test_a_fork_starts_wide_and_is_then_closed_in(kernel: MadeUpKernel, waiting: subprocess.Popen[bytes]) -> None:
+def test_a_fork_starts_wide_and_is_then_closed_in(kernel: MadeUpKernel, sleeper: subprocess.Popen[bytes]) -> None:
     with confinement(probe(kernel.proc), ALLOWED) as made:
         confiner = replace(made, proc=kernel.proc)
         folder = confiner.group("sut", {SUT, DRIVER})
         assert folder is not None
         assert CpuGroup(folder).cpus == tuple(sorted({SUT, DRIVER}))
-        kernel.show_threads(waiting.pid, {waiting.pid: folder})
-        confiner.confine(waiting.pid, {SUT})
+        kernel.show_threads(sleeper.pid, {sleeper.pid: folder})
+        confiner.confine(sleeper.pid, {SUT})
         assert CpuGroup(folder).cpus == (SUT,)
-        assert astray(waiting.pid, {SUT}) == ()
+        assert astray(sleeper.pid, {SUT}) == ()
         assert confiner.group("sut", ALLOWED) == folder, "the next fork gets it as it asks for it"
         assert CpuGroup(folder).cpus == tuple(ALLOWED)
 
 
-def test_a_thread_that_was_moved_out_is_found(kernel: MadeUpKernel, waiting: subprocess.Popen[bytes]) -> None:
+def test_a_thread_that_was_moved_out_is_found(kernel: MadeUpKernel, sleeper: subprocess.Popen[bytes]) -> None:
     with confinement(probe(kernel.proc), ALLOWED) as made:
         confiner = replace(made, proc=kernel.proc)
         folder = confiner.group("sut", {SUT})
         assert folder is not None
-        kernel.show_threads(waiting.pid, {waiting.pid: folder, 7: folder, 8: kernel.parent, 9: kernel.parent})
-        with pytest.raises(CgroupError, match=f"2 threads of process {waiting.pid} are not in the cgroup"):
-            confiner.confine(waiting.pid, {SUT})
-        assert CpuGroup(folder).outside(waiting.pid, kernel.proc) == (8, 9)
+        kernel.show_threads(sleeper.pid, {sleeper.pid: folder, 7: folder, 8: kernel.parent, 9: kernel.parent})
+        with pytest.raises(CgroupError, match=f"2 threads of process {sleeper.pid} are not in the cgroup"):
+            confiner.confine(sleeper.pid, {SUT})
+        assert CpuGroup(folder).outside(sleeper.pid, kernel.proc) == (8, 9)
         assert CpuGroup(folder).outside(1, kernel.proc) == (), "there is no such process"
 
 
@@ -182,11 +176,11 @@ def test_the_server_is_started_in_its_cgroup_and_the_fork_says_how_it_was_pinned
     assert (other.method, other.why_not_cgroup) == ("sched_setaffinity", "it is not permitted")
 
 
-def test_affinity_confines_and_has_no_cgroup(waiting: subprocess.Popen[bytes]) -> None:
+def test_affinity_confines_and_has_no_cgroup(sleeper: subprocess.Popen[bytes]) -> None:
     confiner = Confiner(None, "it is not permitted")
     assert confiner.group("driver", {DRIVER}) is None
-    confiner.confine(waiting.pid, {SUT})
-    assert os.sched_getaffinity(waiting.pid) == {SUT}
+    confiner.confine(sleeper.pid, {SUT})
+    assert os.sched_getaffinity(sleeper.pid) == {SUT}
 
 
 CPUS = st.sets(st.integers(0, 63), min_size=1)

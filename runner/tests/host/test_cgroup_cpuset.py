@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +13,9 @@ from jdkmatrix.host import cgroup_folders
 from jdkmatrix.host.cgroup_cpuset import CPUSET, cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import CgroupState, probe, remove_leftovers, why_not
-from tests.support.cgroup_doubles import MadeUpKernel
+from tests.support.cgroup_doubles import MadeUpKernel, kernel, sleeper
+
+__all__ = ["kernel", "sleeper"]
 
 FREE = CgroupState(
     parent=Path("/cg/run.scope"),
@@ -30,20 +30,6 @@ FREE = CgroupState(
     read_only=False,
     v1_controllers=frozenset(),
 )
-
-
-@pytest.fixture
-def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
-    made = MadeUpKernel(tmp_path)
-    made.rule(monkeypatch)
-    return made
-
-
-@pytest.fixture
-def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
-        yield process
-        process.kill()
 
 
 # ---------------------------------------------------------------------------------------------------- the decision

@@ -222,14 +222,60 @@ def test_sharing_is_allowed_up_to_what_the_host_has(topology: Topology, sut: int
 
 
 # --------------------------------------------------------------------------------------------- well-known machines
-def cell(topology: Topology, cpus: int, *, driver: int = 1, remote: int = 0, smt: bool = False) -> CpuSets:
-    return assign(topology, sut_cpus=cpus, driver_cpus=driver, remote_cpus=remote, overlap=False, smt=smt, axis=AXIS)
+NEIGHBOURS_AT_THE_TOP = confined(machine(8, threads_per_core=2), [*range(8), 8, 9, 10, 11])
+RAGGED = confined(machine(16, cores_per_l3=8), range(12))
+INTERLEAVED = Topology(tuple(Cpu(cpu=cpu, core=cpu, l3=cpu % 3) for cpu in range(12)))
+TWO_NODES = confined(machine(64, cores_per_l3=8, cores_per_node=16), [*range(16, 32), *range(48, 52)])
+HALF_ISOLATED = machine(4, threads_per_core=2, isolated=[2, 3])
+TICKLESS = machine(8, tickless=[2, 3, 4])
 
 
-def test_a_small_machine_gives_one_cpu_to_each_side() -> None:
-    sets = cell(VM, 1)
-    assert (sets.sut, sets.driver, sets.remote) == ((1,), (0,), ())
-    assert (sets.overlapped, sets.shares_cores, sets.compromises) == (False, False, ())
+# How many CPUs server and driver ask for, on which axis; and which each of them gets, and what is given up for it.
+PLANS: dict[str, tuple[Topology, tuple[int, int], tuple[int, ...], set[int], set[int], list[str]]] = {
+    "a small machine gives one CPU to each side": (VM, (1, 1), AXIS, {1}, {0}, []),
+    **{
+        f"a desktop puts the driver into the other L3 domain: {cpus}":
+            (DESKTOP, (cpus, 1), AXIS, {*range(16 - cpus, 16)}, {1}, [])
+        for cpus in AXIS
+    },
+    "the driver leaves for the other node of the same socket before the server is split":
+        (SERVER, (16, 2), (), {*range(48, 64)}, {32, 33}, ["driver-on-other-node", "crosses-l3"]),
+    "a server that is larger than a node is split":
+        (SERVER, (20, 2), (), {*range(42, 48), *range(50, 64)}, {48, 49}, ["crosses-l3", "crosses-numa"]),
+    "both have performance cores": (HYBRID, (4, 1), (1, 2, 4), {4, 5, 6, 7}, {1}, []),
+    "the driver makes room for the server": (HYBRID, (8, 1), AXIS, {*range(8)}, {16}, ["uses-cpu-0"]),
+    "a large server has efficiency cores alone": (HYBRID, (16, 1), (), {*range(16, 32)}, {1}, []),
+    "a larger one has both kinds": (HYBRID, (20, 1), (), {*range(1, 8), *range(19, 32)}, {0}, ["mixed-core-kinds"]),
+    "the driver has what neighbours share": (HALF_CORES, (4, 2), (), {4, 5, 6, 7}, {0, 1}, []),
+    "the server passes by what neighbours share": (NEIGHBOURS_AT_THE_TOP, (3, 1), (1, 2, 3), {1, 2, 3}, {0}, []),
+    "neighbours share all": (CONTAINER, (2, 1), AXIS, {30, 31}, {20}, ["foreign-siblings"]),
+    "a lower domain is filled before a higher one is begun": (RAGGED, (7, 1), (), {*range(1, 8)}, {8}, []),
+    "the server spills into one domain before it takes another":
+        (INTERLEAVED, (6, 1), (), {2, 5, 7, 8, 10, 11}, {1}, ["crosses-l3"]),
+    "the server stays on its node while others have CPUs":
+        (TWO_NODES, (12, 2), (), {*range(20, 32)}, {16, 17}, ["crosses-l3"]),
+    "one CPU may be isolated": (ISOLATED, (1, 1), (), {7}, {1}, []),
+    "one CPU may be isolated wherever it is": (machine(8, isolated=[2]), (1, 1), (), {2}, {1}, []),
+    "several isolated CPUs are left idle because nothing balances them": (ISOLATED, (2, 1), (1, 2), {2, 3}, {1}, []),
+    "they are taken for want of others": (ISOLATED, (6, 1), (), {1, 2, 3, 5, 6, 7}, {0}, ["unbalanced"]),
+    "a core that is isolated by half gives its other thread": (HALF_ISOLATED, (3, 1), (), {1, 6, 7}, {0}, []),
+    "CPUs without a tick go to the server": (TICKLESS, (2, 1), (1, 2), {3, 4}, {1}, []),
+    "all CPUs without a tick go to the server": (TICKLESS, (3, 1), (), {2, 3, 4}, {1}, []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("topology", "asked", "axis", "sut", "driver", "given_up"), PLANS.values(), ids=PLANS)
+def test_who_gets_which_cpus(
+    topology: Topology,
+    asked: tuple[int, int],
+    axis: tuple[int, ...],
+    sut: set[int],
+    driver: set[int],
+    given_up: list[str],
+) -> None:
+    sets = assign(topology, sut_cpus=asked[0], driver_cpus=asked[1], overlap=False, axis=axis)
+    assert (sets.sut, sets.driver, sets.remote) == (tuple(sorted(sut)), tuple(sorted(driver)), ())
+    assert (codes(sets), sets.overlapped, sets.shares_cores) == (given_up, False, False)
 
 
 def test_overlap_only_where_it_is_allowed() -> None:
@@ -247,18 +293,8 @@ def test_the_remote_shares_before_the_driver() -> None:
     assert (sets.sut, sets.driver, sets.remote) == ((1, 2, 3), (0,), (1,))
 
 
-def test_a_desktop_puts_the_driver_into_the_other_l3_domain() -> None:
-    assert [cell(DESKTOP, cpus).sut for cpus in AXIS] == [
-        (15,),
-        (14, 15),
-        (12, 13, 14, 15),
-        (8, 9, 10, 11, 12, 13, 14, 15),
-    ]
-    assert {(cell(DESKTOP, cpus).driver, cell(DESKTOP, cpus).compromises) for cpus in AXIS} == {((1,), ())}
-
-
 def test_whole_cores_only_when_they_are_asked_for() -> None:
-    sets = cell(DESKTOP, 4, smt=True)
+    sets = assign(DESKTOP, sut_cpus=4, driver_cpus=1, overlap=False, smt=True, axis=AXIS)
     assert (sets.sut, sets.shares_cores, sets.compromises) == ((14, 15, 30, 31), True, ())
     crowded = assign(DESKTOP, sut_cpus=16, driver_cpus=1, overlap=False)
     assert crowded.shares_cores
@@ -268,79 +304,10 @@ def test_whole_cores_only_when_they_are_asked_for() -> None:
 def test_a_large_server_keeps_everybody_on_one_node() -> None:
     cpus = by_number(SERVER)
     for size in AXIS:
-        sets = cell(SERVER, size, driver=2, remote=1)
+        sets = assign(SERVER, sut_cpus=size, driver_cpus=2, remote_cpus=1, overlap=False, axis=AXIS)
         assert sets.compromises == ()
         assert len({cpus[cpu].node for cpu in (*sets.sut, *sets.driver, *sets.remote)}) == 1
         assert {cpus[cpu].l3 for cpu in sets.sut}.isdisjoint(cpus[cpu].l3 for cpu in (*sets.driver, *sets.remote))
-
-
-def test_the_driver_leaves_the_node_before_the_server_is_split() -> None:
-    sets = assign(SERVER, sut_cpus=16, driver_cpus=2, overlap=False)
-    assert codes(sets) == ["driver-on-other-node", "crosses-l3"]
-    assert (sets.sut, sets.driver) == (tuple(range(48, 64)), (32, 33))  # the other node of the same socket
-    assert codes(assign(SERVER, sut_cpus=20, driver_cpus=2, overlap=False)) == ["crosses-l3", "crosses-numa"]
-
-
-def test_performance_cores_go_to_the_server_and_the_driver_makes_room() -> None:
-    cpus = by_number(HYBRID)
-    roomy = assign(HYBRID, sut_cpus=4, driver_cpus=1, overlap=False, axis=(1, 2, 4))
-    assert {cpus[cpu].kind for cpu in (*roomy.sut, *roomy.driver)} == {"performance"}
-    tight = cell(HYBRID, 8)
-    assert {cpus[cpu].kind for cpu in tight.sut} == {"performance"}
-    assert {cpus[cpu].kind for cpu in tight.driver} == {"efficiency"}
-    assert codes(tight) == ["uses-cpu-0"]
-    wide = assign(HYBRID, sut_cpus=16, driver_cpus=1, overlap=False)
-    assert {cpus[cpu].kind for cpu in wide.sut} == {"efficiency"}
-    assert codes(assign(HYBRID, sut_cpus=20, driver_cpus=1, overlap=False)) == ["mixed-core-kinds"]
-
-
-def test_cores_that_are_shared_with_neighbours_go_to_the_driver() -> None:
-    sets = assign(HALF_CORES, sut_cpus=4, driver_cpus=2, overlap=False)
-    assert (sets.sut, sets.driver, sets.compromises) == ((4, 5, 6, 7), (0, 1), ())
-    assert codes(cell(CONTAINER, 2)) == ["foreign-siblings"]
-
-
-def test_the_server_passes_by_cores_that_are_shared_with_neighbours() -> None:
-    shared_at_the_top = confined(machine(8, threads_per_core=2), [*range(8), 8, 9, 10, 11])
-    sets = assign(shared_at_the_top, sut_cpus=3, driver_cpus=1, overlap=False, axis=(1, 2, 3))
-    assert (sets.sut, sets.driver, sets.compromises) == ((1, 2, 3), (0,), ())
-
-
-def test_the_server_fills_a_lower_domain_before_it_spills_into_a_higher_one() -> None:
-    ragged = confined(machine(16, cores_per_l3=8), range(12))
-    sets = assign(ragged, sut_cpus=7, driver_cpus=1, overlap=False)
-    assert (sets.sut, sets.driver, sets.compromises) == ((1, 2, 3, 4, 5, 6, 7), (8,), ())
-
-
-def test_the_server_spills_into_one_domain_before_it_takes_another() -> None:
-    interleaved = Topology(tuple(Cpu(cpu=cpu, core=cpu, l3=cpu % 3) for cpu in range(12)))
-    sets = assign(interleaved, sut_cpus=6, driver_cpus=1, overlap=False)
-    assert sets.sut == (2, 5, 7, 8, 10, 11)
-
-
-def test_the_server_stays_on_its_node_while_others_have_cpus() -> None:
-    ragged = confined(machine(64, cores_per_l3=8, cores_per_node=16), [*range(16, 32), *range(48, 52)])
-    sets = assign(ragged, sut_cpus=12, driver_cpus=2, overlap=False)
-    assert (sets.sut, codes(sets)) == (tuple(range(20, 32)), ["crosses-l3"])
-
-
-def test_several_isolated_cpus_are_left_idle_because_nothing_balances_them() -> None:
-    assert assign(ISOLATED, sut_cpus=1, driver_cpus=1, overlap=False).sut == (7,)
-    assert assign(machine(8, isolated=[2]), sut_cpus=1, driver_cpus=1, overlap=False).sut == (2,)
-    assert assign(ISOLATED, sut_cpus=2, driver_cpus=1, overlap=False, axis=(1, 2)).sut == (2, 3)
-    assert codes(assign(ISOLATED, sut_cpus=6, driver_cpus=1, overlap=False)) == ["unbalanced"]
-
-
-def test_a_core_that_is_isolated_by_half_gives_its_other_thread() -> None:
-    half = machine(4, threads_per_core=2, isolated=[2, 3])
-    sets = assign(half, sut_cpus=3, driver_cpus=1, overlap=False)
-    assert (sets.sut, sets.driver, sets.compromises) == ((1, 6, 7), (0,), ())
-
-
-def test_cpus_without_a_tick_go_to_the_server() -> None:
-    tickless = machine(8, tickless=[2, 3, 4])
-    assert assign(tickless, sut_cpus=2, driver_cpus=1, overlap=False, axis=(1, 2)).sut == (3, 4)
-    assert assign(tickless, sut_cpus=3, driver_cpus=1, overlap=False).driver == (1,)
 
 
 def test_a_remote_system_shares_no_cpus_of_a_driver_that_has_none() -> None:

@@ -48,7 +48,7 @@ class Answers(BaseHTTPRequestHandler):
 @pytest.fixture
 def connection() -> Iterator[Connection]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        serving = threading.Thread(target=server.serve_forever)
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
         serving.start()
         try:
             with Connection(f"http://127.0.0.1:{server.server_port}", timeout_s=TIMEOUT_S) as connection:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -27,24 +28,27 @@ def test_the_pid_is_the_program_on_its_cpus() -> None:
     assert process.returncode == 0
 
 
+def said(command: list[str], **how: Any) -> tuple[int, str, str]:
+    """The status of a program that ends by itself, its output, and its errors."""
+    process = launch.spawn(command, **{"cpus": [], "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how})
+    output, errors = process.communicate(timeout=20)
+    return process.returncode, output.decode(), errors.decode()
+
+
 def test_it_is_in_its_cgroups_before_it_is_the_program(tmp_path: Path) -> None:
     folders = [tmp_path / "a", tmp_path / "user@1000:b"]
     for folder in folders:
         folder.mkdir()
         (folder / "cgroup.procs").write_text("")
     script = "import os, sys; print([open(f'{name}/cgroup.procs').read() == str(os.getpid()) for name in sys.argv[1:]])"
-    command = [sys.executable, "-c", script, *map(str, folders)]
-    process = launch.spawn(command, cpus=[], cgroups=folders, stdout=subprocess.PIPE)
-    assert process.communicate(timeout=20) == (b"[True, True]\n", None)
+    assert said([sys.executable, "-c", script, *map(str, folders)], cgroups=folders) == (0, "[True, True]\n", "")
 
 
 def test_it_may_open_as_many_files_as_said() -> None:
     script = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE))"
-    process = launch.spawn([sys.executable, "-c", script], cpus=[], open_files_max=99, stdout=subprocess.PIPE)
-    assert process.communicate(timeout=20) == (b"(99, 99)\n", None)
-    process = launch.spawn(["true"], cpus=[], open_files_max=2**62, stderr=subprocess.PIPE)
-    _, errors = process.communicate(timeout=20)
-    assert errors.startswith(b"launch: cannot limit open files to 4611686018427387904: ")
+    assert said([sys.executable, "-c", script], open_files_max=99) == (0, "(99, 99)\n", "")
+    _, _, errors = said(["true"], open_files_max=2**62)
+    assert errors.startswith("launch: cannot limit open files to 4611686018427387904: ")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may run a program as another user")
@@ -53,17 +57,11 @@ def test_it_runs_as_another_user_with_no_other_group_and_the_signal_of_its_end()
         "import ctypes, os; signal = ctypes.c_int(); ctypes.CDLL(None).prctl(2, ctypes.byref(signal), 0, 0, 0); "
         "print(os.getresuid(), os.getresgid(), os.getgroups(), signal.value)"
     )
-    process = launch.spawn(
-        ["/usr/bin/env", "python3", "-c", script],
-        cpus=[],
-        user=launch.User(65_534, 65_533),
-        dies_by=signal.SIGQUIT,
-        env={"PATH": "/usr/bin:/bin"},
-        cwd=Path("/"),
-        stdout=subprocess.PIPE,
-    )
-    output, _ = process.communicate(timeout=20)
-    assert output.decode() == f"{(65_534,) * 3} {(65_533,) * 3} [] {int(signal.SIGQUIT)}\n"
+    _, output, _ = said(
+        ["/usr/bin/env", "python3", "-c", script], user=launch.User(65_534, 65_533), dies_by=signal.SIGQUIT,
+        env={"PATH": "/usr/bin:/bin"}, cwd=Path("/"),
+    )  # fmt: skip
+    assert output == f"{(65_534,) * 3} {(65_533,) * 3} [] {int(signal.SIGQUIT)}\n"
 
 
 def test_it_asks_for_its_time_slice_and_keeps_its_niceness() -> None:
@@ -78,18 +76,14 @@ def test_it_asks_for_its_time_slice_and_keeps_its_niceness() -> None:
     nice = os.getpriority(os.PRIO_PROCESS, 0)
 
     def seen(slice_us: int | None) -> str:
-        command = [sys.executable, "-c", script]
-        process = launch.spawn(command, cpus=[], slice_us=slice_us, stdout=subprocess.PIPE)
-        output, _ = process.communicate(timeout=20)
-        return output.decode().strip()
+        return said([sys.executable, "-c", script], slice_us=slice_us)[1].strip()
 
     release = tuple(map(int, re.findall(r"[0-9]+", platform.release())[:2]))
     if Path("/proc/self/sched").is_file() and release >= (6, 12):
         assert seen(300) == f"[['300000'], ['300000']] {nice}"
         assert seen(None).endswith(f" {nice}") and "'300000'" not in seen(None)
     else:
-        process = launch.spawn(["true"], cpus=[], slice_us=300)
-        assert process.wait(20) == 0
+        assert said(["true"], slice_us=300)[0] == 0
 
 
 def test_without_its_cgroup_or_its_cpus_the_program_does_not_start(tmp_path: Path) -> None:
@@ -98,18 +92,14 @@ def test_without_its_cgroup_or_its_cpus_the_program_does_not_start(tmp_path: Pat
         ([], [tmp_path], f"cannot join the cgroup {tmp_path}: No such file or directory"),
         ([4095], [], "cannot run on CPUs 4095: Invalid argument"),
     )
-    for cpus, cgroups, said in nowhere:
-        process = launch.spawn(["touch", str(marker)], cpus=cpus, cgroups=cgroups, stderr=subprocess.PIPE)
-        assert process.communicate(timeout=20) == (None, f"launch: {said}\n".encode())
-        assert process.returncode == 1
+    for cpus, cgroups, why in nowhere:
+        assert said(["touch", str(marker)], cpus=cpus, cgroups=cgroups) == (1, "", f"launch: {why}\n")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_program_is_said() -> None:
-    process = launch.spawn(["/no/such/program"], cpus=[], stderr=subprocess.PIPE)
-    _, errors = process.communicate(timeout=20)
-    assert process.returncode == 1
-    assert errors == b"launch: cannot start /no/such/program: No such file or directory\n"
+    missing = "launch: cannot start /no/such/program: No such file or directory\n"
+    assert said(["/no/such/program"]) == (1, "", missing)
 
 
 def test_kill_9_of_the_parent_ends_the_program(tmp_path: Path) -> None:

@@ -27,19 +27,14 @@ from jdkmatrix.host.limits import (
     why_no_quota,
 )
 from jdkmatrix.records.limits import LimitHit, LimitName
-from tests.support.cgroup_doubles import MadeUpKernel
+from tests.support.cgroup_doubles import MadeUpKernel, kernel
+
+__all__ = ["kernel"]
 
 ALL = Limits(threads_max=200, memory_bytes_max=300 << 20, open_files_max=512)
 NOTHING = LimitHost(unified=None, v1={}, of_cpu_group=None, open_files_hard=4096, may_raise_files=False)
 NAMES = ("threads", "memory", "open files", "CPU quota")
 V1 = {name: V1Place(Path(f"/cg/{name}"), writable=True, read_only=False) for name in CONTROLLERS}
-
-
-@pytest.fixture
-def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
-    made = MadeUpKernel(tmp_path)
-    made.rule(monkeypatch)
-    return made
 
 
 def means(host: LimitHost, limits: Limits = ALL) -> dict[str, str]:

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.host.cgroup_limits import Hierarchy
-from jdkmatrix.probes.cpu_balance import CpuTicks, Used
+from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import (
     Clocks,
     HostReading,
@@ -37,6 +38,7 @@ from jdkmatrix.probes.process import (
     parse_thread,
     read_threads,
 )
+from jdkmatrix.records.pressure import Pressure
 from tests.support.waiting import wait_until
 
 STATUS = "Name:\tC2 CompilerThre\nThreads:\t4\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"
@@ -47,25 +49,15 @@ def reading(threads: dict[int, ThreadCounters], cpu_ns: int = 0) -> Reading:
     return Reading(at=at, threads=threads)
 
 
-def at(
-    seconds: float,
-    *,
-    clocks: Clocks | None = None,
-    ticks: dict[int, CpuTicks] | None = None,
-    psi_some_us: int | None = None,
-    throttled_us: int | None = None,
-    swapped_pages: int | None = None,
-    threads_ended: int | None = None,
-) -> HostReading:
+def at(seconds: float, **told: Any) -> HostReading:
+    """What is not `told` is not known, and its clocks agree."""
     ns = round(seconds * 1e9)
-    return HostReading(
-        clocks=clocks or Clocks(monotonic_ns=ns, boottime_ns=ns, realtime_ns=ns),
-        ticks=ticks or {},
-        psi_some_us=psi_some_us,
-        throttled_us=throttled_us,
-        swapped_pages=swapped_pages,
-        threads_ended=threads_ended,
-    )
+    unknown = dict.fromkeys(("psi_some_us", "throttled_us", "swapped_pages", "threads_ended"))
+    return HostReading(**{"clocks": Clocks(ns, ns, ns), "ticks": {}, **unknown, **told})
+
+
+def between(before: HostReading, after: HostReading) -> Pressure:
+    return pressure(before, after, used=[], irq_time_accounting=None)
 
 
 def thread(count: int, name: str = "t") -> ThreadCounters:
@@ -155,7 +147,7 @@ def test_pressure_files() -> None:
 
 
 def test_stalls_are_a_share_of_the_window() -> None:
-    seen = pressure(at(0, psi_some_us=0), at(2.0, psi_some_us=500_000), used=[], irq_time_accounting=False)
+    seen = between(at(0, psi_some_us=0), at(2.0, psi_some_us=500_000))
     assert seen.psi_cpu_some_share == pytest.approx(0.25)
     assert (seen.steal_share, seen.foreign_cpu_share, seen.cpu_use) == (0, 0, ())
 
@@ -164,9 +156,9 @@ def test_threads_that_ended_are_those_started_and_no_longer_there() -> None:
     assert parse_threads_ended("cpu 1\nprocesses 645\nprocs_running 2\n", "1.63 1.71 0.81 2/92 11130\n") == 553
     assert parse_threads_ended("cpu 1\n", "1.63 1.71 0.81 2/92 11130\n") is None
     assert parse_threads_ended("processes 645\n", "") is None
-    seen = pressure(at(1, threads_ended=500), at(3, threads_ended=10_500), used=[], irq_time_accounting=None)
+    seen = between(at(1, threads_ended=500), at(3, threads_ended=10_500))
     assert (seen.elapsed_s, seen.threads_ended) == (2.0, 10_000)
-    assert pressure(at(1), at(3, threads_ended=10_500), used=[], irq_time_accounting=None).threads_ended is None
+    assert between(at(1), at(3, threads_ended=10_500)).threads_ended is None
 
 
 def test_threads_that_end_here_are_counted() -> None:
@@ -175,21 +167,16 @@ def test_threads_that_end_here_are_counted() -> None:
         other = threading.Thread(target=lambda: None)
         other.start()
         other.join()
-    seen = pressure(before, read_host(), used=[], irq_time_accounting=None)
+    seen = between(before, read_host())
     # Some that had just ended are still there; others end on this host, too.
     assert seen.threads_ended is not None and seen.threads_ended >= 40
 
 
 def test_throttling_and_swapping_are_rates_over_the_window() -> None:
-    seen = pressure(
-        at(0, throttled_us=5, swapped_pages=10),
-        at(2.0, throttled_us=20_005, swapped_pages=30),
-        used=[],
-        irq_time_accounting=None,
-    )
+    seen = between(at(0, throttled_us=5, swapped_pages=10), at(2.0, throttled_us=20_005, swapped_pages=30))
     assert seen.throttled_share == pytest.approx(0.01)
     assert seen.swapped_bytes_per_s == pytest.approx(10 * os.sysconf("SC_PAGE_SIZE"))
-    unknown = pressure(at(0), at(2.0), used=[], irq_time_accounting=None)
+    unknown = between(at(0), at(2.0))
     assert (unknown.throttled_share, unknown.swapped_bytes_per_s, unknown.psi_cpu_some_share) == (None, None, None)
 
 
@@ -203,7 +190,7 @@ def test_a_step_of_the_clock_is_told_from_time_that_passes_and_from_a_suspended_
         boottime_ns=11 + window_ns + suspended_ns,
         realtime_ns=10**18 + window_ns + suspended_ns + step_ns,
     )
-    seen = pressure(at(0, clocks=before), at(0, clocks=after), used=[], irq_time_accounting=None)
+    seen = between(at(0, clocks=before), at(0, clocks=after))
     assert seen.clock_step_s == pytest.approx(step_ns / 1e9)
     assert seen.suspended_s == pytest.approx(suspended_ns / 1e9)
 

@@ -141,11 +141,3 @@ def test_a_bad_lock_says_where(change: dict[str, Any], message: str, tmp_path: P
     (tmp_path / "toolchain.lock.json").write_text(json.dumps({**GOOD, **change}))
     with pytest.raises(MatrixError, match=rf"toolchain.lock.json: {message}"):
         load_lock(tmp_path)
-
-
-def test_no_lock_and_no_json_are_said(tmp_path: Path) -> None:
-    with pytest.raises(MatrixError, match="No such file"):
-        load_lock(tmp_path)
-    (tmp_path / "toolchain.lock.json").write_text("{\n nonsense")
-    with pytest.raises(MatrixError, match="line 2"):
-        load_lock(tmp_path)

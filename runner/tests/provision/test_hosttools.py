@@ -88,12 +88,6 @@ def test_mavens_version_is_asked_for_when_there_is_no_jar(tmp_path: Path) -> Non
     assert found is not None and found.version == (3, 8, 4)
 
 
-def test_a_complete_host_has_no_problems(tmp_path: Path) -> None:
-    jdk = make_jdk(tmp_path / "jvm" / "21", "21")
-    path = make_maven(tmp_path / "maven", "3.8.1")
-    assert problems({"PATH": str(path)}, (jdk.parent,)) == []
-
-
 def test_each_missing_thing_is_one_line_that_says_how_to_get_it(tmp_path: Path) -> None:
     make_jdk(tmp_path / "jvm" / "17", "17.0.1")
     jdk, maven = problems({"PATH": ""}, (tmp_path / "jvm",))

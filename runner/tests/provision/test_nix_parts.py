@@ -37,26 +37,17 @@ def test_nothing_is_handed_over_in_a_checkout(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (None, r"MATRIX_PARTS=.*parts.json: cannot be read: No such file"),
-        ("{", r"MATRIX_PARTS=.*parts.json: not valid JSON: .*line 1 "),
-        ("[]", r"MATRIX_PARTS=.*parts.json: found \[\]; it should be a table"),
-        ('{"schema_version": 2}', r'MATRIX_PARTS=.*parts.json: (?s:.*)schema_version: "2" is not known \(allowed: 1\)'),
+        ("[]", r"found \[\]; it should be a table"),
+        ('{"schema_version": 2}', r'(?s:.*)schema_version: "2" is not known \(allowed: 1\)'),
+        ('{"servers": {"open-liberty": {"home": "/x"}}}', "(?s:.*)servers.open-liberty.version: missing"),
     ],
 )
 def test_a_file_that_is_none_of_ours_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
 ) -> None:
-    path = tmp_path / "parts.json"
-    if text is not None:
-        path.write_text(text)
-    monkeypatch.setenv(VARIABLE, str(path))
-    with pytest.raises(MatrixError, match=message):
-        handed_over()
-
-
-def test_a_wrong_field_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(write_nix_parts(tmp_path, servers={"open-liberty": {"home": "/x"}})))
-    with pytest.raises(MatrixError, match=r"servers.open-liberty.version: missing"):
+    (tmp_path / "parts.json").write_text(text)
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "parts.json"))
+    with pytest.raises(MatrixError, match=rf"MATRIX_PARTS=.*parts.json: {message}"):
         handed_over()
 
 

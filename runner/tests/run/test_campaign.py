@@ -33,9 +33,10 @@ from tests.support.served_campaign import (
     measure_nothing,
     measured,
     run,
+    store,
 )
 
-__all__ = ["forks"]
+__all__ = ["forks", "store"]
 
 
 def blocks_of(store: RunStore, cell_key: CellKey) -> int:
@@ -43,8 +44,7 @@ def blocks_of(store: RunStore, cell_key: CellKey) -> int:
     return len(found.forks)
 
 
-def test_blocks_are_added_where_figures_scatter_and_only_there(tmp_path: Path, forks: list[str]) -> None:
-    store = RunStore.create(tmp_path / "run")
+def test_blocks_are_added_where_figures_scatter_and_only_there(store: RunStore, forks: list[str]) -> None:
     heard = Heard()
     order = run(campaign(store, blocks=5, max_blocks=8, precision=0.02), heard)
     assert (blocks_of(store, QUIET), blocks_of(store, NOISY)) == (5, 8)
@@ -59,8 +59,7 @@ def test_blocks_are_added_where_figures_scatter_and_only_there(tmp_path: Path, f
     assert "cpus-1" in enough[0]
 
 
-def test_where_a_load_has_no_figure_to_compare_no_block_is_added(tmp_path: Path, forks: list[str]) -> None:
-    store = RunStore.create(tmp_path / "run")
+def test_where_a_load_has_no_figure_to_compare_no_block_is_added(store: RunStore, forks: list[str]) -> None:
     run(campaign(store, load=CountLoad(count=100), blocks=5, max_blocks=20), Heard())
     assert len(forks) == 5 * len(CELLS)
 
@@ -99,9 +98,8 @@ def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
     assert set(heard.ahead) == {0}
 
 
-def test_cells_are_whole_on_disk_and_in_outline_in_memory(tmp_path: Path, forks: list[str]) -> None:
+def test_cells_are_whole_on_disk_and_in_outline_in_memory(store: RunStore, forks: list[str]) -> None:
     """A run of thousands of forks would not fit into memory otherwise."""
-    store = RunStore.create(tmp_path / "run")
     begun = campaign(store, blocks=2)
     measured_now = begun.open(print)
     begun.measure(measured_now, Heard())
@@ -116,9 +114,8 @@ def test_cells_are_whole_on_disk_and_in_outline_in_memory(tmp_path: Path, forks:
 
 
 def test_a_file_that_is_damaged_while_a_run_goes_on_costs_series_and_no_figure(
-    tmp_path: Path, forks: list[str], monkeypatch: pytest.MonkeyPatch
+    store: RunStore, forks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = RunStore.create(tmp_path / "run")
     made, path = measure_nothing(forks), store.cell_path(QUIET)
 
     def damaging(setup: ForkDraft, listener: Listener) -> Fork:
@@ -201,8 +198,8 @@ def test_a_constant_rate_is_compared_by_cpu_time() -> None:
     assert comparisons(cells, 2) == {"virtual": ({1: 1000.0}, {1: 1000.0})}
 
 
-def test_between_two_blocks_there_is_time_and_never_beside_a_fork(tmp_path: Path, forks: list[str]) -> None:
-    ready = campaign(RunStore.create(tmp_path / "run"), blocks=2)
+def test_between_two_blocks_there_is_time_and_never_beside_a_fork(store: RunStore, forks: list[str]) -> None:
+    ready = campaign(store, blocks=2)
     ready.measure(ready.open(print), Heard(), lambda: forks.append("between"))
     blocks = [list(members) for label, members in groupby(forks, key=lambda label: label == "between") if not label]
     assert [len(block) for block in blocks] == [2, 2, 2, 2] and forks.count("between") == 3

@@ -44,7 +44,9 @@ def asked(key: CellKey, url: str | None = None, rounds: int = 700) -> str:
 
 def test_a_product_of_all_axes_has_every_cell_that_makes_sense_and_no_other() -> None:
     servers = ["open-liberty", "jetty", "helidon"]  # with each way to have executors
-    found = cells(jdk=["temurin-25"], server=servers, cpus=[2], burn_us=[0, 100], wait_us=[0, 2000])
+    loads = [*{type(load): name for name, load in MATRIX.loads.items()}.values()]  # one of each kind
+    found = cells(jdk=["temurin-25"], server=servers, cpus=[2], burn_us=[0, 100], wait_us=[0, 2000], load=loads)
+    assert {type(MATRIX.loads[key.load]) for key in found} == {*map(type, MATRIX.loads.values())}
     assert len(found) == len(set(found))
     for key in found:
         experiment = MATRIX.experiments.get(key.workload)
@@ -100,7 +102,7 @@ def test_an_arm_or_a_load_that_an_experiment_has_not(select: dict[str, Any], exp
 
 def test_what_only_experiments_have_makes_no_cell_of_a_server() -> None:
     with pytest.raises(MatrixError, match="no cell"):
-        cells(workload=["mp-ping"], executor=["structured"])
+        cells(workload=["mp-ping"], executor=["structured"], jdk=["temurin-25"], cpus=[1], burn_us=[0])
 
 
 @pytest.mark.parametrize(

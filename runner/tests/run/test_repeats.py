@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +24,9 @@ from jdkmatrix.store.runs import RunStore
 from tests.support.builders import cell, fork, fork_with, key, window
 from tests.support.outcome_runs import Change, failed, spoilt, without_driver
 from tests.support.scripted_forks import Script
-from tests.support.served_campaign import Heard, assert_no_block_is_split, campaign, cells_in, run
+from tests.support.served_campaign import Heard, assert_no_block_is_split, campaign, cells_in, run, store
+
+__all__ = ["store"]
 
 HANGS = Reason(code="server-hangs", message="the server hangs")
 
@@ -40,11 +40,6 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
     made = Script()
     monkeypatch.setattr(module, "measure_fork", made)
     return made
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore.create(tmp_path / "run")
 
 
 def first_block(store: RunStore) -> list[str]:

@@ -17,7 +17,9 @@ from jdkmatrix.run.repeats import in_blocks
 from jdkmatrix.store.runs import RunStore
 from tests.support.outcome_runs import NO_DRIVER, failed, without_driver
 from tests.support.scripted_forks import Script
-from tests.support.served_campaign import Heard, assert_no_block_is_split, campaign, cells_in, run
+from tests.support.served_campaign import Heard, assert_no_block_is_split, campaign, cells_in, run, store
+
+__all__ = ["store"]
 
 IN_TURNS: dict[str, Any] = {"protocol": "interleaved", "rounds": 4}
 
@@ -66,11 +68,6 @@ def lanes(monkeypatch: pytest.MonkeyPatch) -> Lanes:
     monkeypatch.setattr(module, "available_memory_bytes", lambda: 8 << 30)
     monkeypatch.setattr(module, "measure_fork", made.script)
     return made
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore.create(tmp_path / "run")
 
 
 def block_of(store: RunStore, number: int) -> list[str]:

@@ -29,7 +29,7 @@ class Ok(BaseHTTPRequestHandler):
 
 def test_who_has_taken_the_port_is_not_taken_for_the_server(tmp_path: Path) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Ok) as other:
-        thread = threading.Thread(target=other.serve_forever)
+        thread = threading.Thread(target=other.serve_forever, args=(0.01,))
         thread.start()
         logs = (tmp_path / "messages.log", tmp_path / "console.log")
         sleeps = [sys.executable, "-c", "import time; time.sleep(60)"]

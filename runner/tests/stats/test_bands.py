@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place, places
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval, student_t
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, student_t
+from tests.support.simulations import estimate
 
 NUMBERS = st.floats(0.01, 100)
 
@@ -49,13 +50,12 @@ def test_a_single_block_leaves_it_open(value: float, ends: list[float]) -> None:
 
 @given(st.lists(NUMBERS, min_size=2, max_size=8), st.tuples(NUMBERS, NUMBERS).map(sorted))
 def test_a_wider_band_takes_nothing_back(values: list[float], ends: list[float]) -> None:
-    low, high = mean_interval(values) or (None, None)
-    estimate = Estimate(statistics.fmean(values), low, high, len(values))
-    if place(estimate, Band(*ends)) is Place.INSIDE:
-        assert place(estimate, Band(ends[0], None)) is Place.INSIDE
-        assert place(estimate, Band(None, ends[1])) is Place.INSIDE
-    if place(estimate, Band(*ends)) is Place.OUTSIDE:
-        assert Place.OUTSIDE in (place(estimate, Band(ends[0], None)), place(estimate, Band(None, ends[1])))
+    one = estimate(values)
+    wider = [place(one, Band(ends[0], None)), place(one, Band(None, ends[1]))]
+    if place(one, Band(*ends)) is Place.INSIDE:
+        assert wider == [Place.INSIDE] * 2
+    if place(one, Band(*ends)) is Place.OUTSIDE:
+        assert Place.OUTSIDE in wider
 
 
 @given(st.lists(NUMBERS, min_size=2, max_size=8), NUMBERS, st.booleans())
@@ -147,15 +147,6 @@ def test_an_estimate_at_an_edge_says_nothing_of_how_many_are_needed() -> None:
     assert blocks_to_decide(Estimate(1.0, 0.0, 1.1, 4, of_ratio=True), Band(None, 0.9)) is None
 
 
-def estimates_at_an_edge(draw: np.random.Generator, cells: int, blocks: int) -> list[Estimate]:
-    found = []
-    for _ in range(cells):
-        values = [float(one) for one in draw.normal(0, 1, blocks)]
-        low, high = mean_interval(values) or (None, None)
-        found.append(Estimate(statistics.fmean(values), low, high, blocks))
-    return found
-
-
 @pytest.mark.parametrize("one_is_enough", [False, True])
 def test_a_family_at_an_edge_is_decided_by_chance_in_a_twentieth_of_cases_at_most(one_is_enough: bool) -> None:
     """24 cells whose truth is the edge itself; each judged for itself, in 46 %."""
@@ -164,7 +155,7 @@ def test_a_family_at_an_edge_is_decided_by_chance_in_a_twentieth_of_cases_at_mos
     sought = Place.INSIDE if one_is_enough else Place.OUTSIDE
     alone = together = 0
     for _ in range(families):
-        cells = estimates_at_an_edge(draw, 24, 5)
+        cells = [estimate(values) for values in draw.normal(0, 1, (24, 5)).tolist()]
         alone += any(place(one, band) is sought for one in cells)
         together += sought in places(cells, band, one_is_enough=one_is_enough)
     assert alone / families > 0.35
@@ -174,11 +165,7 @@ def test_a_family_at_an_edge_is_decided_by_chance_in_a_twentieth_of_cases_at_mos
 @given(st.lists(NUMBERS, min_size=2, max_size=8), st.tuples(NUMBERS, NUMBERS).map(sorted), st.booleans(), st.booleans())
 def test_a_family_of_one_is_judged_as_it_is(values: list[float], ends: list[float], ratio: bool, enough: bool) -> None:
     assume(max(values) > min(values) * 1.001)
-    logs = [math.log(value) for value in values] if ratio else values
-    low, high = mean_interval(logs) or (None, None)
-    assert low is not None and high is not None
-    back = math.exp if ratio else float
-    one = Estimate(back(statistics.fmean(logs)), back(low), back(high), len(values), of_ratio=ratio)
+    one = estimate([math.log(value) for value in values] if ratio else values, of_ratio=ratio)
     edges = [edge for edge in ends if all(abs(edge / end - 1) > 1e-6 for end in (one.low, one.high) if end)]
     assume(len(edges) == 2)
     assert places([one], Band(*ends), one_is_enough=enough) == [place(one, Band(*ends))]
@@ -214,9 +201,6 @@ def test_one_without_scatter_at_an_edge_is_inside_and_makes_no_other_one_surer(e
 
 
 def test_an_interval_of_a_sequential_run_is_wider_and_judged_by_its_own_confidence() -> None:
-    logs = [1.0, 1.1, 1.2, 1.3]
-    low, high = mean_interval(logs, SEQUENTIAL_CONFIDENCE) or (None, None)
-    assert low is not None
-    one = Estimate(1.15, low, high, 4, confidence=SEQUENTIAL_CONFIDENCE)
-    for edge in (low * 0.999, low * 1.001):
+    one = estimate([1.0, 1.1, 1.2, 1.3], SEQUENTIAL_CONFIDENCE)
+    for edge in (one.low * 0.999, one.low * 1.001):
         assert places([one], Band(None, edge)) == [place(one, Band(None, edge))]

@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,8 +21,8 @@ from jdkmatrix.stats.dependence import (
     dependence,
     judge_dependence,
 )
+from tests.support.simulations import Floats, burst, correlated, normal
 
-Floats = npt.NDArray[np.float64]
 SERIES = st.lists(st.floats(-2, 2).map(lambda log: round(log, 3)), min_size=FEWEST_BLOCKS, max_size=24)
 DATA_SETS = 500
 STANDARD_ERROR = math.sqrt(0.05 * 0.95 / DATA_SETS)
@@ -124,26 +123,10 @@ def test_the_approximation_begins_where_it_is_good() -> None:
 # ---------------------------------------------------------------- false alarms and power
 
 
-def normal(random: np.random.Generator, blocks: int) -> Floats:
-    return random.normal(0, 1, (DATA_SETS, blocks))
-
-
-def bursts(random: np.random.Generator, blocks: int) -> Floats:
-    """One fork in ten loses 5 % on average, on a host that scatters by 1 %; log ratios of two such arms."""
-    arms = [
-        random.normal(0, 0.007, (DATA_SETS, blocks))
-        - np.where(random.random((DATA_SETS, blocks)) < 0.1, random.exponential(0.05, (DATA_SETS, blocks)), 0.0)
-        for _ in range(2)
-    ]
-    return np.asarray(arms[0] - arms[1])
-
-
-def correlated(random: np.random.Generator, blocks: int, correlation: float) -> Floats:
-    """AR(1)."""
-    values = normal(random, blocks)
-    for block in range(1, blocks):
-        values[:, block] = correlation * values[:, block - 1] + math.sqrt(1 - correlation**2) * values[:, block]
-    return values
+def bursts(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """On a host that scatters by 1 %; log ratios of two such arms."""
+    one, other = (0.007 * normal(random, shape) - burst(random, shape) for _ in range(2))
+    return one - other
 
 
 def shares_found(series: Floats) -> tuple[float, float]:
@@ -155,14 +138,14 @@ def shares_found(series: Floats) -> tuple[float, float]:
 @pytest.mark.parametrize("noise", [normal, bursts])
 @pytest.mark.parametrize(("blocks", "least"), [(5, 0.0), (8, 0.02), (12, 0.02), (20, 0.02)])
 def test_independent_blocks_raise_an_alarm_in_one_of_twenty_series_at_most(
-    noise: Callable[[np.random.Generator, int], Floats], blocks: int, least: float
+    noise: Callable[[np.random.Generator, tuple[int, ...]], Floats], blocks: int, least: float
 ) -> None:
-    for share in shares_found(noise(np.random.default_rng(blocks), blocks)):
+    for share in shares_found(noise(np.random.default_rng(blocks), (DATA_SETS, blocks))):
         assert least <= share <= 0.05 + 3 * STANDARD_ERROR
 
 
 def test_a_page_of_independent_ratios_raises_an_alarm_in_one_of_twenty_pages_at_most() -> None:
-    series = normal(np.random.default_rng(3), 10)
+    series = normal(np.random.default_rng(3), (DATA_SETS, 10))
     pages = [
         judge_dependence(dict(enumerate(map(found, series[page : page + 5].tolist()))))
         for page in range(0, DATA_SETS, 5)
@@ -173,13 +156,13 @@ def test_a_page_of_independent_ratios_raises_an_alarm_in_one_of_twenty_pages_at_
 
 @pytest.mark.parametrize(("blocks", "correlation", "share"), [(8, 0.6, 0.18), (20, 0.3, 0.20), (20, 0.6, 0.60)])
 def test_correlation_is_found_as_often_as_the_docstring_says(blocks: int, correlation: float, share: float) -> None:
-    neighbours, _ = shares_found(correlated(np.random.default_rng(blocks), blocks, correlation))
+    neighbours, _ = shares_found(correlated(np.random.default_rng(blocks), (DATA_SETS, blocks), correlation))
     assert neighbours == pytest.approx(share, abs=3 * math.sqrt(share * (1 - share) / DATA_SETS))
 
 
 def test_a_drift_is_found() -> None:
     drift = np.linspace(0, 3, 12)
-    _, trend = shares_found(normal(np.random.default_rng(2), 12) + drift)
+    _, trend = shares_found(normal(np.random.default_rng(2), (DATA_SETS, 12)) + drift)
     assert trend > 0.7
 
 

@@ -8,13 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.stats.bands import Band, Estimate, Place, places
-from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.stats.pooling import pooled
-
-
-def estimate(values: list[float]) -> Estimate:
-    low, high = mean_interval(values) or (None, None)
-    return Estimate(sum(values) / len(values), low, high, len(values))
+from tests.support.simulations import estimate
 
 
 @pytest.mark.parametrize(
@@ -25,7 +20,7 @@ def test_the_interval_covers_as_often_as_its_table_says(runs: int, apart: float,
     """Runs of five blocks, `apart` times as far apart as these scatter."""
     draw, hits, tries = np.random.default_rng(runs), 0, 600
     for _ in range(tries):
-        found = pooled([estimate(list(draw.normal(draw.normal(0, apart), 1, 5))) for _ in range(runs)])
+        found = pooled([estimate(draw.normal(draw.normal(0, apart), 1, 5).tolist()) for _ in range(runs)])
         hits += found.low <= 0 <= found.high
     assert least <= 100 * hits / tries <= most
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -31,10 +31,13 @@ def ratio_of(pairs: dict[int, tuple[float, float]]) -> Ratio:
     return result
 
 
-def assert_same(found: Ratio, expected: Sequence[float | None]) -> None:
-    for one, other in zip((found.value, found.ci_low, found.ci_high), expected, strict=True):
-        assert one is not None and other is not None
-        assert math.log(one) == pytest.approx(math.log(other), abs=1e-6)
+def assert_moved(found: Ratio, plain: Ratio, expected: Callable[[float, float, float], Sequence[float]]) -> None:
+    """`expected`: what value, low and high end of `plain` become."""
+    assert plain.ci_low and plain.ci_high
+    if plain.ci_high < 1e200 and plain.ci_low > 1e-200:
+        moved = expected(plain.value, plain.ci_low, plain.ci_high)
+        for one, other in zip((found.value, found.ci_low, found.ci_high), moved, strict=True):
+            assert one and math.log(one) == pytest.approx(math.log(other), abs=1e-6)
 
 
 # ---------------------------------------------------------------- paired_ratio
@@ -77,30 +80,21 @@ def test_an_arm_against_itself_is_one(arm: dict[int, float]) -> None:
 
 @given(PAIRS, FACTORS)
 def test_scaling_an_arm_scales_the_ratio(pairs: dict[int, tuple[float, float]], factor: float) -> None:
-    plain = ratio_of(pairs)
     scaled = ratio_of({block: (n * factor, d) for block, (n, d) in pairs.items()})
-    assert plain.ci_low and plain.ci_high
-    if plain.ci_high < 1e200 and plain.ci_low > 1e-200:
-        assert_same(scaled, (plain.value * factor, plain.ci_low * factor, plain.ci_high * factor))
+    assert_moved(scaled, ratio_of(pairs), lambda *three: [one * factor for one in three])
 
 
 @given(PAIRS)
 def test_swapping_the_arms_inverts(pairs: dict[int, tuple[float, float]]) -> None:
-    plain = ratio_of(pairs)
     swapped = ratio_of({block: (d, n) for block, (n, d) in pairs.items()})
-    assert plain.ci_low and plain.ci_high
-    if plain.ci_high < 1e200 and plain.ci_low > 1e-200:
-        assert_same(swapped, (1 / plain.value, 1 / plain.ci_high, 1 / plain.ci_low))
+    assert_moved(swapped, ratio_of(pairs), lambda value, low, high: (1 / value, 1 / high, 1 / low))
 
 
 @given(PAIRS, st.data())
 def test_what_a_whole_block_shares_cancels(pairs: dict[int, tuple[float, float]], data: st.DataObject) -> None:
     effects = {block: data.draw(FACTORS) for block in pairs}
     moved = ratio_of({block: (n * effects[block], d * effects[block]) for block, (n, d) in pairs.items()})
-    plain = ratio_of(pairs)
-    assert plain.ci_low and plain.ci_high
-    if plain.ci_high < 1e200 and plain.ci_low > 1e-200:
-        assert_same(moved, (plain.value, plain.ci_low, plain.ci_high))
+    assert_moved(moved, ratio_of(pairs), lambda *three: three)
 
 
 @given(PAIRS)

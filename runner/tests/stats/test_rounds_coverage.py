@@ -17,12 +17,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval, student_t
+from jdkmatrix.stats.intervals import SEQUENTIAL_CONFIDENCE, mean_interval
 from jdkmatrix.stats.rounds import best_rounds, components
 from jdkmatrix.stats.stopping import StoppingRules
 from tests.support.project import RECORDED
+from tests.support.simulations import Floats, correlated, intervals
 
-Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 SAMPLE = RECORDED / "rounds" / "temurin-25.json"
 DATA_SETS = 4000
@@ -55,9 +55,8 @@ def common(one: str, other: str) -> list[Floats]:
 
 def coverage(means: Floats, truth: float) -> float:
     """Of Student's interval over the blocks of a data set, which are a row."""
-    number = means.shape[1]
-    half = student_t(CONFIDENCE, number) * means.std(axis=1, ddof=1) / math.sqrt(number)
-    return float(np.mean(np.abs(means.mean(axis=1) - truth) <= half))
+    low, high = intervals(means)
+    return float(np.mean((low <= truth) & (truth <= high)))
 
 
 def resampled(random: np.random.Generator, logs: Floats, rounds: int) -> Floats:
@@ -93,7 +92,7 @@ def test_drift_disturbances_and_gates_leave_the_interval_right(number: int, lost
     random = np.random.default_rng([number, round(100 * lost[0])])
     shape = (DATA_SETS, number, 12)
     drift = 0.05 * random.normal(size=shape).cumsum(axis=2)
-    noise = _correlated(random, shape, math.sqrt(found.inside), _lag1())
+    noise = math.sqrt(found.inside) * correlated(random, shape, _lag1())
     arms = []
     for share, extra in zip(lost, (TRUTH + noise, np.zeros(shape)), strict=True):
         hit = random.random(shape) < share
@@ -153,10 +152,3 @@ def _lag1() -> float:
     products = sum(float((logs[1:] * logs[:-1]).sum()) for logs in rounds)
     squares = sum(float((logs**2).sum()) for logs in rounds)
     return max(0.0, products / squares)
-
-
-def _correlated(random: np.random.Generator, shape: tuple[int, ...], scatter: float, lag1: float) -> Floats:
-    noise = random.normal(0, scatter, shape)
-    for at in range(1, shape[2]):
-        noise[:, :, at] = lag1 * noise[:, :, at - 1] + math.sqrt(1 - lag1**2) * noise[:, :, at]
-    return noise

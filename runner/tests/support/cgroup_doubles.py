@@ -5,6 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -136,3 +139,17 @@ class MadeUpKernel:
     def _type(self, folder: Path) -> str:
         path = folder / "cgroup.type"
         return path.read_text().strip() if path.exists() else ""
+
+
+@pytest.fixture
+def kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeUpKernel:
+    made = MadeUpKernel(tmp_path)
+    made.rule(monkeypatch)
+    return made
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()

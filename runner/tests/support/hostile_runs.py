@@ -22,68 +22,54 @@ IMAGE = '"><img src=x onerror="window.pwned=1">'
 SCRIPT = "</script><script>window.pwned=1</script><!--\u2028"
 HOSTILE = f"{IMAGE}{SCRIPT}{{{{ 7*7 }}}}"
 
+REASON = Reason(code=HOSTILE, message=HOSTILE, figures={HOSTILE: 1})
+NAMED = {HOSTILE: HOSTILE}
+
 Made = TypeVar("Made", bound=Record)
-
-
-def hostile_run(folder: Path) -> LoadedRun:
-    """Every text that a result file can bring to a page, hostile."""
-    loaded = synthetic_run(folder, replace(QUICK, jdks=(HOSTILE,), executors=("liberty", HOSTILE, "virtual"), blocks=1))
-    run = loaded.run
-    jdk = run.jdks[0].model_copy(
-        update={
-            "vendor": IMAGE,
-            "version": SCRIPT,
-            "version_output": HOSTILE,
-            "release": {HOSTILE: HOSTILE},
-            "notice": HOSTILE,
-            "known_bugs": (KnownBug(id=IMAGE, summary=SCRIPT, url="javascript:window.pwned=1"),),
-        }
-    )
-    first = run.first_session
-    cpu = first.host.cpu.model_copy(update={"model": HOSTILE, "mitigations": {HOSTILE: HOSTILE}})
-    server = run.servers[0].model_copy(update={"name": HOSTILE, "version": HOSTILE})
-    run = run.model_copy(
-        update={
-            "run_id": HOSTILE,
-            "profile": HOSTILE,
-            "notes": (HOSTILE,),
-            "jdks": (jdk,),
-            "servers": (server,),
-            "scenario": _scenario(),
-        }
-    )
-    host = first.host.model_copy(update={"cpu": cpu, "kernel": HOSTILE, "virtualisation": HOSTILE})
-    session = first.model_copy(update={"command": ("matrix", HOSTILE), "host": host})
-    other = session.host.model_copy(update={"kernel": f"{HOSTILE}2", "kernel_command_line": HOSTILE})
-    later = {"number": 2, "started_at": f"{HOSTILE}2", "host": other, "git_commit": HOSTILE, "boot_id": HOSTILE}
-    run = run.model_copy(update={"sessions": (session, session.model_copy(update=later))})
-    cells = []
-    for cell in loaded.cells:
-        reason = Reason(code=HOSTILE, message=HOSTILE, figures={HOSTILE: 1})
-        fork = cell.forks[0]
-        fork = altered(
-            fork,
-            {
-                "status": Status.NOT_STEADY,
-                "reasons": (reason,),
-                "command": ("java", HOSTILE),
-                "started_at": HOSTILE,
-                "proof": fork.proof.model_copy(update={"executor": HOSTILE, "thread_names": (HOSTILE,)}),
-                "logs": {HOSTILE: fork.logs["server console"], "outside": f"../../{HOSTILE}"},
-            },
-        )
-        identity = cell.identity.model_copy(update={"inputs": {HOSTILE: HOSTILE}, "digest": HOSTILE})
-        aside = fork.model_copy(update={"attempt": 2, "session": 2})
-        update = {"forks": (fork,), "attempts": (aside,), "identity": identity, "jvm_flags": {HOSTILE: HOSTILE}}
-        cells.append(cell.model_copy(update=update))
-    for log in folder.rglob("*.log"):
-        log.write_text(f"{HOSTILE}\n")
-    return LoadedRun(run=run, cells=tuple(cells), problems=(HOSTILE,), directory=folder)
 
 
 def _made(kind: type[Made], texts: str, **others: object) -> Made:
     """One whose `texts` are hostile."""
     return kind.model_validate({**dict.fromkeys(texts.split(), HOSTILE), **others})
+
+
+def _with(record: Made, texts: str, **others: object) -> Made:
+    """A copy whose `texts` are hostile."""
+    return record.model_copy(update={**dict.fromkeys(texts.split(), HOSTILE), **others})
+
+
+def hostile_run(folder: Path) -> LoadedRun:
+    """Every text that a result file can bring to a page, hostile."""
+    loaded = synthetic_run(folder, replace(QUICK, jdks=(HOSTILE,), executors=("liberty", HOSTILE, "virtual"), blocks=1))
+    first = loaded.run.first_session
+    bug = KnownBug(id=IMAGE, summary=SCRIPT, url="javascript:window.pwned=1")
+    jdk = _with(
+        loaded.run.jdks[0], "version_output notice", vendor=IMAGE, version=SCRIPT, release=NAMED, known_bugs=(bug,)
+    )
+    host = _with(first.host, "kernel virtualisation", cpu=_with(first.host.cpu, "model", mitigations=NAMED))
+    other = _with(host, "kernel_command_line", kernel=f"{HOSTILE}2")
+    session = first.model_copy(update={"command": ("matrix", HOSTILE), "host": host})
+    later = _with(session, "git_commit boot_id", number=2, started_at=f"{HOSTILE}2", host=other)
+    run = _with(
+        loaded.run, "run_id profile", notes=(HOSTILE,), jdks=(jdk,), scenario=_scenario(), sessions=(session, later),
+        servers=(_with(loaded.run.servers[0], "name version"),),
+    )  # fmt: skip
+    for log in folder.rglob("*.log"):
+        log.write_text(f"{HOSTILE}\n")
+    return LoadedRun(run=run, cells=tuple(map(_hostile_cell, loaded.cells)), problems=(HOSTILE,), directory=folder)
+
+
+def _hostile_cell(cell: CellRecord) -> CellRecord:
+    fork = cell.forks[0]
+    assert fork.proof is not None
+    fork = _with(
+        fork, "started_at", status=Status.NOT_STEADY, reasons=(REASON,), command=("java", HOSTILE),
+        proof=_with(fork.proof, "executor", thread_names=(HOSTILE,)),
+        logs={HOSTILE: fork.logs["server console"], "outside": f"../../{HOSTILE}"},
+    )  # fmt: skip
+    aside = fork.model_copy(update={"attempt": 2, "session": 2})
+    identity = _with(cell.identity, "digest", inputs=NAMED)
+    return _with(cell, "", forks=(fork,), attempts=(aside,), identity=identity, jvm_flags=NAMED)
 
 
 def _scenario() -> ScenarioRecord:
@@ -99,9 +85,7 @@ def _scenario() -> ScenarioRecord:
 def hostile_experiments(folder: Path) -> LoadedRun:
     """As hostile_run, of experiments without a server: one cell of each kind, and one that failed."""
     loaded = experiments_run(folder, forks=1)
-    jdk = loaded.run.jdks[0].model_copy(
-        update={"id": HOSTILE, "version_output": HOSTILE, "release": {HOSTILE: HOSTILE}}
-    )
+    jdk = _with(loaded.run.jdks[0], "id version_output", release=NAMED)
     wanted = ("burn", "spawn-sleep-boxed", "pinning-synchronized", "fanout-few-files", "spawn-print")
     found = {record.key.workload: record for record in reversed(loaded.experiments) if "21" in record.key.jdk}
     records = [_hostile_record(found[name]) for name in wanted]
@@ -109,56 +93,39 @@ def hostile_experiments(folder: Path) -> LoadedRun:
     records[-1] = records[-1].model_copy(update={"forks": (failed,)})
     keys = tuple(record.key for record in records)
     missing = NotTestable(key=keys[0].model_copy(update={"workload": f"{HOSTILE}2"}), reason=HOSTILE)
-    run = loaded.run.model_copy(
-        update={
-            "run_id": HOSTILE,
-            "profile": HOSTILE,
-            "sessions": (loaded.run.first_session.model_copy(update={"command": ("matrix", HOSTILE)}),),
-            "notes": (HOSTILE,),
-            "jdks": (jdk,),
-            "cells": keys,
-            "not_testable": (missing,),
-            "order": tuple(key.cell_id for key in keys),
-        }
-    )
+    session = loaded.run.first_session.model_copy(update={"command": ("matrix", HOSTILE)})
+    run = _with(
+        loaded.run, "run_id profile", sessions=(session,), notes=(HOSTILE,), jdks=(jdk,), cells=keys,
+        not_testable=(missing,), order=tuple(key.cell_id for key in keys),
+    )  # fmt: skip
     for log in folder.rglob("*.err"):
         log.write_text(f"{HOSTILE}\n")
     return LoadedRun(run=run, cells=tuple(records), problems=(HOSTILE,), directory=folder)
 
 
 def _hostile_record(record: CellRecord) -> CellRecord:
-    key = record.key.model_copy(
-        update={"workload": record.key.workload + HOSTILE, "jdk": HOSTILE, "executor": HOSTILE, "load": HOSTILE}
-    )
     fork = record.forks[0]
     document = _with_hostile_text(fork.result.model_dump(mode="json"))
-    reason = Reason(code=HOSTILE, message=HOSTILE, figures={HOSTILE: 1})
-    hit = LimitHit(code="threads-limit", message=HOSTILE)
+    confinement = _with(fork.confinement, "why_not_cgroup", method="sched_setaffinity", compromises=(HOSTILE,))
     fork = altered(
         fork,
         {
             "result": ProgramResult.model_validate(document),
-            "reasons": (reason,),
-            "outcomes": (hit,),
+            "reasons": (REASON,),
+            "outcomes": (LimitHit(code="threads-limit", message=HOSTILE),),
             "command": ("java", HOSTILE),
             "remote_command": ("java", HOSTILE),
             "started_at": HOSTILE,
-            "confinement": fork.confinement.model_copy(
-                update={"method": "sched_setaffinity", "why_not_cgroup": HOSTILE, "compromises": (HOSTILE,)}
-            ),
+            "confinement": confinement,
             "logs": {HOSTILE: fork.logs["standalone.err"], "outside": f"../../{HOSTILE}"},
         },
     )
-    return record.model_copy(
-        update={
-            "key": key,
-            "identity": record.identity.model_copy(update={"inputs": {HOSTILE: HOSTILE}, "digest": HOSTILE}),
-            "parameters": {**record.parameters, "inside": HOSTILE, HOSTILE: HOSTILE},
-            "jvm_flags": {HOSTILE: HOSTILE},
-            "forks": (fork,),
-            "attempts": (fork.model_copy(update={"attempt": 2}),),
-        }
-    )
+    return _with(
+        record, "", forks=(fork,), attempts=(fork.model_copy(update={"attempt": 2}),), jvm_flags=NAMED,
+        key=_with(record.key, "jdk executor load", workload=record.key.workload + HOSTILE),
+        identity=_with(record.identity, "digest", inputs=NAMED),
+        parameters={**record.parameters, "inside": HOSTILE, HOSTILE: HOSTILE},
+    )  # fmt: skip
 
 
 # Words of the format, of which others are refused; and what is no text to a reader.

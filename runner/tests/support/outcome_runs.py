@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.records import altered, run_record
+from tests.support.records import altered, run_record, with_forks, with_load
 from tests.support.served_windows import latency
 
 MISSED = Reason(code="rate-missed", message="6,000 of 8,000 requests that were due were answered")
@@ -43,16 +42,14 @@ def missed(fork: Fork) -> Fork:
     def change(window: Window) -> Window:
         due = window.load.due or window.load.completed
         completed = due * 3 // 4
-        load = window.load.model_copy(
-            update={
-                "completed": completed,
-                "unsent": due - completed,
-                "lower_bounds": due - completed,
-                "throughput_rps": completed / window.load.duration_s,
-                "corrected": latency(400_000.0, 1.0, due) if window.load.corrected else None,
-            }
-        )
-        return window.model_copy(update={"load": load, "shortfalls": (MISSED,)})
+        changes = {
+            "completed": completed,
+            "unsent": due - completed,
+            "lower_bounds": due - completed,
+            "throughput_rps": completed / window.load.duration_s,
+            "corrected": latency(400_000.0, 1.0, due) if window.load.corrected else None,
+        }
+        return with_load(window, changes, shortfalls=(MISSED,))
 
     return windows_of(fork, change)
 
@@ -60,11 +57,8 @@ def missed(fork: Fork) -> Fork:
 def failing(fork: Fork) -> Fork:
     """40 requests of each window time out, and 10 are refused with another status than 2xx."""
 
-    def change(window: Window) -> Window:
-        changes = {"errors": Errors(timeout=40), "non_2xx": 10, "lower_bounds": 40}
-        return window.model_copy(update={"load": window.load.model_copy(update=changes), "shortfalls": (ERRORS,)})
-
-    return windows_of(fork, change)
+    changes = {"errors": Errors(timeout=40), "non_2xx": 10, "lower_bounds": 40}
+    return windows_of(fork, lambda window: with_load(window, changes, shortfalls=(ERRORS,)))
 
 
 def silent(fork: Fork) -> Fork:
@@ -73,8 +67,7 @@ def silent(fork: Fork) -> Fork:
     def change(window: Window) -> Window:
         changes = {"completed": 0, "throughput_rps": 0.0, "corrected": None, "uncorrected": None}
         sut = window.sut.model_copy(update={"cpu_us_per_request": 0.0})
-        load = window.load.model_copy(update=changes)
-        return window.model_copy(update={"load": load, "sut": sut, "shortfalls": (SILENT,)})
+        return with_load(window, changes, sut=sut, shortfalls=(SILENT,))
 
     return windows_of(fork, change)
 
@@ -97,12 +90,11 @@ hung, without_driver = failed(HUNG), failed(NO_DRIVER)
 def with_outcomes(loaded: LoadedRun, changes: Mapping[str, Mapping[int, Change]]) -> LoadedRun:
     """`changes`: by executor and by the number of the fork."""
 
-    def changed(cell: CellRecord) -> CellRecord:
-        here = changes.get(cell.key.executor, {})
-        forks = tuple(here[fork.fork](fork) if fork.fork in here else fork for fork in cell.forks)
-        return cell.model_copy(update={"forks": forks})
+    def changed(cell: CellRecord, fork: Fork) -> Fork:
+        change = changes.get(cell.key.executor, {}).get(fork.fork)
+        return change(fork) if change else fork
 
-    return replace(loaded, cells=tuple(changed(cell) for cell in loaded.cells))
+    return with_forks(loaded, changed)
 
 
 def all_of(change: Change, forks: int = 5) -> dict[int, Change]:

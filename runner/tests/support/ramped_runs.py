@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
@@ -14,7 +14,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import fork_with, window
 from tests.support.project import RECORDED
-from tests.support.records import altered
+from tests.support.records import altered, with_forks, with_load
 from tests.support.served_runs import Shape, synthetic_run
 
 LEVEL = RampedLoad(points=((0, 100), (10, 1000), (30, 1000)), connections=100, warmup_rps=50)
@@ -44,10 +44,8 @@ def with_ramp(fork: Fork, load: RisingLoad, *, lag_s: float, capacity_rps: float
         )
         cpu_s.append(cpu_s[-1] + round(done) / (1000 if second > 20 else 500))
     like = fork.windows[0]
-    result = like.load.model_copy(
-        update={"load": load.ramp, "intervals": tuple(intervals), "duration_s": load.duration_s, "due": 10}
-    )
-    window = like.model_copy(update={"t_s": STARTED_S, "load": result, "reasons": ()})
+    seen = {"load": load.ramp, "intervals": tuple(intervals), "duration_s": load.duration_s, "due": 10}
+    window = with_load(like, seen, t_s=STARTED_S, reasons=())
     samples = tuple(_sample(fork.samples[-1], STARTED_S - 0.5 + i, cpu_s, i) for i in range(len(cpu_s) + 1))
     return altered(fork, {"windows": (window,), "samples": samples})
 
@@ -68,14 +66,11 @@ def ramped(folder: Path, load: RisingLoad) -> LoadedRun:
     """A run under the ramp, in which virtual threads are quicker."""
     plain = synthetic_run(folder, Shape(run_id="ramp", jdks=("temurin-25",), blocks=2))
 
-    def changed(cell: CellRecord) -> CellRecord:
+    def changed(cell: CellRecord, fork: Fork) -> Fork:
         quick = cell.key.executor == "virtual"
-        forks = tuple(
-            with_ramp(fork, load, lag_s=1 if quick else 5, capacity_rps=2500 if quick else 2000) for fork in cell.forks
-        )
-        return cell.model_copy(update={"load": load, "forks": forks})
+        return with_ramp(fork, load, lag_s=1 if quick else 5, capacity_rps=2500 if quick else 2000)
 
-    return replace(plain, cells=tuple(changed(cell) for cell in plain.cells))
+    return with_forks(plain, changed, load=load)
 
 
 @dataclass(frozen=True)

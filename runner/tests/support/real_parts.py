@@ -21,6 +21,7 @@ from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.measurement import ServedCell
+from tests.support import builders
 from tests.support.fork_setups import draft_of, usual
 from tests.support.project import C1_ALONE
 
@@ -45,8 +46,7 @@ def parts_of(project: Project) -> Parts:
 
 
 def key(jdk: str, executor: str, **changes: object) -> CellKey:
-    values = {"workload": "mp-ping", "jdk": jdk, "executor": executor, "cpus": 1, "burn_us": 0, "load": "saturate-10"}
-    return CellKey.model_validate({**values, **changes})
+    return builders.key(executor, **{"jdk": jdk, "load": "saturate-10", **changes})
 
 
 def setup_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,8 @@ from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord, Session
-from jdkmatrix.records.windows import ProgramWindow
+from jdkmatrix.records.windows import ProgramWindow, Window
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.run_facts import host_facts
 
@@ -39,6 +40,21 @@ def altered(fork: Fork, changes: Mapping[str, Any]) -> Fork:
         inside["readings"] = ()
     inside["reasons"] = changed.reasons if changed.status is Status.INVALID else ()
     return changed.model_copy(update={"program": fork.program.model_copy(update=inside)})
+
+
+def with_load(window: Window, load: Mapping[str, Any], **changes: Any) -> Window:
+    """A copy with other figures of the driver, and other `changes`."""
+    return window.model_copy(update={"load": window.load.model_copy(update=load), **changes})
+
+
+def with_forks(loaded: LoadedRun, change: Callable[[CellRecord, Fork], Fork], **changes: Any) -> LoadedRun:
+    """A copy with every fork changed, and `changes` in every cell."""
+
+    def changed(cell: CellRecord) -> CellRecord:
+        forks = tuple(change(cell, fork) for fork in cell.forks)
+        return cell.model_copy(update={"forks": forks, **changes})
+
+    return replace(loaded, cells=tuple(map(changed, loaded.cells)))
 
 
 def run_record(run_id: str, **changes: Any) -> RunRecord:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from jdkmatrix.domain.loads import RateLoad
@@ -16,7 +16,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.phases import measure_all
 from jdkmatrix.subjects.served.windows import Windows
-from tests.support.records import altered
+from tests.support.records import altered, with_forks, with_load
 from tests.support.served_windows import latency
 
 LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
@@ -35,24 +35,19 @@ class Server:
         late = load.rate_rps > self.capacity_rps
         scale_us = 400 / (1.05 - load.rate_rps / self.capacity_rps) if not late else 300_000
         reasons = (Reason(code="steal", message="the hypervisor took <b>9 %</b> away"),) if index == 3 else ()
-        result = self.like.load.model_copy(
-            update={"load": load, "corrected": latency(scale_us, 1.0, 10_000), "throughput_rps": load.rate_rps}
-        )
-        return self.like.model_copy(update={"index": index, "load": result, "reasons": reasons})
+        seen = {"load": load, "corrected": latency(scale_us, 1.0, 10_000), "throughput_rps": load.rate_rps}
+        return with_load(self.like, seen, index=index, reasons=reasons)
 
 
 def searched(loaded: LoadedRun, share: float = 0.8) -> LoadedRun:
     """The same run with a search in every fork, for rates around `share` of its closed loop's throughput."""
     source = random.Random(5)
 
-    def with_search(fork: Fork) -> Fork:
+    def with_search(cell: CellRecord, fork: Fork) -> Fork:
         ceiling_rps = fork.windows[0].load.throughput_rps
         server = Server(fork.windows[0], ceiling_rps * share * source.lognormvariate(0, 0.03))
         search = CapacitySearch(LOAD).search_below(ceiling_rps, float)
         found = measure_all(search, cast(Windows, cast(Any, server)), [])
         return altered(fork, {"capacity": found})
 
-    def changed(cell: CellRecord) -> CellRecord:
-        return cell.model_copy(update={"load": LOAD, "forks": tuple(with_search(fork) for fork in cell.forks)})
-
-    return replace(loaded, cells=tuple(changed(cell) for cell in loaded.cells))
+    return with_forks(loaded, with_search, load=LOAD)

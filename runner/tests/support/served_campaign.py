@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -98,6 +99,11 @@ def measure_nothing(run: list[str]) -> Callable[[ForkDraft, Listener], Fork]:
         return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
 
     return one
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    return RunStore.create(tmp_path / "run")
 
 
 @pytest.fixture

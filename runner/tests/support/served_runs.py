@@ -21,7 +21,7 @@ from jdkmatrix.records.run import Calibration, DriverFacts, NotTestable, ServerF
 from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
 from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.records import altered, run_record
+from tests.support.records import altered, run_record, with_forks, with_load
 from tests.support.run_facts import jdk_records, scenario_record
 from tests.support.served_windows import START_S, WARM_S, WINDOW_S, samples_of, throughput, window_of
 
@@ -263,14 +263,8 @@ def with_scenario(loaded: LoadedRun) -> LoadedRun:
 def driven_by(loaded: LoadedRun, driver: str, of: Callable[[CellKey], bool] = lambda key: True) -> LoadedRun:
     """As if the load of these cells had been made by another driver."""
 
-    def changed(cell: CellRecord) -> CellRecord:
-        forks = []
-        for fork in cell.forks:
-            windows = tuple(
-                window.model_copy(update={"load": window.load.model_copy(update={"driver": driver})})
-                for window in fork.windows
-            )
-            forks.append(altered(fork, {"windows": windows}))
-        return cell.model_copy(update={"forks": tuple(forks)})
+    def changed(cell: CellRecord, fork: Fork) -> Fork:
+        windows = tuple(with_load(window, {"driver": driver}) for window in fork.windows)
+        return altered(fork, {"windows": windows}) if of(cell.key) else fork
 
-    return replace(loaded, cells=tuple(changed(cell) if of(cell.key) else cell for cell in loaded.cells))
+    return with_forks(loaded, changed)

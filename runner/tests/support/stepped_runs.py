@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ from jdkmatrix.loads.kinds.rising_steps import RisingSteps, StepsLoad
 from jdkmatrix.method.gate import DEFAULT_CONTEXT, WindowContext
 from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.method.shortfalls import window_shortfalls
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.windows import Window
 from jdkmatrix.store.cells import CellRecord
@@ -19,7 +20,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.phases import measure_phases
 from jdkmatrix.subjects.served.windows import Windows
-from tests.support.records import altered
+from tests.support.records import altered, with_forks
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.served_windows import latency
 from tests.support.shipped import MATRIX
@@ -79,12 +80,8 @@ def stepped_run(folder: Path) -> LoadedRun:
     """A run under rising rates, in which virtual threads are saturated first."""
     plain = synthetic_run(folder, Shape(run_id="steps", jdks=("temurin-25",), blocks=2))
 
-    def changed(cell: CellRecord) -> CellRecord:
+    def changed(cell: CellRecord, fork: Fork) -> Fork:
         share = 0.8 if cell.key.executor == "virtual" else 1.0
-        forks = tuple(
-            altered(fork, {"windows": tuple(stepped(fork.windows[0], 3500.0 * share + fork.fork)[1])})
-            for fork in cell.forks
-        )
-        return cell.model_copy(update={"load": LOAD, "forks": forks})
+        return altered(fork, {"windows": tuple(stepped(fork.windows[0], 3500.0 * share + fork.fork)[1])})
 
-    return replace(plain, cells=tuple(changed(cell) for cell in plain.cells))
+    return with_forks(plain, changed, load=LOAD)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import replace
 from pathlib import Path
 
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.records import altered
+from tests.support.records import altered, with_forks, with_load
 from tests.support.served_runs import Shape, synthetic_run
 
 STEAL = Reason(code="steal", message="the hypervisor took <b>9 %</b> away")
@@ -26,9 +26,9 @@ def turned_run(folder: Path, *, blocks: int = 4, rounds: int = 10, share: float 
     for number in range(1, blocks + 1):
         together[number] = tuple(fork.sequence for cell in plain.cells for fork in cell.forks if fork.fork == number)
 
-    def turned(fork: Fork, executor: str) -> Fork:
-        level = 30_000 * (share if executor == "virtual" else 1.0)
-        spoilt = 1 if executor == "virtual" else rounds
+    def turned(cell: CellRecord, fork: Fork) -> Fork:
+        virtual = cell.key.executor == "virtual"
+        level, spoilt = 30_000 * (share if virtual else 1.0), 1 if virtual else rounds
         windows = tuple(
             _window(
                 fork.windows[0], index, level * 1.02**index * math.exp(source.gauss(0, 0.004)), spoilt=index == spoilt
@@ -37,19 +37,11 @@ def turned_run(folder: Path, *, blocks: int = 4, rounds: int = 10, share: float 
         )
         return altered(fork, {"windows": windows}).model_copy(update={"together": together[fork.fork]})
 
-    cells = tuple(
-        cell.model_copy(update={"forks": tuple(turned(fork, cell.key.executor) for fork in cell.forks)})
-        for cell in plain.cells
-    )
-    return replace(plain, cells=cells)
+    return with_forks(plain, turned)
 
 
 def _window(like: Window, index: int, rps: float, *, spoilt: bool) -> Window:
-    load = like.load.model_copy(
-        update={"throughput_rps": rps, "completed": round(rps), "sent": round(rps), "duration_s": 1.0}
-    )
+    seen = {"throughput_rps": rps, "completed": round(rps), "sent": round(rps), "duration_s": 1.0}
     usage = like.sut.model_copy(update={"cpu_us_per_request": 1e6 / rps})
     reasons = (STEAL,) if spoilt else ()
-    return like.model_copy(
-        update={"index": index, "t_s": 60.0 + 2.5 * index, "load": load, "sut": usage, "reasons": reasons}
-    )
+    return with_load(like, seen, index=index, t_s=60.0 + 2.5 * index, sut=usage, reasons=reasons)

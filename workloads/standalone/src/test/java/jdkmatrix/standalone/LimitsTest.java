@@ -67,7 +67,7 @@ class LimitsTest {
         assertEquals(atCount, json.get("seen").get("started").asLong());
     }
 
-    /** The list of the threads alone is larger than the heap. */
+    /** The list of the threads alone is larger than the heap. What could not be measured has no span of time. */
     @Test
     void aFullHeapIsAnOutcome() throws IOException, InterruptedException {
         Run run = Run.inProcess(
@@ -77,5 +77,6 @@ class LimitsTest {
         assertEquals(0, run.status(), run.err());
         assertEquals("out-of-memory", run.json().get("outcome").asText(), run.out());
         assertTrue(run.json().get("seen").isNull());
+        assertTrue(run.json().get("measured_span").isNull(), run.out());
     }
 }

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -49,14 +48,5 @@ class MeasuredSpanTest {
     @Test
     void threadsAreItFromTheFirstStartUntilTheLastIsOver() throws IOException {
         assertTrue(spanS("spawn --kind virtual --count 20 --task sleep:0.3") >= 0.3);
-    }
-
-    @Test
-    void whatCouldNotBeMeasuredHasNone() throws IOException, InterruptedException {
-        Run run = Run.inProcess(
-                "",
-                List.of("-Xmx32m", "-XX:+UseSerialGC"),
-                "spawn", "--kind", "virtual", "--count", "10000000", "--task", "sleep:600", "--release-early");
-        assertTrue(run.json().get("measured_span").isNull(), run.out());
     }
 }

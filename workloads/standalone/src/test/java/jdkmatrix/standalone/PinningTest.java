@@ -80,19 +80,15 @@ class PinningTest {
     }
 
     @Test
-    void whoWaitsForALockLeavesItsCarrierToOthers() throws IOException {
-        isNotPinned(run("contended-lock", "--threads " + THREADS).get("seen"));
-    }
-
-    @Test
     void platformThreadsWaitForAMonitorAndHoldNobodyUp() throws IOException {
         JsonNode seen = run("contended-monitor", "--kernel-threads 20").get("seen");
         assertEquals(20, seen.get("threads_served").asInt());
     }
 
-    @Test
-    void aLockDoesNotPin() throws IOException {
-        isNotPinned(run("lock", "--threads " + THREADS).get("seen"));
+    @ParameterizedTest
+    @ValueSource(strings = {"lock", "contended-lock"})
+    void whoHoldsALockOrWaitsForItLeavesItsCarrierToOthers(String construct) throws IOException {
+        isNotPinned(run(construct, "--threads " + THREADS).get("seen"));
     }
 
     @ParameterizedTest
