@@ -54,14 +54,11 @@ def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
         if items:
             listed.append(Section(kind.lower(), kind, (Items(items),)))
     pages[INDEX] = WebPage(
-        title="Browse · jdk-matrix",
         heading="Browse",
         summary="All that was measured, by server, JDK, executor, workload and host.",
         blocks=listed,
         root="../",
-        up="../index.html",
         menu=[(one.title, f"#{one.id}") for one in listed],
-        short=True,
     )
     return pages
 
@@ -126,7 +123,6 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str
         Prose("No cell with a server: what its runs measured stands on their pages.", css=""),
     )
     return WebPage(
-        title=f"{title} · jdk-matrix",
         heading=title,
         summary=f"{KINDS[axis]}{f': {told}' if told else ''}",
         blocks=(
@@ -134,10 +130,8 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str
             runs_section(runs, hosts, _ROOT),
         ),
         root=_ROOT,
-        up=f"{_ROOT}index.html",
         menu=(("Measured", "#measured"), ("Runs", "#runs"), ("Browse", "../index.html")),
         foot=link("All servers, JDKs, executors, workloads and hosts", "../index.html"),
-        short=True,
     )
 
 

@@ -33,7 +33,6 @@ def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
     found, alone = histories(runs)
     return {
         INDEX: WebPage(
-            title="History · jdk-matrix",
             heading="History",
             summary=f"Virtual threads over the server’s pool, run by run, each host for itself.{_counted(found)}",
             blocks=(
@@ -41,9 +40,7 @@ def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
                 *_first_charts(found),
             ),
             root=_ROOT,
-            up=f"{_ROOT}index.html",
             foot=link("Back to the answer", f"{_ROOT}index.html"),
-            short=True,
         ),
         **{f"{FOLDER}/{_file(one)}": _page(one) for one in found},
     }
@@ -114,7 +111,6 @@ def _page(one: History) -> WebPage:
     compared = "The newest two compared, figure by figure, with what else differs:"
     command = f".venv/bin/matrix compare {shlex.join(run.run_id for run, _ in one.measured[-2:])}"
     return WebPage(
-        title=f"{one.where} · jdk-matrix",
         heading=one.where,
         summary=f"On {one.host}: {one.figures[0].finding}.",
         blocks=(
@@ -123,10 +119,8 @@ def _page(one: History) -> WebPage:
             *([Section("executors", "Each executor by itself", (arms,), say("by_itself"))] if arms.charts else []),
         ),
         root=_ROOT,
-        up=f"{_ROOT}index.html",
         menu=(("Ratios", "#ratios"), ("Runs", "#runs"), *([("Executors", "#executors")] if arms.charts else [])),
         foot=link("All histories", "index.html"),
-        short=True,
     )
 
 
