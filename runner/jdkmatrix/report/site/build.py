@@ -45,11 +45,6 @@ class Background:
     matrix: Matrix
     claims: Registry
 
-    @property
-    def scenarios(self) -> dict[str, tuple[str, ...]]:
-        """By claim, those that repeat it."""
-        return {name: claim.scenarios for name, claim in self.claims.claims.items()}
-
     def stamp(self) -> str:
         """Changes with the code and what that is built on, the templates, the catalogues and the claims."""
         code = (sys.version, *map(version, _BUILT_ON), _code())
@@ -122,10 +117,11 @@ def _pages_of_all(
     """By path, what is written of all runs together. `runs`: newest first."""
     hosts = host_verdicts(registry, runs)
     said, can_be = verdicts(registry, hosts), offered(background.matrix)
+    scenarios = {name: claim.scenarios for name, claim in background.claims.claims.items()}
     shown = {
         **axis_pages(runs),
         **history_pages(runs),
-        "claims/index.html": claims_page(registry, hosts, said, background.scenarios, "../"),
+        "claims/index.html": claims_page(registry, hosts, said, scenarios, "../"),
     }
     front = home_page(runs, said.values(), unreadable, can_be)
     return {

@@ -17,8 +17,7 @@ from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, host_names, ru
 from jdkmatrix.report.words.sentences import AXIS_TITLES, driven
 from jdkmatrix.report.words.sentences import condition as condition_words
 
-FOLDER = "by"
-INDEX = f"{FOLDER}/index.html"
+INDEX = "by/index.html"
 KINDS = {axis: AXIS_TITLES[axis] for axis in ("server", "jdk", "executor", "workload", "host")}
 _ROOT = "../../"  # from a page to the site's
 _Part = tuple[RunDigest, list[MeasuredCell]]  # of a run, those cells that a page is about
@@ -46,7 +45,7 @@ def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
         found = _by_value(axis, runs)
         items = []
         for value in _ordered(axis, found, hosts):
-            path = f"{FOLDER}/{axis}/{file_stem(value)}.html"
+            path = f"by/{axis}/{file_stem(value)}.html"
             rows = _rows(axis, found[value], hosts)
             pages[path] = _page(axis, value, found[value], hosts, rows)
             counts = f"{plural(len(rows), 'condition')}, {plural(len(found[value]), 'run')}"

@@ -21,8 +21,7 @@ from jdkmatrix.report.site.history import FigureHistory, History, RatioPoint, hi
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import capitalised
 
-FOLDER = "history"
-INDEX = f"{FOLDER}/index.html"
+INDEX = "history/index.html"
 _ROOT = "../"  # from a page to the site's
 _CHARTS_MAX = 3  # on the page of all
 _SPARK_MAX = 40  # runs in a trend
@@ -42,7 +41,7 @@ def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
             root=_ROOT,
             foot=link("Back to the answer", f"{_ROOT}index.html"),
         ),
-        **{f"{FOLDER}/{_file(one)}": _page(one) for one in found},
+        **{f"history/{_file(one)}": _page(one) for one in found},
     }
 
 
