@@ -65,14 +65,10 @@ def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
 def _by_value(axis: str, runs: Sequence[RunDigest]) -> dict[str, list[_Part]]:
     found: dict[str, list[_Part]] = {}
     for run in runs:
-        of_cells = [run.host_id if axis == "host" else getattr(cell, axis) for cell in run.cells]
-        there = {"host": [run.host_id], "jdk": [jdk for jdk, _ in run.jdks]}.get(axis, of_cells)
-        cells: dict[str, list[MeasuredCell]] = {value: [] for value in there}
-        for value, cell in zip(of_cells, run.cells, strict=True):
-            if value in cells:
-                cells[value].append(cell)
-        for value, some in cells.items():
-            found.setdefault(value, []).append((run, some))
+        valued = [(run.host_id if axis == "host" else getattr(cell, axis), cell) for cell in run.cells]
+        there = {"host": [run.host_id], "jdk": [jdk for jdk, _ in run.jdks]}.get(axis, [value for value, _ in valued])
+        for value in dict.fromkeys(there):
+            found.setdefault(value, []).append((run, [cell for one, cell in valued if one == value]))
     return found
 
 
