@@ -34,6 +34,7 @@ from jdkmatrix.jdks.own import with_own
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.run import BasisCapacity, RunRecord
 from jdkmatrix.report.site.replace_folder import check_replaceable
+from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
@@ -69,7 +70,8 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     fresh = None if resume else _asked_for(project, options, directory)
     check_replaceable(site or project.site)
     with measuring() as confiner:
-        _say(_confined_words(confiner))
+        confined = confined_words(confiner.method, confiner.why_not_cgroup)
+        _say(f"server, driver and this tool are each kept on CPUs of their own, as far as there are enough, {confined}")
         store, chosen, earlier = _begun(fresh) if fresh else _resumed(project, directory)
         measured = _Stages(project, chosen, earlier, store, confiner, console, verbose=verbose)
         stopped = measured.measure(SiteBetweenBlocks(partial(_write_apart, project, store, site), _say))
@@ -82,14 +84,6 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     if gaps:
         _say(f"faults of the host have left gaps in {_gaps_words(gaps)} again")
     return code
-
-
-def _confined_words(confiner: Confiner) -> str:
-    kept = "server, driver and this tool are each kept on CPUs of their own, as far as there are enough, by"
-    if confiner.method == "cgroup cpuset":
-        return f"{kept} cgroup cpusets, which no thread can leave"
-    why = f" (no cgroup cpusets: {confiner.why_not_cgroup})" if confiner.why_not_cgroup else ""
-    return f"{kept} CPU affinity, which a thread can change for itself; each window is checked for that{why}"
 
 
 def _gaps_words(blocks: int) -> str:

@@ -8,7 +8,7 @@ whose arms the gates refused more often, and how many forks did what their load 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import Metric, metrics_of
@@ -113,29 +113,6 @@ _Named = tuple[CellKey, str, str | None]  # the cell, the metric's id or "outcom
 _OUTCOME = "outcome"
 
 
-@dataclass
-class _Gathered:
-    """What is judged together; by ratio, of which metric it is, and what that was before and after. `refused`: where
-    the gates refused one side more often, `after` above the line."""
-
-    family: Family[_Named]
-    refused: Mapping[CellKey, ArmRefusals]
-    told: dict[_Named, tuple[Metric, str]] = field(default_factory=dict)
-
-    def add(
-        self,
-        name: _Named,
-        metric: Metric,
-        ratio: Ratio | None,
-        losses: Losses,
-        values: str,
-        refused: ArmRefusals | None,
-    ) -> None:
-        if ratio is not None:
-            self.family.ratios[name] = ratio, losses, refused
-            self.told[name] = metric, values
-
-
 IN_TIME = ("before", "after")
 
 
@@ -161,8 +138,10 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
     """Every figure by which executors are compared, where both sides have it, and what forks did; one family of
     p-values. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
     hosts = (before.run.latest_session.host.hostname_hash, after.run.latest_session.host.hostname_hash)
-    gathered, left_out = _Gathered(Family(threshold), _refused(before, after)), []
-    inside = {**page_refusals(before.cells), **page_refusals(after.cells)}
+    family: Family[_Named] = Family(threshold)
+    told: dict[_Named, tuple[Metric, str]] = {}
+    left_out: list[str] = []
+    refused, inside = _refused(before, after), {**page_refusals(before.cells), **page_refusals(after.cells)}
     inputs = dict.fromkeys(_run_differences(before, after))
     names = _names(before, after)
     then, now = map(_on_side, names)
@@ -178,7 +157,14 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         if not (cell.usable and base.usable):
             sides = [side for side, one in ((then, base), (now, cell)) if not one.usable]
             left_out.append(f"{key.cell_id}: no usable fork {' and '.join(sides)}")
-        _gather(gathered, cell, base, before, after, inside, absolute=hosts[0] == hosts[1])
+        figures = _figures(cell, base, before, after, inside, absolute=hosts[0] == hosts[1])
+        for metric, over, ratio, losses, within, values in figures:
+            if ratio is not None:
+                name = key, metric.id, over
+                family.ratios[name] = ratio, losses, within if over else refused.get(key)
+                told[name] = metric, values
+        attained = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
+        family.outcomes[key, _OUTCOME, None] = cell.question, attained, refused.get(key)
         inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
     places = {key: place for place, key in enumerate(after.cells.keys)}
     there = {before.in_place_of(key) for key in after.compared()}
@@ -192,7 +178,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         else_changed=tuple(inputs),
         why_not=None if hosts[0] == hosts[1] else "they were measured on two hosts",
         left_out=tuple(left_out),
-        changes=tuple(sorted(_changes(gathered, threshold, names), key=lambda change: places[change.key])),
+        changes=tuple(sorted(_changes(family, told, threshold, names), key=lambda change: places[change.key])),
     )
 
 
@@ -202,47 +188,45 @@ def _refused(before: ComparedSide, after: ComparedSide) -> Mapping[CellKey, ArmR
     return one_sided({key: told for key, told in found if told is not None})
 
 
-def _gather(
-    found: _Gathered,
-    cell: CellStats,
-    base: CellStats,
-    before: ComparedSide,
-    after: ComparedSide,
-    inside: Refusals,
-    *,
-    absolute: bool,
-) -> None:
-    """`inside`: one-sided refusals within either run."""
+_Figure = tuple[Metric, str | None, Ratio | None, Losses, ArmRefusals | None, str]
+
+
+def _figures(
+    cell: CellStats, base: CellStats, before: ComparedSide, after: ComparedSide, inside: Refusals, *, absolute: bool
+) -> Iterator[_Figure]:
+    """Each with the executor that it is over, its ratio of both sides, what arms lost, what gates refused inside a run,
+    and what it was before and after. `inside`: one-sided refusals within either run; `absolute`: figures themselves are
+    compared, too."""
     same_run = before.cells is after.cells
     sequential = before.run.stopping is not None or after.run.stopping is not None
-    key, refused = cell.key, found.refused.get(cell.key)
     for metric in metrics_of(cell.load):
         old, new = (of_metric(metric, one, why="").text for one in (base, cell))
         values = f"{old} → {new} {metric.unit.replace('requests', 'req')}"
         if same_run:
-            if paired := after.cells.over(metric, key, base.key):
-                found.add((key, metric.id, None), metric, paired.ratio, paired.losses, values, refused)
+            if paired := after.cells.over(metric, cell.key, base.key):
+                yield metric, None, paired.ratio, paired.losses, None, values
             continue
         if absolute:
             arms = (tuple(one.by_block(metric).values()) for one in (cell, base))
             ratio = unpaired_ratio(*arms, sequential=sequential)
-            found.add((key, metric.id, None), metric, ratio, losses_of(metric, cell, base), values, refused)
-        over = after.cells.reference(key)
-        above, below = after.cells.over(metric, key), before.cells.over(metric, base.key)
+            yield metric, None, ratio, losses_of(metric, cell, base), None, values
+        over = after.cells.reference(cell.key)
+        above, below = after.cells.over(metric, cell.key), before.cells.over(metric, base.key)
         if above and below and above.cell is not above.base and above.ratio and below.ratio:
             ratio = difference_of_logs(above.logs, below.logs, sequential=sequential)
             values = f"{ratio_value(below.ratio)} → {ratio_value(above.ratio)}"
             losses = above.losses if above.losses.differ else below.losses
-            within = inside.get((key, above.base.key)) or inside.get((base.key, below.base.key))
-            found.add((key, metric.id, over), metric, ratio, losses, values, within)
-    told = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
-    found.family.outcomes[key, _OUTCOME, None] = cell.question, told, refused
+            within = inside.get((cell.key, above.base.key)) or inside.get((base.key, below.base.key))
+            yield metric, over, ratio, losses, within, values
 
 
-def _changes(gathered: _Gathered, threshold: float, names: tuple[str, str]) -> Iterator[SideChange]:
-    ratios, outcomes, _ = gathered.family.judge()
+def _changes(
+    family: Family[_Named], told: Mapping[_Named, tuple[Metric, str]], threshold: float, names: tuple[str, str]
+) -> Iterator[SideChange]:
+    """`told`: of each ratio, the metric, and what it was before and after."""
+    ratios, outcomes, _ = family.judge()
     for (key, figure, over), one in ratios.items():
-        metric, values = gathered.told[key, figure, over]
+        metric, values = told[key, figure, over]
         found = finding(one, metric)
         worse = found is PairFinding.WORSE and abs(one.ratio.value - 1) > threshold
         counts = over is None or (key, figure, None) not in ratios
@@ -260,23 +244,23 @@ def _changes(gathered: _Gathered, threshold: float, names: tuple[str, str]) -> I
             regression=worse and counts,
             open=counts and not worse and not _excludes_worse(one, metric, threshold),
         )
-    for (key, *_), told in outcomes.items():
-        if not worth_reporting(told):
+    for (key, *_), judged in outcomes.items():
+        if not worth_reporting(judged):
             continue
-        found, (new, old) = finding_of(told), (told.contrast.numerator, told.contrast.denominator)
+        found, (new, old) = finding_of(judged), (judged.contrast.numerator, judged.contrast.denominator)
         yield SideChange(
             key=key,
             figure=_OUTCOME,
-            title=told.question.title,
+            title=judged.question.title,
             over=None,
             values=f"{counted(old)} → {counted(new)} forks",
             ratio=None,
-            shown=f"{against(told)} {_on_side(names[0])}",
+            shown=f"{against(judged)} {_on_side(names[0])}",
             interval=None,
-            p_adjusted=told.p_adjusted,
+            p_adjusted=judged.p_adjusted,
             word=found.value,
             regression=found is PairFinding.WORSE,
-            open=not (told.contrast.is_better or told.differs),
+            open=not (judged.contrast.is_better or judged.differs),
         )
 
 

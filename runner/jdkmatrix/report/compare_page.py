@@ -80,7 +80,6 @@ def compare_page(found: Compared) -> WebPage:
         return DataTable(f"Table of {cell_id}", heads, rows, "wrap")
 
     return WebPage(
-        title=f"{found.title} · jdk-matrix",
         heading=found.title,
         summary=joined(
             f"{hosts(found)} ", strong(f"{capitalised(outcome(found))}.", "warned" if found.regressions else None)
@@ -92,5 +91,4 @@ def compare_page(found: Compared) -> WebPage:
                 for number, (cell_id, changes) in enumerate(by_cell(found), start=1)
             ),
         ),
-        short=True,
     )

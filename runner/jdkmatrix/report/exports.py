@@ -9,12 +9,13 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import overall
-from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
+from jdkmatrix.figures.metrics import THROUGHPUT, Metric, OverForks, metrics_of, over_forks
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
@@ -155,11 +156,11 @@ def better(cells: Cells, *, bigger: bool) -> list[Row]:
         {
             "name": f"{cell.key.cell_id} {metric.id}",
             "unit": metric.unit,
-            "value": value,
-            "range": f"{low}–{high}" if low is not None else "",
-            "extra": f"{metric.title}; {plural(forks, 'fork')}; the range is its 95 % interval",
+            "value": over.value,
+            "range": f"{over.low}–{over.high}" if over.low is not None else "",
+            "extra": f"{metric.title}; {plural(over.forks, 'fork')}; the range is its 95 % interval",
         }
-        for cell, metric, value, (low, high), forks in _compared_by(cells)
+        for cell, metric, over in compared_by(cells)
         if metric.more_is_better == bigger
     ]
 
@@ -167,10 +168,10 @@ def better(cells: Cells, *, bigger: bool) -> list[Row]:
 def bencher(cells: Cells) -> dict[str, dict[str, dict[str, float]]]:
     """The same in the Bencher Metric Format: by cell and figure, its value and the ends of its 95 % interval."""
     found: dict[str, dict[str, dict[str, float]]] = {}
-    for cell, metric, value, (low, high), _ in _compared_by(cells):
-        ends = {"lower_value": low, "upper_value": high}
-        told = {name: end for name, end in ends.items() if end is not None}
-        found.setdefault(cell.key.cell_id, {})[metric.id] = {"value": value, **told}
+    for cell, metric, over in compared_by(cells):
+        told = {"value": over.value, "lower_value": over.low, "upper_value": over.high}
+        measures = {name: end for name, end in told.items() if end is not None}
+        found.setdefault(cell.key.cell_id, {})[metric.id] = measures
     return found
 
 
@@ -187,15 +188,22 @@ def openmetrics(judged: JudgedRun) -> str:
                 named = ",".join(f'{key}="{_label(label)}"' for key, label in labels.items())
                 families.setdefault(f"{name}{end}", [*head]).append(f"{name}{end}{{{named}}} {value!r}")
 
-    for cell, metric, value, ends, _ in _compared_by(judged.cells):
+    for cell, metric, over in compared_by(judged.cells):
         labels = {axis: getattr(cell.key, axis) for axis in AXES} | {"driver": cell.driver or ""}
         family = f"jdkmatrix_{metric.id.replace('-', '_')}"
-        add(family, f"{metric.title}{f' in {metric.unit}' if metric.unit else ''}", labels, value, *ends)
+        add(
+            family,
+            f"{metric.title}{f' in {metric.unit}' if metric.unit else ''}",
+            labels,
+            over.value,
+            over.low,
+            over.high,
+        )
         one, versus = _ratio(judged, cell, metric)
         if one is not None:
-            over = labels | {"versus": versus, "verdict": one.verdict.value}
+            of_two = labels | {"versus": versus, "verdict": one.verdict.value}
             ratio = (one.ratio.value, one.ratio.ci_low, one.ratio.ci_high)
-            add(f"{family}_ratio", f"{metric.title} over that of `versus`", over, *ratio)
+            add(f"{family}_ratio", f"{metric.title} over that of `versus`", of_two, *ratio)
     return "\n".join([*(line for lines in families.values() for line in lines), "# EOF", ""])
 
 
@@ -226,20 +234,16 @@ def badges(judged: JudgedRun) -> list[Row]:
 
 _BADGE_COLOURS = {Side.VIRTUAL: "orange", Side.POOL: "blue", Side.OPEN: "lightgrey"}
 
-_Ends = tuple[float, float] | tuple[None, None]
 
-
-def _compared_by(cells: Cells) -> Iterator[tuple[CellStats, Metric, float, _Ends, int]]:
-    """Value, interval and number of forks, in the unit of the figure."""
+def compared_by(cells: Iterable[CellStats]) -> Iterator[tuple[CellStats, Metric, OverForks]]:
+    """What each cell came to in each figure by which executors are compared, without those of which some forks give a
+    bound only; without an interval where that has no finite end."""
     for cell in cells:
         for metric in metrics_of(cell.load):
             over = over_forks(metric, cell.figures(metric).values())
-            if over is None or over.bounded:
-                continue
-            ends: _Ends = (None, None)
-            if over.low is not None and over.high is not None and math.isfinite(over.high):
-                ends = over.low, over.high
-            yield cell, metric, over.value, ends, over.forks
+            if over is not None and not over.bounded:
+                ends = over.high is not None and math.isfinite(over.high)
+                yield cell, metric, over if ends else replace(over, low=None, high=None)
 
 
 def _field(value: object) -> object:

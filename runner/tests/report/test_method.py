@@ -31,7 +31,7 @@ def test_every_limit_has_its_gate() -> None:
 def test_limits_are_those_of_the_run(tmp_path: Path) -> None:
     run = synthetic_run(tmp_path, QUICK).run
     changed = run.model_copy(update={"matrix": {**run.matrix, "thresholds": {"foreign_sut_share_max": 0.0375}}})
-    (gates,) = found(method_page(changed, read_tried(TEMPLATES), "").blocks, FactList)
+    (gates,) = found(method_page(changed, *read_tried(TEMPLATES), "").blocks, FactList)
     told = gates.facts[0].value
     assert isinstance(told, Wording)
     assert {("foreign_sut_share_max", 0.0375), ("foreign_cpu_share_max", "not in this run")} <= set(
@@ -41,7 +41,7 @@ def test_limits_are_those_of_the_run(tmp_path: Path) -> None:
 
 def test_what_was_provoked_is_what_was_recorded() -> None:
     """The goals of bench/provoke.py, on the record that the page shows."""
-    outcomes = read_tried(TEMPLATES).provoked.outcomes
+    outcomes = read_tried(TEMPLATES)[0].outcomes
     assert {one.hog_share for one in outcomes} >= {0.0, 0.05, 0.10, 0.25}
     for one in outcomes:
         assert set(one.gates) <= {code for gate in GATES for code in gate.codes}
@@ -63,8 +63,8 @@ def test_a_broken_record_is_told_with_its_file(broken: str, text: str, told: str
 
 
 def test_the_drivers_that_were_compared_are_told(tmp_path: Path) -> None:
-    compared = read_tried(TEMPLATES).compared
-    section = section_of(method_page(synthetic_run(tmp_path, QUICK).run, read_tried(TEMPLATES), ""), "drivers")
+    provoked, compared = read_tried(TEMPLATES)
+    section = section_of(method_page(synthetic_run(tmp_path, QUICK).run, provoked, compared, ""), "drivers")
     words = str(section.words)
     assert compared.wrk2.version in words and compared.loadgen.version in words
     for row, shown in zip(compared.rows, table_of([section], ""), strict=True):

@@ -102,7 +102,7 @@ def test_runs_of_two_drivers_are_not_pooled_and_make_no_series(tmp_path: Path) -
     runs = [later(one, name, f"2025-01-0{day}") for day, name in enumerate(("a", "b"), start=1)]
     alike = digests(tmp_path, *runs)
     assert answering([(run, run.conditions[0]) for run in alike]).together is not None
-    assert [len(one.measured) for one in histories(alike)[0]] == [2]
+    assert [len(one.runs) for one in histories(alike)[0]] == [2]
     apart = digests(tmp_path, runs[0], driven_by(runs[1], "wrk2"))
     answered = answering([(run, run.conditions[0]) for run in apart])
     assert (answered.run.run_id, answered.condition.driver, answered.together) == ("b", "wrk2", None)

@@ -150,7 +150,7 @@ def test_notices_say_what_changes_the_reading(tmp_path: Path) -> None:
 
 def test_how_threads_were_pinned_is_said(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
-    assert fork_facts(loaded)["CPU confinement"] == "by cgroup cpuset"
+    assert fork_facts(loaded)["CPU confinement"] == "by cgroup cpusets, which no thread can leave"
     assert "Kept on their CPUs by affinity alone" not in [notice.title for notice in PageOfRun(loaded).notices]
 
     confinement = (
@@ -160,7 +160,8 @@ def test_how_threads_were_pinned_is_said(tmp_path: Path) -> None:
     )
     loaded = with_forks(loaded, 0, confinement=confinement)
     told = next(one for one in found([first_fork(loaded)], FactList)).facts
-    assert Fact("CPU confinement", "by sched_setaffinity, not by cgroup cpuset: <it> is not permitted") in told
+    by_affinity = "by CPU affinity, which a thread can change for itself; each window is checked for that"
+    assert Fact("CPU confinement", f"{by_affinity} (no cgroup cpusets: <it> is not permitted)") in told
     (notice,) = (one for one in PageOfRun(loaded).notices if one.title == "Kept on their CPUs by affinity alone")
     assert notice.text.startswith("In 2 of 8 forks ")
     assert notice.text.endswith("were not used: <it> is not permitted.")

@@ -297,23 +297,27 @@ SITE_MENU = (
 
 @dataclass(frozen=True)
 class WebPage:
-    """`title`: of the browser's tab; `heading`, `summary`, `lede`: at its top. `root` leads to the folder of the site;
-    None: it belongs to none. `up`: where the name at its head leads, and `run_id` stands beside that name. `menu`: of
-    this page, each with its title and where it leads. `short`: its head leaves room for what follows; `plain`: it has
-    no style and no menus, since there may be thousands of its kind."""
+    """`heading`, `summary`, `lede`: at its top. `root` leads to the folder of the site; None: it belongs to none.
+    `up`: where the name at its head leads, if not to the site's front page; `run_id` stands beside that name, on pages
+    of a run. `menu`: of this page, each with its title and where it leads. `tab`: what the browser's tab says, if not
+    the heading and whose page it is; `plain`: it has no style and no menus, since there may be thousands of its
+    kind."""
 
-    title: str
     heading: str
     blocks: Sequence[PageBlock]
     summary: str | Wording = ""
     lede: Sequence[PageBlock] = ()
     root: str | None = None
-    up: str | None = None
+    up: str = ""
     run_id: str = ""
     menu: Sequence[tuple[str, str]] = ()
     foot: str | Wording = ""
-    short: bool = False
+    tab: str = ""
     plain: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.tab or f"{self.heading} · {self.run_id or 'jdk-matrix'}"
 
     @property
     def site_menu(self) -> tuple[tuple[str, str], ...]:

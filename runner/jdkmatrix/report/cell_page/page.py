@@ -104,7 +104,7 @@ def cell_page(
     if attempts:
         forks.append(Section("attempts", "Earlier attempts", attempts, say("attempts")))
     return WebPage(
-        title=f"{title} · {where}",
+        tab=f"{title} · {where}",
         heading=joined(title, " ", state_badge(cell)),
         summary=f"{where}. {capitalised(load)}.",
         lede=lede,

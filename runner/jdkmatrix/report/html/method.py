@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Self
 
 from jdkmatrix.domain.quantities import digits, per_cent, plural, rate_words, wait_words
 from jdkmatrix.domain.record import Record
@@ -19,8 +19,8 @@ from jdkmatrix.method.gate import Gate
 from jdkmatrix.method.gates import GATES
 from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.run import DriverFacts, RunRecord
-from jdkmatrix.report.blocks.inline import Wording, joined, link, say, small
-from jdkmatrix.report.blocks.kinds import Fact, FactList, PageBlock, Prose, Section, WebPage
+from jdkmatrix.report.blocks.inline import joined, link, say, small
+from jdkmatrix.report.blocks.kinds import Fact, FactList, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.words.numbers import Figure, missing, share
 from jdkmatrix.validation import validated
@@ -57,6 +57,10 @@ class TriedOn(Record):
     virtualisation: str | None
     irq_time_accounting: bool | None
 
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        return validated(cls, parse_json(read_text(path), str(path)), path)
+
     def words(self, *middle: str) -> str:
         virtualisation = f", {self.virtualisation}" if self.virtualisation else ""
         first = f"{self.measured_at}, {self.cpu}, Linux {self.kernel}{virtualisation}"
@@ -73,25 +77,23 @@ class ComparedDrivers(TriedOn):
     rows: tuple[ComparedRow, ...]
 
 
-def compared_blocks(compared: ComparedDrivers) -> tuple[PageBlock, ...]:
+_FIGURES = columns("Fork", "Rate#", "Pairs#", "CPU/request, µs#", "Ratio#", "p50, ms#", "p99, ms#", "Delivered#")
+_RATIOS = columns("CPU/request, virtual / liberty", "Rate#", "By wrk2#", "By loadgen#")
+
+
+def _drivers(compared: ComparedDrivers) -> Section:
     """Both drivers on the same forks, and what virtual threads spend over the pool by each."""
-    rows = compared.rows
-    return (
-        DataTable("Drivers compared", columns(*_FIGURES), tuple(map(_row, rows)), "stack"),
+    on = compared.words(
+        f"wrk2 {compared.wrk2.version}, loadgen {compared.loadgen.version}",
+        f"windows of {compared.window_s:g} s over {compared.connections} connections",
+    )
+    blocks = (
+        DataTable("Drivers compared", _FIGURES, tuple(map(_row, compared.rows)), "stack"),
         Prose(say("drivers_differ")),
-        DataTable("Virtual threads over the pool, by driver", columns(*_RATIOS), tuple(_over_the_pool(rows)), "stack"),
+        DataTable("Virtual threads over the pool, by driver", _RATIOS, tuple(_over_the_pool(compared.rows)), "stack"),
         Prose("So one driver makes all of a curve, every row names its driver, and no ratio is of two."),
     )
-
-
-def compared_words(compared: ComparedDrivers) -> Wording:
-    versions = f"wrk2 {compared.wrk2.version}, loadgen {compared.loadgen.version}"
-    windows = f"windows of {compared.window_s:g} s over {compared.connections} connections"
-    return say("drivers", on=compared.words(versions, windows))
-
-
-_FIGURES = ("Fork", "Rate#", "Pairs#", "CPU/request, µs#", "Ratio#", "p50, ms#", "p99, ms#", "Delivered#")
-_RATIOS = ("CPU/request, virtual / liberty", "Rate#", "By wrk2#", "By loadgen#")
+    return Section("drivers", "Drivers", blocks, say("drivers", on=on))
 
 
 def _over_the_pool(rows: Sequence[ComparedRow]) -> Iterator[tuple[Cell, ...]]:
@@ -141,7 +143,6 @@ def _ratio(ratio: tuple[float, float, float] | None) -> Figure:
 
 
 PROVOKED = "provoked.json"
-Recorded = TypeVar("Recorded", bound=Record)
 
 
 class ProvokedOutcome(Record):
@@ -165,30 +166,20 @@ class Provoked(TriedOn):
     outcomes: tuple[ProvokedOutcome, ...]
 
 
-class BenchRecords(NamedTuple):
-    """Records of what was tried: the gates, and the drivers against each other."""
+def read_tried(templates: Path) -> tuple[Provoked, ComparedDrivers]:
+    """What was tried with the gates, and with the drivers against each other.
 
-    provoked: Provoked
-    compared: ComparedDrivers
-
-
-def read_tried(templates: Path) -> BenchRecords:
-    """Raises: MatrixError: a file is missing or not what it should be."""
-    return BenchRecords(_read(templates / PROVOKED, Provoked), _read(templates / COMPARED, ComparedDrivers))
+    Raises:
+        MatrixError: a file is missing or not what it should be.
+    """
+    return Provoked.read(templates / PROVOKED), ComparedDrivers.read(templates / COMPARED)
 
 
-def _read(path: Path, kind: type[Recorded]) -> Recorded:
-    return validated(kind, parse_json(read_text(path), str(path)), path)
-
-
-def method_page(run: RunRecord, tried: BenchRecords, root: str) -> WebPage:
+def method_page(run: RunRecord, provoked: Provoked, compared: ComparedDrivers, root: str) -> WebPage:
     """`root` leads to the site's folder."""
     gates = FactList(tuple(_gate(gate, run) for gate in GATES), "reading")
-    provoked = DataTable(
-        "Disturbed windows", columns(*_PROVOKED), tuple(map(_provoked_row, tried.provoked.outcomes)), "stack"
-    )
+    disturbed = DataTable("Disturbed windows", _PROVOKED, tuple(map(_provoked_row, provoked.outcomes)), "stack")
     return WebPage(
-        title=f"How windows are judged · {run.run_id}",
         heading="How windows are judged",
         summary=say("judged_windows"),
         root=root,
@@ -198,13 +189,13 @@ def method_page(run: RunRecord, tried: BenchRecords, root: str) -> WebPage:
         foot=link("Back to the run", "index.html"),
         blocks=(
             Section("gates", "Gates", (gates,), say("gates")),
-            Section("provoked", "Provoked", (provoked,), say("provoked", on=_tried_on(tried.provoked))),
-            Section("drivers", "Drivers", compared_blocks(tried.compared), compared_words(tried.compared)),
+            Section("provoked", "Provoked", (disturbed,), say("provoked", on=_tried_on(provoked))),
+            _drivers(compared),
         ),
     )
 
 
-_PROVOKED = ("Fork", "Disturbed by", "Windows#", "Refused#", "By~", "req/s#", "Server’s share of its CPUs#")
+_PROVOKED = columns("Fork", "Disturbed by", "Windows#", "Refused#", "By~", "req/s#", "Server’s share of its CPUs#")
 
 
 def _gate(gate: Gate, run: RunRecord) -> Fact:

@@ -50,8 +50,8 @@ def as_script(source: str) -> str:
     return source.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _script(path: Path) -> str:
-    return as_script(path.read_text("utf-8").replace("\r\n", "\n"))
+def _text(path: Path) -> str:
+    return path.read_text("utf-8").replace("\r\n", "\n")
 
 
 def as_json(data: Any) -> Markup:
@@ -136,8 +136,8 @@ class Pages:
         except TemplateError as error:
             raise MatrixError(f"{templates}: {error}") from None
         self.tried = read_tried(templates)
-        self._css = (templates / "report.css").read_text("utf-8").replace("\r\n", "\n")
-        self._scripts = {name: _script(templates / name) for name in ("report.js", "home.js")}
+        self._css = _text(templates / "report.css")
+        self._scripts = {name: as_script(_text(templates / name)) for name in ("report.js", "home.js")}
 
     def _show(self, blocks: Iterable[PageBlock]) -> Markup:
         return Markup("\n").join([getattr(self._macros, type(one).__name__.lower())(one) for one in blocks])

@@ -60,13 +60,11 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
         _reproduce(run),
     )
     return WebPage(
-        title=f"{run_title(judged)} · {run.run_id}",
         heading=run_title(judged),
         summary=_summary(judged),
         lede=(_about(judged, notices),),
         blocks=(*parts, *later),
         root=root,
-        up=f"{root}index.html",
         run_id=run.run_id,
         menu=tuple(_menu(served, experiments, later)),
     )

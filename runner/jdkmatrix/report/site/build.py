@@ -7,16 +7,14 @@ taken over from the site that stands.
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -30,15 +28,12 @@ from jdkmatrix.report.site.claims_page import claims_page, host_verdicts, verdic
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history_page import history_pages
 from jdkmatrix.report.site.home import home_page, offered
-from jdkmatrix.report.site.render_runs import RenderedRun, SiteRun, make_all
+from jdkmatrix.report.site.render_runs import SiteRun, make_all, rendered
 from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
 from jdkmatrix.run.code_version import PACKAGE, digest_of_files
 from jdkmatrix.store.readable import UnreadableError, readable
 
-_DIGEST = "digest.json"
-_MADE_WITH = ".made-with"
 _BUILT_ON = ("altair", "hdrhistogram", "jinja2", "markupsafe", "numpy", "pydantic", "scipy")
-_DIGESTS = TypeAdapter(RunDigest)
 _RUNS = TypeAdapter(tuple[RunDigest, ...])
 
 
@@ -49,11 +44,6 @@ class Background:
     templates: Path
     matrix: Matrix
     claims: Registry
-
-    @property
-    def scenarios(self) -> dict[str, tuple[str, ...]]:
-        """By claim, those that repeat it."""
-        return {name: claim.scenarios for name, claim in self.claims.claims.items()}
 
     def stamp(self) -> str:
         """Changes with the code and what that is built on, the templates, the catalogues and the claims."""
@@ -85,16 +75,16 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
     Raises:
         MatrixError: no run that can be read, `out_dir` is something else than a site, or a template is missing.
     """
-    pages = pages_of(background.templates)
+    pages, maker = pages_of(background.templates), background.stamp()
+    stamped = [
+        replace(run, stamp=None if run.stamp is None else hashlib.sha256(f"{maker}{run.stamp}".encode()).hexdigest())
+        for run in runs
+    ]
     registry = background.claims.records(background.claims.claims)
     with replacing(out_dir) as fresh:
         (fresh / LIBRARY).parent.mkdir()
-        earlier = _Earlier(out_dir, fresh, background.stamp())
-        if earlier.same_maker:
-            link_or_copy(out_dir / LIBRARY, fresh / LIBRARY)
-        else:
-            shutil.copyfile(background.templates / DRAWS, fresh / LIBRARY)
-        found, unreadable = _shown(runs, fresh, earlier, background.templates, registry)
+        shutil.copyfile(background.templates / DRAWS, fresh / LIBRARY)
+        found, unreadable = _shown(stamped, fresh, out_dir, background.templates, registry)
         if not found:
             raise UnreadableError("; ".join(unreadable)) if unreadable else MatrixError("no run to report: give one")
         newest_first = tuple(sorted(found.values(), key=lambda run: (run.started_at, run.run_id), reverse=True))
@@ -111,7 +101,8 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
                 shutil.rmtree(fresh / run.folder)
             texts = together(newest_first, unreadable)
         for path, text in texts.items():
-            _write(fresh / path, text)
+            (fresh / path).parent.mkdir(parents=True, exist_ok=True)
+            (fresh / path).write_text(text, "utf-8")
     return Built(out_dir.resolve() / "index.html", newest_first, tuple(unreadable))
 
 
@@ -126,10 +117,11 @@ def _pages_of_all(
     """By path, what is written of all runs together. `runs`: newest first."""
     hosts = host_verdicts(registry, runs)
     said, can_be = verdicts(registry, hosts), offered(background.matrix)
+    scenarios = {name: claim.scenarios for name, claim in background.claims.claims.items()}
     shown = {
         **axis_pages(runs),
         **history_pages(runs),
-        "claims/index.html": claims_page(registry, hosts, said, background.scenarios, "../"),
+        "claims/index.html": claims_page(registry, hosts, said, scenarios, "../"),
     }
     front = home_page(runs, said.values(), unreadable, can_be)
     return {
@@ -156,21 +148,24 @@ def _that_fit_with_none_before(
 
 
 def _shown(
-    runs: Sequence[SiteRun], site: Path, earlier: _Earlier, templates: Path, registry: tuple[ClaimRecord, ...]
+    runs: Sequence[SiteRun], fresh: Path, site: Path, templates: Path, registry: tuple[ClaimRecord, ...]
 ) -> tuple[dict[str, RunDigest], list[str]]:
-    """The pages of all runs, taken over or made: what they tell by their ids, and why others are not shown."""
+    """The pages of all runs, taken over from `site` or made: what they tell by their ids, and why others are not
+    shown."""
     found: dict[str, RunDigest] = {}
     unreadable: list[str] = []
-    known = [earlier.known(run.stamp) for run in runs]
-    with tempfile.TemporaryDirectory(dir=site) as folder:
-        new = [run for run, digest in zip(runs, known, strict=True) if digest is None]
+    earlier = rendered(site)
+    known = [None if run.stamp is None else earlier.get(run.stamp) for run in runs]
+    (fresh / "runs").mkdir()
+    with tempfile.TemporaryDirectory(dir=fresh) as folder:
+        new = [run for run, one in zip(runs, known, strict=True) if one is None]
         made = make_all(new, Path(folder), templates, registry)
-        for run, digest in zip(runs, known, strict=True):
-            one = next(made) if digest is None else digest
+        for run, taken in zip(runs, known, strict=True):
+            one = taken or next(made)
             if isinstance(one, str):
                 unreadable.append(one)
                 continue
-            told = one.digest if isinstance(one, RenderedRun) else one
+            told = one.digest
             if told.run_id in found:
                 unreadable.append(
                     f"run {told.run_id} is there twice, and shown once: every run of a site needs an id of its own"
@@ -178,61 +173,12 @@ def _shown(
                 continue
             try:
                 with readable(run.name):
-                    if isinstance(one, RenderedRun):
-                        earlier.keep(one, run.stamp)
+                    if taken:
+                        shutil.copytree(one.folder, fresh / told.folder, copy_function=link_or_copy)
                     else:
-                        earlier.take(one)
+                        one.folder.rename(fresh / told.folder)
             except UnreadableError as error:
                 unreadable.append(str(error))
                 continue
             found[told.run_id] = told
     return found, unreadable
-
-
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-
-
-class _Earlier:
-    """The runs of the site that stands."""
-
-    def __init__(self, site: Path, fresh: Path, made_with: str) -> None:
-        self._site, self._fresh = site, fresh
-        self._made_with = made_with
-        self._by_stamp: dict[str, RunDigest] = {}
-        for path in site.glob(f"runs/*/{_DIGEST}"):
-            stamp, digest = _read(path)
-            if stamp is not None and digest is not None and site / digest.folder == path.parent:
-                self._by_stamp[stamp] = digest
-        marker = site / _MADE_WITH
-        self.same_maker = (site / LIBRARY).is_file() and marker.is_file() and marker.read_bytes() == made_with.encode()
-        (fresh / _MADE_WITH).write_text(made_with, "utf-8")
-
-    def known(self, stamp: str | None) -> RunDigest | None:
-        """None where the run's pages have to be made."""
-        return None if stamp is None else self._by_stamp.get(self._stamp(stamp))
-
-    def take(self, digest: RunDigest) -> None:
-        """Take the run's pages over."""
-        shutil.copytree(self._site / digest.folder, self._fresh / digest.folder, copy_function=link_or_copy)
-
-    def keep(self, made: RenderedRun, stamp: str | None) -> None:
-        """Put the run's pages into the site, so that they can be taken over next time."""
-        folder = made.digest.folder
-        kept: dict[str, Any] = {"stamp": None if stamp is None else self._stamp(stamp)}
-        kept["run"] = _DIGESTS.dump_python(made.digest, mode="json")
-        _write(made.root / folder / _DIGEST, json.dumps(kept, allow_nan=False) + "\n")
-        (self._fresh / folder).parent.mkdir(exist_ok=True)
-        (made.root / folder).rename(self._fresh / folder)
-
-    def _stamp(self, stamp: str) -> str:
-        return hashlib.sha256(f"{self._made_with}{stamp}".encode()).hexdigest()
-
-
-def _read(path: Path) -> tuple[str | None, RunDigest | None]:
-    try:
-        kept = json.loads(path.read_text("utf-8"))
-        return kept["stamp"], _DIGESTS.validate_python(kept["run"])
-    except Exception:  # whatever stands there, the run's pages can be made anew
-        return None, None

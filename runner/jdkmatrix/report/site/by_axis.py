@@ -17,8 +17,7 @@ from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, host_names, ru
 from jdkmatrix.report.words.sentences import AXIS_TITLES, driven
 from jdkmatrix.report.words.sentences import condition as condition_words
 
-FOLDER = "by"
-INDEX = f"{FOLDER}/index.html"
+INDEX = "by/index.html"
 KINDS = {axis: AXIS_TITLES[axis] for axis in ("server", "jdk", "executor", "workload", "host")}
 _ROOT = "../../"  # from a page to the site's
 _Part = tuple[RunDigest, list[MeasuredCell]]  # of a run, those cells that a page is about
@@ -46,7 +45,7 @@ def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
         found = _by_value(axis, runs)
         items = []
         for value in _ordered(axis, found, hosts):
-            path = f"{FOLDER}/{axis}/{file_stem(value)}.html"
+            path = f"by/{axis}/{file_stem(value)}.html"
             rows = _rows(axis, found[value], hosts)
             pages[path] = _page(axis, value, found[value], hosts, rows)
             counts = f"{plural(len(rows), 'condition')}, {plural(len(found[value]), 'run')}"
@@ -54,14 +53,11 @@ def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
         if items:
             listed.append(Section(kind.lower(), kind, (Items(items),)))
     pages[INDEX] = WebPage(
-        title="Browse · jdk-matrix",
         heading="Browse",
         summary="All that was measured, by server, JDK, executor, workload and host.",
         blocks=listed,
         root="../",
-        up="../index.html",
         menu=[(one.title, f"#{one.id}") for one in listed],
-        short=True,
     )
     return pages
 
@@ -69,14 +65,10 @@ def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
 def _by_value(axis: str, runs: Sequence[RunDigest]) -> dict[str, list[_Part]]:
     found: dict[str, list[_Part]] = {}
     for run in runs:
-        of_cells = [run.host_id if axis == "host" else getattr(cell, axis) for cell in run.cells]
-        there = {"host": [run.host_id], "jdk": [jdk for jdk, _ in run.jdks]}.get(axis, of_cells)
-        cells: dict[str, list[MeasuredCell]] = {value: [] for value in there}
-        for value, cell in zip(of_cells, run.cells, strict=True):
-            if value in cells:
-                cells[value].append(cell)
-        for value, some in cells.items():
-            found.setdefault(value, []).append((run, some))
+        valued = [(run.host_id if axis == "host" else getattr(cell, axis), cell) for cell in run.cells]
+        there = {"host": [run.host_id], "jdk": [jdk for jdk, _ in run.jdks]}.get(axis, [value for value, _ in valued])
+        for value in dict.fromkeys(there):
+            found.setdefault(value, []).append((run, [cell for one, cell in valued if one == value]))
     return found
 
 
@@ -126,7 +118,6 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str
         Prose("No cell with a server: what its runs measured stands on their pages.", css=""),
     )
     return WebPage(
-        title=f"{title} · jdk-matrix",
         heading=title,
         summary=f"{KINDS[axis]}{f': {told}' if told else ''}",
         blocks=(
@@ -134,10 +125,8 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str
             runs_section(runs, hosts, _ROOT),
         ),
         root=_ROOT,
-        up=f"{_ROOT}index.html",
         menu=(("Measured", "#measured"), ("Runs", "#runs"), ("Browse", "../index.html")),
         foot=link("All servers, JDKs, executors, workloads and hosts", "../index.html"),
-        short=True,
     )
 
 

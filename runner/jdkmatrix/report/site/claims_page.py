@@ -102,7 +102,6 @@ def claims_page(
         return verdicts[claim.id], (*not_checked(_why_not(claim)), *spoken)
 
     return WebPage(
-        title="Published and measured · jdk-matrix",
         heading="Published and measured",
         summary="What others published about virtual threads and pools, and what the runs of this site found when they "
         "did the same.",
@@ -115,10 +114,8 @@ def claims_page(
             Section("claims", "Claims", tuple(published_blocks(claims, came_to, folded=True)), say("inference")),
         ),
         root=root,
-        up=f"{root}index.html",
         menu=(("Decided", "#decided"), ("Open", "#open"), ("Claims", "#claims")),
         foot=link("Back to the answer", f"{root}index.html"),
-        short=True,
     )
 
 

@@ -14,10 +14,10 @@ from jdkmatrix.figures.metrics import METRICS
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
 from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side, over_runs
 from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest
-from jdkmatrix.report.words.numbers import with_interval
+from jdkmatrix.report.words.numbers import ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import delay_of, driven, tasks_of
-from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
+from jdkmatrix.stats.ratios import Ratio
 
 FIGURES = (OUTCOME, *(metric.id for metric in METRICS))  # in the order of pages
 
@@ -63,20 +63,20 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
         return Answering(newest, condition)
     (run, best), _ = min(estimates, key=lambda told: (told[1].high or 0.0) / (told[1].low or 1.0))
     told = over_runs(best.advice, [(one.advice, one.blocks) for (_, one), _ in estimates], best.asked)
-    return Answering(run, replace(best, advice=told), _together(lead, [estimate for _, estimate in estimates]))
+    together = f"{told[0].value} ({told[0].under})"
+    if told[0] is best.advice[0]:  # it decides nothing, and stays what this run came to
+        whole = pooled([estimate for _, estimate in estimates])
+        ratio = Ratio(whole.value, whole.low, whole.high, whole.blocks)
+        together = f"{ratio_value(ratio)} ({ratio_interval(ratio)})"
+    alone = ", ".join(digits(estimate.value, 3) for _, estimate in estimates)
+    words = f"{len(estimates)} runs, newest first: {lead.title.lower()} {alone}; together {together}"
+    return Answering(run, replace(best, advice=told), words)
 
 
 def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:
     jdk, server = dict(run.jdks).get(condition.jdk), dict(run.servers).get(condition.server)
     own = dict(run.own).get(condition.workload)
     return jdk, server, run.kernel_version, condition.driver, condition.protocol, own
-
-
-def _together(lead: Advice, estimates: Sequence[Estimate]) -> str:
-    alone = ", ".join(digits(one.value, 3) for one in estimates)
-    all_of_them = pooled(estimates)
-    value, *ends = with_interval(all_of_them.value, all_of_them.low or 0.0, all_of_them.high or 0.0)
-    return f"{len(estimates)} runs, newest first: {lead.title.lower()} {alone}; together {value} ({'–'.join(ends)})"
 
 
 _Advised = Sequence[Sequence[Advice]]  # on each figure, by condition

@@ -5,7 +5,6 @@ It is written beside the run's pages, so that the site can be put together again
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,8 +14,7 @@ from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.figures.metrics import P99, metrics_of, over_forks
-from jdkmatrix.loads.base import Bound
+from jdkmatrix.figures.metrics import P99
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts, RunRecord
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
@@ -26,6 +24,7 @@ from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advise, asked
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
+from jdkmatrix.report.exports import compared_by
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import ForkCount, count_forks, is_dirty, moment, own_applications
 from jdkmatrix.report.run_page.notices import pair_warnings, warned
@@ -226,7 +225,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
             page=cell_page(key),
             pool_page=cell_page(pool),
             advice=advice,
-            arms=tuple(arm for one in both for arm in _arm_figures(one)),
+            arms=tuple(_arm_figures(both)),
             cause=_cause(advice[0], cell, cells.get(pool)),
             warnings=tuple(one for one in care if one not in of_cells or one in here),
         )
@@ -237,15 +236,12 @@ def _protocol(cells: Iterable[CellStats]) -> str:
     return "interleaved" if turned == {True} else "partly interleaved" if True in turned else "separate"
 
 
-def _arm_figures(cell: CellStats) -> Iterator[ArmFigure]:
-    """Of those by which executors are compared; not p99, which is that of all requests together."""
-    for metric in metrics_of(cell.load):
-        over = over_forks(metric, cell.figures(metric).values())
-        if metric is P99 or over is None or over.bound is not Bound.NONE or not over.value:
-            continue
-        ends = (over.low, over.high) if over.high is not None and math.isfinite(over.high) else (None, None)
-        value, low, high = (one and float(f"{one:.6g}") for one in (over.value, *ends))
-        yield ArmFigure(cell.key.executor, metric.id, value or over.value, low, high)
+def _arm_figures(cells: Iterable[CellStats]) -> Iterator[ArmFigure]:
+    """Not p99, which is that of all requests together."""
+    for cell, metric, over in compared_by(cells):
+        if metric is not P99 and over.value:
+            value, low, high = (one and float(f"{one:.6g}") for one in (over.value, over.low, over.high))
+            yield ArmFigure(cell.key.executor, metric.id, value or over.value, low, high)
 
 
 def _cause(lead: Advice, cell: CellStats, pool: CellStats | None) -> str | None:

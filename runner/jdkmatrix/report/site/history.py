@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.blocks.inline import file_stem
@@ -19,6 +20,23 @@ from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.stats.change_points import LEAST, change_points
 
 FEWEST_RUNS = 2 * LEAST  # on one line, for a change of level to be found
+
+
+@dataclass(frozen=True)
+class MeasuredRun:
+    """What a run measured under one condition. `time_ms`: when it began, since 1970; None where that is no date. `jdk`,
+    `server`: their builds; `line`: what it shares with all that stand on one line with it. `new`: how what was measured
+    differs from the run before; `number`: of that change, "" where only the tool's commit is another, None where
+    nothing is."""
+
+    run: RunDigest
+    condition: MeasuredCondition
+    time_ms: int | None
+    jdk: str
+    server: str
+    line: str
+    new: tuple[str, ...]
+    number: str | None
 
 
 @dataclass(frozen=True)
@@ -52,54 +70,18 @@ class FigureHistory:
 
 @dataclass(frozen=True)
 class History:
-    """One condition on one host, the oldest run first. `lines`: for each run, what it shares with all that stand on one
-    line with it. `figures`: those that two runs or more have a ratio of, the leading one first."""
+    """One condition on one host, the oldest run first. `figures`: those that two runs or more have a ratio of, the
+    leading one first."""
 
     anchor: str
     where: str
     host: str
-    measured: tuple[tuple[RunDigest, MeasuredCondition], ...]
-    lines: tuple[str, ...]
+    runs: tuple[MeasuredRun, ...]
     figures: tuple[FigureHistory, ...]
 
     @property
     def changed(self) -> bool:
         return any(one.changes for one in self.figures)
-
-    @property
-    def new(self) -> Iterator[tuple[str, ...]]:
-        """For each run, how what was measured differs from the run before."""
-        before: tuple[str, ...] = ()
-        for run, condition in self.measured:
-            now = (
-                f"load {condition.load_words}",
-                f"JDK {jdk_of(run, condition)}",
-                f"server {server_of(run, condition)}",
-                f"protocol {condition.protocol}",
-                run.about,
-                f"kernel {run.kernel}",
-                f"application {dict(run.own).get(condition.workload, 'of the project')}",
-            )
-            yield tuple(one for one, was in zip(now, before or now, strict=True) if one != was)
-            before = now
-
-    @property
-    def numbers(self) -> Iterator[str | None]:
-        """For each run, the number of the change in what was measured; "" where only the tool's commit is another, None
-        where nothing is."""
-        number, before = 0, self.measured[0][0].commit
-        for (run, _), new in zip(self.measured, self.new, strict=True):
-            number += bool(new)
-            yield str(number) if new else "" if run.commit != before else None
-            before = run.commit
-
-
-def jdk_of(run: RunDigest, condition: MeasuredCondition) -> str:
-    return dict(run.jdks).get(condition.jdk, "not known")
-
-
-def server_of(run: RunDigest, condition: MeasuredCondition) -> str:
-    return dict(run.servers).get(condition.server, "not known")
 
 
 def histories(runs: Sequence[RunDigest]) -> tuple[tuple[History, ...], int]:
@@ -113,47 +95,75 @@ def histories(runs: Sequence[RunDigest]) -> tuple[tuple[History, ...], int]:
     hosts = host_names(runs)
     told = [_history(measured, hosts) for measured in found.values()]
     alone = sum(
-        not one.figures and any(ratio.ratio for _, condition in one.measured for ratio in condition.advice)
-        for one in told
+        not one.figures and any(ratio.ratio for run in one.runs for ratio in run.condition.advice) for one in told
     )
     return tuple(sorted((one for one in told if one.figures), key=lambda one: not one.changed)), alone
 
 
 def _history(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Mapping[str, str]) -> History:
     newest_run, newest = measured[-1]
-    moved = len({run.host for run, _ in measured}) > 1  # one name, and another machine behind it
-    lines = tuple(
-        ", ".join([server_of(run, one), one.protocol, *([run.host] if moved else [])]) for run, one in measured
-    )
+    runs = tuple(_runs(measured))
     titles: dict[str, str] = {}
     for _, one in reversed(measured):
         for told in one.advice:
             titles.setdefault(told.figure, told.title)
-    figures = (_figure(figure, title, measured, lines) for figure, title in titles.items())
+    figures = (_figure(figure, title, runs) for figure, title in titles.items())
     return History(
         anchor=file_stem(f"{newest_run.host_id}.{'.'.join(newest.values)}.{newest.driver}"),
         where=driven(where_words(newest), newest.driver),
         host=hosts[newest_run.host_id],
-        measured=tuple(measured),
-        lines=lines,
+        runs=runs,
         figures=tuple(one for one in figures if len(one.points) > 1),
     )
 
 
-def _figure(
-    figure: str, title: str, measured: Sequence[tuple[RunDigest, MeasuredCondition]], lines: Sequence[str]
-) -> FigureHistory:
+def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[MeasuredRun]:
+    moved = len({run.host for run, _ in measured}) > 1  # one name, and another machine behind it
+    before: tuple[str, ...] = ()
+    number, commit = 0, measured[0][0].commit
+    for run, condition in measured:
+        jdk = dict(run.jdks).get(condition.jdk, "not known")
+        server = dict(run.servers).get(condition.server, "not known")
+        now = (
+            f"load {condition.load_words}",
+            f"JDK {jdk}",
+            f"server {server}",
+            f"protocol {condition.protocol}",
+            run.about,
+            f"kernel {run.kernel}",
+            f"application {dict(run.own).get(condition.workload, 'of the project')}",
+        )
+        new = tuple(one for one, was in zip(now, before or now, strict=True) if one != was)
+        number += bool(new)
+        yield MeasuredRun(
+            *(run, condition, _time_ms(run.started_at), jdk, server),
+            line=", ".join([server, condition.protocol, *([run.host] if moved else [])]),
+            new=new,
+            number=str(number) if new else "" if run.commit != commit else None,
+        )
+        before, commit = now, run.commit
+
+
+def _time_ms(moment: str) -> int | None:
+    try:
+        time = datetime.fromisoformat(moment)
+        return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _figure(figure: str, title: str, runs: Sequence[MeasuredRun]) -> FigureHistory:
     points = tuple(
-        RatioPoint(place, told.ratio, told, (*(() if told.judged else (told.under,)), *one.warnings))
-        for place, (_, one) in enumerate(measured)
-        for told in one.advice
+        RatioPoint(place, told.ratio, told, (*(() if told.judged else (told.under,)), *one.condition.warnings))
+        for place, one in enumerate(runs)
+        for told in one.condition.advice
         if told.figure == figure and told.ratio
     )
     changes: dict[int, str] = {}
     longest = 0
-    for line in dict.fromkeys(lines):
+    for line in dict.fromkeys(one.line for one in runs):
         # Ratios that are not judged, or are of a single block, say nothing of the level.
-        here = [point for point in points if lines[point.place] == line and point.told.judged]
+        here = [point for point in points if runs[point.place].line == line and point.told.judged]
         longest = max(longest, len(here))
         changes |= _changes(here)
     return FigureHistory(figure, title, points, changes, longest >= FEWEST_RUNS)

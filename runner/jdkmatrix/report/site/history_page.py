@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterator, Sequence
-from datetime import UTC, datetime
 from itertools import pairwise
 
 from jdkmatrix.domain.quantities import MISSING, digits, plural
@@ -17,12 +16,11 @@ from jdkmatrix.report.charts.over_runs import RunAxis, RunMark, RunPoint, over_r
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import ArmFigure, RunDigest
-from jdkmatrix.report.site.history import FigureHistory, History, RatioPoint, histories, jdk_of, server_of
+from jdkmatrix.report.site.history import FigureHistory, History, MeasuredRun, RatioPoint, histories
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import capitalised
 
-FOLDER = "history"
-INDEX = f"{FOLDER}/index.html"
+INDEX = "history/index.html"
 _ROOT = "../"  # from a page to the site's
 _CHARTS_MAX = 3  # on the page of all
 _SPARK_MAX = 40  # runs in a trend
@@ -33,7 +31,6 @@ def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
     found, alone = histories(runs)
     return {
         INDEX: WebPage(
-            title="History · jdk-matrix",
             heading="History",
             summary=f"Virtual threads over the server’s pool, run by run, each host for itself.{_counted(found)}",
             blocks=(
@@ -41,11 +38,9 @@ def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
                 *_first_charts(found),
             ),
             root=_ROOT,
-            up=f"{_ROOT}index.html",
             foot=link("Back to the answer", f"{_ROOT}index.html"),
-            short=True,
         ),
-        **{f"{FOLDER}/{_file(one)}": _page(one) for one in found},
+        **{f"history/{_file(one)}": _page(one) for one in found},
     }
 
 
@@ -82,7 +77,7 @@ def _conditions(found: Sequence[History], alone: int) -> Iterator[PageBlock]:
 def _overview(one: History) -> tuple[Cell, ...]:
     lead = one.figures[0]
     sparks = [
-        SparkPoint(point.value, point.told.low, point.told.high, one.lines[point.place], bool(point.care))
+        SparkPoint(point.value, point.told.low, point.told.high, one.runs[point.place].line, bool(point.care))
         for point in lead.points[-_SPARK_MAX:]
     ]
     return (
@@ -112,9 +107,8 @@ def _page(one: History) -> WebPage:
     arms = _arms(one)
     ratios = [_ratios(one, figure, "history") for figure in one.figures]
     compared = "The newest two compared, figure by figure, with what else differs:"
-    command = f".venv/bin/matrix compare {shlex.join(run.run_id for run, _ in one.measured[-2:])}"
+    command = f".venv/bin/matrix compare {shlex.join(one.run.run_id for one in one.runs[-2:])}"
     return WebPage(
-        title=f"{one.where} · jdk-matrix",
         heading=one.where,
         summary=f"On {one.host}: {one.figures[0].finding}.",
         blocks=(
@@ -123,10 +117,8 @@ def _page(one: History) -> WebPage:
             *([Section("executors", "Each executor by itself", (arms,), say("by_itself"))] if arms.charts else []),
         ),
         root=_ROOT,
-        up=f"{_ROOT}index.html",
         menu=(("Ratios", "#ratios"), ("Runs", "#runs"), *([("Executors", "#executors")] if arms.charts else [])),
         foot=link("All histories", "index.html"),
-        short=True,
     )
 
 
@@ -147,14 +139,14 @@ def _ratio(one: FigureHistory, point: RatioPoint) -> Figure:
 
 
 def _ratios(one: History, figure: FigureHistory, id_prefix: str, heading: str = "") -> Charts:
-    lines = tuple(dict.fromkeys(one.lines))
+    lines = tuple(dict.fromkeys(run.line for run in one.runs))
     order = (*executor_order(()), *lines)  # so that no line has the colour of an executor
-    about = _about(one)
     points = [
         RunPoint(
-            *about[point.place],
-            series=one.lines[point.place],
-            line=one.lines[point.place],
+            run.time_ms,
+            _about(run),
+            series=run.line,
+            line=run.line,
             value=point.value,
             low=point.told.low,
             high=point.told.high,
@@ -162,14 +154,13 @@ def _ratios(one: History, figure: FigureHistory, id_prefix: str, heading: str = 
             care=", ".join(point.care),
         )
         for point in figure.points
-        if point.place in about
+        for run in [one.runs[point.place]]
+        if run.time_ms is not None
     ]
-    changes = "".join(
-        f" {moment(one.measured[place][0].started_at)}: {words}." for place, words in figure.changes.items()
-    )
+    changes = "".join(f" {moment(one.runs[place].run.started_at)}: {words}." for place, words in figure.changes.items())
     note = f"{capitalised(_in_words(figure))}. {capitalised(figure.finding)}.{changes}"
     axis = RunAxis(f"{figure.title}, virtual / pool", even=1.0)
-    first, last = (moment(one.measured[place][0].started_at) for place in (0, -1))
+    first, last = (moment(one.runs[place].run.started_at) for place in (0, -1))
     title = f"{figure.title} on {one.host}" if heading else f"{first} to {last}"
     charts = _charts(
         *(one, points, f"{id_prefix}-{figure.figure}", title, note, axis, order, "measured on"), levels=figure.changes
@@ -180,34 +171,34 @@ def _ratios(one: History, figure: FigureHistory, id_prefix: str, heading: str = 
 
 def _arms(one: History) -> Charts:
     """Both, figure by figure."""
-    measured = [(place, arm) for place, (_, condition) in enumerate(one.measured) for arm in condition.arms]
-    order = executor_order(arm.executor for _, arm in measured)
+    measured = [(run, arm) for run in one.runs for arm in run.condition.arms]
     there = {arm.executor for _, arm in measured}
-    slots = [(slot, name) for slot, name in enumerate(order) if name in there]
-    about = _about(one)
+    order = executor_order(there)
+    names = [name for name in order if name in there]
     found: list[Chart] = []
     for metric in (BY_ID[figure] for figure in dict.fromkeys(arm.figure for _, arm in measured) if figure in BY_ID):
-        told = [(place, arm) for place, arm in measured if arm.figure == metric.id]
+        told = [(run, arm) for run, arm in measured if arm.figure == metric.id]
         points = [
             RunPoint(
-                *about[place],
+                run.time_ms,
+                _about(run),
                 series=arm.executor,
-                line=f"{arm.executor}, {one.lines[place]}",
+                line=f"{arm.executor}, {run.line}",
                 value=arm.value,
                 low=arm.low,
                 high=arm.high,
                 figure=_amount(arm, metric),
-                care=", ".join(one.measured[place][1].warnings),
+                care=", ".join(run.condition.warnings),
             )
-            for place, arm in told
-            if place in about
+            for run, arm in told
+            if run.time_ms is not None
         ]
-        newest = [f"{arm.executor} {_amount(arm, metric)}" for place, arm in told if place == told[-1][0]]
+        newest = [f"{arm.executor} {_amount(arm, metric)}" for run, arm in told if run is told[-1][0]]
         note = f"In the newest run: {'; '.join(newest)}."
         axis = RunAxis(f"{metric.title}, {metric.unit}")
         found += _charts(one, points, f"history-arms-{metric.id}", metric.title, note, axis, order, "executor")
-    key = tuple(joined(swatch(slot), name) for slot, name in slots)
-    return Charts(" and ".join(name for _, name in slots), "", tuple(found), key, "by-2")
+    key = tuple(joined(swatch(order.index(name)), name) for name in names)
+    return Charts(" and ".join(names), "", tuple(found), key, "by-2")
 
 
 def _amount(arm: ArmFigure, metric: Metric) -> str:
@@ -228,8 +219,7 @@ def _charts(
     levels: Collection[int] = (),
 ) -> tuple[Chart, ...]:
     """One, or none where no run has a date. `levels`: places of the runs from which on the level is another."""
-    about = _about(one)
-    dated = [(place, about[place][0], number) for place, number in enumerate(one.numbers) if place in about]
+    dated = [(place, run.time_ms, run.number) for place, run in enumerate(one.runs) if run.time_ms is not None]
     marks = [
         RunMark((before + after) // 2, number or "", tool=number == "", level=place in levels)
         for (_, before, _), (place, after, number) in pairwise(dated)
@@ -240,42 +230,32 @@ def _charts(
     return tuple(Chart(id, title, note, drawing) for drawing in drawn)
 
 
-def _about(one: History) -> dict[int, tuple[int, tuple[str, ...]]]:
-    """For the runs that have a date, by place: the time in ms since 1970, and what a chart tells of the run."""
-    found: dict[int, tuple[int, tuple[str, ...]]] = {}
-    for place, ((run, condition), new) in enumerate(zip(one.measured, one.new, strict=True)):
-        try:
-            time = datetime.fromisoformat(run.started_at)
-            time_ms = round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
-        except (ValueError, OverflowError):
-            continue
-        found[place] = (
-            time_ms,
-            (
-                *(run.run_id, moment(run.started_at), str(condition.blocks), jdk_of(run, condition)),
-                *(server_of(run, condition), run.commit, ", ".join(new)),
-            ),
-        )
-    return found
+def _about(one: MeasuredRun) -> tuple[str, ...]:
+    """What a chart tells of it."""
+    run = one.run
+    return (
+        *(run.run_id, moment(run.started_at), str(one.condition.blocks), one.jdk, one.server),
+        *(run.commit, ", ".join(one.new)),
+    )
 
 
 def _table(one: History) -> DataTable:
     """Every run, with the ratios of all figures."""
     ratios = [{point.place: _ratio(figure, point) for point in figure.points} for figure in one.figures]
-    several = len(set(one.lines)) > 1
+    several = len({run.line for run in one.runs}) > 1
     rows: list[tuple[Cell, ...]] = [
         (
-            link(run.run_id, f"{_ROOT}{run.folder}{condition.page}"),
-            moment(run.started_at),
+            link(told.run.run_id, f"{_ROOT}{told.run.folder}{told.condition.page}"),
+            moment(told.run.started_at),
             *(of_figure.get(place, MISSING) for of_figure in ratios),
-            Figure(str(condition.blocks), condition.blocks),
-            ", ".join(condition.warnings) or MISSING,
-            f"{number}: {', '.join(new)}" if new else MISSING,
-            *([one.lines[place]] if several else []),
-            jdk_of(run, condition),
-            run.commit,
+            Figure(str(told.condition.blocks), told.condition.blocks),
+            ", ".join(told.condition.warnings) or MISSING,
+            f"{told.number}: {', '.join(told.new)}" if told.new else MISSING,
+            *([told.line] if several else []),
+            told.jdk,
+            told.run.commit,
         )
-        for place, ((run, condition), new, number) in enumerate(zip(one.measured, one.new, one.numbers, strict=True))
+        for place, told in enumerate(one.runs)
     ]
     titles = (
         *("Run", "Measured", *(f"{figure.title}|95 % interval#" for figure in one.figures), "Blocks#"),

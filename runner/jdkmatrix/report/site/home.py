@@ -104,7 +104,6 @@ def home_page(
     lost = tuple(Notice("warn", "A run is not shown", text) for text in unreadable)
     everything = [_all_answers(answers, _figures(answers))] if answers else []
     return WebPage(
-        title="Thread pool or virtual threads? · jdk-matrix",
         heading="Thread pool or virtual threads?",
         lede=[Notices(lost)] if lost else [],
         blocks=(
@@ -121,7 +120,6 @@ def home_page(
             *SITE_MENU[2:],
         ),
         foot=say("front_foot", folder=runs[0].folder, method=METHOD_PAGE),
-        short=True,
     )
 
 

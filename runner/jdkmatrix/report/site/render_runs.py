@@ -4,6 +4,7 @@ the cells of a large one by several processes."""
 from __future__ import annotations
 
 import gc
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from pathlib import Path
 from threading import Thread
 
 import psutil
+from pydantic import TypeAdapter
 
 from jdkmatrix.domain.gc_pause import frozen
 from jdkmatrix.errors import MatrixError
@@ -29,7 +31,9 @@ from jdkmatrix.store.readable import UnreadableError, readable
 CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many small cells are made
 PROCESSES_MAX = 8
 _CELLS_AT_A_TIME = 16
-_forked_with: list[tuple[str, RunWriter]] = []  # in a process that was forked to write cells: the run, by name
+_forked_with: list[Callable[[range], None]] = []  # in a process that was forked to write cells of a run: what does so
+_DIGEST = "digest.json"
+_DIGESTS = TypeAdapter(RunDigest)
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,23 @@ class RenderedRun:
 
     root: Path
     digest: RunDigest
+
+    @property
+    def folder(self) -> Path:
+        return self.root / self.digest.folder
+
+
+def rendered(site: Path) -> dict[str, RenderedRun]:
+    """The runs of a site that stands, by their stamps."""
+    found: dict[str, RenderedRun] = {}
+    for path in site.glob(f"runs/*/{_DIGEST}"):
+        try:
+            kept = json.loads(path.read_text("utf-8"))
+            one = RenderedRun(site, _DIGESTS.validate_python(kept["run"]))
+            found |= {kept["stamp"]: one} if one.folder == path.parent else {}
+        except Exception:  # whatever stands there, the run's pages can be made anew
+            continue
+    return found
 
 
 _Job = tuple[SiteRun, Path, int]  # the last: how many processes write its cells
@@ -135,7 +156,11 @@ def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> R
         with frozen():
             with readable(run.name):
                 writer = RunWriter(loaded, root, pages_of(templates), registry, run.files)
-            return RenderedRun(root, _write(run.name, writer, count))
+            made = RenderedRun(root, _write(run.name, writer, count))
+            with readable(run.name):
+                kept = {"stamp": run.stamp, "run": _DIGESTS.dump_python(made.digest, mode="json")}
+                (made.folder / _DIGEST).write_text(json.dumps(kept, allow_nan=False) + "\n", "utf-8")
+            return made
     except UnreadableError as error:  # whatever is wrong with one run, the others are shown
         return str(error)
 
@@ -143,33 +168,32 @@ def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> R
 def _write(run: str, writer: RunWriter, count: int) -> RunDigest:
     """Cells by so many processes, if there is room, and meanwhile the rest: each may in time have a copy of all that
     this one has in memory. The first cell is written here, so that none of them has to load what all need."""
-    _write_cells(range(1), run, writer)
+
+    def cells(places: range) -> None:
+        with readable(run):
+            writer.write_cells(places)
+
+    def index() -> RunDigest:
+        with readable(run):
+            return writer.write_index()
+
+    cells(range(1))
     count = min(count, psutil.virtual_memory().available // psutil.Process().memory_info().rss)
     if count < 2:
-        _write_cells(range(1, writer.cells), run, writer)
-        return _write_index(run, writer)
+        cells(range(1, writer.cells))
+        return index()
     parts = [range(first, first + _CELLS_AT_A_TIME) for first in range(1, writer.cells, _CELLS_AT_A_TIME)]
     gc.freeze()
-    _forked_with.append((run, writer))
+    _forked_with.append(cells)
     try:
         with ProcessPoolExecutor(count, get_context("fork"), initializer=_begin) as pool:
             written = pool.map(_write_forked, parts)
-            told = _write_index(run, writer)
+            told = index()
             list(written)
             return told
     finally:
         _forked_with.clear()
 
 
-def _write_index(run: str, writer: RunWriter) -> RunDigest:
-    with readable(run):
-        return writer.write_index()
-
-
 def _write_forked(places: range) -> None:
-    _write_cells(places, *_forked_with[0])
-
-
-def _write_cells(places: range, run: str, writer: RunWriter) -> None:
-    with readable(run):
-        writer.write_cells(places)
+    _forked_with[0](places)

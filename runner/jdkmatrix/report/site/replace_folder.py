@@ -57,14 +57,11 @@ def check_replaceable(target: Path) -> None:
 
 
 def _check_ours(target: Path) -> None:
-    if target.exists() and not _ours(target):
+    ours = target.is_dir() and ((target / MARKER).exists() or not any(target.iterdir()))
+    if target.exists() and not ours:
         raise MatrixError(
             f"{target}: is not empty and is no site of this tool; name another folder for the site, or empty this one"
         )
-
-
-def _ours(target: Path) -> bool:
-    return target.is_dir() and ((target / MARKER).exists() or not any(target.iterdir()))
 
 
 def _exchange(one: Path, other: Path) -> None:

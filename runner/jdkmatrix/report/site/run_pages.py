@@ -69,7 +69,7 @@ class RunWriter:
         experiments = experiment_sections(judged.experiments)
         for name, text in {
             "index.html": pages.render(run_page(judged, experiments, notices, _ROOT)),
-            METHOD_PAGE: pages.render(method_page(run, pages.tried, _ROOT)),
+            METHOD_PAGE: pages.render(method_page(run, *pages.tried, _ROOT)),
             "run.json": run.model_dump_json(indent=1),
             "results.csv": as_csv(results(judged)),
             "blocks.csv": as_csv(blocks(judged), BLOCK_COLUMNS),
@@ -100,10 +100,8 @@ class RunWriter:
         key, loaded, run_id = outline.key, self._judged.loaded, self._judged.run.run_id
         links = self._links(key, partial(loaded.whole, outline))
         words = say("no_page", cell_id=key.cell_id, run_id=run_id, links=links)
-        title = f"{key.executor} on {key.jdk}"
         return WebPage(
-            title=f"{title} · {run_id}",
-            heading=title,
+            heading=f"{key.executor} on {key.jdk}",
             blocks=(Prose(words, css=""),),
             root=_CELL_ROOT,
             up="../index.html",

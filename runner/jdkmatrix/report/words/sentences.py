@@ -241,7 +241,11 @@ def without_log_prefix(message: str) -> str:
 
 
 def confined_words(method: ConfinementMethod, why_not_cgroup: str | None) -> str:
-    return f"by {method}, not by cgroup cpuset: {why_not_cgroup}" if why_not_cgroup else f"by {method}"
+    """How threads are kept on their CPUs."""
+    if method == "cgroup cpuset":
+        return "by cgroup cpusets, which no thread can leave"
+    why = f" (no cgroup cpusets: {why_not_cgroup})" if why_not_cgroup else ""
+    return f"by CPU affinity, which a thread can change for itself; each window is checked for that{why}"
 
 
 def ratio_sentence(

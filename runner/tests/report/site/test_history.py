@@ -166,14 +166,14 @@ def test_no_line_and_no_change_of_level_goes_beyond_a_release_a_protocol_or_a_ma
 
     runs = digests(tmp_path, [0.80, 0.81, 0.80, 0.80, 0.60, 0.61, 0.60, 0.60])
     ((one,), _) = histories([*map(moved, runs[:4]), *runs[4:]])
-    assert len(set(one.lines)) == 2 - changes and len(one.figures[0].changes) == changes
+    assert len({run.line for run in one.runs}) == 2 - changes and len(one.figures[0].changes) == changes
     assert (one.figures[0].finding == "8 runs, too few to show a change of level") is not one.changed
 
 
 def test_hosts_are_never_mixed_and_a_single_run_is_no_history(tmp_path: Path) -> None:
     runs = digests(tmp_path, [0.8, 0.6, 0.8], ["a", "b", "a"])
     told, alone = histories(runs)
-    assert [len(one.measured) for one in told] == [2] and alone == 1 and not told[0].changed
+    assert [len(one.runs) for one in told] == [2] and alone == 1 and not told[0].changed
     said = [plain(one.text) for one in found(pages_of(runs)[0].blocks, Prose)]
     assert said == ["1 more condition has a ratio in one run only: a history begins with the second."]
     for some in (runs[:2], runs[:1], []):

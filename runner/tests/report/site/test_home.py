@@ -353,7 +353,8 @@ def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together
     torn = answering(apart)
     assert (torn.advice[0].side, torn.advice[0].word) == (Side.OPEN, "cannot tell")
     assert torn.advice[0].sentence.startswith("Cannot tell: with virtual threads throughput is anywhere between")
-    assert found.together.startswith("2 runs, newest first: throughput 0.630, 0.637; together 0.63")
+    ratios = f"throughput 0.630, 0.637; together {lead.value} ({lead.under})"
+    assert found.together == f"2 runs, newest first: {ratios}", "one figure, rounded once"
     alone = answering([(noisy, noisy.conditions[0])])
     assert (alone.run.run_id, alone.together) == ("b", None)
     jdk, server = run.conditions[0].jdk, run.conditions[0].server
