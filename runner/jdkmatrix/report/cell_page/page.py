@@ -30,7 +30,6 @@ from jdkmatrix.report.blocks.kinds import (
 )
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow, columns
 from jdkmatrix.report.cell_page.forks import fork_section
-from jdkmatrix.report.cell_page.programs import ending_blocks
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import sentence, worth_reporting
 from jdkmatrix.report.cells.shown import (
@@ -47,7 +46,7 @@ from jdkmatrix.report.cells.shown import (
     state_badge,
 )
 from jdkmatrix.report.cells.slices import experiment_of
-from jdkmatrix.report.experiments.words import ended, given, spread_figure
+from jdkmatrix.report.experiments.words import ended, endings, given, spread_figure
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import Figure, missing
@@ -90,7 +89,8 @@ def cell_page(
         where, load = f"Without a server, {program_condition(key)}", given(cell).words()
         cells, work = ("All experiments", "../index.html#experiments"), "Work per task"
         note = "Medians over the usable forks; beneath them the minimum and the maximum." if cell.spreads else None
-        lede = (*ending_blocks(record.forks), *_tiles(tuple(_spread_tiles(cell)), note))
+        ended_how = (Prose(one.words, css="outcome") for one in endings(record.forks))
+        lede = (*ended_how, *_tiles([_spread_tile(spread) for spread in cell.spreads], note))
         above = (_asked(record), *_arms(cell, judged))
     else:
         shown = ShownCell(key, cell, judged.judgements)
@@ -129,12 +129,11 @@ def _unit(spread: Spread) -> str:
     return "per second" if spread.unit == "1/s" else spread.unit
 
 
-def _spread_tiles(cell: CellStats) -> Iterator[Tile]:
-    """Each says beneath what it rests on."""
-    for spread in cell.spreads:
-        figure = spread_figure(spread)
-        under = ", ".join(filter(None, (figure.under, plural(spread.forks, "fork"))))
-        yield Tile(spread.title, replace(figure, under=under), _unit(spread))
+def _spread_tile(spread: Spread) -> Tile:
+    """It says beneath what it rests on."""
+    figure = spread_figure(spread)
+    under = ", ".join(filter(None, (figure.under, plural(spread.forks, "fork"))))
+    return Tile(spread.title, replace(figure, under=under), _unit(spread))
 
 
 def _latency_note(cell: CellStats) -> str | None:
@@ -181,11 +180,11 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
 
 def _asked(record: CellRecord) -> Section:
     """Its table of matrix.toml, less what is not set."""
-    values = {name: value for name, value in record.parameters.items() if value is not None}
     kind = experiment_of(record.parameters)
     asked = [
         Fact(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in values.items()
+        for name, value in record.parameters.items()
+        if value is not None
     ]
     return Section("asked", "What was asked", (FactList(asked),), BY_NAME[kind].PAGE.introduction if kind else "")
 
@@ -275,7 +274,8 @@ def _parts(record: CellRecord, run: RunRecord, work: str, links: CellLinks) -> S
     done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else "none"
     digest = Fact("Identity", element("span", record.identity.digest, css="digest"))
     blocks: list[PageBlock] = [FactList((*(facts.jdk_facts(jdk) if jdk else ()), Fact(work, done), digest))]
-    blocks += facts.jdk_details(jdk) if jdk else ()
+    if reports := facts.reports_of_itself(jdk) if jdk else ():
+        blocks.append(Disclosure("What the JDK reports about itself", tuple(map(Pre, reports))))
     if flags:
         table = DataTable("Final flags", columns("Flag", "Value"), flags)
         blocks.append(Disclosure(f"Final flags of the JVM that are not at their default ({len(flags)})", (table,)))
