@@ -35,7 +35,9 @@ def fork_charts(fork: Fork) -> tuple[tuple[Chart, ...], tuple[str, ...]]:
     bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
     told = [(figure, points, _values(points)) for figure in _SERIES if _values(points := _broken(figure.points(fork)))]
     same = (f"{figure.title} {_range(values)}" for figure, _, values in told if len(set(values)) == 1)
-    end_s = _end(fork)
+    ends_s = [*(sample.t_s for sample in fork.samples[-1:]), *(end_s for _, end_s in bands)]
+    ends_s += [window.t_s for window in fork.warmup.windows] if fork.warmup else []
+    end_s = max(ends_s, default=1.0)
     charts = (_chart(fork, figure, points, bands, end_s) for figure, points, values in told if len(set(values)) > 1)
     return tuple(charts), tuple(same)
 
@@ -141,13 +143,6 @@ def _range(values: Sequence[float]) -> str:
         f"{value:g}" if whole else digits(value, 3) for value in (min(values), max(values), statistics.median(values))
     )
     return f"always {low}" if low == high else f"{low} to {high}, median {middle}"
-
-
-def _end(fork: Fork) -> float:
-    ends = [sample.t_s for sample in fork.samples[-1:]]
-    ends += [window.t_s + window.load.duration_s for window in fork.windows]
-    ends += [window.t_s for window in fork.warmup.windows] if fork.warmup else []
-    return max(ends, default=1.0)
 
 
 def _per_second(counter: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:

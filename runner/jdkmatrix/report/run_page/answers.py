@@ -64,30 +64,20 @@ def answers(
     return tuple(_answer(judgements, piece, metrics, jdk, tuple(seen.get(jdk, ()))) for jdk in piece.jdks)
 
 
-def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> tuple[tuple[str, str], ...]:
-    """A measurement beside the leading figure that may be why one of the two is behind."""
+def _behind(judgements: Judgements, piece: Slice, metric: Metric, key: CellKey) -> Iterator[tuple[str, str]]:
+    """Beside the leading figure of a cell: a measurement that may be why one of the two is behind, and the gain of each
+    tuning."""
     judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
     found = finding(judged, metric) if judged else None
-    if compared is None or found not in (PairFinding.BETTER, PairFinding.WORSE):
-        return ()
-    arms = (compared.base, compared.cell) if found is PairFinding.BETTER else (compared.cell, compared.base)
-    switches = more_switches(*arms)
-    if switches is None:
-        return ()
-    told = ", ".join(f"{text} with {arm.key.executor}" for text, arm in zip(switches, arms, strict=True))
-    return (("A likely cause", f"context switches per request: {told}."),)
-
-
-def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> tuple[tuple[str, str], ...]:
-    """The gain of each tuning in the leading figure."""
-    return tuple(
-        (key.executor, ratio_sentence(metric, one, key.executor, reference(key.executor, key.server)))
-        for key in piece.keys
-        if key.jdk == jdk
-        and tuning_of(key.executor)
-        and key.executor != piece.pair.numerator
-        and (one := judgements.of(metric, key))
-    )
+    if compared and found in (PairFinding.BETTER, PairFinding.WORSE):
+        arms = (compared.base, compared.cell) if found is PairFinding.BETTER else (compared.cell, compared.base)
+        if switches := more_switches(*arms):
+            told = ", ".join(f"{text} with {arm.key.executor}" for text, arm in zip(switches, arms, strict=True))
+            yield "A likely cause", f"context switches per request: {told}."
+    for tuned in piece.keys:
+        executor, one = tuned.executor, judgements.of(metric, tuned)
+        if one and tuned.jdk == key.jdk and tuning_of(executor) and executor != piece.pair.numerator:
+            yield executor, ratio_sentence(metric, one, executor, reference(executor, tuned.server))
 
 
 def _answer(
@@ -99,8 +89,7 @@ def _answer(
     outcomes = {key: outcome for key in keys if (outcome := judgements.outcomes(key))}
     told = [(metric, by_key) for metric, by_key in judged if by_key]
     news = {key: outcome for key, outcome in outcomes.items() if worth_reporting(outcome)}
-    single = len(keys) == 1 and bool(metrics)
-    behind = (*_cause(judgements, metrics[0], keys[0]), *_tuned(judgements, piece, metrics[0], jdk)) if single else ()
+    behind = [*_behind(judgements, piece, metrics[0], keys[0])] if len(keys) == 1 and metrics else []
     if not told and not news:
         nothing = f"No block has both {pair.numerator} and {pair.base} usable."
         lead = jdk if seen else f"{jdk}: no answer"

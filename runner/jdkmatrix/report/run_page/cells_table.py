@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from markupsafe import Markup
 
@@ -58,10 +59,10 @@ def cells_section(judged: JudgedRun) -> Section:
     if "uncorrected" in kinds:
         service = f"Percentiles {'' if kind else 'of closed loops '}are {KIND_WORDS['uncorrected']}."
     listed: list[tuple[Column, Callable[[ShownCell], Cell]]] = [
-        *(_axis(axis) for axis in _BEFORE if axis in varying),
+        *((axis_column(axis), partial(_axis, axis=axis)) for axis in _BEFORE if axis in varying),
         (Column("Executor", head=True), lambda one: named(one.key.executor, cells.order, one.href)),
         (Column(joined("Status ", small("usable forks"))), _status),
-        *(_axis(axis) for axis in _BEHIND if axis in varying),
+        *((axis_column(axis), partial(_axis, axis=axis)) for axis in _BEHIND if axis in varying),
         *((one.column(kind if one in PERCENTILES else ""), one.of) for one in _figures(judged, shown)),
     ]
     axes = [(axis, Markup(axis_column(axis).title).striptags(), _values(axis, shown)) for axis in varying]
@@ -128,12 +129,9 @@ def _is_news(one: ShownCell) -> bool:
     return (judged is not None and worth_reporting(judged)) or one.outcome.amber
 
 
-def _axis(axis: str) -> tuple[Column, Callable[[ShownCell], Cell]]:
-    def value(one: ShownCell) -> Cell:
-        found = one.axis(axis)
-        return Figure(str(found), found) if isinstance(found, int) else found or MISSING
-
-    return axis_column(axis), value
+def _axis(one: ShownCell, axis: str) -> Cell:
+    value = one.axis(axis)
+    return Figure(str(value), value) if isinstance(value, int) else value or MISSING
 
 
 def _status(one: ShownCell) -> Cell:

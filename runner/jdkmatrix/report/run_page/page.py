@@ -132,9 +132,8 @@ def _number(cells: Cells, axis: str, noun: str) -> str:
 def _about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
     run, loaded = judged.run, judged.loaded
     told = (*facts.run_facts(run), *sessions.fact(loaded), *sessions.windows_fact(loaded))
-    care = warned(notices)
     summary = "Where, when, with what"
-    if care:
+    if care := warned(notices):
         summary = joined(strong(f"Read with care: {' · '.join(care)}.", "warned"), f" {summary}")
     return Disclosure(summary, (*([Notices(tuple(notices))] if notices else []), FactList(told, "facts hero")), "about")
 

@@ -92,11 +92,11 @@ def notices(loaded: LoadedRun) -> Iterator[Notice]:
     if len(sessions) < 2:
         return
     found = differences(sessions)
-    told = f"{'; '.join(found)}." if found else "Nothing that was recorded differs between them."
+    told = "; ".join(found) or "nothing that was recorded differs between them"
     yield Notice(
         "warn" if found else "info",
         f"Measured in {plural(len(sessions), 'session')}",
-        f"{capitalised(told)} No block is split over two: ratios pair forks of one session, and figures of a "
+        f"{capitalised(told)}. No block is split over two: ratios pair forks of one session, and figures of a "
         "cell alone are over all of them.",
     )
 
