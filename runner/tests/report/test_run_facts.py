@@ -14,9 +14,9 @@ from jdkmatrix.records.run import HostFacts
 from jdkmatrix.report.blocks.kinds import Command, Fact, FactList, Items
 from jdkmatrix.report.cell_page.forks import outside_words, under_load_words
 from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.cells_table import fork_lines, merged
 from jdkmatrix.report.run_page.facts import jdk_row, own_applications
 from jdkmatrix.report.run_page.notices import own_notices
-from jdkmatrix.report.run_page.troubles import fork_lines, merged
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore

@@ -26,7 +26,7 @@ from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.sections import cpu_scope
+from jdkmatrix.report.run_page.answers import cpu_scope
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import load_result, pressure, sut_usage

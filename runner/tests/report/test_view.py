@@ -20,8 +20,8 @@ from jdkmatrix.report.cell_page.forks import under_load_words
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.slices import Pair, slices
 from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.answers import cpu_scope
 from jdkmatrix.report.run_page.facts import jdk_row
-from jdkmatrix.report.run_page.sections import cpu_scope
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.store.loaded import LoadedRun

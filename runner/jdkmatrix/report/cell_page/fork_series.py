@@ -5,17 +5,27 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from jdkmatrix.domain.quantities import MISSING, digits, plural
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Gauges, Sample, SeriesSteadiness, WarmupWindow
 from jdkmatrix.report.blocks.kinds import Chart
 from jdkmatrix.report.charts.lines import series
-from jdkmatrix.report.run_page.charts import LineFigure, Points
+from jdkmatrix.report.run_page.charts import Points
 from jdkmatrix.report.run_page.facts import ranges
 
 Point = tuple[float, float | None]
 _MIB = 1024 * 1024
+
+
+class _Series(NamedTuple):
+    id: str
+    title: str
+    points: Callable[[Fork], Points]
+
+
 _GAP_STEPS = 3  # of the usual time between two readings: beyond that nothing was read in between
 
 
@@ -25,7 +35,9 @@ def fork_charts(fork: Fork) -> tuple[tuple[Chart, ...], tuple[str, ...]]:
     bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
     told = [(figure, points, _values(points)) for figure in _SERIES if _values(points := _broken(figure.points(fork)))]
     same = (f"{figure.title} {_range(values)}" for figure, _, values in told if len(set(values)) == 1)
-    end_s = _end(fork)
+    ends_s = [*(sample.t_s for sample in fork.samples[-1:]), *(end_s for _, end_s in bands)]
+    ends_s += [window.t_s for window in fork.warmup.windows] if fork.warmup else []
+    end_s = max(ends_s, default=1.0)
     charts = (_chart(fork, figure, points, bands, end_s) for figure, points, values in told if len(set(values)) > 1)
     return tuple(charts), tuple(same)
 
@@ -53,13 +65,16 @@ def warmup_note(fork: Fork) -> str:
     state = "steady" if warmup.steady else "not steady when the cap was reached"
     if warmup.time_to_steady_s is not None:
         state += f"; 95 % of the steady performance {warmup.time_to_steady_s:.1f} s after the process's start"
+    settling = plural(len(warmup.settling), "settling window")
+    settled = f"Then the JIT had the server’s CPUs alone, and {settling} went unmeasured"
+    costs = " and then ".join(map(_cost, warmup.settling))
     return " ".join(
         (
             f"{plural(len(warmup.windows) - loaded, 'window')} at a moderate rate, then {loaded} under the load to be "
             f"measured (shaded); {warmup.duration_s:.0f} s, {state}. In the last one a request took {_cost(last)}. "
             f"Meanwhile the JIT ran on CPUs {ranges(warmup.jit_cpus)}.",
             *(_drift(series) for series in warmup.series if series.drift_per_s is not None),
-            *_settling(warmup.settling),
+            *([f"{settled}: a request took {costs}."] if warmup.settling else []),
         )
     )
 
@@ -81,21 +96,12 @@ def _signed(value: float | None, significant: int = 2) -> str:
     return f"{'+' if value > 0 else ''}{digits(value * 100, significant)} %"
 
 
-def _settling(windows: Sequence[WarmupWindow]) -> Iterable[str]:
-    if windows:
-        costs = " and then ".join(_cost(window) for window in windows)
-        yield (
-            f"Then the JIT had the server’s CPUs alone, and {plural(len(windows), 'settling window')} went unmeasured: "
-            f"a request took {costs}."
-        )
-
-
 def _cost(window: WarmupWindow) -> str:
     return f"{digits(window.cpu_us_per_request, 3)} µs of CPU, and the JIT {window.jit_share * 100:.1f} % of one CPU"
 
 
 def _chart(
-    fork: Fork, figure: LineFigure, points: Sequence[Point], bands: Sequence[tuple[float, float]], end_s: float
+    fork: Fork, figure: _Series, points: Sequence[Point], bands: Sequence[tuple[float, float]], end_s: float
 ) -> Chart:
     return Chart(
         id=f"fork-{fork.fork}-{figure.id}",
@@ -106,8 +112,8 @@ def _chart(
             bands,
             end_s=end_s,
             title=figure.title,
-            number_format=figure.number_format,
-            zero=figure.zero,
+            number_format="~s",
+            zero=True,
             description=f"{figure.title} over the seconds since the start of fork {fork.fork}",
         ),
     )
@@ -139,48 +145,35 @@ def _range(values: Sequence[float]) -> str:
     return f"always {low}" if low == high else f"{low} to {high}, median {middle}"
 
 
-def _end(fork: Fork) -> float:
-    ends = [sample.t_s for sample in fork.samples[-1:]]
-    ends += [window.t_s + window.load.duration_s for window in fork.windows]
-    ends += [window.t_s for window in fork.warmup.windows] if fork.warmup else []
-    return max(ends, default=1.0)
+def _per_second(counter: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:
+    """The growth of a counter, at the end of each step; None where an end is missing or it went back."""
+
+    def points(fork: Fork) -> Points:
+        for before, after in pairwise(fork.samples):
+            old, new = counter(before), counter(after)
+            step_s = after.t_s - before.t_s
+            yield after.t_s, None if old is None or new is None or step_s <= 0 or new < old else (new - old) / step_s
+
+    return points
 
 
-def _rate(samples: Sequence[Sample], counter: Callable[[Sample], float | None]) -> list[Point]:
-    """The growth of a counter per second, at the end of each step; None where an end is missing or it went back."""
-    found: list[Point] = []
-    for before, after in pairwise(samples):
-        old, new = counter(before), counter(after)
-        step_s = after.t_s - before.t_s
-        grown = None if old is None or new is None or step_s <= 0 or new < old else (new - old) / step_s
-        found.append((after.t_s, grown))
-    return found
+def _driver(of: Callable[[Interval, float], float | None]) -> Callable[[Fork], Points]:
+    """A figure of the driver's intervals and their lengths in s, on the fork's clock; a break between windows."""
+
+    def points(fork: Fork) -> Points:
+        for window in fork.windows:
+            previous_s = 0.0
+            for interval in window.load.intervals:
+                yield window.t_s + interval.t_s, of(interval, interval.t_s - previous_s)
+                previous_s = interval.t_s
+            if window.load.intervals:
+                yield window.t_s + previous_s, None
+
+    return points
 
 
-def _driver(fork: Fork, wanted: str, scale: float = 1) -> list[Point]:
-    """A figure of the driver's intervals, on the fork's clock; a break between windows."""
-    found: list[Point] = []
-    for window in fork.windows:
-        previous_s = 0.0
-        for interval in window.load.intervals:
-            length_s = interval.t_s - previous_s
-            value: float | None = getattr(interval, wanted)
-            if wanted == "completed":
-                value = interval.completed / length_s if length_s > 0 else None
-            found.append((window.t_s + interval.t_s, None if value is None else value * scale))
-            previous_s = interval.t_s
-        if window.load.intervals:
-            found.append((window.t_s + previous_s, None))
-    return found
-
-
-def _warm(fork: Fork, figure: str, scale: float = 1) -> list[Point]:
-    windows = fork.warmup.windows if fork.warmup else ()
-    found: list[Point] = []
-    for window in windows:
-        value: float | None = getattr(window, figure)
-        found.append((window.t_s, None if value is None else value * scale))
-    return found
+def _warm(of: Callable[[WarmupWindow], float | None]) -> Callable[[Fork], Points]:
+    return lambda fork: ((window.t_s, of(window)) for window in (fork.warmup.windows if fork.warmup else ()))
 
 
 def _of_samples(of: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:
@@ -191,24 +184,20 @@ def _of_gauges(of: Callable[[Gauges], float | None]) -> Callable[[Fork], Points]
     return _of_samples(lambda sample: of(sample.gauges) if sample.gauges else None)
 
 
-def _per_second(of: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:
-    return lambda fork: _rate(fork.samples, of)
-
-
 _WARMUP = (
-    LineFigure("warm-cpu", "CPU per request in µs", "", lambda f: _warm(f, "cpu_us_per_request")),
-    LineFigure("warm-jit", "JIT, share of one CPU in %", "", lambda f: _warm(f, "jit_share", 100)),
-    LineFigure("warm-p99", "p99 latency in ms", "", lambda f: _warm(f, "p99_us", 1e-3)),
+    _Series("warm-cpu", "CPU per request in µs", _warm(lambda w: w.cpu_us_per_request)),
+    _Series("warm-jit", "JIT, share of one CPU in %", _warm(lambda w: w.jit_share * 100)),
+    _Series("warm-p99", "p99 latency in ms", _warm(lambda w: None if w.p99_us is None else w.p99_us * 1e-3)),
 )
 
 _SERIES = (
-    LineFigure("throughput", "Throughput in requests/s", "", lambda f: _driver(f, "completed")),
-    LineFigure("p99", "p99 latency in ms", "", lambda f: _driver(f, "p99_us", 1e-3)),
-    LineFigure("cpu", "Server’s CPU in CPUs", "", _per_second(lambda s: s.cpu_s)),
-    LineFigure("in-flight", "In flight in requests", "", _of_gauges(lambda g: g.in_flight)),
-    LineFigure("rss", "RSS in MiB", "", _of_samples(lambda s: s.rss_bytes / _MIB)),
-    LineFigure("heap", "Heap used in MiB", "", _of_gauges(lambda g: g.heap_used_bytes / _MIB)),
-    LineFigure("threads", "Threads", "", _of_samples(lambda s: s.threads)),
-    LineFigure("pool", "Pool size in threads", "", _of_gauges(lambda g: g.pool_size)),
-    LineFigure("jit", "JIT in ms per s", "", _per_second(lambda s: s.gauges.jit_ms if s.gauges else None)),
+    _Series("throughput", "Throughput in requests/s", _driver(lambda i, s: i.completed / s if s > 0 else None)),
+    _Series("p99", "p99 latency in ms", _driver(lambda i, _: None if i.p99_us is None else i.p99_us * 1e-3)),
+    _Series("cpu", "Server’s CPU in CPUs", _per_second(lambda s: s.cpu_s)),
+    _Series("in-flight", "In flight in requests", _of_gauges(lambda g: g.in_flight)),
+    _Series("rss", "RSS in MiB", _of_samples(lambda s: s.rss_bytes / _MIB)),
+    _Series("heap", "Heap used in MiB", _of_gauges(lambda g: g.heap_used_bytes / _MIB)),
+    _Series("threads", "Threads", _of_samples(lambda s: s.threads)),
+    _Series("pool", "Pool size in threads", _of_gauges(lambda g: g.pool_size)),
+    _Series("jit", "JIT in ms per s", _per_second(lambda s: s.gauges.jit_ms if s.gauges else None)),
 )

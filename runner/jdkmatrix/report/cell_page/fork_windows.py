@@ -1,68 +1,45 @@
-"""The table of a fork's measured windows. Pure."""
+"""The tables of a fork's measured windows, and of its search for the highest rate. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.latency import chosen, distribution_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.pressure import CpuRole, CpuUse
 from jdkmatrix.records.readings import DATABASE_CPU_US
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.records.windows import Window
+from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.report.blocks.inline import badge, joined
 from jdkmatrix.report.blocks.kinds import PageBlock, Prose
 from jdkmatrix.report.blocks.tables import DataTable, columns
 from jdkmatrix.report.cells.shown import KIND_SHORT, KIND_WORDS
+from jdkmatrix.report.run_page.over_rate import OUTCOMES, p99_ms
 from jdkmatrix.report.words.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
 
 _NO_REMOTE = "no figures of a remote system were recorded"
 _NO_DATABASE = "no figures of a database were recorded"
 _SILENT = "this driver does not say"
-_NO_SCHEDULE = "a closed loop has no schedule"
 _NO_GAUGE = "the server did not tell"
 _ENDED = "too many threads ended in the window, and the kernel keeps no sum of what they had counted"
 
 Getter = Callable[[Window], Figure]
-_WindowFigure = tuple[str, Getter]  # title and unit as in `columns`
 
 
-def _schedule(value: int | None, window: Window) -> Figure:
-    return count(value, why=_NO_SCHEDULE if window.load.load.is_closed_loop else _SILENT)
+def _unscheduled(window: Window) -> str:
+    """Why a figure of its schedule is missing."""
+    return "a closed loop has no schedule" if window.load.load.is_closed_loop else _SILENT
 
 
-def _kind(window: Window) -> Figure:
-    kind = distribution_of(window)
-    return Figure(KIND_SHORT[kind], None, KIND_WORDS[kind])
-
-
-def _latency(of: Callable[[Latency], float | None]) -> Getter:
-    def figure(window: Window) -> Figure:
-        latency = chosen(window)
-        return milliseconds(of(latency) if latency else None, why=_SILENT)
-
-    return figure
-
-
-def _percentile(name: str) -> Getter:
-    return _latency(lambda latency: latency.percentiles_us.get(name))
-
-
-def _lateness(window: Window) -> Figure:
-    lateness = window.load.send_lateness
-    why = _NO_SCHEDULE if window.load.load.is_closed_loop else _SILENT
-    return milliseconds(lateness.percentiles_us.get("99") if lateness else None, why=why)
+def _percentile(latency: Latency | None, name: str, why: str = _SILENT) -> Figure:
+    return milliseconds(latency.percentiles_us.get(name) if latency else None, why=why)
 
 
 def _use(role: CpuRole, figure: Callable[[CpuUse], float]) -> Getter:
     """A figure of the CPUs that a role has, with whoever shares them."""
-
-    def getter(window: Window) -> Figure:
-        use = window.host.use_of(role)
-        return missing("not recorded") if use is None else share(figure(use))
-
-    return getter
+    return lambda window: share(figure(use) if (use := window.host.use_of(role)) else None)
 
 
 def _errors(window: Window) -> Figure:
@@ -81,14 +58,14 @@ def _gc(window: Window) -> Figure:
     return Figure(f"{sut.gc_count:,} in {sut.gc_ms:,} ms", sut.gc_ms)
 
 
-_GROUPS: dict[str, tuple[_WindowFigure, ...]] = {
+_GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each figure as in `columns`
     "Load": (
         ("Start|s", lambda w: quantity(w.t_s, 3, why="")),
         ("Duration|s", lambda w: quantity(w.load.duration_s, 3, why="")),
         ("Throughput|req/s", lambda w: quantity(w.load.succeeded_rps, 4, why="")),
-        ("Due|requests", lambda w: _schedule(w.load.due, w)),
+        ("Due|requests", lambda w: count(w.load.due, why=_unscheduled(w))),
         ("Sent|requests", lambda w: count(w.load.sent)),
-        ("Due, not sent|requests", lambda w: _schedule(w.load.unsent, w)),
+        ("Due, not sent|requests", lambda w: count(w.load.unsent, why=_unscheduled(w))),
         ("Completed|requests", lambda w: count(w.load.completed)),
         ("Answered after the end|requests", lambda w: count(w.load.answered_late)),
         ("Not 2xx|answers", lambda w: count(w.load.non_2xx)),
@@ -96,13 +73,13 @@ _GROUPS: dict[str, tuple[_WindowFigure, ...]] = {
         ("Reconnects", lambda w: count(w.load.reconnects)),
     ),
     "Latency": (
-        ("Kind", _kind),
+        ("Kind", lambda w: Figure(KIND_SHORT[distribution_of(w)], None, KIND_WORDS[distribution_of(w)])),
         ("Recorded from|s", lambda w: quantity(w.load.latency_from_s, 3, why="")),
-        ("p50|ms", _percentile("50")),
-        ("p90|ms", _percentile("90")),
-        ("p99|ms", _percentile("99")),
-        ("p99.9|ms", _percentile("99.9")),
-        ("Maximum|ms", _latency(lambda latency: latency.max_us)),
+        ("p50|ms", lambda w: _percentile(chosen(w), "50")),
+        ("p90|ms", lambda w: _percentile(chosen(w), "90")),
+        ("p99|ms", lambda w: _percentile(chosen(w), "99")),
+        ("p99.9|ms", lambda w: _percentile(chosen(w), "99.9")),
+        ("Maximum|ms", lambda w: milliseconds(latency.max_us if (latency := chosen(w)) else None, why=_SILENT)),
     ),
     "Server": (
         ("CPU per request|µs", lambda w: quantity(w.cpu_us_per_answer or None, 3, why="no request was answered")),
@@ -123,7 +100,7 @@ _GROUPS: dict[str, tuple[_WindowFigure, ...]] = {
     "Driver and host": (
         ("Speed of a CPU before it|divisions/µs", lambda w: quantity(w.clock_speed, 4, why="not read")),
         ("Driver's share of its CPUs", lambda w: share(w.load.driver_cpu_share)),
-        ("Send lateness, p99|ms", _lateness),
+        ("Send lateness, p99|ms", lambda w: _percentile(w.load.send_lateness, "99", _unscheduled(w))),
         ("Foreign CPU, on the server’s CPUs", _use("sut", lambda use: use.foreign_share)),
         ("Foreign CPU, on the driver’s CPUs", _use("driver", lambda use: use.foreign_share)),
         ("Steal, from the server’s CPUs", _use("sut", lambda use: use.steal_share)),
@@ -132,43 +109,32 @@ _GROUPS: dict[str, tuple[_WindowFigure, ...]] = {
         ("This tool, of one CPU", lambda w: share(w.host.runner_cpu_share)),
         ("CPU pressure", lambda w: share(w.host.psi_cpu_some_share, why="the kernel does not tell")),
     ),
+    "Reading the server’s memory": (
+        ("Server’s CPU|s", lambda w: quantity(w.sut.probe_cpu_s, 3, why=_NO_GAUGE)),
+        ("Left out of CPU per request|µs", lambda w: quantity(_readings_us(w), 3, why=_NO_GAUGE)),
+    ),
+    "Remote system": (
+        ("Answers", lambda w: count(w.remote.answered if w.remote else None)),
+        ("In flight, peak|requests", lambda w: count(w.remote.in_flight_peak if w.remote else None)),
+        ("CPU|s", lambda w: quantity(w.remote.cpu_s if w.remote else None, 3, why=_NO_REMOTE)),
+        ("Late, p50|ms", lambda w: _percentile(w.remote.lateness if w.remote else None, "50", _NO_REMOTE)),
+        ("Late, p99|ms", lambda w: _percentile(w.remote.lateness if w.remote else None, "99", _NO_REMOTE)),
+    ),
+    "Database": (
+        ("CPU|s", lambda w: quantity(w.database.cpu_s if w.database else None, 3, why=_NO_DATABASE)),
+        ("Its CPU per request|µs", lambda w: _reading(w, DATABASE_CPU_US, 1 / max(1, w.load.answers))),
+        ("Wait for a connection, p50|ms", lambda w: _reading(w, "connection_wait_p50_us", 1e-3)),
+        ("Wait for a connection, p99|ms", lambda w: _reading(w, "connection_wait_p99_us", 1e-3)),
+        ("Wait for a connection, most|ms", lambda w: _reading(w, "connection_wait_most_us", 1e-3)),
+        ("In use, peak|connections", lambda w: _reading(w, "connections_in_use_peak")),
+        ("Time-outs|requests", lambda w: _reading(w, "connection_timeouts")),
+    ),
 }
-
-# Shown where a window has any.
-_WHERE_SEEN: tuple[tuple[Callable[[Window], object], str, tuple[_WindowFigure, ...]], ...] = (
-    (
-        lambda w: w.sut.probe_cpu_s,
-        "Reading the server’s memory",
-        (
-            ("Server’s CPU|s", lambda w: quantity(w.sut.probe_cpu_s, 3, why=_NO_GAUGE)),
-            ("Left out of CPU per request|µs", lambda w: quantity(readings_us(w), 3, why=_NO_GAUGE)),
-        ),
-    ),
-    (
-        lambda w: w.remote,
-        "Remote system",
-        (
-            ("Answers", lambda w: count(w.remote.answered if w.remote else None)),
-            ("In flight, peak|requests", lambda w: count(w.remote.in_flight_peak if w.remote else None)),
-            ("CPU|s", lambda w: quantity(w.remote.cpu_s if w.remote else None, 3, why=_NO_REMOTE)),
-            ("Late, p50|ms", lambda w: _late(w, "50")),
-            ("Late, p99|ms", lambda w: _late(w, "99")),
-        ),
-    ),
-    (
-        lambda w: w.database,
-        "Database",
-        (
-            ("CPU|s", lambda w: quantity(w.database.cpu_s if w.database else None, 3, why=_NO_DATABASE)),
-            ("Its CPU per request|µs", lambda w: _reading(w, DATABASE_CPU_US, 1 / max(1, w.load.answers))),
-            ("Wait for a connection, p50|ms", lambda w: _reading(w, "connection_wait_p50_us", 1e-3)),
-            ("Wait for a connection, p99|ms", lambda w: _reading(w, "connection_wait_p99_us", 1e-3)),
-            ("Wait for a connection, most|ms", lambda w: _reading(w, "connection_wait_most_us", 1e-3)),
-            ("In use, peak|connections", lambda w: _reading(w, "connections_in_use_peak")),
-            ("Time-outs|requests", lambda w: _reading(w, "connection_timeouts")),
-        ),
-    ),
-)
+_WHERE_SEEN: dict[str, Callable[[Window], object]] = {
+    "Reading the server’s memory": lambda w: w.sut.probe_cpu_s,
+    "Remote system": lambda w: w.remote,
+    "Database": lambda w: w.database,
+}
 
 
 def _reading(window: Window, metric: str, scale: float = 1.0) -> Figure:
@@ -176,16 +142,11 @@ def _reading(window: Window, metric: str, scale: float = 1.0) -> Figure:
     return quantity(None if value is None else value * scale, 3, why=_NO_GAUGE)
 
 
-def readings_us(window: Window) -> float | None:
+def _readings_us(window: Window) -> float | None:
     """CPU time per answer that answering our own questions took, in µs; it is left out of CPU per request. None: not
     recorded, or no answer."""
     used_s, answers = window.sut.probe_cpu_s, window.load.answers
     return used_s * 1e6 / answers if used_s is not None and answers else None
-
-
-def _late(window: Window, percentile: str) -> Figure:
-    lateness = window.remote.lateness if window.remote else None
-    return milliseconds(lateness.percentiles_us[percentile] if lateness else None, why=_NO_REMOTE)
 
 
 def window_blocks(fork: Fork) -> tuple[PageBlock, ...]:
@@ -194,18 +155,18 @@ def window_blocks(fork: Fork) -> tuple[PageBlock, ...]:
     windows = fork.windows
     if not windows:
         return ()
-    lost = [(window.index, _messages(window.reasons)) for window in windows if window.reasons]
-    short = [(window.index, _messages(window.shortfalls)) for window in windows if window.shortfalls]
+    lost = [window for window in windows if window.reasons]
+    short = [window for window in windows if window.shortfalls]
     return (
         Prose(heading="Measured windows"),
         *window_tables(windows, fork.fork),
-        *(Prose(f"Window {number}: {why}", css="reason") for number, why in lost),
-        *(Prose(f"Window {number} fell short: {why}", css="reason short") for number, why in short),
+        *(Prose(f"Window {one.index}: {_messages(one.reasons)}", css="reason") for one in lost),
+        *(Prose(f"Window {one.index} fell short: {_messages(one.shortfalls)}", css="reason short") for one in short),
     )
 
 
 def window_tables(windows: Sequence[Window], fork: int) -> tuple[DataTable, ...]:
-    seen = {group: figures for has, group, figures in _WHERE_SEEN if any(map(has, windows))}
+    """Groups of figures that not every server has are shown where a window has any."""
     heads = [_head(window) for window in windows]
     return tuple(
         DataTable(
@@ -214,7 +175,8 @@ def window_tables(windows: Sequence[Window], fork: int) -> tuple[DataTable, ...]
             [(head, *(of(window) for _, of in figures)) for head, window in zip(heads, windows, strict=True)],
             "figures",
         )
-        for group, figures in (_GROUPS | seen).items()
+        for group, figures in _GROUPS.items()
+        if group not in _WHERE_SEEN or any(map(_WHERE_SEEN[group], windows))
     )
 
 
@@ -228,3 +190,28 @@ def _head(window: Window) -> str:
 
 def _messages(reasons: Iterable[Reason]) -> str:
     return "; ".join(reason.message for reason in reasons)
+
+
+def search_blocks(fork: int, capacity: Capacity) -> tuple[PageBlock, ...]:
+    """Every window of one fork's search, in the order in which they were run."""
+    held = f"{digits(capacity.held_rps, 4)} requests/s held" if capacity.held_rps else "no rate held"
+    failed = f"{digits(capacity.failed_rps, 4)} did not" if capacity.failed_rps else "none failed above it"
+    words = (
+        f"{held}, {failed}: p99 within {digits(capacity.p99_max_us / 1000, 3)} ms and no failed request, between "
+        f"{digits(capacity.floor_rps, 4)} and {digits(capacity.ceiling_rps, 4)} requests/s. End: {capacity.outcome}."
+    )
+    if capacity.not_monotonic_rps:
+        higher = ", ".join(digits(rate, 4) for rate in capacity.not_monotonic_rps)
+        words += f" Higher rates that held nevertheless: {higher}."
+    steps = [
+        (
+            quantity(step.rate_rps, 4, why=""),
+            step.purpose,
+            quantity(p99_ms(step.window), 3, why="nothing was answered"),
+            quantity(step.window.load.succeeded_rps, 4, why=""),
+            badge(*OUTCOMES[step.held], _messages((*step.window.reasons, *step.window.shortfalls))),
+        )
+        for step in capacity.steps
+    ]
+    heads = columns("Rate|req/s#", "Why this rate", "p99|ms#", "Throughput|req/s#", "Outcome")
+    return Prose(words, "Search for the highest rate"), DataTable(f"Search of fork {fork}", heads, steps)

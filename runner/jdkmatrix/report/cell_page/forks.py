@@ -1,5 +1,5 @@
-"""A fork of a cell: where and how it ran, what it was proven to be, its seconds and its windows. Pure; logs were read
-before."""
+"""A fork of a cell: where and how it ran; of a server what it was proven to be, its seconds and its windows, of an
+experiment what its program counted and expected. Pure; logs were read before."""
 
 from __future__ import annotations
 
@@ -7,23 +7,41 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.quantities import amount, per_cent, plural
-from jdkmatrix.records.forks import Audit, Fork
+from jdkmatrix.domain.quantities import amount, digits, per_cent, plural
+from jdkmatrix.experiments.base import Details, Measurand
+from jdkmatrix.experiments.kinds import details_of, measurands
+from jdkmatrix.experiments.pinning import pinned_words
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.outside import OutsideProof
+from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import VmFacts, WindowReading
 from jdkmatrix.records.reasons import Reason
+from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.served import Place
-from jdkmatrix.records.windows import Window
+from jdkmatrix.records.windows import ProgramWindow
 from jdkmatrix.report.blocks.inline import badge, joined
-from jdkmatrix.report.blocks.kinds import Charts, Command, Fact, FactList, Log, PageBlock, Prose, Section
+from jdkmatrix.report.blocks.kinds import (
+    Charts,
+    Command,
+    Disclosure,
+    Fact,
+    FactList,
+    Log,
+    PageBlock,
+    Pre,
+    Prose,
+    Section,
+)
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
-from jdkmatrix.report.cell_page.fork_windows import window_blocks
-from jdkmatrix.report.cell_page.programs import program_blocks
+from jdkmatrix.report.cell_page.fork_windows import search_blocks, window_blocks
 from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.experiments.pinning import pinned_stacks
+from jdkmatrix.report.experiments.words import endings, expectation_of, titled
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.run_page.over_rate import search_blocks
 from jdkmatrix.report.run_page.sessions import speed_words
+from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, share
 from jdkmatrix.report.words.sentences import STATUS_CLASS, STATUS_WORDS, State
 from jdkmatrix.store.cells import CellRecord
 
@@ -33,6 +51,8 @@ _PLACES: tuple[tuple[Place, str], ...] = (
     ("plugged_platform", "platform threads of the plugged executor"),
     ("elsewhere", "threads of unknown origin"),
 )
+_MIB = 1024**2
+_PERCENTILES = ("50", "90", "99", "99.9")
 
 
 def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord, logs: Sequence[Log]) -> Section:
@@ -40,9 +60,21 @@ def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord
     word, css = STATUS_WORDS[fork.status], STATUS_CLASS[fork.status]
     if not cell.is_program and cell.fork_fell_short(fork):
         word, css = State.FELL_SHORT.value, State.FELL_SHORT.css
+    programs = {
+        "Program" if cell.is_program else "Server": fork.command,
+        "Driver": fork.driver_command,
+        "Remote system": fork.remote_command,
+        "Database": fork.database.command if fork.database else (),
+    }
     blocks: list[PageBlock] = [
         *(program_blocks(fork, run) if cell.is_program else _served_blocks(fork, record, run)),
-        *_commands(fork, "Program" if cell.is_program else "Server"),
+        *([Prose(heading="Command lines")] if any(programs.values()) else []),
+        *(
+            block
+            for title, command in programs.items()
+            if command
+            for block in (Prose(heading=title, level=4), Command(shlex.join(command), f"{title}’s command line"))
+        ),
         *([Prose(heading="Logs")] if logs else []),
         *(replace(log, open=number == 0 and css == "failed") for number, log in enumerate(logs)),
     ]
@@ -50,35 +82,18 @@ def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord
     return Section(f"fork-{fork.fork}", title, blocks, reasons=reason_words(fork.reasons))
 
 
-def _commands(fork: Fork, measured: str) -> Iterator[PageBlock]:
-    """Each program that was started, with its command line."""
-    programs = {
-        measured: fork.command,
-        "Driver": fork.driver_command,
-        "Remote system": fork.remote_command,
-        "Database": fork.database.command if fork.database else (),
-    }
-    if any(programs.values()):
-        yield Prose(heading="Command lines")
-    for title, command in programs.items():
-        if command:
-            yield from (Prose(heading=title, level=4), Command(shlex.join(command), f"{title}’s command line"))
-
-
 def reason_words(reasons: Sequence[Reason]) -> tuple[str, ...]:
-    return tuple(map(_reason, reasons))
-
-
-def _reason(reason: Reason) -> str:
-    figures = ", ".join(f"{name} {amount(value, '')}" for name, value in reason.figures.items())
-    return f"{reason.message} ({figures})" if figures else reason.message
+    told = ((one.message, [f"{name} {amount(value, '')}" for name, value in one.figures.items()]) for one in reasons)
+    return tuple(f"{message} ({', '.join(figures)})" if figures else message for message, figures in told)
 
 
 def _served_blocks(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[PageBlock]:
     series, same = fork_charts(fork)
     yield FactList(tuple(_facts(fork, record, run)))
     if series or same:
-        yield Charts("Second by second", _SECONDS, series, css="small")
+        since = "Seconds since the start of the server process"
+        words = f"{since}; measured windows are shaded, and between them nothing is drawn."
+        yield Charts("Second by second", words, series, css="small")
     if same:
         yield Prose(f"The same all the time: {'; '.join(same)}.")
     if charts := warmup_charts(fork):
@@ -87,11 +102,6 @@ def _served_blocks(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[P
         yield Prose(warmup_note(fork), "Warm-up")
     yield from window_blocks(fork)
     yield from search_blocks(fork.fork, fork.capacity) if fork.capacity else ()
-
-
-_SECONDS = (
-    "Seconds since the start of the server process; measured windows are shaded, and between them nothing is drawn."
-)
 
 
 def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
@@ -103,7 +113,12 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
     yield Fact("First answer", "none came" if first_s is None else f"{first_s:.1f} s after the start")
     yield Fact("Proof of executor", _proof(fork))
     yield Fact("Proof under load", under_load_words(fork))
-    yield Fact("Work check", _work(fork, record.key))
+    work = "none: the fork ended before it, or was overloaded" if record.key.burn_us else "not needed: no added work"
+    if check := fork.burn_check:
+        work = f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked"
+        if check.expected_us is not None:
+            work += f", {check.expected_us:.1f} expected at the CPU’s speed of then"
+    yield Fact("Work check", work)
     yield Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows")
     shared = " (the driver's)" if confinement.remote_cpus == confinement.driver_cpus else ""
     if database := fork.database:
@@ -118,15 +133,11 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
     if audit := fork.audit:
         money = "money was conserved" if audit.conserved else "money was made or lost"
         moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
-        yield Fact("Bank audit", f"{moved}: {money}{_left_open(audit)}")
+        if audit.open_transactions is not None:
+            left = plural(audit.open_transactions, "transaction")
+            money += f"; {audit.transfers_answered:,} were answered, {left} left open in the database"
+        yield Fact("Bank audit", f"{moved}: {money}")
     yield from facts.limited(fork)
-
-
-def _left_open(audit: Audit) -> str:
-    if audit.open_transactions is None:
-        return ""
-    left = plural(audit.open_transactions, "transaction")
-    return f"; {audit.transfers_answered:,} were answered, {left} left open in the database"
 
 
 def protocol_words(fork: Fork) -> str:
@@ -153,22 +164,15 @@ def _proof(fork: Fork) -> str:
     )
 
 
-def _work(fork: Fork, key: CellKey) -> str:
-    check = fork.burn_check
-    if check is None:
-        return "none: the fork ended before it, or was overloaded" if key.burn_us else "not needed: no added work"
-    expected = "" if check.expected_us is None else f", {check.expected_us:.1f} expected at the CPU’s speed of then"
-    return f"{check.rounds:,} rounds took {check.best_us:.1f} µs at best, {check.asked_us:.0f} µs asked{expected}"
-
-
 def under_load_words(fork: Fork) -> str:
     """The windows and those of a search are told together."""
     windows = fork.every_window
     told = [(window, window.served) for window in windows if window.served]
-    if shares := [share for window in windows if (share := window.sut.carriers_cpu_share) is not None]:
+    if shares := [of_time for window in windows if (of_time := window.sut.carriers_cpu_share) is not None]:
+        least, most = per_cent(min(shares)), per_cent(max(shares))
         return (
-            f"not counted, since nothing of ours is in it; carriers of virtual threads had {share_words(shares)} of "
-            f"the CPU time in {plural(len(shares), 'window')}"
+            "not counted, since nothing of ours is in it; carriers of virtual threads had "
+            f"{least if least == most else f'{least} to {most}'} of the CPU time in {plural(len(shares), 'window')}"
         )
     if not told:
         return "not counted" if windows else "not counted: no window was measured"
@@ -180,17 +184,14 @@ def under_load_words(fork: Fork) -> str:
     ]
     if all((served.threads_started or 0) >= served.begun for _, served in told):
         parts[-1] += ", each on a new one"
-    parts.append(_of_driver([window for window, _ in told]))
+    sent = [window.load.sent for window, _ in told]
+    answers = sum(window.load.completed for window, _ in told)
+    parts.append(
+        f"the driver had {answers:,} answers" if None in sent else f"the driver sent {sum(filter(None, sent)):,}"
+    )
     if len(told) < len(windows):
         parts.append(f"in {len(windows) - len(told)} more the server could not be asked")
     return "; ".join(parts)
-
-
-def _of_driver(windows: list[Window]) -> str:
-    sent = [window.load.sent for window in windows]
-    if None in sent:
-        return f"the driver had {sum(window.load.completed for window in windows):,} answers"
-    return f"the driver sent {sum(filter(None, sent)):,}"
 
 
 def outside_words(proof: OutsideProof) -> str:
@@ -208,6 +209,109 @@ def outside_words(proof: OutsideProof) -> str:
     )
 
 
-def share_words(shares: list[float]) -> str:
-    low, high = per_cent(min(shares)), per_cent(max(shares))
-    return low if low == high else f"{low} to {high}"
+def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
+    program, result = fork.program, fork.result
+    told, known = details_of(result) if result else Details(), measurands(result)
+    yield from (Prose(one.words, css="outcome") for one in endings((fork,)))
+    if figures := [_figure(one, known[one.metric]) for one in fork.readings if one.metric in known]:
+        heads = columns("Figure", "Measured#", "Expected#", "Measured|/ expected#")
+        yield from (Prose(heading="Figures"), DataTable(f"Figures of fork {fork.fork}", heads, figures, "wrap"))
+    if expected := expectation_of(fork):
+        yield FactList((Fact(*expected),), "expected")
+    if told.facts:
+        yield FactList(told.facts)
+    if told.distributions:
+        heads = columns("In ms", "count#", "least#", *(f"p{name}#" for name in _PERCENTILES), "most#")
+        rows: list[tuple[Cell, ...]] = []
+        for name, one in told.distributions:
+            values_us = (one["min_us"], *(one["percentiles_us"].get(each) for each in _PERCENTILES), one["max_us"])
+            shown = (milliseconds(value_us, why="the program does not say") for value_us in values_us)
+            rows.append((name, count(one["count"]), *shown))
+        table = DataTable(f"Distributions of fork {fork.fork}", heads, rows, "wrap")
+        yield from (Prose(heading="Distributions"), table)
+    for title, section in told.sections:
+        yield from (Prose(heading=title), FactList(section))
+    if note := pinned_words(result) if result else None:
+        yield Prose(note, "Pinned threads")
+        yield from pinned_stacks((fork,))[1]
+    if program and program.remote:
+        yield from (Prose(heading="Remote system"), FactList(remote_facts(program.remote)))
+    yield from (Prose(heading="How it ran"), FactList(_how_it_ran(fork, run)))
+    if program and program.host:
+        yield Disclosure("The host during the fork", (FactList(tuple(_pressure(program, program.host))),))
+    if result:
+        yield Disclosure("The JVM", (FactList(_vm_facts(result.vm)),))
+        yield Disclosure("The request as the program reports it", (Pre(facts.pretty_json(result.asked)),))
+
+
+def _figure(one: WindowReading, metric: Measurand) -> tuple[Cell, ...]:
+    """Its value, what is expected, and the ratio."""
+    expected = ratio = missing("nothing is expected of this figure")
+    if one.expected is not None:
+        expected, ratio = Figure(amount(one.expected, metric.unit), one.expected), missing("0 is expected")
+        if one.expected != 0:
+            ratio = Figure(digits(one.value / one.expected, 3), one.value / one.expected)
+    return titled(metric.title, metric.unit), Figure(amount(one.value, metric.unit), one.value), expected, ratio
+
+
+def _how_it_ran(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
+    confinement = fork.confinement
+    cpus = f"program {facts.ranges(confinement.sut_cpus)}"
+    if confinement.remote_cpus:
+        together = "they share CPUs" if set(confinement.remote_cpus) & set(confinement.sut_cpus) else "no CPU in common"
+        cpus += f", remote system {facts.ranges(confinement.remote_cpus)}: {together}"
+    return (
+        *facts.place_facts(fork, run, cpus),
+        Fact("CPU speed", speed_words(fork), "of serial work on one of its CPUs, before and after"),
+        *(Fact("Compromise", compromise) for compromise in confinement.compromises),
+        *facts.limited(fork),
+        *(Fact("Limit that was hit", outcome.message) for outcome in fork.outcomes),
+    )
+
+
+def _pressure(program: ProgramWindow, host: Pressure) -> Iterator[Fact]:
+    span = program.result.measured_span if program.result else None
+    if span is None or program.host_span_s is None:
+        why = "including start and warm-up: it reported no measured span"
+        yield Fact("Watched", "all of the program’s life", why)
+    else:
+        yield Fact(
+            "Watched",
+            f"{digits(program.host_span_s, 3)} s around the {digits(span.duration_s, 3)} s that it measured",
+            "from the last reading before them to the first after them, and for half a second at least",
+        )
+    yield Fact("Steal", share(host.steal_share).text, "time that the hypervisor gave to others")
+    yield Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of all CPUs: busy, and no part of the experiment")
+    yield Fact("CPU pressure", share(host.psi_cpu_some_share).text, "of the time a task waited for a CPU")
+    if host.throttled_share is not None:
+        yield Fact("Throttled", share(host.throttled_share).text, "by the CPU quota of a cgroup")
+    if host.swapped_bytes_per_s is not None:
+        yield Fact("Swapped", f"{digits(host.swapped_bytes_per_s, 3)} bytes/s")
+    for name, seconds in (("Clock stepped", host.clock_step_s), ("Suspended", host.suspended_s)):
+        if seconds:
+            yield Fact(name, f"{digits(seconds, 3)} s")
+
+
+def _vm_facts(vm: VmFacts) -> tuple[Fact, ...]:
+    return (
+        Fact("JVM", f"{vm.name}, {vm.vm_version}, {vm.vendor}"),
+        Fact("Java", vm.java_version),
+        Fact("Options", " ".join(vm.options) or "none"),
+        Fact("CPUs that it sees", f"{vm.processors}"),
+        Fact("Heap", f"at most {digits(vm.max_heap_bytes / _MIB, 3)} MiB; {', '.join(vm.collectors)}"),
+        Fact("Kernel", f"{vm.kernel}, {vm.arch}"),
+    )
+
+
+def remote_facts(remote: RemoteStats) -> tuple[Fact, ...]:
+    faults = remote.faults.status_500 + remote.faults.close + remote.faults.never
+    late = remote.lateness.percentiles_us.get("99") if remote.lateness else None
+    return (
+        Fact(
+            "Requests",
+            f"{remote.answered:,} answered, {remote.in_flight_peak:,} at once, {remote.abandoned:,} abandoned by the "
+            f"caller, {remote.refused:,} refused, {faults:,} faults that were ordered",
+        ),
+        Fact("Answered late by", f"{milliseconds(late, why='').text} ms (p99)" if late is not None else "not recorded"),
+        Fact("CPU", f"{digits(remote.cpu_s, 3)} s"),
+    )

@@ -30,7 +30,6 @@ from jdkmatrix.report.blocks.kinds import (
 )
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow, columns
 from jdkmatrix.report.cell_page.forks import fork_section
-from jdkmatrix.report.cell_page.programs import ending_blocks
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import sentence, worth_reporting
 from jdkmatrix.report.cells.shown import (
@@ -47,7 +46,7 @@ from jdkmatrix.report.cells.shown import (
     state_badge,
 )
 from jdkmatrix.report.cells.slices import experiment_of
-from jdkmatrix.report.experiments.words import ended, given, spread_figure
+from jdkmatrix.report.experiments.words import ended, endings, given, spread_figure
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import Figure, missing
@@ -83,21 +82,27 @@ def cell_page(
 ) -> WebPage:
     """`record`: of the cell, with all details; `root` leads to the site's folder."""
     key, run = record.key, judged.run
-    lede: tuple[PageBlock, ...]
     above: tuple[PageBlock, ...]
     if cell.is_program:
         title = f"{key.workload}, {key.executor} on {key.jdk}"
         where, load = f"Without a server, {program_condition(key)}", given(cell).words()
         cells, work = ("All experiments", "../index.html#experiments"), "Work per task"
-        note = "Medians over the usable forks; beneath them the minimum and the maximum." if cell.spreads else None
-        lede = (*ending_blocks(record.forks), *_tiles(tuple(_spread_tiles(cell)), note))
+        tiles, note = tuple(map(_spread_tile, cell.spreads)), None
+        if cell.spreads:
+            note = "Medians over the usable forks; beneath them the minimum and the maximum."
         above = (_asked(record), *_arms(cell, judged))
     else:
         shown = ShownCell(key, cell, judged.judgements)
         title = f"{key.executor} on {key.jdk}"
         where, load = f"{served_words(key)}, {condition(key.cpus, key.task)}", driven(cell.kind.words(), cell.driver)
         cells, work = ("All cells", "../index.html#cells"), "Task duration"
-        lede = _tiles(_figure_tiles(shown, cell), _latency_note(cell))
+        tiles, note = _figure_tiles(shown, cell), None
+        if cell.latency:
+            note = (
+                f"Latency is {KIND_WORDS[cell.latency.kind]}, all usable forks together; beneath it is the 95 % "
+                "interval of the geometric mean of the forks’ own percentiles. One fork with a long tail can move the "
+                "figure outside it."
+            )
         above = (*_siblings(shown, judged), *_against(shown, cell))
     forks = [fork_section(fork, cell, record, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks]
     attempts = tuple(_attempts(record, run, logs))
@@ -107,7 +112,11 @@ def cell_page(
         tab=f"{title} · {where}",
         heading=joined(title, " ", state_badge(cell)),
         summary=f"{where}. {capitalised(load)}.",
-        lede=lede,
+        lede=(
+            *(Prose(one.words, css="outcome") for one in (endings(record.forks) if cell.is_program else ())),
+            *([Tiles(tiles)] if tiles else []),
+            *([Prose(note)] if note else []),
+        ),
         blocks=(*above, *forks, _parts(record, run, work, links)),
         root=root,
         up="../index.html",
@@ -121,29 +130,15 @@ def cell_page(
     )
 
 
-def _tiles(tiles: Sequence[Tile], note: str | None) -> tuple[PageBlock, ...]:
-    return (*([Tiles(tiles)] if tiles else []), *([Prose(note)] if note else []))
-
-
 def _unit(spread: Spread) -> str:
     return "per second" if spread.unit == "1/s" else spread.unit
 
 
-def _spread_tiles(cell: CellStats) -> Iterator[Tile]:
-    """Each says beneath what it rests on."""
-    for spread in cell.spreads:
-        figure = spread_figure(spread)
-        under = ", ".join(filter(None, (figure.under, plural(spread.forks, "fork"))))
-        yield Tile(spread.title, replace(figure, under=under), _unit(spread))
-
-
-def _latency_note(cell: CellStats) -> str | None:
-    if cell.latency is None:
-        return None
-    return (
-        f"Latency is {KIND_WORDS[cell.latency.kind]}, all usable forks together; beneath it is the 95 % interval of "
-        "the geometric mean of the forks’ own percentiles. One fork with a long tail can move the figure outside it."
-    )
+def _spread_tile(spread: Spread) -> Tile:
+    """It says beneath what it rests on."""
+    figure = spread_figure(spread)
+    under = ", ".join(filter(None, (figure.under, plural(spread.forks, "fork"))))
+    return Tile(spread.title, replace(figure, under=under), _unit(spread))
 
 
 def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
@@ -181,11 +176,11 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
 
 def _asked(record: CellRecord) -> Section:
     """Its table of matrix.toml, less what is not set."""
-    values = {name: value for name, value in record.parameters.items() if value is not None}
     kind = experiment_of(record.parameters)
     asked = [
         Fact(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in values.items()
+        for name, value in record.parameters.items()
+        if value is not None
     ]
     return Section("asked", "What was asked", (FactList(asked),), BY_NAME[kind].PAGE.introduction if kind else "")
 
@@ -201,20 +196,18 @@ def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
         leading = spread_figure(peer.spreads[0]) if peer and peer.spreads else missing("no fork can be used")
         return leading, joined(*(ended(peer.record.forks) if peer else ()))
 
-    heads = columns("Arm", f"{name}#", "Outcome~")
-    yield from _peers(cell.key, cells, heads, row)
+    return _peers(cell.key, cells, columns("Arm", f"{name}#", "Outcome~"), row)
 
 
 def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
     """Every executor."""
     kind = KIND_SHORT[shown.cell.latency.kind] if shown.cell and shown.cell.latency else ""
-    figures = (RATE, CPU_COST, P99_LATENCY)
+    heads = (Column("Executor", head=True), RATE.column(), CPU_COST.column(), P99_LATENCY.column(kind))
 
     def row(key: CellKey, peer: CellStats | None) -> Sequence[Cell]:
-        return [one.of(replace(shown, key=key, cell=peer)) for one in figures]
+        return [one.of(replace(shown, key=key, cell=peer)) for one in (RATE, CPU_COST, P99_LATENCY)]
 
-    heads = (Column("Executor", head=True), *(one.column(kind if one is P99_LATENCY else "") for one in figures))
-    yield from _peers(shown.key, judged.cells, heads, row)
+    return _peers(shown.key, judged.cells, heads, row)
 
 
 def _peers(
@@ -275,16 +268,15 @@ def _parts(record: CellRecord, run: RunRecord, work: str, links: CellLinks) -> S
     done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else "none"
     digest = Fact("Identity", element("span", record.identity.digest, css="digest"))
     blocks: list[PageBlock] = [FactList((*(facts.jdk_facts(jdk) if jdk else ()), Fact(work, done), digest))]
-    blocks += facts.jdk_details(jdk) if jdk else ()
+    if reports := facts.reports_of_itself(jdk) if jdk else ():
+        blocks.append(Disclosure("What the JDK reports about itself", tuple(map(Pre, reports))))
     if flags:
         table = DataTable("Final flags", columns("Flag", "Value"), flags)
         blocks.append(Disclosure(f"Final flags of the JVM that are not at their default ({len(flags)})", (table,)))
+    decides = "Everything that decides the result (the inputs of the identity)"
     blocks += [
         Disclosure("Host", (FactList(facts.host_facts(run.latest_session.host)),)),
-        Disclosure(
-            "Everything that decides the result (the inputs of the identity)",
-            (Pre(facts.pretty_json(record.identity.inputs)),),
-        ),
+        Disclosure(decides, (Pre(facts.pretty_json(record.identity.inputs)),)),
         Prose(say("record", links=links)),
     ]
     return Section("parts", "What it ran with", blocks)

@@ -1,17 +1,30 @@
-"""The answer first: what one workload and load says about virtual threads, JDK by JDK, in sentences. Pure."""
+"""One workload under one load: the answer first, what it says about virtual threads, JDK by JDK, in sentences; then
+heat maps and charts. Pure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import reference, tuning_of
 from jdkmatrix.domain.quantities import wait_words
-from jdkmatrix.figures.metrics import Metric
-from jdkmatrix.report.blocks.kinds import AnswerBox
+from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics_of
+from jdkmatrix.loads.kinds import kind_of, loads_words
+from jdkmatrix.report.blocks.inline import Wording, element, file_stem, fill, joined, say, swatch
+from jdkmatrix.report.blocks.kinds import (
+    AnswerBox,
+    AnswerBoxes,
+    Charts,
+    ColourScale,
+    Container,
+    PageBlock,
+    Prose,
+    Section,
+)
 from jdkmatrix.report.cells.advice import more_switches
+from jdkmatrix.report.cells.heat import heat_map, legend, mapped, scorecard
 from jdkmatrix.report.cells.judgements import (
     JudgedOutcomes,
     Judgements,
@@ -21,18 +34,24 @@ from jdkmatrix.report.cells.judgements import (
     sentence,
     worth_reporting,
 )
-from jdkmatrix.report.cells.shown import paired_words
-from jdkmatrix.report.cells.slices import Pair, Slice
+from jdkmatrix.report.cells.shown import KIND_WORDS, paired_words
+from jdkmatrix.report.cells.slices import Pair, Slice, slices
+from jdkmatrix.report.run_page.charts import ChartPlace, bar_charts, latency_charts
+from jdkmatrix.report.run_page.over_rate import remarks, search_charts, steps_charts
+from jdkmatrix.report.run_page.over_time import became, memory_charts, ramp_charts, readings_words
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import (
     PairFinding,
+    capitalised,
     change,
     condition,
+    driven,
     finding,
     marked_interval,
     not_judged_words,
     possible_words,
     ratio_sentence,
+    served_words,
 )
 from jdkmatrix.stats.verdicts import Judged
 
@@ -45,30 +64,20 @@ def answers(
     return tuple(_answer(judgements, piece, metrics, jdk, tuple(seen.get(jdk, ()))) for jdk in piece.jdks)
 
 
-def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> tuple[tuple[str, str], ...]:
-    """A measurement beside the leading figure that may be why one of the two is behind."""
+def _behind(judgements: Judgements, piece: Slice, metric: Metric, key: CellKey) -> Iterator[tuple[str, str]]:
+    """Beside the leading figure of a cell: a measurement that may be why one of the two is behind, and the gain of each
+    tuning."""
     judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
     found = finding(judged, metric) if judged else None
-    if compared is None or found not in (PairFinding.BETTER, PairFinding.WORSE):
-        return ()
-    arms = (compared.base, compared.cell) if found is PairFinding.BETTER else (compared.cell, compared.base)
-    switches = more_switches(*arms)
-    if switches is None:
-        return ()
-    told = ", ".join(f"{text} with {arm.key.executor}" for text, arm in zip(switches, arms, strict=True))
-    return (("A likely cause", f"context switches per request: {told}."),)
-
-
-def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> tuple[tuple[str, str], ...]:
-    """The gain of each tuning in the leading figure."""
-    return tuple(
-        (key.executor, ratio_sentence(metric, one, key.executor, reference(key.executor, key.server)))
-        for key in piece.keys
-        if key.jdk == jdk
-        and tuning_of(key.executor)
-        and key.executor != piece.pair.numerator
-        and (one := judgements.of(metric, key))
-    )
+    if compared and found in (PairFinding.BETTER, PairFinding.WORSE):
+        arms = (compared.base, compared.cell) if found is PairFinding.BETTER else (compared.cell, compared.base)
+        if switches := more_switches(*arms):
+            told = ", ".join(f"{text} with {arm.key.executor}" for text, arm in zip(switches, arms, strict=True))
+            yield "A likely cause", f"context switches per request: {told}."
+    for tuned in piece.keys:
+        executor, one = tuned.executor, judgements.of(metric, tuned)
+        if one and tuned.jdk == key.jdk and tuning_of(executor) and executor != piece.pair.numerator:
+            yield executor, ratio_sentence(metric, one, executor, reference(executor, tuned.server))
 
 
 def _answer(
@@ -80,8 +89,7 @@ def _answer(
     outcomes = {key: outcome for key in keys if (outcome := judgements.outcomes(key))}
     told = [(metric, by_key) for metric, by_key in judged if by_key]
     news = {key: outcome for key, outcome in outcomes.items() if worth_reporting(outcome)}
-    single = len(keys) == 1 and bool(metrics)
-    behind = (*_cause(judgements, metrics[0], keys[0]), *_tuned(judgements, piece, metrics[0], jdk)) if single else ()
+    behind = [*_behind(judgements, piece, metrics[0], keys[0])] if len(keys) == 1 and metrics else []
     if not told and not news:
         nothing = f"No block has both {pair.numerator} and {pair.base} usable."
         lead = jdk if seen else f"{jdk}: no answer"
@@ -112,7 +120,7 @@ def _crossovers(
 
     def found(key: CellKey) -> PairFinding | None:
         told = outcomes.get(key)
-        if told is not None and told.differs:
+        if told and told.differs:
             return finding_of(told)
         metric, by_key = judged[0]
         return finding(by_key[key], metric) if key in by_key else None
@@ -135,23 +143,17 @@ def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedO
         if ahead is None:
             return f"{pair.numerator} {against(outcomes)} with {pair.base}, {found.value}"
         return f"{ahead[0]} ahead of {ahead[1]}: {pair.numerator} {against(outcomes)}"
-    return _verdict(pair, *judged[0])
-
-
-def _verdict(pair: Pair, metric: Metric, judged: Judged) -> str:
-    found = finding(judged, metric)
-    if found is PairFinding.NOT_JUDGED:
-        return f"{metric.name} not judged: {not_judged_words(judged, *pair)}"
-    if found is PairFinding.NO_EVIDENCE_YET:
-        return f"no evidence yet of a difference in {metric.name}"
-    if found is PairFinding.CANNOT_TELL:
-        return f"cannot tell about {metric.name}: {possible_words(judged)}"
-    if found is PairFinding.NO_DIFFERENCE_SEEN:
-        return f"no difference seen in {metric.name}"
-    if found is PairFinding.ONE_BLOCK:
-        return "one block measured, a hint only"
+    metric, leading = judged[0]
+    found = finding(leading, metric)
     better, worse = pair if found is PairFinding.BETTER else pair[::-1]
-    return f"{better} ahead of {worse} in {metric.name}"
+    undecided = {
+        PairFinding.NOT_JUDGED: f"{metric.name} not judged: {not_judged_words(leading, *pair)}",
+        PairFinding.NO_EVIDENCE_YET: f"no evidence yet of a difference in {metric.name}",
+        PairFinding.CANNOT_TELL: f"cannot tell about {metric.name}: {possible_words(leading)}",
+        PairFinding.NO_DIFFERENCE_SEEN: f"no difference seen in {metric.name}",
+        PairFinding.ONE_BLOCK: "one block measured, a hint only",
+    }
+    return undecided.get(found, f"{better} ahead of {worse} in {metric.name}")
 
 
 def _counts(pair: Pair, findings: Sequence[PairFinding], conditions: int) -> str:
@@ -186,10 +188,6 @@ def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tup
     return widest.question.title, f"{counts}. The largest difference: {largest}, with {condition(key.cpus, key.task)}."
 
 
-_OPEN = (
-    *(PairFinding.NO_EVIDENCE_YET, PairFinding.NO_DIFFERENCE_SEEN, PairFinding.CANNOT_TELL),
-    *(PairFinding.ONE_BLOCK, PairFinding.TOO_FEW_FORKS),
-)
 _Findings = Mapping[int, PairFinding | None]  # by delay in µs; None where there is no pair
 
 
@@ -202,11 +200,9 @@ def ahead_from_us(findings: _Findings) -> int | None:
 def crossover_sentence(findings: _Findings, numerator: str, denominator: str) -> str:
     """Speaks of the delays that were measured, and of none between them."""
     waits, since = sorted(findings), ahead_from_us(findings)
-
-    def at(*wanted: PairFinding | None) -> list[int]:
-        return [wait_us for wait_us in waits if findings[wait_us] in wanted]
-
-    ahead, behind = at(PairFinding.BETTER), at(PairFinding.WORSE)
+    ahead = [wait_us for wait_us in waits if findings[wait_us] is PairFinding.BETTER]
+    behind = [wait_us for wait_us in waits if findings[wait_us] is PairFinding.WORSE]
+    unjudged = [wait_us for wait_us in waits if findings[wait_us] in (PairFinding.NOT_JUDGED, None)]
     if since == waits[0]:
         words = f"{numerator} is ahead at every delay that was measured"
     elif since is not None:
@@ -219,9 +215,9 @@ def crossover_sentence(findings: _Findings, numerator: str, denominator: str) ->
     parts = [words]
     if behind:
         parts.append(f"{denominator} is ahead at {_delays(behind)}")
-    if open_ := at(*_OPEN):
+    if open_ := [wait_us for wait_us in waits if wait_us not in (*ahead, *behind, *unjudged)]:
         parts.append(f"nothing is shown at {_delays(open_)}")
-    if unjudged := at(PairFinding.NOT_JUDGED, None):
+    if unjudged:
         parts.append(f"no verdict at {_delays(unjudged)}")
     return f"{'; '.join(parts)}. Measured: {_delays(waits)}."
 
@@ -229,3 +225,107 @@ def crossover_sentence(findings: _Findings, numerator: str, denominator: str) ->
 def _delays(waits_us: Sequence[int]) -> str:
     words = [wait_words(wait_us) if wait_us else "0 ms" for wait_us in waits_us]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+_LATENCIES_MAX = 8  # charts that stand unfolded
+
+
+def sections(judgements: Judgements) -> tuple[Section, ...]:
+    return tuple(
+        _section(f"s{number}", piece, judgements) for number, piece in enumerate(slices(judgements.cells), start=1)
+    )
+
+
+def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
+    load = piece.first_load
+    metrics = metrics_of(load) if load else ()
+    seen: dict[str, list[tuple[str, str]]] = {}
+    for cell in piece.in_order(piece.cells):
+        for words in (*became(cell), *(f"{remark}." for remark in remarks(cell))):
+            seen.setdefault(cell.key.jdk, []).append((cell.key.executor, words))
+    served = served_words(piece.keys[0])
+    words = "no cell of this load has been measured"
+    if piece.cells:
+        words = driven(loads_words([cell.load for cell in piece.cells]), piece.driver)
+        words += f"; {piece.single}" if piece.single else ""
+    figures = tuple(_figures(prefix, piece))
+    shown = any(group.title in ("Throughput", *_OF_LOADS) for group in figures)
+    return Section(
+        id=f"{prefix}-{file_stem(piece.keys[0].served)}-{file_stem(piece.keys[0].load)}",
+        title=joined(f"{served} ", element("span", "under", css="under"), f" {piece.keys[0].load}"),
+        words=words,
+        blocks=(
+            AnswerBoxes(answers(judgements, piece, metrics, seen)),
+            *_maps(piece, judgements, metrics),
+            *figures,
+            *(() if shown else (Prose(say("no_usable_fork")),)),
+        ),
+    )
+
+
+def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> Iterator[PageBlock]:
+    """A map for each JDK, or one of all JDKs where there is one condition only."""
+    pair, of, single = piece.pair, f"{served_words(piece.keys[0])} under {piece.keys[0].load}", piece.single
+    figures = mapped(judgements, piece, metrics)
+    by_jdk = {
+        jdk: tuple(heat_map(judgements, figure, piece, jdk, f"{jdk}, {of}") for figure in figures)
+        for jdk in (() if single else piece.jdks)
+    }
+    if single:
+        by_jdk[""] = (scorecard(judgements, figures, piece, of),)
+    # Without a single ratio there is nothing to colour: the answers say why.
+    if any(cell.href for maps in by_jdk.values() for one in maps for _, row in one.rows for cell in row):
+        paired = "Every ratio is paired within blocks and shown with its 95 % interval."
+        rows = "" if single else "Rows: CPUs of the server; columns: the task. "
+        yield Prose(f"{rows}{paired}", pair.words)
+        for jdk, maps in by_jdk.items():
+            if single:
+                yield Container(maps, "score")
+            else:
+                beside = [Container((Prose(heading=one.title, level=5), one)) for one in maps]
+                yield Container((Prose(heading=jdk, level=4), Container(beside, "heats")), "jdk-heat")
+        yield ColourScale(legend(), f"{pair.base} better", f"{pair.numerator} better")
+        yield Prose(say("colours", relevant=f"{judgements.cells.relevant * 100:g} %"))
+    elif not {*pair} <= {*piece.executors}:
+        yield Prose(f"No heat map: it compares {pair.numerator} with {pair.base}, and one is not in this run.")
+
+
+_OF_LOADS = ("What was asked for", "Throughput over offered load", "Where the memory is")  # the first of their charts
+
+
+def _figures(prefix: str, piece: Slice) -> Iterator[Charts]:
+    measured = {cell.key.executor for cell in piece.cells}
+    lines = tuple(joined(swatch(slot), name) for slot, name in enumerate(piece.order) if name in measured)
+    filled = tuple(joined(fill(f"e{slot % 8}"), name) for slot, name in enumerate(piece.order) if name in measured)
+    css = f"by-{min(len(piece.jdks), 3)}"
+    load = piece.first_load
+    shares = len(piece.tasks) > 1
+
+    def place(name: str) -> ChartPlace:
+        return ChartPlace(f"{prefix}-{name}", piece, lines, css)
+
+    def bars(name: str, title: str, metric: Metric, axis: str, words: Wording) -> Iterator[Charts]:
+        if charts := bar_charts(place(name), metric, axis):
+            yield Charts(title, words, charts, filled, css, repeats=True)
+
+    rps = "requests per second"
+    yield from bars("capacity", "Rate held", CAPACITY, rps, say("rate_held", shares=shares))
+    yield from search_charts(place("search"))
+    yield from steps_charts(place("steps"))
+    yield from ramp_charts(place("ramp"))
+    yield from memory_charts(place("memory"))
+    of = kind_of(load).throughput_of if load else None
+    yield from bars("throughput", "Throughput", THROUGHPUT, rps, say("throughput", of=of, shares=shares))
+    cost = say("cpu_cost", scope=cpu_scope(piece), shares=shares)
+    yield from bars("cpu", "CPU per request", CPU, "CPU µs per request", cost)
+    pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
+    if latency := latency_charts(place("latency"), pools):
+        kinds = "; ".join(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
+        words = f"{capitalised(kinds)}. All usable forks of a cell together; both axes are logarithmic."
+        yield Charts("Latency by percentile", words, latency, lines, css, unfolded_max=_LATENCIES_MAX)
+
+
+def cpu_scope(piece: Slice) -> str | None:
+    """Which part of the load CPU per request is of, and what it leaves out."""
+    load = piece.first_load
+    return " ".join(filter(None, (kind_of(load).cpu_scope if load else None, readings_words(piece)))) or None

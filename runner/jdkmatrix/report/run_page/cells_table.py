@@ -1,18 +1,25 @@
-"""The table of all cells of a run: a row for each, with the axes that vary and every figure. Pure."""
+"""The cells of a run: a table with a row for each, of the axes that vary and every figure; and what is not ok, and why:
+cells, with a line for each fork, and files. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.figures.metrics import CAPACITY
-from jdkmatrix.report.blocks.inline import badge, joined, say, small
-from jdkmatrix.report.blocks.kinds import Prose, Section
+from jdkmatrix.figures.unsteady import COMPILING, why_not_steady
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.run import RunRecord
+from jdkmatrix.records.windows import Window
+from jdkmatrix.report.blocks.inline import badge, element, joined, say, small
+from jdkmatrix.report.blocks.kinds import PageBlock, Prose, Section, Trouble, Troubles
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Filter, Sorted, TableRow
-from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.judgements import worth_reporting
 from jdkmatrix.report.cells.shown import (
     CPU_COST,
@@ -30,8 +37,9 @@ from jdkmatrix.report.cells.shown import (
     state_badge,
 )
 from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.facts import ranges
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import State, delay_of, tasks_of
+from jdkmatrix.report.words.sentences import State, cell_words, delay_of, tasks_of, without_log_prefix
 
 _BEFORE = ("workload", "server", "jdk")  # the executor
 _BEHIND = ("cpus", "burn_us", "wait_us", "load", "driver")
@@ -51,10 +59,10 @@ def cells_section(judged: JudgedRun) -> Section:
     if "uncorrected" in kinds:
         service = f"Percentiles {'' if kind else 'of closed loops '}are {KIND_WORDS['uncorrected']}."
     listed: list[tuple[Column, Callable[[ShownCell], Cell]]] = [
-        *(_axis(axis) for axis in _BEFORE if axis in varying),
+        *((axis_column(axis), partial(_axis, axis=axis)) for axis in _BEFORE if axis in varying),
         (Column("Executor", head=True), lambda one: named(one.key.executor, cells.order, one.href)),
         (Column(joined("Status ", small("usable forks"))), _status),
-        *(_axis(axis) for axis in _BEHIND if axis in varying),
+        *((axis_column(axis), partial(_axis, axis=axis)) for axis in _BEHIND if axis in varying),
         *((one.column(kind if one in PERCENTILES else ""), one.of) for one in _figures(judged, shown)),
     ]
     axes = [(axis, Markup(axis_column(axis).title).striptags(), _values(axis, shown)) for axis in varying]
@@ -62,7 +70,13 @@ def cells_section(judged: JudgedRun) -> Section:
     table = DataTable(
         label="Table of cells",
         columns=tuple(column for column, _ in listed),
-        rows=[TableRow([of(one) for _, of in listed], data=_data(one)) for one in shown],
+        rows=[
+            TableRow(
+                [of(one) for _, of in listed],
+                data=(*((axis, str(one.axis(axis))) for axis in (*AXES, "driver")), ("status", one.state.value)),
+            )
+            for one in shown
+        ],
         id="cells-table",
         sortable=True,
         tall=True,
@@ -80,7 +94,7 @@ def _values(axis: str, shown: Iterable[ShownCell]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(one.axis(axis)) for one in shown))
 
 
-def _constant_words(shown: Sequence[ShownCell], varying: Collection[str]) -> str:
+def _constant_words(shown: Sequence[ShownCell], varying: Sequence[str]) -> str:
     """All that cells share, so that the table need not repeat it."""
     if not shown:
         return ""
@@ -97,7 +111,7 @@ def _constant_words(shown: Sequence[ShownCell], varying: Collection[str]) -> str
 def _figures(judged: JudgedRun, shown: Sequence[ShownCell]) -> tuple[FigureColumn, ...]:
     """Where one load asks forks a question it stands in the head, else each figure's tooltip says it; there is none
     where every fork did what it was to do."""
-    titles = {one.cell.question.title for one in shown if one.cell and _is_news(one, one.cell)}
+    titles = {one.cell.question.title for one in shown if one.cell and one.cell.question.in_tables and _is_news(one)}
     asked = next(iter(titles)) if len(titles) == 1 else "Did as asked"
     return (
         *((FigureColumn(asked, "forks", lambda one: one.outcome),) if titles else ()),
@@ -110,25 +124,130 @@ def _figures(judged: JudgedRun, shown: Sequence[ShownCell]) -> tuple[FigureColum
     )
 
 
-def _is_news(one: ShownCell, cell: CellStats) -> bool:
+def _is_news(one: ShownCell) -> bool:
     judged = one.judgements.outcomes(one.key)
-    told = (judged is not None and worth_reporting(judged)) or (cell.attained.no > 0 and not cell.question.is_sought)
-    return told and cell.question.in_tables
+    return (judged is not None and worth_reporting(judged)) or one.outcome.amber
 
 
-def _axis(axis: str) -> tuple[Column, Callable[[ShownCell], Cell]]:
-    def value(one: ShownCell) -> Cell:
-        found = one.axis(axis)
-        return Figure(str(found), found) if isinstance(found, int) else found or MISSING
-
-    return axis_column(axis), value
+def _axis(one: ShownCell, axis: str) -> Cell:
+    value = one.axis(axis)
+    return Figure(str(value), value) if isinstance(value, int) else value or MISSING
 
 
 def _status(one: ShownCell) -> Cell:
-    number = f'<small title="usable forks of those that were planned">{one.forks}</small>'
-    number = number if one.state_text == one.state.value else ""
-    return Sorted(state_badge(one.cell) + Markup(f" {number}"), f"{one.state.value} {one.forks}")
+    number = element("small", one.forks, title="usable forks of those that were planned")
+    shown = joined(state_badge(one.cell), " ", number if one.state_text == one.state.value else "")
+    return Sorted(shown, f"{one.state.value} {one.forks}")
 
 
-def _data(one: ShownCell) -> tuple[tuple[str, str], ...]:
-    return (*((axis, str(one.axis(axis))) for axis in (*AXES, "driver")), ("status", one.state.value))
+_NO_REASON = "no reason was recorded"
+_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+
+
+def fork_lines(forks: Iterable[Fork], *, shortfalls: bool) -> tuple[str, ...]:
+    """Why forks are not simply ok, and which windows they lost; those of which the same is to be told, together.
+    `shortfalls`: also what the server did not do in usable forks."""
+    told: dict[str, list[int]] = {}
+    for fork in forks:
+        if line := "; ".join(_parts(fork, shortfalls=shortfalls or not fork.usable)):
+            told.setdefault(line, []).append(fork.fork)
+    return tuple(_of_forks(some, line) for line, some in told.items())
+
+
+def _of_forks(numbers: Sequence[int], words: str) -> str:
+    return f"{'fork' if len(numbers) == 1 else 'forks'} {ranges(numbers)}: {words}"
+
+
+def _parts(fork: Fork, *, shortfalls: bool) -> Iterable[str]:
+    windows = fork.windows
+    lost = {(reason.code, reason.message) for window in windows for reason in window.reasons}
+    if own := [reason for reason in fork.reasons if (reason.code, reason.message) not in lost]:
+        yield from merged(_message(reason, fork) for reason in own)
+    if spoilt := [window for window in windows if window.reasons]:
+        messages = merged(reason.message for window in spoilt for reason in window.reasons)
+        yield f"{_named(fork, spoilt)} lost: {'; '.join(messages)}"
+    short = [window for window in windows if window.shortfalls]
+    if shortfalls and short:
+        messages = merged(reason.message for window in short for reason in window.shortfalls)
+        which = f"{_named(fork, short)}: " if len(windows) > 1 else ""
+        yield f"{which}{'; '.join(messages)}"
+
+
+def _message(reason: Reason, fork: Fork) -> str:
+    """In the words of today, where the record has what it was said of."""
+    warmup = fork.warmup
+    if reason.code == "not-steady" and warmup is not None and not all(series.warm for series in warmup.series):
+        return why_not_steady(warmup, compiling=COMPILING in reason.message)
+    return without_log_prefix(reason.message)
+
+
+def _named(fork: Fork, some: Sequence[Window]) -> str:
+    """ "windows 3, 10 of 10"."""
+    noun = f"{'round' if fork.together else 'window'}{'' if len(some) == 1 else 's'}"
+    numbers = ranges(window.index for window in some).replace(",", ", ")
+    return f"{noun} {numbers} of {len(fork.windows)}"
+
+
+def merged(messages: Iterable[str]) -> list[str]:
+    """Those that differ in numbers only become one, with the least and the most of each: "used 9.1 to 41.0 % of"."""
+    return [words for words, _ in alike((message, 0) for message in messages)]
+
+
+def alike(told: Iterable[tuple[str, int]]) -> list[tuple[str, list[int]]]:
+    """Like `merged`, each with the forks of which it is told."""
+    found: dict[str, tuple[list[list[str]], list[int]]] = {}
+    for message, fork in told:
+        numbers, forks = found.setdefault(_NUMBER.sub("0", message), ([], []))
+        numbers.append(_NUMBER.findall(message))
+        forks.append(fork)
+    return [(_filled(words, zip(*numbers, strict=True)), forks) for words, (numbers, forks) in found.items()]
+
+
+def _filled(words: str, columns: Iterable[Sequence[str]]) -> str:
+    numbers = (sorted(set(column), key=lambda text: float(text.replace(",", ""))) for column in columns)
+    ends = (some[0] if len(some) == 1 else f"{some[0]} to {some[-1]}" for some in numbers)
+    return re.sub(r"(?<=[0-9])%", " %", _NUMBER.sub(lambda _: next(ends), words))
+
+
+def troubles_section(judged: JudgedRun) -> Iterator[Section]:
+    run, loaded = judged.run, judged.loaded
+    shown = (one for cells in (judged.cells, judged.experiments) for one in shown_cells(cells, judged.judgements))
+    of_cells = (*(trouble for one in shown if (trouble := _trouble(one, run))),)
+    not_testable = (Trouble(cell_words(n.key), None, "not testable", "none", (n.reason,)) for n in run.not_testable)
+    files = (Trouble(problem, None, "file", "failed") for problem in loaded.problems)
+    blocks: list[PageBlock] = [
+        block
+        for heading, troubles in (("", of_cells), ("Not testable here", (*not_testable,)), ("Result files", (*files,)))
+        if troubles
+        for block in (*((Prose(heading=heading),) if heading else ()), Troubles(troubles))
+    ]
+    if blocks:
+        yield Section("troubles", "What is not ok, and why", blocks)
+
+
+def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
+    if one.cell is None or one.state is State.NOT_MEASURED:
+        why = "the run ended before this cell had its turn"
+        if run.status == "complete":
+            why = "the run is complete and has no readable record of this cell: see the files that could not be read"
+        reasons: tuple[str, ...] = (why,)
+    else:
+        forks = one.cell.record.forks
+        if one.cell.is_program:
+            # How it ended is a finding, and limits that it hit belong to that: here is what spoilt its forks.
+            spoilt = [fork for fork in forks if fork.status is not Status.OK]
+            told = [(fork, [reason.message for reason in fork.reasons] or [_NO_REASON]) for fork in spoilt]
+            lines = alike((message, fork.fork) for fork, messages in told for message in messages)
+            reasons = tuple(_of_forks(numbers, words) for words, numbers in lines)
+        else:
+            reasons = fork_lines(forks, shortfalls=one.cell.fell_short)
+        if one.state is State.OK and not reasons:
+            return None
+    is_ok = one.state is State.OK
+    return Trouble(
+        label=cell_words(one.key),
+        href=one.href,
+        status="some forks" if is_ok else one.state_text,
+        status_class="not-steady" if is_ok else one.state.css,
+        reasons=reasons or (_NO_REASON,),
+    )

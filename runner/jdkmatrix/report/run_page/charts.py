@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.domain.cell_key import CellKey, TaskSize
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
@@ -20,13 +20,12 @@ from jdkmatrix.report.charts.lines import Axis, lines, log_domain
 from jdkmatrix.report.charts.shapes import Row
 
 Points = Iterable[tuple[float, float | None]]
-_OfCell = Callable[[CellStats], Iterable[Row]]
 
 
 @dataclass(frozen=True)
 class LineFigure:
-    """`points`: of a fork; a figure of None breaks the line. `top`: of the axis, where it has a natural one; `zero`: it
-    begins there."""
+    """`points`: of a fork; a figure of None breaks the line. `top`: of the axis, where it has a natural one. `marks`,
+    `note`: of a cell; `reference`: of a line that is no measurement, given the largest figure."""
 
     id: str
     title: str
@@ -36,7 +35,9 @@ class LineFigure:
     log: bool = False
     number_format: str = "~s"
     top: float | None = None
-    zero: bool = True
+    marks: Callable[[CellStats], Iterable[Row]] = lambda _: ()
+    note: Callable[[CellStats], str] = lambda _: ""
+    reference: Callable[[float], Sequence[Row]] = lambda _: ()
 
 
 @dataclass(frozen=True)
@@ -50,54 +51,42 @@ class ChartPlace:
     css: str
 
 
-def _nothing(_: CellStats) -> Iterable[Row]:
-    return ()
-
-
-def line_group(
-    figure: LineFigure,
-    place: ChartPlace,
-    x: Axis,
-    *,
-    marks: _OfCell = _nothing,
-    reference: Callable[[float], Sequence[Row]] = lambda _: (),
-    note: Callable[[CellStats], str] = lambda _: "",
-) -> Charts | None:
-    """None where no fork has the figure. `reference`: of a line that is no measurement, given the largest figure."""
+def line_groups(place: ChartPlace, x: Axis, figures: Iterable[LineFigure]) -> Iterator[Charts]:
+    """A group for each figure that a fork has, in it a chart for each JDK and condition, all on the same scales."""
     piece = place.piece
-    rows = {cell.key: list(_rows(figure, cell)) for cell in piece.cells}
-    values = [float(row["y"]) for some in rows.values() for row in some if row["y"]]
-    if not values:
-        return None
-    beside = reference(max(values))
-    values += [float(row["y"]) for row in beside]
-    low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
-    charts = tuple(
-        Chart(
-            id=f"{place.id_prefix}-{figure.id}-{number}",
-            title=condition,
-            note="; ".join(words for cell in cells if (words := note(cell))),
-            drawing=lines(
-                [row for cell in cells for row in rows[cell.key]],
-                x=x,
-                y=Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format),
-                order=piece.order,
-                marks=[row for cell in cells for row in marks(cell)],
-                reference=beside,
-                description=f"{figure.title} of {condition}, one line per fork",
-            ),
+    for figure in figures:
+        rows: dict[CellKey, list[Row]] = {
+            cell.key: [
+                {"executor": cell.key.executor, "fork": fork.fork, "x": at, "y": y or None if figure.log else y}
+                for fork in cell.usable
+                for at, y in figure.points(fork)
+            ]
+            for cell in piece.cells
+        }
+        values = [float(row["y"]) for some in rows.values() for row in some if row["y"]]
+        if not values:
+            continue
+        beside = figure.reference(max(values))
+        values += [float(row["y"]) for row in beside]
+        low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
+        charts = tuple(
+            Chart(
+                id=f"{place.id_prefix}-{figure.id}-{number}",
+                title=condition,
+                note="; ".join(words for cell in cells if (words := figure.note(cell))),
+                drawing=lines(
+                    [row for cell in cells for row in rows[cell.key]],
+                    x=x,
+                    y=Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format),
+                    order=piece.order,
+                    marks=[row for cell in cells for row in figure.marks(cell)],
+                    reference=beside,
+                    description=f"{figure.title} of {condition}, one line per fork",
+                ),
+            )
+            for number, (condition, cells) in enumerate(piece.conditions())
         )
-        for number, (condition, cells) in enumerate(piece.conditions())
-    )
-    return Charts(figure.title, figure.words, charts, place.key, place.css)
-
-
-def _rows(figure: LineFigure, cell: CellStats) -> Iterable[Row]:
-    return (
-        {"executor": cell.key.executor, "fork": fork.fork, "x": x, "y": y or None if figure.log else y}
-        for fork in cell.usable
-        for x, y in figure.points(fork)
-    )
+        yield Charts(figure.title, figure.words, charts, place.key, place.css)
 
 
 # Beyond this the curve's last points are single requests.
@@ -113,20 +102,18 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
     Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
     on any JDK, and their labels the figures themselves.
     """
-    piece = place.piece
-    found = []
+    piece, found = place.piece, []
     shares = len(piece.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
         peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
-        highest = _highest(metric, peers, piece.tasks)
-        means: list[Row] = []
-        forks: list[Row] = []
+        figures = [(cell.key.task, one.value) for cell in peers for one in cell.figures(metric).values()]
+        highest = {task: max((value for of, value in figures if of == task), default=0) or 1.0 for task in piece.tasks}
         here = piece.in_order(cell for cell in peers if cell.key.jdk == jdk)
-        for cell in sorted(here, key=lambda cell: cell.key.task):
-            unit = highest[cell.key.task] if shares else 1.0
-            mean, points = _bar(metric, cell, unit, piece.task_words(cell.key.task))
-            means.append(mean)
-            forks += points
+        drawn = [
+            _bar(metric, cell, highest[cell.key.task] if shares else 1.0, piece.task_words(cell.key.task))
+            for cell in sorted(here, key=lambda cell: cell.key.task)
+        ]
+        means, forks = [mean for mean, _ in drawn], [point for _, points in drawn for point in points]
         if not forks:
             continue
         title = jdk if piece.single else f"{jdk}, {plural(cpus, 'CPU')}"
@@ -148,13 +135,6 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
             )
         )
     return tuple(found)
-
-
-def _highest(metric: Metric, cells: Sequence[CellStats], tasks: Sequence[TaskSize]) -> dict[TaskSize, float]:
-    figures: dict[TaskSize, list[float]] = {task: [] for task in tasks}
-    for cell in cells:
-        figures[cell.key.task] += [one.value for one in cell.figures(metric).values()]
-    return {task: max(values, default=1.0) or 1.0 for task, values in figures.items()}
 
 
 def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:
@@ -186,12 +166,21 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, 
 
 def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[Chart, ...]:
     """One chart per number of CPUs, task and JDK, all on the same scales."""
-    points = {key: curve for key, pool in pools.items() if (curve := _curve_points(pool))}
+    # 1 / (1 - quantile), ms, quantile in words; the maximum, at infinity, has no place on the axis.
+    curves = {
+        key: [
+            (1 / (1 - p.quantile), p.value_us / 1000, f"{p.quantile * 100:.6g} %")
+            for p in pool.spectrum
+            if p.quantile < 1 - 0.5 / pool.count and p.value_us > 0 and 1 / (1 - p.quantile) <= _LONGEST_TAIL
+        ]
+        for key, pool in pools.items()
+    }
+    points = {key: curve for key, curve in curves.items() if curve}
     if not points:
         return ()
     every = [point for curve in points.values() for point in curve]
     latency = Axis("latency in ms", *log_domain([ms for _, ms, _ in every]), log=True)
-    longest = min(max(x for x, _, _ in every), _LONGEST_TAIL)
+    longest = max(x for x, _, _ in every)
     percentile = Axis(
         "percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS, told="quantile"
     )
@@ -199,11 +188,16 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
         Chart(
             id=f"{place.id_prefix}-{number}",
             title=title,
-            note=_p99_note(curves),
+            note="p99: "
+            + "; ".join(
+                f"{cell.key.executor} {p99.text} ms"
+                for cell in drawn
+                if (p99 := of_metric(P99, cell, why="")).sort is not None
+            ),
             drawing=lines(
                 [
                     {"executor": cell.key.executor, "x": x, "y": ms, "quantile": quantile}
-                    for cell in curves
+                    for cell in drawn
                     for x, ms, quantile in points[cell.key]
                 ],
                 x=percentile,
@@ -214,19 +208,5 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
             ),
         )
         for number, (title, cells) in enumerate(place.piece.conditions())
-        if (curves := [cell for cell in cells if cell.key in points])
+        if (drawn := [cell for cell in cells if cell.key in points])
     )
-
-
-def _p99_note(cells: Iterable[CellStats]) -> str:
-    p99 = [(cell.key.executor, of_metric(P99, cell, why="")) for cell in cells]
-    return "p99: " + "; ".join(f"{name} {p.text} ms" for name, p in p99 if p.sort is not None)
-
-
-def _curve_points(pool: Pooled) -> list[tuple[float, float, str]]:
-    """(1 / (1 - quantile), ms, quantile in words); the maximum, at infinity, has no place on the axis."""
-    return [
-        (1 / (1 - p.quantile), p.value_us / 1000, f"{p.quantile * 100:.6g} %")
-        for p in pool.spectrum
-        if p.quantile < 1 - 0.5 / pool.count and p.value_us > 0 and 1 / (1 - p.quantile) <= _LONGEST_TAIL
-    ]

@@ -16,7 +16,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
 from jdkmatrix.report.blocks.inline import badge, folded, joined, link, paragraphs, pre
-from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Pre, Section
+from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import planned_forks
 from jdkmatrix.report.words.numbers import span
@@ -24,12 +24,8 @@ from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.store.loaded import LoadedRun
 
 _GIB = 1024**3
-_UNITS = {
-    "threads": "threads",
-    "memory": "bytes of memory",
-    "open files": "open files",
-    "CPU quota": "thousandths of a CPU",
-}
+_UNITS = {"memory": "bytes of memory", "CPU quota": "thousandths of a CPU"}  # where a limit's name is not its unit
+_VM = {"hotspot": "HotSpot", "openj9": "OpenJ9"}
 
 
 def ranges(numbers: Iterable[int]) -> str:
@@ -88,13 +84,13 @@ def place_facts(fork: Fork, run: RunRecord, cpus: str) -> tuple[Fact, ...]:
 
 
 def limited(fork: Fork) -> Iterator[Fact]:
-    """Its limits, if it had any."""
-    if fork.limits:
-        yield Fact("Limits", "; ".join(f"{one.maximum:,} {_UNITS[one.limit]} by {one.by}" for one in fork.limits))
+    limits = [f"{one.maximum:,} {_UNITS.get(one.limit, one.limit)} by {one.by}" for one in fork.limits]
+    if limits:
+        yield Fact("Limits", "; ".join(limits))
 
 
 def host_facts(host: HostFacts) -> tuple[Fact, ...]:
-    cpu = host.cpu
+    cpu, unknown = host.cpu, "the kernel does not say"
     smt = "SMT on" if cpu.smt else "SMT off"
     packages = plural(cpu.packages, "package")
     frequency = {"governor": cpu.governor, "driver": cpu.driver, "boost": cpu.boost}
@@ -107,13 +103,10 @@ def host_facts(host: HostFacts) -> tuple[Fact, ...]:
         Fact("Kernel", host.kernel),
         Fact("OS, libc", f"{host.os}, {host.libc}"),
         Fact("Memory, swap", f"{host.memory_bytes / _GIB:.1f} GiB, {host.swap_bytes / _GIB:.1f} GiB"),
-        *(
-            Fact(name, told or "the kernel does not say")
-            for name, told in (
-                ("Frequency", ", ".join(f"{name} {told}" for name, told in frequency.items() if told)),
-                *(("Scheduler", host.scheduler), ("Clock source", host.clocksource), ("Microcode", cpu.microcode)),
-            )
-        ),
+        Fact("Frequency", ", ".join(f"{name} {told}" for name, told in frequency.items() if told) or unknown),
+        Fact("Scheduler", host.scheduler or unknown),
+        Fact("Clock source", host.clocksource or unknown),
+        Fact("Microcode", cpu.microcode or unknown),
         *([Fact("Huge pages", host.transparent_huge_pages)] if host.transparent_huge_pages else []),
         Fact("Load before the run", f"{host.load_1min:.2f}", "load average over one minute"),
         Fact(
@@ -249,41 +242,35 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
     measured again"."""
     cells = loaded.cells
     forks = sum(len(cell.forks) for cell in cells)
-    usable = sum(fork.conclusive for cell in cells for fork in cell.forks)
-    own_doing = sum(
-        not fork.conclusive and fate(fork, cell.load) is not ForkOutcome.LOST for cell in cells for fork in cell.forks
-    )
+    unusable = [(fork, cell.load) for cell in cells for fork in cell.forks if not fork.conclusive]
+    own_doing = sum(fate(fork, load) is not ForkOutcome.LOST for fork, load in unusable)
     recorded = {cell.key.cell_id: len(cell.forks) for cell in cells}
     missing = sum(max(0, number - recorded.get(cell, 0)) for cell, number in planned_forks(loaded.run).items())
     losses = {
-        "lost to faults of the host or of the measurement": forks - usable - own_doing,
+        "lost to faults of the host or of the measurement": len(unusable) - own_doing,
         "lost to the server’s own doing": own_doing,
         "without a readable record": missing,
     }
     lost = ", ".join(f"{number} {what}" for what, number in losses.items() if number)
     again = sum(len(cell.attempts) for cell in cells)
-    text = f"{usable} of {plural(forks + missing, 'fork')} usable"
-    return ForkCount(
-        text=f"{text}{f': {lost}' if lost else ''}{f'; {again} measured again' if again else ''}", amber=lost != ""
-    )
-
-
-_COLUMNS = columns("JDK", "Vendor", "VM", "Version~", "Source", "State", "Remark=")
+    text = f"{forks - len(unusable)} of {plural(forks + missing, 'fork')} usable"
+    return ForkCount(f"{text}{f': {lost}' if lost else ''}{f'; {again} measured again' if again else ''}", lost != "")
 
 
 def jdks_section(jdks: Sequence[JdkRecord]) -> Section:
     """Those that were selected, and the others of the catalogue below them."""
-    selected, others = ([jdk for jdk in jdks if jdk.selected is wanted] for wanted in (True, False))
-    blocks: list[PageBlock] = [_table(selected, "Table of JDKs")]
+    heads = columns("JDK", "Vendor", "VM", "Version~", "Source", "State", "Remark=")
+    selected, others = (tuple(jdk_row(jdk) for jdk in jdks if jdk.selected is wanted) for wanted in (True, False))
+    blocks: list[PageBlock] = [DataTable("Table of JDKs", heads, selected, "stack", sortable=True)]
     if others:
-        summary = f"{len(others)} more of the catalogue, not selected here"
-        blocks.append(Disclosure(summary, (_table(others, "Table of JDKs that were not selected"),)))
+        table = DataTable("Table of JDKs that were not selected", heads, others, "stack", sortable=True)
+        blocks.append(Disclosure(f"{len(others)} more of the catalogue, not selected here", (table,)))
     return Section("jdks", "JDKs", blocks)
 
 
 def jdk_facts(jdk: JdkRecord) -> tuple[Fact, ...]:
     """In short, for the page of a cell."""
-    words = f"{jdk.id}: {jdk.vendor}, {_vm(jdk)}, {_version(jdk)}; from: {jdk.source or '–'}"
+    words = f"{jdk.id}: {jdk.vendor}, {_VM[jdk.vm]}, {_version(jdk)}; from: {jdk.source or '–'}"
     return (Fact("JDK", words), *(Fact("Known bug", f"{bug.id}: {bug.summary}") for bug in jdk.known_bugs))
 
 
@@ -291,15 +278,6 @@ def reports_of_itself(jdk: JdkRecord) -> tuple[str, ...]:
     """The output of `java -version`, and its file `release`."""
     release = "\n".join(f"{key}={value}" for key, value in sorted(jdk.release.items()))
     return tuple(filter(None, (jdk.version_output, release)))
-
-
-def jdk_details(jdk: JdkRecord) -> tuple[Disclosure, ...]:
-    reports = reports_of_itself(jdk)
-    return (Disclosure("What the JDK reports about itself", tuple(map(Pre, reports))),) if reports else ()
-
-
-def _table(jdks: Sequence[JdkRecord], label: str) -> DataTable:
-    return DataTable(label, _COLUMNS, tuple(map(jdk_row, jdks)), "stack", sortable=True)
 
 
 def jdk_row(jdk: JdkRecord) -> tuple[Cell, ...]:
@@ -315,11 +293,7 @@ def jdk_row(jdk: JdkRecord) -> tuple[Cell, ...]:
         remark.append(folded(f"Known bugs: {names}", paragraphs(bugs), css="bugs"))
     if reports := reports_of_itself(jdk):
         remark.append(folded("What it reports about itself", *map(pre, reports)))
-    return (jdk.id, jdk.vendor, _vm(jdk), _version(jdk), jdk.source or "–", badge(state, css), joined(*remark))
-
-
-def _vm(jdk: JdkRecord) -> str:
-    return {"hotspot": "HotSpot", "openj9": "OpenJ9"}[jdk.vm]
+    return (jdk.id, jdk.vendor, _VM[jdk.vm], _version(jdk), jdk.source or "–", badge(state, css), joined(*remark))
 
 
 def _version(jdk: JdkRecord) -> str:

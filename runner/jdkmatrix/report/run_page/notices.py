@@ -19,7 +19,7 @@ from jdkmatrix.report.cells.judgements import Judgements, Refusals, against, ver
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
 from jdkmatrix.report.run_page.facts import is_dirty, own_applications
-from jdkmatrix.report.run_page.precision import check_blocks, dependence_notices
+from jdkmatrix.report.run_page.precision import check_blocks, dependence_notices, some_of
 from jdkmatrix.report.run_page.sessions import calibration_notices, clock_notices
 from jdkmatrix.report.words.numbers import apart, p_value, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import (
@@ -57,12 +57,12 @@ _FEW_FORKS = (
 def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
     """Those that change how the figures of the run must be read come first."""
     run, loaded, cells = judged.run, judged.loaded, judged.cells
-    found = [*_run_notices(run), *_cell_notices(cells), *aa_notices(judged.judgements)]
-    if loaded.damaged:
-        files = plural(len(loaded.damaged), "file")
-        text = f"{files}: nothing here counts what stood there. The files are named below."
-        found.append(Notice("warn", "Result files damaged or missing", text))
-    found += [
+    damaged = f"{plural(len(loaded.damaged), 'file')}: nothing here counts what stood there. The files are named below."
+    found = [
+        *_run_notices(run),
+        *_cell_notices(cells),
+        *aa_notices(judged.judgements),
+        *([Notice("warn", "Result files damaged or missing", damaged)] if loaded.damaged else []),
         *calibration_notices(run.calibrations),
         *clock_notices(loaded.cells, run.promised_precision),
         *(Notice("info", "Note of the run", note) for note in run.notes),
@@ -204,20 +204,18 @@ def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iter
                 "something on this host favours one arm, and no difference here is to be trusted.",
             )
         else:
-            able = (
-                f"In {ratio.blocks} blocks a single comparison on this host can tell differences above "
-                f"{detectable * 100:.0f} %, one among many only larger ones."
+            yield Notice(
+                "info",
+                "A/A check",
+                f"{found}; {reason}. In {ratio.blocks} blocks a single comparison on this host can tell differences "
+                f"above {detectable * 100:.0f} %, one among many only larger ones.",
             )
-            yield Notice("info", "A/A check", f"{found}; {reason}. {able}")
 
 
 def detectable_share(ratio: Ratio) -> float | None:
     """By how much a ratio of so many blocks, scattered like this one, must exceed 1 for its interval to leave 1 out:
     the half-width of the interval on the log scale, as a share. None without an interval."""
     return None if ratio.half_width_log is None else math.expm1(ratio.half_width_log)
-
-
-_NAMED_AT_MOST = 3
 
 
 def modes_notices(cells: Cells) -> Iterator[Notice]:
@@ -228,20 +226,19 @@ def modes_notices(cells: Cells) -> Iterator[Notice]:
         if (found := two_modes([math.log(value) for value in figures if value > 0])) is not None:
             tested[cell.key] = found
     adjusted = adjust({key: one.p_value for key, one in tested.items()})
-    seen = {key: one for key, one in tested.items() if adjusted[key] < P_MAX}
-    if not seen:
-        return
     named = [
         f"{cell_words(key)}: {one.lower} and {one.upper} forks, {apart(math.exp(one.apart))} apart, adjusted "
         f"{p_value(adjusted[key])}"
-        for key, one in seen.items()
+        for key, one in tested.items()
+        if adjusted[key] < P_MAX
     ]
-    more = [f"{len(named) - _NAMED_AT_MOST} more"] if len(named) > _NAMED_AT_MOST else []
+    if not named:
+        return
     yield Notice(
         "warn",
         "Forks fall into two groups",
-        f"In {len(seen)} of {plural(len(tested), 'cell')} with at least {FEWEST} forks "
-        f"({'; '.join([*named[:_NAMED_AT_MOST], *more])}). Perhaps a start of the server ends up in one of two modes, "
+        f"In {len(named)} of {plural(len(tested), 'cell')} with at least {FEWEST} forks "
+        f"({'; '.join(some_of(named))}). Perhaps a start of the server ends up in one of two modes, "
         "or the host changed meanwhile. The mean lies between the groups, and its interval may be too narrow: see the "
         "dots in the charts, and measure more blocks.",
     )
@@ -266,17 +263,13 @@ def _gated(record: CellRecord) -> str | None:
     found = gated_figures(record)
     if found is None:
         return None
-    parts = [
-        f"{_spread(values)}{f' {found.unit}' if found.unit else ''} in the {plural(len(values), 'window')} that {did}"
-        for values, did in ((found.refused, "they refused"), (found.passed, "passed"))
-        if values
-    ]
+    parts = []
+    for values, did in ((found.refused, "they refused"), (found.passed, "passed")):
+        if values:
+            middle, least, most = (digits(value, 3) for value in (median(values), min(values), max(values)))
+            figure = f"{middle} ({least}–{most}) {found.unit}".rstrip()
+            parts.append(f"{figure} in the {plural(len(values), 'window')} that {did}")
     return f"{record.key.executor}, {found.name}: {', '.join(parts)} (median, least to most)."
-
-
-def _spread(values: Sequence[float]) -> str:
-    middle, least, most = (digits(value, 3) for value in (median(values), min(values), max(values)))
-    return f"{middle} ({least}–{most})"
 
 
 def attempt_notices(loaded: LoadedRun) -> Iterator[Notice]:

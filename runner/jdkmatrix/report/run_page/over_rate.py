@@ -11,22 +11,21 @@ from jdkmatrix.loads.base import Bound, offered_rps
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.windows import Capacity, CapacityStep, Window
-from jdkmatrix.report.blocks.inline import badge, say
-from jdkmatrix.report.blocks.kinds import Charts, PageBlock, Prose
-from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.records.windows import CapacityStep, Window
+from jdkmatrix.report.blocks.inline import say
+from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.advice import best, held_back
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.shown import amount, of_metric
 from jdkmatrix.report.charts.lines import Axis
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_group
-from jdkmatrix.report.words.numbers import quantity
+from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_groups
 
-_OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
+# The word for a step of a search, and its class in the style sheet.
+OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
 
 
-def _p99_ms(window: Window) -> float | None:
+def p99_ms(window: Window) -> float | None:
     latency = window.load.corrected
     return latency.percentiles_us["99"] / 1000 if latency else None
 
@@ -34,33 +33,35 @@ def _p99_ms(window: Window) -> float | None:
 def _judged(fork: Fork) -> Iterator[tuple[CapacityStep, float]]:
     """By rate, with p99 in ms. Windows in which nothing was answered have no latency, and no point."""
     for step in sorted(fork.capacity.steps if fork.capacity else (), key=lambda step: step.rate_rps):
-        if step.held is not None and (p99_ms := _p99_ms(step.window)) is not None:
-            yield step, p99_ms
-
-
-def _points(fork: Fork) -> Points:
-    return ((step.rate_rps, p99_ms) for step, p99_ms in _judged(fork))
-
-
-_LATENCY = LineFigure("latency", "Latency over rate", "p99 in ms", _points, say("latency_over_rate"), log=True)
+        if step.held is not None and (p99 := p99_ms(step.window)) is not None:
+            yield step, p99
 
 
 def search_charts(place: ChartPlace) -> Iterator[Charts]:
     load = place.piece.first_load
-    rates = [rate for cell in place.piece.cells for fork in cell.usable for rate, _ in _points(fork)]
+    rates = [step.rate_rps for cell in place.piece.cells for fork in cell.usable for step, _ in _judged(fork)]
     if not isinstance(load, CapacityLoad) or not rates:
         return
     x = Axis("requests per second", 0, max(rates) * 1.03)
-    objective = [{"x": end, "y": load.p99_max_us / 1000} for end in (x.low, x.high)]
-    if charts := line_group(_LATENCY, place, x, marks=_windows, reference=lambda _: objective, note=_held):
-        yield charts
+    latency = LineFigure(
+        "latency",
+        "Latency over rate",
+        "p99 in ms",
+        lambda fork: ((step.rate_rps, p99) for step, p99 in _judged(fork)),
+        say("latency_over_rate"),
+        log=True,
+        marks=_windows,
+        note=_held,
+        reference=lambda _: [{"x": end, "y": load.p99_max_us / 1000} for end in (x.low, x.high)],
+    )
+    yield from line_groups(place, x, (latency,))
 
 
 def _windows(cell: CellStats) -> Iterator[Row]:
     for fork in cell.usable:
-        for step, p99_ms in _judged(fork):
-            text = f"fork {fork.fork}: {_OUTCOMES[step.held][0]}"
-            place = {"executor": cell.key.executor, "x": step.rate_rps, "y": p99_ms}
+        for step, p99 in _judged(fork):
+            text = f"fork {fork.fork}: {OUTCOMES[step.held][0]}"
+            place = {"executor": cell.key.executor, "x": step.rate_rps, "y": p99}
             yield {**place, "text": text, "hollow": not step.held}
 
 
@@ -70,119 +71,77 @@ def _held(cell: CellStats) -> str:
     return f"{cell.key.executor}: {held}"
 
 
-def search_blocks(fork: int, capacity: Capacity) -> tuple[PageBlock, ...]:
-    """Every window of one fork's search, in the order in which they were run."""
-    return (
-        Prose(_outcome_words(capacity), "Search for the highest rate"),
-        DataTable(
-            f"Search of fork {fork}",
-            columns("Rate|req/s#", "Why this rate", "p99|ms#", "Throughput|req/s#", "Outcome"),
-            tuple(map(_step, capacity.steps)),
-        ),
-    )
-
-
-def _step(step: CapacityStep) -> tuple[Cell, ...]:
-    why = "; ".join(reason.message for reason in (*step.window.reasons, *step.window.shortfalls))
-    return (
-        quantity(step.rate_rps, 4, why=""),
-        step.purpose,
-        quantity(_p99_ms(step.window), 3, why="nothing was answered"),
-        quantity(step.window.load.succeeded_rps, 4, why=""),
-        badge(*_OUTCOMES[step.held], why),
-    )
-
-
-def _outcome_words(capacity: Capacity) -> str:
-    held = f"{digits(capacity.held_rps, 4)} requests/s held" if capacity.held_rps else "no rate held"
-    failed = f"{digits(capacity.failed_rps, 4)} did not" if capacity.failed_rps else "none failed above it"
-    words = (
-        f"{held}, {failed}: p99 within {digits(capacity.p99_max_us / 1000, 3)} ms and no failed request, between "
-        f"{digits(capacity.floor_rps, 4)} and {digits(capacity.ceiling_rps, 4)} requests/s. End: {capacity.outcome}."
-    )
-    if capacity.not_monotonic_rps:
-        higher = ", ".join(digits(rate, 4) for rate in capacity.not_monotonic_rps)
-        words += f" Higher rates that held nevertheless: {higher}."
-    return words
-
-
 def _over_offered(of: Callable[[Window], float | None]) -> Callable[[Fork], Points]:
     return lambda fork: (
         (_offered(window), value) for window in fork.valid_windows if (value := of(window)) is not None
     )
 
 
-_THROUGHPUT = LineFigure(
-    "throughput",
-    "Throughput over offered load",
-    "answered per second",
-    _over_offered(lambda window: window.load.succeeded_rps),
-    "Requests answered per second. On the dashed line everything that was asked for was answered; where a curve leaves "
-    "it, the server is saturated. The dot is the most that a fork reached; one that kept up with the highest rate can "
-    "do at least that (≥).",
-)
-_OTHERS = (
-    LineFigure(
-        "cpu",
-        "CPU use over offered load",
-        "share of its CPUs",
-        _over_offered(lambda window: window.sut.cpu_share),
-        "CPU time of the server as a share of the CPUs it has.",
-        number_format=".0%",
-        top=1.0,
-    ),
-    LineFigure(
-        "cost",
-        "CPU per request over offered load",
-        "CPU µs per request",
-        _over_offered(lambda window: window.cpu_us_per_answer or None),
-        "CPU time of the server per request.",
-    ),
-    LineFigure(
-        "p99",
-        "p99 over offered load",
-        "p99 in ms",
-        _over_offered(_p99_ms),
-        "Response time from the intended send time. Beyond saturation it grows with the length of the step. The axis "
-        "is logarithmic.",
-        log=True,
-    ),
-)
-
-
 def steps_charts(place: ChartPlace) -> Iterator[Charts]:
-    """A group for each figure, in it a chart for each JDK and condition, all on the same scales."""
     forks = [fork for cell in place.piece.cells if isinstance(cell.load, StepsLoad) for fork in cell.usable]
     if not forks:
         return
     fastest = max(offered for fork in forks for window in fork.valid_windows if (offered := _offered(window)))
-    x = Axis("offered requests per second", 0, fastest * 1.03)
 
     def diagonal(highest: float) -> Sequence[Row]:
         end = min(fastest, highest)
         return [{"x": 0, "y": 0}, {"x": end, "y": end}]
 
-    first = line_group(_THROUGHPUT, place, x, marks=_peaks, reference=diagonal, note=_reached)
-    yield from filter(None, (first, *(line_group(figure, place, x) for figure in _OTHERS)))
+    figures = (
+        LineFigure(
+            "throughput",
+            "Throughput over offered load",
+            "answered per second",
+            _over_offered(lambda window: window.load.succeeded_rps),
+            "Requests answered per second. On the dashed line everything that was asked for was answered; where a "
+            "curve leaves it, the server is saturated. The dot is the most that a fork reached; one that kept up with "
+            "the highest rate can do at least that (≥).",
+            marks=_peaks,
+            note=_reached,
+            reference=diagonal,
+        ),
+        LineFigure(
+            "cpu",
+            "CPU use over offered load",
+            "share of its CPUs",
+            _over_offered(lambda window: window.sut.cpu_share),
+            "CPU time of the server as a share of the CPUs it has.",
+            number_format=".0%",
+            top=1.0,
+        ),
+        LineFigure(
+            "cost",
+            "CPU per request over offered load",
+            "CPU µs per request",
+            _over_offered(lambda window: window.cpu_us_per_answer or None),
+            "CPU time of the server per request.",
+        ),
+        LineFigure(
+            "p99",
+            "p99 over offered load",
+            "p99 in ms",
+            _over_offered(p99_ms),
+            "Response time from the intended send time. Beyond saturation it grows with the length of the step. The "
+            "axis is logarithmic.",
+            log=True,
+        ),
+    )
+    yield from line_groups(place, Axis("offered requests per second", 0, fastest * 1.03), figures)
 
 
 def remarks(cell: CellStats) -> tuple[str, ...]:
     """Remarks on its saturation; none for other loads than rising steps."""
     if not isinstance(cell.load, StepsLoad):
         return ()
-    return tuple(words for words in (_not_saturated(cell), held_back(cell)) if words)
-
-
-def _not_saturated(cell: CellStats) -> str | None:
-    """In how many forks rising steps ended before the server did; None where it was saturated in all."""
+    found: list[str] = []
     bounds = [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]
-    if not bounds:
-        return None
-    offered_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
-    return (
-        f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
-        f"{digits(offered_rps, 4)} requests/s: the most that it can do was not reached"
-    )
+    if bounds:
+        most_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
+        found.append(
+            f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
+            f"{digits(most_rps, 4)} requests/s: the most that it can do was not reached",
+        )
+    return tuple(filter(None, (*found, held_back(cell))))
 
 
 def _offered(window: Window) -> float:

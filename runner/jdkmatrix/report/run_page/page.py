@@ -27,12 +27,11 @@ from jdkmatrix.report.cells.slices import of_kinds, slices
 from jdkmatrix.report.claims.published import claim_in_run, published_blocks
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts, sessions
-from jdkmatrix.report.run_page.cells_table import cells_section
+from jdkmatrix.report.run_page.answers import sections
+from jdkmatrix.report.run_page.cells_table import cells_section, troubles_section
 from jdkmatrix.report.run_page.facts import count_forks, jdks_section
 from jdkmatrix.report.run_page.notices import warned
 from jdkmatrix.report.run_page.precision import precision_section
-from jdkmatrix.report.run_page.sections import sections
-from jdkmatrix.report.run_page.troubles import troubles_section
 from jdkmatrix.report.words.numbers import quantity
 from jdkmatrix.report.words.sentences import State, capitalised, cell_words, family_words, served_words
 
@@ -131,9 +130,8 @@ def _number(cells: Cells, axis: str, noun: str) -> str:
 def _about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
     run, loaded = judged.run, judged.loaded
     told = (*facts.run_facts(run), *sessions.fact(loaded), *sessions.windows_fact(loaded))
-    care = warned(notices)
     summary = "Where, when, with what"
-    if care:
+    if care := warned(notices):
         summary = joined(strong(f"Read with care: {' · '.join(care)}.", "warned"), f" {summary}")
     return Disclosure(summary, (*([Notices(tuple(notices))] if notices else []), FactList(told, "facts hero")), "about")
 

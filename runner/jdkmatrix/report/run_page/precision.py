@@ -4,7 +4,7 @@ correlated or drift. Pure."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -19,6 +19,7 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure, missing, p_value, share, span
 from jdkmatrix.report.words.sentences import ratio_name
+from jdkmatrix.stats import protocols
 from jdkmatrix.stats.dependence import (
     FEWEST_BLOCKS,
     Dependence,
@@ -27,20 +28,17 @@ from jdkmatrix.stats.dependence import (
     dependence,
     judge_dependence,
 )
-from jdkmatrix.stats.protocols import (
-    AsMeasured,
-    Cost,
-    FixedLength,
-    Protocols,
-    compare_protocols,
-    cost_in_turns,
-    measured_fork,
-)
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.stats.verdicts import Verdict
 
 _NAMED_AT_MOST = 3
+
+
+def some_of(named: Sequence[str]) -> list[str]:
+    """The first of them, and how many more there are."""
+    more = len(named) - _NAMED_AT_MOST
+    return [*named[:_NAMED_AT_MOST], *([f"{more} more"] if more > 0 else [])]
 
 
 @dataclass(frozen=True)
@@ -52,31 +50,34 @@ class BlockChecks:
     names: Mapping[CellKey, str]
 
     @property
-    def tests(self) -> int:
-        return 2 * len(self.judged)
-
-    @property
     def words(self) -> str:
         """Says what was tested, for the head of a table."""
-        if not self.tests:
+        tests = 2 * len(self.judged)
+        if not tests:
             return f"Fewer than {FEWEST_BLOCKS} blocks cannot show whether they are correlated or drift."
         return (
             "Each ratio is tested for correlated blocks (lag 1: the correlation between the log ratios of "
             "neighbouring blocks; von Neumann’s ratio of ranks, after Bartels) and for a drift (trend: how the ratio "
-            f"changed from the first block to the last; Mann’s test): {plural(self.tests, 'test')} on this page, "
-            f"p-values adjusted for all of them (Holm). Among so many, fewer than {blocks_needed(self.tests)} blocks "
+            f"changed from the first block to the last; Mann’s test): {plural(tests, 'test')} on this page, "
+            f"p-values adjusted for all of them (Holm). Among so many, fewer than {blocks_needed(tests)} blocks "
             "cannot show a correlation, and in few blocks only a strong one is seen."
         )
 
     @property
     def finding(self) -> str | None:
         """Which ratios have blocks that are not independent, in a sentence; None where none was seen."""
-        found = {key: one for key, one in self.judged.items() if one.correlated or one.drifting}
-        if not found:
+        named = []
+        for key, one in self.judged.items():
+            found, parts = one.found, []
+            if one.correlated:
+                parts.append(f"lag-1 correlation {digits(found.lag1, 2)}, adjusted {p_value(one.lag1_p_adjusted)}")
+            if one.drifting:
+                over = f"{_change(found)} over {found.blocks} blocks"
+                parts.append(f"{over}, adjusted {p_value(one.trend_p_adjusted)}")
+            named += [f"{self.names[key]}: {', '.join(parts)}"] if parts else []
+        if not named:
             return None
-        named = [f"{self.names[key]}: {_said(one)}" for key, one in found.items()][:_NAMED_AT_MOST]
-        more = [f"{len(found) - len(named)} more"] if len(found) > len(named) else []
-        return f"in {len(found)} of {plural(len(self.judged), 'ratio')} ({'; '.join([*named, *more])})"
+        return f"in {len(named)} of {plural(len(self.judged), 'ratio')} ({'; '.join(some_of(named))})"
 
 
 def check_blocks(judged: JudgedRun) -> BlockChecks:
@@ -125,22 +126,11 @@ def _dependence_figures(judged: JudgedDependence | None, blocks: int) -> tuple[F
     return lag1, figure(_change(found), found.change, found.trend_p, judged.trend_p_adjusted)
 
 
-def _said(judged: JudgedDependence) -> str:
-    found = judged.found
-    parts = []
-    if judged.correlated:
-        parts.append(f"lag-1 correlation {digits(found.lag1, 2)}, adjusted {p_value(judged.lag1_p_adjusted)}")
-    if judged.drifting:
-        parts.append(f"{_change(found)} over {found.blocks} blocks, adjusted {p_value(judged.trend_p_adjusted)}")
-    return ", ".join(parts)
-
-
 def _change(found: Dependence) -> str:
-    sign = "+" if found.change > 0 else ""
-    return f"{sign}{digits(found.change * 100, 2)} %"
+    return f"{'+' if found.change > 0 else ''}{digits(found.change * 100, 2)} %"
 
 
-_FIXED = FixedLength()
+_FIXED = protocols.FixedLength()
 _OTHER_FIGURE = "worked out for throughput only"
 _IN_TURNS = "only forks measured one after another show what forks of a fixed length would cost; these took turns"
 
@@ -156,15 +146,13 @@ def precision_section(judged: JudgedRun) -> tuple[Section, ...]:
     asked = f"± {rules.precision:.1%}".replace("%", " %")
     fixed = f"{_FIXED.measure_s:.0f} s after a ramp of {_FIXED.ramp_s:.0f} s"
     notes = [Prose(text) for text in (checks.words, _turns(judged.cells)) if text]
-    table = DataTable("Precision of ratios", columns(*_COLUMNS), rows, sortable=True)
+    heads = columns(
+        *("Ratio", "Of", "Blocks#", "Known to#", "Lag 1|correlation#", "Trend|first to last block#", "Ended by"),
+        *("As here#", "Fixed length#", "Time|share of fixed#"),
+    )
+    table = DataTable("Precision of ratios", heads, rows, sortable=True)
     words = say("precision", asked=asked, fixed=fixed)
     return (Section("precision", "Precision and its cost", (*notes, table), words),)
-
-
-_COLUMNS = (
-    *("Ratio", "Of", "Blocks#", "Known to#", "Lag 1|correlation#", "Trend|first to last block#", "Ended by"),
-    *("As here#", "Fixed length#", "Time|share of fixed#"),
-)
 
 
 def _turns(cells: Cells) -> str | None:
@@ -194,7 +182,6 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
         if adaptive:
             short = "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
             ended_by = "precise enough" if half_width_log <= rules.half_width_log else short
-        cost = _cost_of(cell, base, rules) if metric is THROUGHPUT else _OTHER_FIGURE
         yield (
             ratio_name(key, base.key.executor),
             metric.title,
@@ -202,35 +189,30 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
             Figure(f"± {known * 100:.{1 if known < 0.1 else 0}f} %", known),
             *_dependence_figures(checks.judged.get(key), ratio.blocks),
             judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
-            *_costs(cost),
+            *(_costs(cell, base, rules) if metric is THROUGHPUT else (missing(_OTHER_FIGURE),) * 3),
         )
 
 
-def _cost_of(cell: CellStats, base: CellStats, rules: StoppingRules) -> AsMeasured | str:
-    """With forks of a fixed length beside it where the run can tell (`Protocols`); or why there is no cost."""
+def _costs(cell: CellStats, base: CellStats, rules: StoppingRules) -> tuple[Figure, Figure, Figure]:
+    """As here, with forks of a fixed length where the run can tell (`Protocols`), and the share of the time."""
+    cost: protocols.AsMeasured
     try:
-        arms = [{fork.fork: measured_fork(fork) for fork in arm.usable} for arm in (cell, base)]
-        found = components(logs_of_rounds(THROUGHPUT, cell.record, base.record))
-        if found is not None:
-            return cost_in_turns([*arms[0].values()], [*arms[1].values()], found, rules)
-        return compare_protocols(arms[0], arms[1], rules)
+        above, below = ({fork.fork: protocols.measured_fork(fork) for fork in arm.usable} for arm in (cell, base))
+        if rounds := components(logs_of_rounds(THROUGHPUT, cell.record, base.record)):
+            cost = protocols.cost_in_turns([*above.values()], [*below.values()], rounds, rules)
+        else:
+            cost = protocols.compare_protocols(above, below, rules)
     except MatrixError as error:
-        return str(error)
-
-
-def _costs(cost: AsMeasured | str) -> tuple[Figure, Figure, Figure]:
-    """As here, with forks of a fixed length, and the share of the time."""
-    if isinstance(cost, str):
-        return (missing(cost),) * 3
+        return (missing(str(error)),) * 3
     title = (
         f"scatter of the log ratio of one block: {cost.between_forks_log:.3f} between forks, "
         f"{cost.inside_forks_log:.3f} inside as recorded"
     )
     here = _cost(cost.adaptive, title)
-    if not isinstance(cost, Protocols):
+    if not isinstance(cost, protocols.Protocols):
         return here, missing(_IN_TURNS), missing(_IN_TURNS)
     return here, _cost(cost.fixed), Figure(f"{cost.time_share * 100:.0f} %", cost.time_share)
 
 
-def _cost(cost: Cost, title: str | None = None) -> Figure:
+def _cost(cost: protocols.Cost, title: str | None = None) -> Figure:
     return Figure(f"{plural(cost.blocks, 'block')}, {span(cost.total_s)}", cost.total_s, title)

@@ -38,22 +38,15 @@ _SHOWN_AT_MOST = 80
 _WINDOWS_TITLE = "in windows that count; the rest is starts, warm-ups, what gates took, and the runner’s own work"
 
 
-def measuring(loaded: LoadedRun) -> tuple[Session, ...]:
-    """The sessions that have measured a fork which stands."""
-    forks = _forks(loaded)
-    return tuple(session for session in loaded.run.sessions if forks[session.number])
-
-
 def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
     """All that was not the same in all of them. What one of them did not record is not compared."""
     boots = {session.boot_id for session in sessions if session.boot_id}
     found = ["the host was restarted in between"] if len(boots) > 1 else []
-    by_key: dict[str, list[Any]] = {}
+    by_key: dict[str, dict[str, None]] = {}
     for session in sessions:
         for key, value in _compared(session):
-            by_key.setdefault(key, []).append(value)
-    for key, values in by_key.items():
-        known = list(dict.fromkeys(str(value) for value in values if value is not None))
+            by_key.setdefault(key, {}).update({} if value is None else {str(value): None})
+    for key, known in by_key.items():
         if len(known) < 2:
             continue
         short = all(len(value) <= _SHOWN_AT_MOST for value in known) and not key.endswith(("_hash", "_sha256"))
@@ -64,7 +57,7 @@ def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
 
 def line(loaded: LoadedRun) -> str | None:
     """For a summary; None where one session has measured all."""
-    sessions = measuring(loaded)
+    sessions = _measuring(loaded)
     if len(sessions) < 2:
         return None
     return "; ".join([f"measured in {plural(len(sessions), 'session')}", *differences(sessions)])
@@ -95,17 +88,23 @@ def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
 
 
 def notices(loaded: LoadedRun) -> Iterator[Notice]:
-    sessions = measuring(loaded)
+    sessions = _measuring(loaded)
     if len(sessions) < 2:
         return
     found = differences(sessions)
-    told = f"{'; '.join(found)}." if found else "Nothing that was recorded differs between them."
+    told = "; ".join(found) or "nothing that was recorded differs between them"
     yield Notice(
         "warn" if found else "info",
         f"Measured in {plural(len(sessions), 'session')}",
-        f"{capitalised(told)} No block is split over two: ratios pair forks of one session, and figures of a "
+        f"{capitalised(told)}. No block is split over two: ratios pair forks of one session, and figures of a "
         "cell alone are over all of them.",
     )
+
+
+def _measuring(loaded: LoadedRun) -> tuple[Session, ...]:
+    """The sessions that have measured a fork which stands."""
+    forks = _forks(loaded)
+    return tuple(session for session in loaded.run.sessions if forks[session.number])
 
 
 def _forks(loaded: LoadedRun) -> Counter[int]:
@@ -167,8 +166,7 @@ def _moved(readings: Sequence[float]) -> float:
 
 def clock_notices(cells: Iterable[CellRecord], promised: float | None) -> Iterable[Notice]:
     """A note where it moved by more than the run promises of its ratios."""
-    found = moved(cells, promised) if promised is not None else None
-    if found is None or promised is None or found.over_run <= promised:
+    if promised is None or (found := moved(cells, promised)) is None or found.over_run <= promised:
         return
     inside = (
         f"inside {found.blocks_beyond} of {found.blocks} blocks it moved by more than that, in one by "

@@ -16,8 +16,8 @@ from jdkmatrix.records.readings import MeasuredSpan
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.blocks.kinds import Command, Disclosure, PageBlock, Pre, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import DataTable
+from jdkmatrix.report.cell_page.forks import program_blocks, remote_facts
 from jdkmatrix.report.cell_page.page import CellLinks, cell_page
-from jdkmatrix.report.cell_page.programs import program_blocks, remote_facts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.cells import CellRecord

@@ -1,0 +1,346 @@
+"""Lines over time: where the memory of the servers is, and second by second what a load that rises did. Pure."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from jdkmatrix.domain.quantities import digits, plural, rate_words
+from jdkmatrix.figures.metrics import KNEE, THROUGHPUT, TIME_TO_PEAK, Metric
+from jdkmatrix.loads.attainment import failed_by_itself
+from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
+from jdkmatrix.probes.attribution import DIRECT_BUFFERS
+from jdkmatrix.probes.native_memory import Origin
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading
+from jdkmatrix.records.windows import Sample
+from jdkmatrix.report.blocks.inline import fill, joined
+from jdkmatrix.report.blocks.kinds import Chart, Charts
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.shown import amount
+from jdkmatrix.report.cells.slices import Slice
+from jdkmatrix.report.charts.lines import Axis, lines, stacked
+from jdkmatrix.report.charts.shapes import Row
+from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_groups
+from jdkmatrix.report.words.sentences import without_log_prefix
+from jdkmatrix.stats import ramps
+from jdkmatrix.stats.forks import fork_readings_us
+
+_MIB = 1024 * 1024
+# From below; the palette of origins has eight colours.
+HEAP, STACKS, DIRECT, CLASSES, CODE, FILES, MALLOC, REST = GROUPS = (
+    "Java heap",
+    "thread stacks",
+    "direct buffers",
+    "classes",
+    "code and collector",
+    "libraries and files",
+    "other malloc",
+    "not attributed",
+)
+_GROUP_OF = {
+    Origin.JAVA_HEAP.value: HEAP,
+    Origin.THREAD_STACKS.value: STACKS,
+    DIRECT_BUFFERS: DIRECT,
+    **dict.fromkeys((Origin.METASPACE.value, Origin.CLASS_SPACE.value, Origin.CLASS_ARCHIVE.value), CLASSES),
+    **dict.fromkeys((Origin.CODE_CACHE.value, Origin.GARBAGE_COLLECTOR.value), CODE),
+    **dict.fromkeys(("libjvm.so", "other libraries", "other files"), FILES),
+    UNATTRIBUTED: REST,
+}
+
+
+def memory_charts(place: ChartPlace) -> Iterator[Charts]:
+    """The stack of every executor's last fork, then single figures of all forks; all on the same scales."""
+    readings = [one for cell in place.piece.cells for fork in cell.usable for one in fork.memory]
+    if not readings:
+        return
+    time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
+    yield _stacks(place, time, max(one.rss_bytes for one in readings) / _MIB)
+    yield from line_groups(
+        place,
+        time,
+        (
+            _memory("rss", "Resident memory", "RSS", "rss_bytes", "RSS, as the kernel counts it."),
+            _memory(
+                *("virt", "Virtual size", "virtual size", "virt_bytes"),
+                "Addresses and not memory: what top calls VIRT.",
+            ),
+            _memory(
+                *("committed", "Heap committed", "committed heap", "heap_committed_bytes"),
+                "What the collector has asked the kernel for.",
+            ),
+            _memory(
+                *("used", "Heap used", "used heap", "heap_used_bytes"),
+                "Live objects and garbage that has not been collected yet.",
+            ),
+        ),
+    )
+
+
+def _memory(name: str, title: str, axis: str, figure: str, words: str) -> LineFigure:
+    """In MiB, with its mean at the end."""
+
+    def points(fork: Fork) -> Points:
+        for one in fork.memory:
+            value: float | None = getattr(one, figure)
+            yield one.t_s, None if value is None else value / _MIB
+
+    def mean_at_end(cell: CellStats) -> str:
+        ends = [end for fork in cell.usable if fork.memory and (end := list(points(fork))[-1][1]) is not None]
+        return f"{cell.key.executor}: {digits(sum(ends) / len(ends), 3)} MiB" if ends else ""
+
+    words += " Beside the chart: the mean over forks at the end."
+    return LineFigure(name, title, f"{axis} in MiB", points, words, note=mean_at_end)
+
+
+def readings_words(piece: Slice) -> str | None:
+    """The part that CPU per request leaves out; None where nothing was read. That of a ramp is worked out from samples
+    of the whole process, and leaves out nothing."""
+    cells = [cell for cell in piece.cells if not cell.kind.cost_is_sampled]
+    costs = [us for cell in cells for fork in cell.usable if (us := fork_readings_us(fork))]
+    if not costs:
+        return None
+    low, high = (digits(us, 2) for us in (min(costs), max(costs)))
+    how_much = low if low == high else f"{low} to {high}"
+    return f"Without what our own readings of its memory took: {how_much} µs per request, fork by fork."
+
+
+def grouped(reading: MemoryReading) -> dict[str, float]:
+    """MiB by group; they sum to RSS."""
+    found = dict.fromkeys(GROUPS, 0.0)
+    for origin, size in reading.resident.items():
+        found[_GROUP_OF.get(origin, MALLOC if origin.startswith("malloc") else REST)] += size / _MIB
+    return found
+
+
+def _stacks(place: ChartPlace, time: Axis, highest_mib: float) -> Charts:
+    size = Axis("resident MiB", 0, highest_mib * 1.05)
+    charts = []
+    for number, (title, cells) in enumerate(place.piece.conditions()):
+        for cell in cells:
+            fork = next((fork for fork in reversed(cell.usable) if fork.memory), None)
+            if fork is None:
+                continue
+            rows: list[Row] = [
+                {"origin": group, "place": slot, "x": one.t_s, "y": mib}
+                for one in fork.memory
+                for slot, (group, mib) in enumerate(grouped(one).items())
+            ]
+            charts.append(
+                Chart(
+                    id=f"{place.id_prefix}-stack-{number}-{place.piece.order.index(cell.key.executor)}",
+                    title=f"{cell.key.executor} on {title}, fork {fork.fork}",
+                    note=_at_the_end(fork.memory[-1]),
+                    drawing=stacked(
+                        rows,
+                        x=time,
+                        y=size,
+                        origins=GROUPS,
+                        totals=[{"name": "PSS", "x": one.t_s, "y": one.pss_bytes / _MIB} for one in fork.memory],
+                        description=f"Resident memory by origin over time: {cell.key.executor} on {title}",
+                    ),
+                )
+            )
+    return Charts(
+        "Where the memory is",
+        "Resident memory by origin; the stack's height is RSS, the line PSS. Heap, stacks, code and files are counted "
+        "page by page; what malloc holds is split by what the JVM says it has allocated there.",
+        tuple(charts),
+        tuple(joined(fill(f"o{slot}"), name) for slot, name in enumerate(GROUPS)),
+        place.css,
+    )
+
+
+def _at_the_end(last: MemoryReading) -> str:
+    """The largest groups, and what could not be told."""
+    largest = sorted(grouped(last).items(), key=lambda pair: -pair[1])[:4]
+    parts = ", ".join(f"{name} {digits(mib, 3)}" for name, mib in largest)
+    missing = f" Not known: {'; '.join(last.missing)}." if last.missing else ""
+    return f"At the end {digits(last.rss_bytes / _MIB, 3)} MiB: {parts}.{missing}"
+
+
+KNEE_RULE = (
+    f"the first of {ramps.KNEE_SECONDS} seconds in a row with a p99 above {ramps.KNEE_FACTOR:g} times the lowest "
+    f"median of any {ramps.KNEE_SECONDS} seconds in a row, where a request that fails takes longer than any answer"
+)
+
+
+def peak_rule(load: RisingLoad) -> str:
+    level = f"that of the last {ramps.STEADY_SECONDS} seconds, if it is held for {ramps.HELD_SHARE:.0%} of the load"
+    if isinstance(load, RampedLoad):
+        level = "the last rate that was asked for"
+    return (
+        f"the end of the first second from which on at least {ramps.CAUGHT_UP_SHARE:.0%} of the level is answered, as "
+        f"the median of {ramps.SMOOTHED_SECONDS} seconds, while no more requests are in flight than this level needs "
+        f"at the shortest response time (Little’s law) and those of {ramps.WAITING_MAX_S:g} s; the level is {level}"
+    )
+
+
+def _percentile(name: str) -> Callable[[Fork], Points]:
+    """In ms."""
+    return lambda fork: (
+        (interval.t_s, value_us / 1000 if (value_us := getattr(interval, name)) else None)
+        for window in fork.valid_windows
+        for interval in window.load.intervals
+    )
+
+
+def _sampled(figure: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:
+    return lambda fork: (
+        (sample.t_s - window.t_s, figure(sample))
+        for window in fork.valid_windows
+        for sample in fork.samples
+        if 0 <= sample.t_s - window.t_s <= window.load.duration_s
+    )
+
+
+_answered = _sampled(lambda sample: 1.0 if sample.gauges else None)
+
+
+def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
+    """What was asked for, then a group for each figure."""
+    load = place.piece.first_load
+    if not isinstance(load, RisingLoad) or not any(cell.usable for cell in place.piece.cells):
+        return
+    time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
+    # Requests per second, or connections where a closed loop asks for no rate.
+    if isinstance(load, RampedLoad):
+        offered: list[Row] = [{"x": t_s, "y": rate_rps} for t_s, rate_rps in load.points]
+        title, axis, told = "Rate", "requests per second", "The rate of requests that was asked for, over time"
+        since = "From the intended send time."
+        p99 = LineFigure(
+            *("p99", "p99 second by second", "p99 in ms", _percentile("p99_us")),
+            f"{since} A dot marks the knee: {KNEE_RULE}.",
+            log=True,
+            marks=_knees,
+            note=partial(_came_to, KNEE, "knee at {} requests/s", "no knee"),
+        )
+    else:
+        joined_by = ((0.0, 0), (load.join_s, load.connections), (load.duration_s, load.connections))
+        offered = [{"x": t_s, "y": connections} for t_s, connections in joined_by]
+        title, axis, told = "Connections", "connections", "Connections, over time"
+        since = "From when the request was sent: a slow answer delays the next request."
+        p99 = LineFigure("p99", "p99 second by second", "p99 in ms", _percentile("p99_us"), since, log=True)
+    highest = Axis(axis, 0, max(float(row["y"]) for row in offered) * 1.05)
+    asked = lines([], x=time, y=highest, order=place.piece.order, reference=offered, description=told, height=110)
+    chart = Chart(f"{place.id_prefix}-offered", title, "", asked)
+    yield Charts("What was asked for", "The same for every fork.", (chart,), css=place.css)
+    yield from line_groups(
+        place,
+        time,
+        (
+            LineFigure(
+                "throughput",
+                "Throughput second by second",
+                "answered per second",
+                lambda fork: ((second.t_s, second.completed_rps) for second in ramps.seconds_of(fork)),
+                "Requests answered per second; a dashed line is the rate that was asked for. A dot marks the peak: "
+                f"{peak_rule(load)}.",
+                marks=_peaks,
+                note=partial(_came_to, TIME_TO_PEAK, "peak after {} s", "peak not reached"),
+                reference=lambda _: offered if isinstance(load, RampedLoad) else (),
+            ),
+            LineFigure(
+                "pool",
+                "Size of the pool",
+                "threads",
+                _sampled(lambda sample: sample.gauges.pool_size if sample.gauges else None),
+                "Threads of what runs the requests: of the server's pool, or of the executor that took its place.",
+                note=_unread,
+            ),
+            LineFigure(
+                "threads",
+                "Platform threads of the process",
+                "threads",
+                _sampled(lambda sample: sample.threads),
+                "All of them: of the pool, of the server, of the JVM.",
+            ),
+            LineFigure("p50", "Median response time", "p50 in ms", _percentile("p50_us"), since, log=True),
+            p99,
+            LineFigure("max", "Slowest response", "maximum in ms", _percentile("max_us"), since, log=True),
+        ),
+    )
+
+
+def became(cell: CellStats) -> Iterator[str]:
+    """What became of it, in a sentence; nothing where its load is no ramp."""
+    load = cell.load
+    if not isinstance(load, RisingLoad) or not cell.usable:
+        return
+    words, attained = [], cell.attained
+    found = _mean(TIME_TO_PEAK, cell)
+    in_forks = _in(attained.yes if found else attained.no, cell)
+    if isinstance(load, JoinedLoad):
+        level = _mean(THROUGHPUT, cell)
+        peak = f"came to its level after {found} s" if found else "came to no level that it held"
+        words.append(peak + in_forks)
+        words += [f"answered {level} requests/s at the end"] if level else []
+    else:
+        highest = f"{rate_words(max(rate for _, rate in load.points))} requests/s"
+        if load.ends_level:
+            words.append((f"reached {highest} after {found} s" if found else f"did not reach {highest}") + in_forks)
+            ends_s = (ramps.backlog_until_s(ramps.seconds_of(fork)) for fork in cell.usable)
+            if worked_off_s := [end_s for end_s in ends_s if end_s is not None]:
+                words.append(f"its backlog was worked off after {digits(max(worked_off_s), 3)} s at the latest")
+        else:
+            if attained.yes:
+                words.append(f"no knee up to {highest}{_in(attained.yes, cell)}")
+            if bend := _mean(KNEE, cell):
+                words.append(f"knee at {bend} requests/s{_in(len(cell.by_block(KNEE)), cell)}")
+    windows = [window for fork in cell.usable for window in fork.valid_windows]
+    medians_us = [one.p50_us for window in windows for one in window.load.intervals if one.p50_us]
+    if worst_us := max(medians_us, default=None):
+        took = f"{digits(worst_us / 1e6, 3)} s" if worst_us >= 1e6 else f"{digits(worst_us / 1e3, 3)} ms"
+        words.append(f"its median response took up to {took} in the worst second")
+    if failed := sum(failed_by_itself(fork) for fork in cell.record.forks):
+        words.append(f"the server failed in {failed} of {attained.told} forks")
+    hit = [without_log_prefix(outcome.message) for fork in cell.usable for outcome in fork.outcomes]
+    yield "; ".join([*words, *hit[:1]]) + ("" if hit else ".")
+
+
+def _peaks(cell: CellStats) -> Iterable[Row]:
+    for fork in cell.usable:
+        if (peak_s := ramps.peak_of(fork)) is not None:
+            reached = next(second.completed_rps for second in ramps.seconds_of(fork) if second.t_s == peak_s)
+            text = f"fork {fork.fork}: peak after {digits(peak_s, 3)} s"
+            yield {"executor": cell.key.executor, "x": peak_s, "y": reached, "text": text}
+
+
+def _knees(cell: CellStats) -> Iterable[Row]:
+    for fork in cell.usable:
+        seconds = ramps.seconds_of(fork)
+        if bend := ramps.knee(seconds):
+            p99_us = next(second.p99_us for second in seconds if second.t_s == bend.t_s)
+            text = f"fork {fork.fork}: knee at {digits(bend.asked, 4)} requests/s"
+            if p99_us:
+                yield {"executor": cell.key.executor, "x": bend.t_s, "y": p99_us / 1000, "text": text}
+
+
+def _came_to(metric: Metric, words: str, none: str, cell: CellStats) -> str:
+    found = _mean(metric, cell)
+    told = f"{words.format(found)}{_in(len(cell.by_block(metric)), cell)}" if found else none
+    return f"{cell.key.executor}: {told}"
+
+
+def _unread(cell: CellStats) -> str:
+    """A server whose threads are all busy has none for our question. Where it never answered, it was never asked."""
+    asked = [fork for fork in cell.usable if any(sample.gauges for sample in fork.samples)]
+    answers = [answered for fork in asked for _, answered in _answered(fork)]
+    unread = answers.count(None)
+    if not unread:
+        return ""
+    of = plural(len(answers), "reading")
+    return f"{cell.key.executor}: {unread} of {of} missing, the server did not answer in time"
+
+
+def _mean(metric: Metric, cell: CellStats) -> str | None:
+    """Over the forks that came to it; how many did not, the words beside it say."""
+    values = cell.by_block(metric).values()
+    return amount(metric, statistics.geometric_mean(values)) if values else None
+
+
+def _in(found: int, cell: CellStats) -> str:
+    """In how many of the forks that say something; empty where it is all of them."""
+    told = cell.attained.told
+    return f" in {found} of {told} forks" if found < told else ""
