@@ -23,13 +23,14 @@ from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.locate import locate
+from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.asked import option
 from jdkmatrix.run.capacities import bases_s
 from jdkmatrix.run.impossible import none_here, too_few_cpus
 from jdkmatrix.run.plan import estimate_s, make_plan, stages
-from jdkmatrix.servers.kinds import releases
+from jdkmatrix.servers.kinds import is_here, releases
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 
 _BUDGET = re.compile(r"([0-9]+) *(s|m|min|h)")
@@ -83,6 +84,13 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     options = replace(options, profile=PROFILE, values={**options.values, **said})
     before_s, block_s = _cost_s(chosen_here(project, options), topology)
     options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
+    unlocated = {entry.id for entry in pinned}.difference(located)
+    lacking = [str(jdk) for jdk in dict.fromkeys((*values["jdk"], matrix.driver.jdk)) if jdk in unlocated]
+    for name in map(str, values["server"]):
+        if name in matrix.servers and not is_here(project.root, name, matrix.servers[name], handed_over()):
+            lacking.append(here.server_words(name))
+    if lacking:
+        _say(f"Not here yet, and fetched or built before anything is measured: {', '.join(lacking)}.")
     options = replace(options, command=command(sys.argv[2:], said, options))
     _say(f"The same without questions: .venv/bin/{shlex.join(options.command)}")
     if by_menus:
