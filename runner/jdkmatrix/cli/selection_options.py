@@ -115,7 +115,7 @@ def _selected(asked: Mapping[str, Any]) -> Options:
     from jdkmatrix.cli.arms import arms
     from jdkmatrix.cli.own import own_table
     from jdkmatrix.cli.selecting import Options
-    from jdkmatrix.cli.written_values import load_names, microseconds, quotas
+    from jdkmatrix.cli.written_values import load_name, microseconds, quota_cpus
     from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX
     from jdkmatrix.jdks.own import own_ids
 
@@ -134,16 +134,16 @@ def _selected(asked: Mapping[str, Any]) -> Options:
         "jdk": [*(asked["jdk"] or ()), *homes],
         "executor": [*(asked["executor"] or ()), *armed],
         "cpus": asked["cpus"],
-        "burn_us": microseconds("--burn", asked["burn"] or (), BURN_US_MAX),
-        "wait_us": microseconds("--wait", asked["wait"] or (), WAIT_US_MAX),
-        "load": load_names(asked["load"] or ()),
+        "burn_us": [microseconds("--burn", BURN_US_MAX, text) for text in asked["burn"] or ()],
+        "wait_us": [microseconds("--wait", WAIT_US_MAX, text) for text in asked["wait"] or ()],
+        "load": [*map(load_name, asked["load"] or ())],
     }
     return Options(
         profile=asked["profile"] or "quick",
         values={axis: tuple(dict.fromkeys(values)) for axis, values in named.items() if values},
         stop_early=not asked["no_stopping"],
         tables={"jdk_homes": homes, "tunings": tunings, "workloads": own},
-        quotas_cpus=quotas(asked["cpu_quota"] or ()),
+        quotas_cpus=tuple(map(quota_cpus, asked["cpu_quota"] or ())),
         arms=armed,
         **{name: asked[name] for name in _AS_GIVEN},
     )
