@@ -15,21 +15,23 @@ from jdkmatrix.cli.questions import PROFILE, Here, Step, Values, answered, compa
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.so_far import plus_minus
+from jdkmatrix.cli.terminal import say
 from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.config.model import BLOCKS_MAX
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.errors import MatrixError, visible
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.locate import locate
+from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.asked import option
 from jdkmatrix.run.capacities import bases_s
 from jdkmatrix.run.impossible import none_here, too_few_cpus
 from jdkmatrix.run.plan import estimate_s, make_plan, stages
-from jdkmatrix.servers.kinds import releases
+from jdkmatrix.servers.kinds import is_here, releases
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 
 _BUDGET = re.compile(r"([0-9]+) *(s|m|min|h)")
@@ -74,17 +76,24 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     values = answered(matrix, given, here, choose)
     taken = {axis: found for axis, found in values.items() if axis not in given and axis not in answers}
     if words := taken_words(taken, here):
-        _say(f"Not asked, so as usual: {words}.")
+        say(f"Not asked, so as usual: {words}.")
     if "executor" in taken:
         server = str(values["server"][0])
         where = "" if "server" in taken else f" on {here.server_words(server)}"
-        _say(f"Compared{where}: {compared_words(server)}.")
+        say(f"Compared{where}: {compared_words(server)}.")
     said = needed(matrix, values, given, answers)
     options = replace(options, profile=PROFILE, values={**options.values, **said})
     before_s, block_s = _cost_s(chosen_here(project, options), topology)
     options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
+    unlocated = {entry.id for entry in pinned}.difference(located)
+    lacking = [str(jdk) for jdk in dict.fromkeys((*values["jdk"], matrix.driver.jdk)) if jdk in unlocated]
+    for name in map(str, values["server"]):
+        if name in matrix.servers and not is_here(project.root, name, matrix.servers[name], handed_over()):
+            lacking.append(here.server_words(name))
+    if lacking:
+        say(f"Not here yet, and fetched or built before anything is measured: {', '.join(lacking)}.")
     options = replace(options, command=command(sys.argv[2:], said, options))
-    _say(f"The same without questions: .venv/bin/{shlex.join(options.command)}")
+    say(f"The same without questions: .venv/bin/{shlex.join(options.command)}")
     if by_menus:
         from jdkmatrix.cli import menus
 
@@ -135,7 +144,7 @@ def within(options: Options, *, block_s: float, before_s: float, budget_s: float
             f"needs {_FEWEST} of them. {least} is the least; {decides} while there is time"
         )
     if blocks < FEWEST_BLOCKS:
-        _say(
+        say(
             f"{plural(blocks, 'block')}, about {span(before_s + blocks * block_s)}{_LONGER}. So few can only decide "
             f"a large difference: {decides} while there is time."
         )
@@ -144,7 +153,7 @@ def within(options: Options, *, block_s: float, before_s: float, budget_s: float
     counts = f"{FEWEST_BLOCKS} to {blocks} blocks, {shortest} to {longest}"
     if blocks == FEWEST_BLOCKS:
         counts = f"at most {FEWEST_BLOCKS} blocks, about {shortest}"
-    _say(f"Until the ratio is known to {plus_minus(_PRECISION)}: {counts}{_LONGER}.")
+    say(f"Until the ratio is known to {plus_minus(_PRECISION)}: {counts}{_LONGER}.")
     return replace(options, blocks=FEWEST_BLOCKS, max_blocks=blocks, precision=_PRECISION)
 
 
@@ -161,7 +170,3 @@ def command(typed: Sequence[str], said: Values, options: Options) -> tuple[str, 
     if options.max_blocks is not None:
         words += ["--max-blocks", str(options.max_blocks), "--precision", str(options.precision)]
     return tuple(words)
-
-
-def _say(text: str) -> None:
-    print(visible(text), flush=True)

@@ -56,6 +56,8 @@ def compare(
         why = f": {found.why_not}, and no run has both virtual threads and a pool" if found.why_not else ""
         kind = UnreadableError if damaged else MatrixError
         raise kind(f"{found.before} and {found.after} have no figure in common{why}")
+    if html is not None:  # before the table, whose reader may go away
+        write_page(found, html, find_project().templates)
     with readable(names):
         if as_json:
             print(json.dumps(_as_json(found), indent=1, allow_nan=False))
@@ -63,8 +65,6 @@ def compare(
             print(_as_markdown(found))
         else:
             _print(found, Console())
-    if html is not None:
-        write_page(found, html, find_project().templates)
     if found.regressions:
         return EXIT_WITH_REGRESSIONS
     if damaged:

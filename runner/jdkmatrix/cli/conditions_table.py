@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Group, RenderableType
@@ -15,31 +15,25 @@ from jdkmatrix.errors import visible
 _INDENT = "  "
 
 
-@dataclass(frozen=True)
-class ConditionRow:
+class ConditionRow(NamedTuple):
     """`columns`: as the headings. `amber`: it needs a look."""
 
     amber: bool
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ConditionRows:
-    """Rows of one condition. `words`: the condition."""
-
-    words: str
-    rows: tuple[ConditionRow, ...]
+ConditionRows = tuple[str, Sequence[ConditionRow]]  # a condition in words, and its rows
 
 
 def conditions_table(headings: Sequence[str], conditions: Iterable[ConditionRows], caption: str) -> RenderableType:
     """The first column is text, the others are figures."""
     conditions = tuple(conditions)
-    rows = [row for condition in conditions for row in condition.rows]
+    rows = [row for _, members in conditions for row in members]
     widths = [max(map(cell_len, column)) for column in zip(headings, *(row.columns for row in rows), strict=True)]
     parts: list[RenderableType] = [_grid(widths, [ConditionRow(amber=False, columns=tuple(headings))], style="bold")]
     parts.append(Text(_INDENT + "─" * (sum(widths) + 2 * (len(widths) - 1)), style="dim"))
-    for condition in conditions:
-        parts += [Text(visible(condition.words), style="bold"), _grid(widths, condition.rows)]
+    for words, members in conditions:
+        parts += [Text(visible(words), style="bold"), _grid(widths, members)]
     return Group(*parts, Text(caption, style="dim italic"))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -11,7 +13,7 @@ from rich.table import Table
 
 from jdkmatrix.cli import markdown
 from jdkmatrix.cli.terminal import escape
-from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, HostVerdict, overall
+from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, HostVerdict, Verdict, overall
 from jdkmatrix.doctor.catalogue import examine
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import TooFewCpusError, assign
@@ -20,7 +22,7 @@ from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.provision.project import find_project
 
 EXIT: dict[HostVerdict, int] = {"ready": 0, "noisy": 1, "unfit": 2}
-_STYLES = {"ready": "green", "noisy": "yellow", "unfit": "red", "not shown": "dim"}
+_STYLES: dict[Verdict, str] = {"ready": "green", "noisy": "yellow", "unfit": "red", "not shown": "dim"}
 _MEANINGS: dict[HostVerdict, str] = {
     "ready": "Nothing was found that disturbs a measurement.",
     "noisy": "Ratios within one run hold, with wider intervals; absolute figures do not carry over to other hosts.",
@@ -32,11 +34,11 @@ def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
     """Print the checks of this host; returns the exit code of the overall verdict."""
     facts = read_facts(read_topology())
     checks = examine(this_host())
-    verdict = overall(checks)
+    verdict = overall(checks.values())
     if as_json:
         report = {
             "verdict": verdict,
-            "checks": [dataclasses.asdict(check) for check in checks],
+            "checks": [{"name": name, **dataclasses.asdict(check)} for name, check in checks.items()],
             "facts": facts.model_dump(),
         }
         print(json.dumps(report, indent=2))
@@ -47,7 +49,9 @@ def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
         return EXIT[verdict]
     console = Console()
     console.print(_table(checks, host))
-    console.print(_summary(checks, verdict))
+    console.print(f"This host is [{_STYLES[verdict]}]{verdict}[/] ({_counts(checks)}). {_MEANINGS[verdict]}")
+    if changes := sum(len(check.changes) for check in checks.values()):
+        console.print(f"`matrix doctor --tune` (root) can change {changes} settings, and --restore puts them back.")
     return EXIT[verdict]
 
 
@@ -69,20 +73,16 @@ def _server_cpus(topology: Topology) -> tuple[int, ...]:
         return tuple(cpu.cpu for cpu in topology.cpus[-half:])
 
 
-def _table(checks: tuple[Check, ...], title: str) -> Table:
+def _table(checks: Mapping[str, Check], title: str) -> Table:
     table = Table(title=escape(title), title_justify="left")
     table.add_column("property", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     table.add_column("found: effect → what to do", overflow="fold")
-    for check in checks:
+    for name, check in checks.items():
         style = _STYLES[check.verdict]
-        table.add_row(check.name, f"[{style}]{check.verdict}[/]", _words(check))
+        advice = f"\n[bold]→[/] {escape(check.advice)}" if check.advice else ""
+        table.add_row(name, f"[{style}]{check.verdict}[/]", f"{escape(_found(check))}{advice}")
     return table
-
-
-def _words(check: Check) -> str:
-    text = escape(_found(check))
-    return f"{text}\n[bold]→[/] {escape(check.advice)}" if check.advice else text
 
 
 def _found(check: Check) -> str:
@@ -90,24 +90,17 @@ def _found(check: Check) -> str:
     return ": ".join(filter(None, (check.found if shown else "", check.why)))
 
 
-def _summary(checks: tuple[Check, ...], verdict: HostVerdict) -> str:
-    lines = [f"This host is [{_STYLES[verdict]}]{verdict}[/] ({_counts(checks)}). {_MEANINGS[verdict]}"]
-    changes = sum(len(check.changes) for check in checks)
-    if changes:
-        lines.append(f"`matrix doctor --tune` (root) can change {changes} settings, and --restore puts them back.")
-    return "\n".join(lines)
+def _counts(checks: Mapping[str, Check]) -> str:
+    counts = Counter(check.verdict for check in checks.values())
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in _STYLES if counts[verdict])
 
 
-def _counts(checks: tuple[Check, ...]) -> str:
-    return ", ".join(f"{count} {name}" for name in _STYLES if (count := sum(check.verdict == name for check in checks)))
-
-
-def _markdown(checks: tuple[Check, ...], verdict: HostVerdict, host: str) -> str:
+def _markdown(checks: Mapping[str, Check], verdict: HostVerdict, host: str) -> str:
     """For the job summary of a CI service: the verdict as a heading, then what stands in the way first."""
     worst_first = ("unfit", "noisy", "not shown", "ready")
     rows = (
-        (markdown.escaped(check.name), check.verdict, markdown.escaped(_found(check)), markdown.escaped(check.advice))
-        for check in sorted(checks, key=lambda check: worst_first.index(check.verdict))
+        (markdown.escaped(name), check.verdict, markdown.escaped(_found(check)), markdown.escaped(check.advice))
+        for name, check in sorted(checks.items(), key=lambda item: worst_first.index(item[1].verdict))
     )
     return "\n\n".join(
         (

@@ -1,8 +1,8 @@
-"""What the command ends with, and the same code for what typer refuses as for what we do. Only typer is imported here
-(see main)."""
+"""What the command ends with, and the one message for what is refused. Only typer is imported here (see main)."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, visible
 
 EXIT_CODES = """Exit codes: 0 done; 1 refused, or could not go on: a problem with the command, the input, the parts or
 the host, reported in one message (`doctor`: this host is noisy); 2 `doctor`: this host is unfit; 3 the run is complete
@@ -20,21 +20,31 @@ stopped by the end of the terminal, Ctrl-C or SIGTERM, finished work is kept."""
 
 
 @contextmanager
-def _our_exit_code() -> Iterator[None]:
+def _told_once() -> Iterator[None]:
+    """What typer, we or the system refuse, in one message and with one exit code."""
     try:
         yield
     except typer.TyperException as refused:
         refused.exit_code = MatrixError.exit_code
         raise
+    except MatrixError as error:
+        print(f"matrix: {error}", file=sys.stderr)
+        raise typer.Exit(error.exit_code) from None
+    except BrokenPipeError:  # typer ends quietly
+        raise
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        print(f"matrix: {visible(f'{where}{error.strerror or error}')}", file=sys.stderr)
+        raise typer.Exit(1) from None
 
 
 class Commands(TyperGroup):
     """Ends where typer refuses a command as where we do."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
-        with _our_exit_code():
+        with _told_once():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
-        with _our_exit_code():
+        with _told_once():
             return super().invoke(ctx)

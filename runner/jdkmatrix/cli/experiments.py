@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jdkmatrix.domain.quantities import amount, measure, wait_words
+from jdkmatrix.domain.quantities import amount, measure, plural, wait_words
 from jdkmatrix.experiments.base import Measurand, Spread
 from jdkmatrix.experiments.kinds import measurands
 from jdkmatrix.records.forks import Fork
@@ -37,38 +37,29 @@ def groups(cells: Cells) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     by_group: dict[str, list[CellStats]] = {}
     for cell in cells:
         key = cell.key
-        cpus = f"{key.cpus} CPU" + ("s" if key.cpus > 1 else "")
         burn = f", {key.burn_us} µs" if key.burn_us else ""
         wait = f", {wait_words(key.wait_us)} delay" if key.wait_us else ""
-        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {cpus}{burn}{wait}", []).append(cell)
+        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {plural(key.cpus, 'CPU')}{burn}{wait}", []).append(
+            cell
+        )
     for title, members in by_group.items():
-        names = dict.fromkeys(_name(cell.spreads[0]) for cell in members if cell.spreads)
+        leading = (cell.spreads[0] for cell in members if cell.spreads)
+        names = dict.fromkeys(f"{one.name}, {one.unit}" if one.unit else one.name for one in leading)
         words = f" – {' or '.join(names)}" if names else ""
         yield f"{title}{words}", [_row(cell) for cell in members]
 
 
 def _row(cell: CellStats) -> tuple[str, ...]:
-    figures = _columns(cell.spreads[0]) if cell.spreads else (_why(cell), "", "")
-    outcomes = dict.fromkeys(result.outcome for result in cell.results)
     forks = cell.record.forks
+    statuses = sorted({fork.status.value for fork in forks if fork.status is not Status.OK})
+    figures = _columns(cell.spreads[0]) if cell.spreads else (", ".join(statuses) or "no figure", "", "")
+    outcomes = dict.fromkeys(result.outcome for result in cell.results)
     return (cell.key.executor, f"{len(cell.usable)}/{len(forks)}", *figures, ", ".join(outcomes))
 
 
-def _why(cell: CellStats) -> str:
-    statuses = {fork.status.value for fork in cell.record.forks if fork.status is not Status.OK}
-    return ", ".join(sorted(statuses)) or "no figure"
-
-
-def _name(spread: Spread) -> str:
-    return f"{spread.name}, {spread.unit}" if spread.unit else spread.name
-
-
 def _columns(spread: Spread) -> tuple[str, str, str]:
-    def text(value: float) -> str:
-        return amount(value, spread.unit)
-
-    expected = "" if spread.expected is None else text(spread.expected)
-    return text(spread.median), f"{text(spread.least)}–{text(spread.most)}", expected
+    median, least, most = (amount(value, spread.unit) for value in (spread.median, spread.least, spread.most))
+    return median, f"{least}–{most}", "" if spread.expected is None else amount(spread.expected, spread.unit)
 
 
 def _words(one: WindowReading, metric: Measurand) -> str:

@@ -4,24 +4,18 @@ imports what it uses."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from jdkmatrix.cli.exit_codes import EXIT_CODES, Commands
 from jdkmatrix.cli.selection_options import with_selection
-from jdkmatrix.errors import MatrixError, visible
+from jdkmatrix.errors import MatrixError
 
 if TYPE_CHECKING:
     from jdkmatrix.cli.selecting import Options
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 app = typer.Typer(
     name="matrix",
@@ -41,30 +35,15 @@ jdks_app = typer.Typer(
 )
 app.add_typer(jdks_app, name="jdks")
 
+RunArgument = Annotated[str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")]
+RunsArgument = Annotated[list[Path] | None, typer.Argument(help="Folders of runs, or of results; by default results/.")]
+SiteOption = Annotated[
+    Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 MarkdownOption = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown, for the job summary of a CI service.")
 ]
-
-
-def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
-    """Turn a MatrixError, or what the system refuses, into one message and an exit code."""
-
-    @wraps(command)
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return command(*args, **kwargs)
-        except MatrixError as error:
-            print(f"matrix: {error}", file=sys.stderr)
-            raise typer.Exit(error.exit_code) from None
-        except BrokenPipeError:  # typer ends quietly
-            raise
-        except OSError as error:
-            where = f"{error.filename}: " if error.filename is not None else ""
-            print(f"matrix: {visible(f'{where}{error.strerror or error}')}", file=sys.stderr)
-            raise typer.Exit(1) from None
-
-    return wrapper
 
 
 def _tell_version(asked: bool) -> None:
@@ -86,7 +65,6 @@ def options_of_all(
 
 
 @app.command(short_help="Show what would be measured, and how long it takes.")
-@with_error_messages
 @with_selection
 def plan(options: Options, as_json: JsonOption = False) -> None:
     """Show the cells and how long they will take, with --json also the order of their forks; measure nothing."""
@@ -96,7 +74,6 @@ def plan(options: Options, as_json: JsonOption = False) -> None:
 
 
 @app.command(short_help="Measure, write the site, print a table.")
-@with_error_messages
 @with_selection
 def run(
     options: Options,
@@ -112,9 +89,7 @@ def run(
         Path | None,
         typer.Option("--run", resolve_path=True, help="The run's folder; by default a new one in results/."),
     ] = None,
-    site: Annotated[
-        Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
-    ] = None,
+    site: SiteOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also print each window and round.")] = False,
 ) -> None:
     """Measure a profile or a scenario, write the site, and print a summary."""
@@ -124,7 +99,6 @@ def run(
 
 
 @app.command(short_help="Ask what to measure, and measure until the answer is known.")
-@with_error_messages
 @with_selection
 def ask(
     options: Options,
@@ -144,7 +118,6 @@ def ask(
 
 
 @app.command(short_help="List the published experiments.")
-@with_error_messages
 def scenarios(
     name: Annotated[str | None, typer.Argument(help="Only this one, and what was published about it.")] = None,
 ) -> None:
@@ -155,14 +128,9 @@ def scenarios(
 
 
 @app.command(short_help="Write the static site.")
-@with_error_messages
 def report(
-    runs: Annotated[
-        list[Path] | None, typer.Argument(help="Folders of runs, or of results; by default results/.")
-    ] = None,
-    site: Annotated[
-        Path | None, typer.Option("--site", resolve_path=True, help="Where the site goes; by default site/.")
-    ] = None,
+    runs: RunsArgument = None,
+    site: SiteOption = None,
     cell_pages: Annotated[
         int | None,
         typer.Option(
@@ -196,11 +164,8 @@ def report(
 
 
 @app.command(short_help="Serve the site at 127.0.0.1.")
-@with_error_messages
 def serve(
-    runs: Annotated[
-        list[Path] | None, typer.Argument(help="Folders of runs, or of results; by default results/.")
-    ] = None,
+    runs: RunsArgument = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 8000,
 ) -> None:
     """Serve the site at 127.0.0.1, and write it again when results change and nothing is measuring; Ctrl-C ends it."""
@@ -210,9 +175,8 @@ def serve(
 
 
 @app.command()
-@with_error_messages
 def export(
-    run: Annotated[str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")] = None,
+    run: RunArgument = None,
     form: Annotated[
         Literal[
             "csv", "blocks", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher", "openmetrics", "badge"
@@ -232,21 +196,14 @@ def export(
 
 
 @app.command(short_help="Print what a run came to.")
-@with_error_messages
-def summary(
-    directory: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="Its folder or id; by default the newest.")
-    ] = None,
-    as_markdown: MarkdownOption = False,
-) -> None:
+def summary(run: RunArgument = None, as_markdown: MarkdownOption = False) -> None:
     """Print the summary that a run printed at its end."""
     from jdkmatrix.cli import reporting
 
-    raise typer.Exit(reporting.summarise(directory, as_markdown=as_markdown))
+    raise typer.Exit(reporting.summarise(run, as_markdown=as_markdown))
 
 
 @app.command(short_help="Say what got better or worse between two runs.")
-@with_error_messages
 def compare(
     runs: Annotated[list[str], typer.Argument(metavar="BEFORE [AFTER]", help="Folders or ids of one or two runs.")],
     jdk: Annotated[
@@ -275,7 +232,6 @@ def compare(
 
 
 @app.command(short_help="Fetch and build what is needed; measure nothing.")
-@with_error_messages
 @with_selection
 def setup(options: Options) -> None:
     """Fetch and build everything that a profile or a scenario needs; measure nothing."""
@@ -285,7 +241,6 @@ def setup(options: Options) -> None:
 
 
 @jdks_app.callback(invoke_without_command=True)
-@with_error_messages
 def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
     """List every entry: where it comes from here, or why it is not available."""
     if context.invoked_subcommand is not None:
@@ -298,7 +253,6 @@ def jdks(context: typer.Context, as_json: JsonOption = False) -> None:
 
 
 @jdks_app.command("fetch")
-@with_error_messages
 def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entry of the catalogue.")]) -> None:
     """Download, verify and unpack one JDK; nothing is left behind when it fails."""
     from jdkmatrix.cli import catalogue
@@ -307,7 +261,6 @@ def jdks_fetch(jdk_id: Annotated[str, typer.Argument(metavar="ID", help="An entr
 
 
 @jdks_app.command("update")
-@with_error_messages
 def jdks_update(
     ids: Annotated[
         list[str] | None,
@@ -328,7 +281,6 @@ def jdks_update(
 
 
 @app.command(short_help="Say whether this host can measure.")
-@with_error_messages
 def doctor(
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
@@ -351,7 +303,6 @@ def doctor(
 
 
 @app.command(short_help="Print the JSON Schema of matrix.toml.")
-@with_error_messages
 def schema() -> None:
     """Print the JSON Schema of matrix.toml, profiles and published scenarios."""
     import json

@@ -25,6 +25,15 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(_row(cells) for cells in (headings, ["---"] * len(headings), *rows))
 
 
+def grouped(headings: Sequence[str], groups: Iterable[tuple[str, Iterable[Sequence[str]]]]) -> str:
+    """A table of texts, which are escaped here; the title of each group stands in a row of its own above its rows."""
+    rows: list[Sequence[str]] = []
+    for title, members in groups:
+        rows.append((f"**{escaped(title)}**", *[""] * (len(headings) - 1)))
+        rows += [tuple(map(escaped, row)) for row in members]
+    return table(tuple(map(escaped, headings)), rows)
+
+
 def listing(items: Sequence[str], *, at_most: int) -> str:
     """A list of texts, which are escaped here; of more than `at_most` the rest is counted."""
     shown = [f"- {escaped(item)}" for item in items[:at_most]]

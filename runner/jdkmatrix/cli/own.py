@@ -21,7 +21,7 @@ from jdkmatrix.config.own import OwnApplication
 from jdkmatrix.domain.executors import aa_arm
 from jdkmatrix.domain.servers import COMMAND, feature_sets
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision.own import check_own_files, find_own, placed
+from jdkmatrix.provision.own import find_own, placed
 from jdkmatrix.validation import explain
 
 _ARM = re.compile(r"(pool|virtual)=(.*)", re.DOTALL)
@@ -100,15 +100,15 @@ def with_own(options: Options, matrix: Matrix) -> Options:
     Raises:
         MatrixError: they are asked for beside workloads of another kind.
     """
-    names, owns = options.values.get("workload", ()), _owns(options, matrix)
-    if not owns:
+    names, found = options.values.get("workload", ()), own_applications(options, matrix)
+    if not found:
         return options
-    if len(owns) < len(names) or len({own.command is None for own in owns}) > 1:
+    if len(found) < len(names) or len({own.command is None for own in found}) > 1:
         asked = ", ".join(map(str, names))
         raise MatrixError(f"--workload {asked}: each of them is a question of its own; ask one at a time")
     values: dict[str, tuple[str | int, ...]] = {"burn_us": (0,), "wait_us": (0,)}
-    if owns[0].command is not None:
-        arms = tuple(dict.fromkeys(arm for own in owns for arm in own.arms))
+    if found[0].command is not None:
+        arms = tuple(dict.fromkeys(arm for own in found for arm in own.arms))
         values |= {"server": (COMMAND,)}
         if options.aa is None:
             values |= {"executor": (*arms, aa_arm(arms[0]))}
@@ -123,13 +123,8 @@ def _with_arms(options: Options, values: Mapping[str, tuple[str | int, ...]]) ->
     return asked
 
 
-def check_files(options: Options, matrix: Matrix, folder: Path) -> None:
-    """`folder`: from which matrix.toml sees them. Raises: MatrixError: as check_own_files."""
-    for own in _owns(options, matrix):
-        check_own_files(own, folder)
-
-
-def _owns(options: Options, matrix: Matrix) -> list[OwnApplication]:
+def own_applications(options: Options, matrix: Matrix) -> list[OwnApplication]:
+    """Those of the user among the workloads that are asked for."""
     names, tables = map(str, options.values.get("workload", ())), options.tables.get("workloads", {})
     return [own for name in names if (own := _own(name, tables, matrix))]
 

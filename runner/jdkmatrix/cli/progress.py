@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Self
 
 from rich.console import Console, Group
@@ -47,31 +48,25 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+@dataclass(eq=False)
 class Display(AbstractContextManager["Display", None], ABC):
-    """Counts forks and tells the time left: by the forks that are done, by the plan's estimate until one is."""
+    """Counts forks and tells the time left: by the forks that are done, by the plan's estimate until one is.
+    `_precision`: to which share ratios are to be known; `_verbose`: tell windows and rounds, too."""
 
-    def __init__(
-        self,
-        console: Console,
-        estimate_fork_s: float,
-        precision: float,
-        *,
-        verbose: bool,
-        now: Callable[[], float],
-    ) -> None:
-        """`precision`: to which share ratios are to be known; `verbose`: tell windows and rounds, too."""
-        self._console = console
-        self._verbose = verbose
-        self._fork_s = estimate_fork_s
-        self._precision = precision
-        self._now = now
-        self._began_s = self._result_s = now()
-        self._total = self._started = self._done = 0
+    _console: Console
+    _fork_s: float
+    _precision: float
+    _verbose: bool
+    _now: Callable[[], float]
+    _total = _started = _done = 0
+
+    def __post_init__(self) -> None:
+        self._began_s = self._result_s = self._now()
 
     def __exit__(self, *stopped: object) -> None: ...
 
-    def forks_ahead(self, forks: int) -> None:
-        self._total = self._done + forks
+    def forks_added(self, forks: int) -> None:
+        self._total += forks
 
     def fork_started(self, planned: PlannedFork) -> None:
         self._started += 1
@@ -181,12 +176,6 @@ class Screen(Display):
 
 
 def display(
-    console: Console,
-    estimate_fork_s: float,
-    precision: float,
-    *,
-    verbose: bool,
-    now: Callable[[], float] = time.monotonic,
+    console: Console, fork_s: float, precision: float, *, verbose: bool, now: Callable[[], float] = time.monotonic
 ) -> Display:
-    kind = Screen if console.is_terminal else Lines
-    return kind(console, estimate_fork_s, precision, verbose=verbose, now=now)
+    return (Screen if console.is_terminal else Lines)(console, fork_s, precision, verbose, now)

@@ -105,12 +105,12 @@ def steps(matrix: Matrix, values: Values, here: Here) -> Iterator[Step]:
         yield _cpus(max(1, here.cpus - 1))
     if "burn_us" not in values:
         times = [(work_words(us) if us else "next to nothing", us) for us in (0, 50, 100, 500, 1000, 5000)]
-        read = partial(_microseconds, "--burn", BURN_US_MAX)
+        read = partial(microseconds, "--burn", BURN_US_MAX)
         yield Step("burn_us", "How long does a request compute?", tuple(times), read, "such as 300us or 20ms")
     if "wait_us" not in values:
         waits = [us for us in (2000, 20_000, 200_000) if _can_wait(matrix, values, us)]
         times = [("it calls nobody", 0), *((wait_words(us), us) for us in waits)]
-        read = partial(_microseconds, "--wait", WAIT_US_MAX)
+        read = partial(microseconds, "--wait", WAIT_US_MAX)
         title = "How long does it wait for another system?"
         yield Step("wait_us", title, tuple(times), read if waits else None, "such as 300us or 20ms")
     if "load" not in values:
@@ -138,10 +138,6 @@ def _number(most: int, text: str) -> int:
     if not (text.strip().isdecimal() and 1 <= int(text) <= most):
         raise MatrixError(f'"{text}" is no number of CPUs (allowed: 1 to {most})')
     return int(text)
-
-
-def _microseconds(option: str, most_us: int, text: str) -> int:
-    return microseconds(option, [text], most_us)[0]
 
 
 def _can_wait(matrix: Matrix, values: Values, wait_us: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import webbrowser
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import TextIOWrapper
 from itertools import accumulate
 from pathlib import Path
@@ -70,36 +70,29 @@ def export(run: str | None, form: str) -> int:
     registry = claims_of_today(find_project())
     with readable(loaded.directory):
         judged = JudgedRun(loaded, registry)
-        match form:
-            case "jmh":
-                _print_json(exports.jmh(judged))
-            case "bigger-is-better" | "smaller-is-better":
-                _print_json(exports.better(judged.cells, bigger=form == "bigger-is-better"))
-            case "bencher":
-                _print_json(exports.bencher(judged.cells))
-            case "openmetrics":
-                _print_as_utf_8(exports.openmetrics(judged))
-            case "badge":
-                _print_json(exports.badges(judged))
-            case "csv":
-                _print_as_utf_8(exports.as_csv(exports.results(judged)))
-            case "blocks":
-                _print_as_utf_8(exports.as_csv(exports.blocks(judged), exports.BLOCK_COLUMNS))
-            case _:
-                rows, claims = exports.as_json(exports.results(judged)), exports.verdicts(judged.claims)
-                _print_json({"run_id": loaded.run.run_id, "results": rows, "verdicts": claims})
+        forms: dict[str, Callable[[], object]] = {
+            "csv": lambda: exports.as_csv(exports.results(judged)),
+            "blocks": lambda: exports.as_csv(exports.blocks(judged), exports.BLOCK_COLUMNS),
+            "json": lambda: {
+                "run_id": loaded.run.run_id,
+                "results": exports.as_json(exports.results(judged)),
+                "verdicts": exports.verdicts(judged.claims),
+            },
+            "jmh": lambda: exports.jmh(judged),
+            "bigger-is-better": lambda: exports.better(judged.cells, bigger=True),
+            "smaller-is-better": lambda: exports.better(judged.cells, bigger=False),
+            "bencher": lambda: exports.bencher(judged.cells),
+            "openmetrics": lambda: exports.openmetrics(judged),
+            "badge": lambda: exports.badges(judged),
+        }
+        found = forms[form]()
+        if not isinstance(found, str):
+            print(json.dumps(found, indent=1, allow_nan=False))
+        else:
+            if isinstance(sys.stdout, TextIOWrapper):  # programs read it, whatever the terminal can show
+                sys.stdout.reconfigure(encoding="utf-8")
+            print(found, end="")
     return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
-
-
-def _print_as_utf_8(text: str) -> None:
-    """Programs read it, whatever the terminal can show."""
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")
-    print(text, end="")
-
-
-def _print_json(data: object) -> None:
-    print(json.dumps(data, indent=1, allow_nan=False))
 
 
 def summarise(run: str | None, *, as_markdown: bool) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from rich.console import Console
 
 from jdkmatrix.cli.between_blocks import SiteBetweenBlocks, write_site_apart
-from jdkmatrix.cli.measuring import measuring
+from jdkmatrix.cli.measuring_lock import measuring
 from jdkmatrix.cli.progress import Display, display
 from jdkmatrix.cli.recording import Recording
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, folders_of, tell_damage, write_site
@@ -20,13 +19,13 @@ from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import has_failures, print_summary
-from jdkmatrix.cli.terminal import escape
+from jdkmatrix.cli.terminal import escape, say
 from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.load import recorded_matrix
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.errors import MatrixError, visible
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -57,7 +56,7 @@ def set_up(options: Options) -> None:
     cells = select_cells(chosen.matrix, profile)
     rules = chosen.matrix.profiles[profile]
     with stoppable():
-        set_up_parts(project, chosen.matrix, cells, profile=rules, capacities_rps={}, say=_say)
+        set_up_parts(project, chosen.matrix, cells, profile=rules, capacities_rps={}, say=say)
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None, verbose: bool = False) -> int:
@@ -71,10 +70,17 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     check_replaceable(site or project.site)
     with measuring() as confiner:
         confined = confined_words(confiner.method, confiner.why_not_cgroup)
-        _say(f"server, driver and this tool are each kept on CPUs of their own, as far as there are enough, {confined}")
-        store, chosen, earlier = _begun(fresh) if fresh else _resumed(project, directory)
+        say(f"server, driver and this tool are each kept on CPUs of their own, as far as there are enough, {confined}")
+        if fresh:
+            folder, chosen = fresh
+            if chosen.why:
+                say(chosen.why)
+            store, earlier = RunStore.create(folder), None
+        else:
+            store, chosen, earlier = _resumed(project, directory)
         measured = _Stages(project, chosen, earlier, store, confiner, console, verbose=verbose)
-        stopped = measured.measure(SiteBetweenBlocks(partial(_write_apart, project, store, site), _say))
+        write = SiteBetweenBlocks(lambda: write_site_apart(project, _runs_with(project, store), site), say)
+        stopped = measured.measure(write)
         if stopped:
             return stopped.exit_code
         gaps = measured.gaps()
@@ -82,12 +88,9 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     if measured.cut_short:
         raise measured.cut_short
     if gaps:
-        _say(f"faults of the host have left gaps in {_gaps_words(gaps)} again")
+        which = f"{plural(gaps, 'block')}: matrix run --resume measures {'it' if gaps == 1 else 'them'}"
+        say(f"faults of the host have left gaps in {which} again")
     return code
-
-
-def _gaps_words(blocks: int) -> str:
-    return f"{plural(blocks, 'block')}: matrix run --resume measures {'it' if blocks == 1 else 'them'}"
 
 
 class _Stages:
@@ -142,12 +145,12 @@ class _Stages:
             if self._recording.record is None:
                 raise
             going_on = shlex.join([".venv/bin/matrix", "run", "--resume", "--run", str(self._store.directory)])
-            _say(f"stopped; finished work is kept; to go on: {going_on}")
+            say(f"stopped; finished work is kept; to go on: {going_on}")
             return stopped
         finally:
             self._recording.end(status, in_order(self._cells.values()))
         if self._recording.record is None:
-            _say("nothing to do: every block is complete, and no fault of the host spoilt a fork")
+            say("nothing to do: every block is complete, and no fault of the host spoilt a fork")
         return None
 
     def gaps(self) -> int:
@@ -159,7 +162,7 @@ class _Stages:
         prepared, campaign = self._prepared(stage.profile, stage.cells, self._store)
         self._calibration = prepared.calibration
         self._try_own(campaign)
-        self._cells |= campaign.open(_say)
+        self._cells |= campaign.open(say)
         self._recording.add(prepared)
         self._campaigns.append(campaign)
         return prepared
@@ -170,9 +173,9 @@ class _Stages:
         if recording.earlier and not needed and not recording.record:
             return
         for words in repeat_words(needed, self._cells):
-            _say(words)
+            say(words)
         if len(self._stages) > 1:
-            _say(f"stage {stage.name}: {plural(len(needed), 'block')}")
+            say(f"stage {stage.name}: {plural(len(needed), 'block')}")
         recording.begin(self._capacities.values())
         with self._display(stage.profile, prepared) as shown:
             recording.order(campaign.measure(self._cells, shown, between))
@@ -194,8 +197,8 @@ class _Stages:
         once = profile_of_bases(stage.profile)
         prepared, campaign = self._prepared(once, bases, RunStore.create(self._store.directory / CAPACITY_FOLDER))
         self._try_own(campaign)
-        cells = campaign.open(_say)
-        _say(f"first, the capacities that loads are derived from: {plural(len(bases), 'fork')}")
+        cells = campaign.open(say)
+        say(f"first, the capacities that loads are derived from: {plural(len(bases), 'fork')}")
         with self._display(once, prepared) as shown:
             campaign.measure(cells, shown)
         impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
@@ -204,9 +207,9 @@ class _Stages:
     def _try_own(self, campaign: Campaign) -> None:
         """Those of which a fork is needed, before what they measured earlier is set aside."""
         if own := own_cells(campaign.setups):
-            blocks = campaign.needed(campaign.known())
+            blocks = campaign.needed(campaign.open(None))
             needed = {fork.key for block in blocks for fork in block.forks}
-            try_own({key: setup for key, setup in own.items() if key in needed}, self._tried, _say)
+            try_own({key: setup for key, setup in own.items() if key in needed}, self._tried, say)
 
     def _prepared(self, profile: Profile, cells: Sequence[CellKey], store: RunStore) -> tuple[Prepared, Campaign]:
         prepared = prepare(
@@ -218,7 +221,7 @@ class _Stages:
             known_calibration=self._calibration,
             capacities_rps=self._known_rps,
             confiner=self._confiner,
-            say=_say,
+            say=say,
         )
         campaign = Campaign(
             matrix=self._matrix,
@@ -236,15 +239,15 @@ class _Stages:
         return display(self._console, fork_s, profile.promised_precision, verbose=self._verbose)
 
 
-def _write_apart(project: Project, store: RunStore, site: Path | None) -> None:
-    write_site_apart(project, folders_of([*runs_of(project.results), store.directory]), site)
+def _runs_with(project: Project, store: RunStore) -> tuple[Path, ...]:
+    return folders_of([*runs_of(project.results), store.directory])
 
 
 def conclude(project: Project, store: RunStore, site: Path | None, console: Console) -> int:
     """Write the site, print the summary; returns the exit code."""
     loaded = store.load()
     try:
-        built = write_site(project, folders_of([*runs_of(project.results), store.directory]), site)
+        built = write_site(project, _runs_with(project, store), site)
     finally:
         with readable(store.directory):
             print_summary(loaded, console)
@@ -269,14 +272,7 @@ def _asked_for(project: Project, options: Options, directory: Path | None) -> tu
     return folder, chosen
 
 
-def _begun(fresh: tuple[Path, Chosen]) -> tuple[RunStore, Chosen, RunRecord | None]:
-    folder, chosen = fresh
-    if chosen.why:
-        _say(chosen.why)
-    return RunStore.create(folder), chosen, None
-
-
-def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord | None]:
+def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord]:
     """A run goes on as it was started: with its own copy of the matrix, not with today's matrix.toml."""
     folder = directory or latest_begun(project.results)
     if not folder.is_dir():
@@ -294,7 +290,3 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     values = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)
     return store, Chosen(matrix, Options(record.profile, values, aa=aa), record.scenario, None), record
-
-
-def _say(text: str) -> None:
-    print(visible(text), flush=True)

@@ -14,22 +14,25 @@ from rich.table import Table
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
-from jdkmatrix.cli.own import check_files, with_own
+from jdkmatrix.cli.own import own_applications, with_own
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.terminal import escape
-from jdkmatrix.cli.what_is_compared import words_of_arms
 from jdkmatrix.config.load import load_matrix, parse_files, read_files
 from jdkmatrix.config.model import Matrix, ScaleName
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import base_of, reference, references
+from jdkmatrix.domain.servers import virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.provision.own import check_own_files
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.impossible import too_few_cpus
-from jdkmatrix.run.plan import estimate_s, make_plan, select_cells
+from jdkmatrix.run.plan import cells_of, estimate_s, make_plan, select_cells
 from jdkmatrix.validation import unknown
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
@@ -104,7 +107,8 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     """
     files = read_files(project.matrix)
     matrix = parse_files(files)
-    check_files(options, matrix, project.root)
+    for own in own_applications(options, matrix):
+        check_own_files(own, project.root)
     options = with_own(options, matrix).with_quotas(matrix)
     if options.asked or options.quotas_cpus:
         pinned = (entry.id for entry in load_catalogue(project.jdks).entries)
@@ -122,8 +126,34 @@ def chosen_here(project: Project, options: Options) -> Chosen:
         claims = {"published": ids, "claims": registry.records(ids), "not_repeated": registry.not_repeated()}
         scenario = scenario.model_copy(update=claims)
     applied = chosen.options.apply(chosen.matrix)
-    said = [*([chosen.why] if chosen.why else []), *words_of_arms(applied, chosen.options)]
+    said = [*([chosen.why] if chosen.why else []), *_words_of_arms(applied, chosen.options)]
     return replace(chosen, matrix=applied, scenario=scenario, why="\n".join(said) or None)
+
+
+def _words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
+    """Which executors are added, since arms with options of their own are compared with them; that nothing is compared,
+    where the command line chooses executors. `matrix` has what is selected."""
+    for plain in options.added:
+        arms = ", ".join(arm for arm in options.arms if base_of(arm) == plain)
+        yield f"{plain} is measured, too, since it is what {arms} is compared with."
+    if "executor" not in options.asked:
+        return
+    groups: dict[CellKey, list[str]] = {}
+    for cell in set(cells_of(matrix, options.profile)):
+        groups.setdefault(cell.group, []).append(cell.executor)
+    if not groups or any(_has_pair(names, group.server) for group, names in groups.items()):
+        return
+    group, names = next(iter(groups.items()))
+    missing = "another --executor"
+    if group.workload in matrix.workloads:
+        base = reference(names[0], group.server)
+        missing = f"--executor {virtual_of(group.server) if base in names else base}"
+    only = f"there is only {names[0]}" if len(names) == 1 else f"there are only {' and '.join(sorted(names))}"
+    yield f"No executors are compared: {only}; add {missing}."
+
+
+def _has_pair(names: list[str], server: str) -> bool:
+    return any(base != name and base in names for name, base in references(names, server).items())
 
 
 def as_profile(matrix: Matrix, name: str, scale: ScaleName) -> tuple[Matrix, str]:

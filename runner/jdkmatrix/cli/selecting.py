@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -62,7 +62,9 @@ class Options:
         if self.scenario is not None:
             raise MatrixError("--cpu-quota is for a profile: a published experiment has the limits that were published")
         self._check_profile(matrix)
-        selected = (name for profile in self._profiles(matrix).values() for name in _workloads(matrix, profile))
+        profiles = (matrix.profiles[stage] for stage in matrix.stages(self.profile))
+        rules = (rule for one in profiles for rule in (one.select, *(rule for rule in one.include if rule.workload)))
+        selected = (name for rule in rules for name in axis_values(matrix, rule, "workload"))
         variants = {}
         for name in map(str, self.values.get("workload") or dict.fromkeys(selected)):
             if name in matrix.experiments:
@@ -99,9 +101,8 @@ class Options:
         self._check_profile(matrix)
         matrix = with_values(matrix, self.profile, self.asked)
         self._check_pools(matrix)
-        stages = {
-            name: self._protocol(self._boxed(matrix, profile)) for name, profile in self._profiles(matrix).items()
-        }
+        names = matrix.stages(self.profile)
+        stages = {name: self._protocol(self._boxed(matrix, matrix.profiles[name])) for name in names}
         if self.rounds is not None and all(profile.protocol == "separate" for profile in stages.values()):
             raise MatrixError("--rounds is for forks that take turns: --protocol interleaved")
         return matrix.model_copy(update={"profiles": {**matrix.profiles, **stages}})
@@ -109,10 +110,6 @@ class Options:
     def order_seed(self) -> int:
         """The seed that was asked for, or a new one."""
         return secrets.randbits(32) if self.seed is None else self.seed
-
-    def _profiles(self, matrix: Matrix) -> dict[str, Profile]:
-        """The stages of the run, by name."""
-        return {name: matrix.profiles[name] for name in matrix.stages(self.profile)}
 
     def _boxed(self, matrix: Matrix, profile: Profile) -> Profile:
         """With the variant of each workload with each quota in the place of the workload."""
@@ -155,12 +152,11 @@ class Options:
     def _protocol(self, profile: Profile) -> Profile:
         asked = {name: getattr(self, name) for name in _OF_PROTOCOL}
         changed = {name: value for name, value in asked.items() if value is not None}
-        fixed: dict[str, int | None] = (
-            {"max_blocks": None} if "blocks" in changed and "max_blocks" not in changed else {}
-        )
+        fixed: dict[str, int | None] = {}
         if "rounds" in changed:
             fixed["max_rounds"] = None
         if "blocks" in changed:
+            fixed["max_blocks"] = None  # unless it is changed, too
             everywhere = tuple(rule.model_copy(update={"blocks": None}) for rule in profile.include)
             profile = profile.model_copy(update={"include": everywhere})
         if not self.stop_early:
@@ -191,12 +187,6 @@ class Options:
                 f"--max-blocks {self.max_blocks}: blocks are added after the first {least}, so at least {least} "
                 f"are needed; --blocks {self.max_blocks} alone measures exactly {self.max_blocks}"
             )
-
-
-def _workloads(matrix: Matrix, profile: Profile) -> Iterator[str | int]:
-    """Those that its rules name."""
-    for rule in (profile.select, *(rule for rule in profile.include if rule.workload is not None)):
-        yield from axis_values(matrix, rule, "workload")
 
 
 def _with_quota(workload: str, cpus: float) -> str:

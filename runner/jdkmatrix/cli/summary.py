@@ -18,8 +18,7 @@ from jdkmatrix.figures.metrics import CAPACITY, metrics_of
 from jdkmatrix.loads.kinds import AnyLoad, kind_of, loads_words
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.judgements import counted, sentence, worth_reporting
 from jdkmatrix.report.cells.shown import ShownCell, failed_words
 from jdkmatrix.report.claims.verdicts import verdict_lines
@@ -36,6 +35,7 @@ from jdkmatrix.store.loaded import LoadedRun
 
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
 _LISTED_AT_MOST = 50
+_EXPERIMENT_CAPTION = "without a server: median, least and most over forks"
 
 
 def summary_table(run: JudgedRun) -> RenderableType:
@@ -54,14 +54,19 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
     console.print(f"{amber}{escape(f'{loaded.run.run_id}: {trust_line(run)}')}", soft_wrap=True)
     if loaded.served or not loaded.experiments:
         console.print(summary_table(run))
-    for title, table in _experiment_tables(run.experiments):
+    for title, rows in experiments.groups(run.experiments):
         console.print(f"[bold]{escape(title)}", soft_wrap=True)
+        table = Table(box=box.SIMPLE_HEAD)
+        for number, name in enumerate(experiments.HEADINGS):
+            table.add_column(name, justify="left" if number in (0, 5) else "right", no_wrap=number == 0)
+        for row in rows:
+            table.add_row(*map(escape, row))
         console.print(table)
     if loaded.experiments:
         console.print(_EXPERIMENT_CAPTION)
     for text in _measured_how(loaded):
         console.print(escape(text), soft_wrap=True)
-    for text in _published(run):
+    for text in verdict_lines(run.claims):
         console.print(escape(f"published: {text}"), soft_wrap=True)
     for texts in (
         _outcomes(run),
@@ -79,44 +84,26 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
     console.print(f"again: {escape(again)}", soft_wrap=True)
 
 
-def _experiment_tables(cells: Cells) -> Iterator[tuple[str, Table]]:
-    for title, rows in experiments.groups(cells):
-        table = Table(box=box.SIMPLE_HEAD)
-        for number, name in enumerate(experiments.HEADINGS):
-            table.add_column(name, justify="left" if number in (0, 5) else "right", no_wrap=number == 0)
-        for row in rows:
-            table.add_row(*map(escape, row))
-        yield title, table
-
-
-_EXPERIMENT_CAPTION = "without a server: median, least and most over forks"
-
-
 def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) -> str:
     """The same for the job summary of a CI service, with a heading that says how many forks can be used."""
     judged, run, cells = JudgedRun(loaded, registry), loaded.run, loaded.served
-    rows: list[Sequence[str]] = []
-    for group in _conditions(judged):
-        rows.append((f"**{markdown.escaped(group.words)}**", *[""] * (len(_headings(judged)) - 1)))
-        rows += [tuple(map(markdown.escaped, row.columns)) for row in group.rows]
     parts = [
         f"### {markdown.escaped(f'{run.run_id}: {run.status}, {count_forks(loaded).text}')}",
         markdown.escaped(
             f"{_cells_words(loaded)}; {run.latest_session.host.cpu.model}, Linux "
-            f"{run.latest_session.host.kernel}; {_seed_words(run)}"
+            f"{run.latest_session.host.kernel}; order of forks: seed {run.seed}"
         ),
         *(f"**{markdown.escaped(line)}**" for line in answer_lines(judged)),
         *map(markdown.escaped, _measured_how(loaded)),
     ]
     if cells or not loaded.experiments:
-        parts += [
-            markdown.table(tuple(map(markdown.escaped, _headings(judged))), rows),
-            markdown.escaped(_caption(judged)),
-        ]
+        conditions = ((words, [row.columns for row in members]) for words, members in _conditions(judged))
+        parts += [markdown.grouped(_headings(judged), conditions), markdown.escaped(_caption(judged))]
     if loaded.experiments:
-        parts += [_experiment_markdown(judged.experiments), markdown.escaped(_EXPERIMENT_CAPTION)]
+        groups = experiments.groups(judged.experiments)
+        parts += [markdown.grouped(experiments.HEADINGS, groups), markdown.escaped(_EXPERIMENT_CAPTION)]
     lists = {
-        "Published, and measured here": _published(judged),
+        "Published, and measured here": verdict_lines(judged.claims),
         "Outcomes of forks, and what is not judged": tuple(_outcomes(judged)),
         "Not testable here": tuple(_not_testable(loaded)),
         "Failed or invalid": tuple(_problems(loaded)),
@@ -127,22 +114,10 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
     return "\n\n".join(parts)
 
 
-def _experiment_markdown(cells: Cells) -> str:
-    rows: list[Sequence[str]] = []
-    for title, found in experiments.groups(cells):
-        rows.append((f"**{markdown.escaped(title)}**", *[""] * (len(experiments.HEADINGS) - 1)))
-        rows += [tuple(map(markdown.escaped, row)) for row in found]
-    return markdown.table(tuple(map(markdown.escaped, experiments.HEADINGS)), rows)
-
-
 def _warnings(run: JudgedRun) -> tuple[str, ...]:
     """Findings that change how the ratios must be read."""
     finding = check_blocks(run).finding
     return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
-
-
-def _seed_words(run: RunRecord) -> str:
-    return f"order of forks: seed {run.seed}"
 
 
 def has_failures(loaded: LoadedRun) -> bool:
@@ -171,11 +146,6 @@ def _measured_how(loaded: LoadedRun) -> Iterator[str]:
         yield told
     if attempts := sum(len(cell.attempts) for cell in loaded.cells):
         yield f"{attempts} earlier attempts at forks do not count: a fault of the host, or a block that was cut off"
-
-
-def _published(run: JudgedRun) -> tuple[str, ...]:
-    """Whether the run speaks for the claims of its scenario, each in a line."""
-    return verdict_lines(run.claims)
 
 
 def _not_testable(loaded: LoadedRun) -> Iterator[str]:
@@ -262,7 +232,7 @@ def _conditions(run: JudgedRun) -> Iterator[ConditionRows]:
         cells = [cell for one in members if (cell := run.cells.get(one.key))]
         drivers = " and ".join(dict.fromkeys(cell.driver for cell in cells if cell.driver))
         words = f"{key.jdk}: {key.served}, {condition(key.cpus, key.task)}, {driven(key.load, drivers or None)}"
-        yield ConditionRows(words, tuple(_row(cell, run, searched=searched) for cell in cells))
+        yield words, [_row(cell, run, searched=searched) for cell in cells]
 
 
 def _row(cell: CellStats, run: JudgedRun, *, searched: bool) -> ConditionRow:

@@ -7,6 +7,10 @@ from rich import markup
 from jdkmatrix.errors import visible
 
 
+def say(text: str) -> None:
+    print(visible(text), flush=True)
+
+
 def escape(text: str) -> str:
     """For `rich`: neither its markup nor what would steer the terminal."""
     return markup.escape(visible(text))

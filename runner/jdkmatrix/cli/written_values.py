@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from jdkmatrix.errors import MatrixError
@@ -15,16 +14,12 @@ _NUMBER = r"-?[0-9][0-9.,]*"
 _PER_SECOND = re.compile(rf"({_NUMBER}) */ *s")
 
 
-def microseconds(option: str, texts: Iterable[str], most_us: int) -> tuple[int, ...]:
+def microseconds(option: str, most_us: int, text: str) -> int:
     """ "300us", "20ms", "1s" or a number of µs.
 
     Raises:
         MatrixError: anything else, or more than `most_us`.
     """
-    return tuple(_microseconds(option, text, most_us) for text in texts)
-
-
-def _microseconds(option: str, text: str, most_us: int) -> int:
     found = _TIME.fullmatch(text.strip())
     if found is None:
         raise MatrixError(f'{option}: "{text}" is no time (allowed: 300us, 20ms, 1s, or a number of µs)')
@@ -36,37 +31,22 @@ def _microseconds(option: str, text: str, most_us: int) -> int:
     return int(us)
 
 
-def quotas(texts: Iterable[str]) -> tuple[float, ...]:
-    """CPUs: "0.5" or "500m", as containers have it.
-
-    Raises:
-        MatrixError: anything else.
-    """
-    found = []
-    for text in texts:
-        match = _QUOTA.fullmatch(text.strip())
-        if match is None:
-            raise MatrixError(f'--cpu-quota: "{text}" is no number of CPUs (allowed: 0.5, 2, 500m)')
-        thousandths = Decimal(match[1]) * (1 if match[2] else 1000)
-        if not 10 <= thousandths <= 1_024_000 or thousandths != int(thousandths):
-            raise MatrixError(
-                f"--cpu-quota: {text} is {thousandths.normalize():f}m; whole thousandths of a CPU are needed, from 10m "
-                "to 1024000m (0.01 to 1024 CPUs)"
-            )
-        found.append(int(thousandths) / 1000)
-    return tuple(found)
+def quota_cpus(text: str) -> float:
+    """ "0.5" or "500m", as containers have it. Raises: MatrixError: anything else."""
+    match = _QUOTA.fullmatch(text.strip())
+    if match is None:
+        raise MatrixError(f'--cpu-quota: "{text}" is no number of CPUs (allowed: 0.5, 2, 500m)')
+    thousandths = Decimal(match[1]) * (1 if match[2] else 1000)
+    if not 10 <= thousandths <= 1_024_000 or thousandths != int(thousandths):
+        raise MatrixError(
+            f"--cpu-quota: {text} is {thousandths.normalize():f}m; whole thousandths of a CPU are needed, from 10m "
+            "to 1024000m (0.01 to 1024 CPUs)"
+        )
+    return int(thousandths) / 1000
 
 
-def load_names(texts: Iterable[str]) -> Sequence[str]:
-    """With "5000/s" as what it is called in matrix.toml, "rate-5000".
-
-    Raises:
-        MatrixError: a number alone.
-    """
-    return tuple(map(_load_name, texts))
-
-
-def _load_name(text: str) -> str:
+def load_name(text: str) -> str:
+    """ "5000/s" as what it is called in matrix.toml, "rate-5000". Raises: MatrixError: a number alone."""
     if found := _PER_SECOND.fullmatch(text.strip()):
         return f"rate-{found[1]}"
     if re.fullmatch(_NUMBER, text.strip()):

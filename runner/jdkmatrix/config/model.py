@@ -29,6 +29,8 @@ from jdkmatrix.stats.stopping import StoppingRules
 from jdkmatrix.validation import unknown
 
 BLOCKS_MAX = 1000
+_CARRIERS_MAX = 32_767  # workers of a ForkJoinPool, which the scheduler of virtual threads is
+_CARRIERS = ("jdk.virtualThreadScheduler.parallelism", "jdk.virtualThreadScheduler.maxPoolSize")
 
 Executor = Annotated[str, AfterValidator(check_executor)]
 Names = Callable[[], Collection[str]]  # of a catalogue, which is not read before it is needed
@@ -121,12 +123,20 @@ class Workload(Table):
 KernelFile = Annotated[str, Field(pattern=r"^/(proc/sys|sys)/[A-Za-z0-9_./-]+$")]
 
 
+def _check_carriers(properties: dict[str, str]) -> dict[str, str]:
+    for name in _CARRIERS:
+        number = properties.get(name, "1")
+        if not (number.isdecimal() and 1 <= int(number) <= _CARRIERS_MAX):
+            raise ValueError(f'{name} = "{number}": must be a whole number from 1 to {_CARRIERS_MAX:,}')
+    return properties
+
+
 class Tuning(Table):
     """A setting of one arm of a comparison: system properties of the JDK, options of the JVM, and files of the kernel
     with what is written into them while its forks run."""
 
     description: str
-    properties: dict[str, str] = {}
+    properties: Annotated[dict[str, str], AfterValidator(_check_carriers)] = {}
     jvm_options: tuple[str, ...] = ()
     kernel: dict[KernelFile, Annotated[str, Field(min_length=1)]] = {}
 

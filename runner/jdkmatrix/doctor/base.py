@@ -1,34 +1,23 @@
-"""Properties of the host: how each is read, judged and fixed."""
+"""Properties of the host: how each is examined and fixed."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Literal, NamedTuple
 
 from jdkmatrix.doctor.activity import Activity, Process, observe, other_processes
 from jdkmatrix.doctor.stalls import Stalls, probe
+from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.cpulist import parse_cpu_list
 from jdkmatrix.reading import text_if_readable
 
 HostVerdict = Literal["ready", "noisy", "unfit"]
 Verdict = Literal["ready", "noisy", "unfit", "not shown"]
-V = TypeVar("V")
 
 NOT_SHOWN = "not shown by this host"
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """`found` is the value in words; `why` says what follows from it, `advice` what to do: empty when nothing."""
-
-    verdict: Verdict
-    found: str
-    why: str = ""
-    advice: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,14 +31,14 @@ class HostChange:
 
 @dataclass(frozen=True)
 class Check:
-    """One property as examined. `changes` is what `--tune` would write."""
+    """`found` is the value in words; `why` says what follows from it, `advice` what to do: empty when nothing.
+    `changes` is what `--tune` would write."""
 
-    name: str
     verdict: Verdict
     found: str
-    why: str
-    advice: str
-    changes: tuple[HostChange, ...]
+    why: str = ""
+    advice: str = ""
+    changes: tuple[HostChange, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,6 +85,21 @@ class Host:
         found = self.root.glob(pattern.lstrip("/"))
         return tuple(sorted(f"/{path.relative_to(self.root)}" for path in found))
 
+    def limit_files(self, controller: str, v1_name: str, v2_name: str) -> tuple[str, ...] | None:
+        """The files that limit this process by its control groups, in either version (cgroups(7)): its own group's
+        first, then those of the groups above it: the tightest counts.
+
+        None where the kernel does not say which groups these are.
+        """
+        if self.text("/proc/self/cgroup") is None:
+            return None
+        files = []
+        for hierarchy in read_hierarchies(self.at("/proc")):
+            if hierarchy.version == 2 or controller in hierarchy.controllers:
+                name = v2_name if hierarchy.version == 2 else v1_name
+                files += [str(group / name) for group in hierarchy.upwards]
+        return tuple(file for file in files if self.at(file).is_file())
+
     @cached_property
     def allowed(self) -> tuple[int, ...]:
         """The CPUs that this process may use; empty where the kernel does not show them."""
@@ -113,34 +117,18 @@ class Host:
         return probe(self.root, self.allowed, self.spin_s) if self.spin_s > 0 else None
 
 
-class Property(ABC, Generic[V]):
-    """One property. `not_shown` says what stays unknown where the kernel does not show it."""
+class Property(NamedTuple):
+    """`not_shown` says what stays unknown where the kernel does not show it, and `examine` gives None or does not know;
+    `tunable`: there may be changes that make it calmer."""
 
-    name: ClassVar[str]
-    not_shown: ClassVar[str]
+    name: str
+    not_shown: str
+    examine: Callable[[Host], Check | None]
+    tunable: bool = False
 
-    @abstractmethod
-    def read(self, host: Host) -> V | None:
-        """The value; None where it is not shown."""
-
-    @abstractmethod
-    def judge(self, value: V) -> Diagnosis:
-        """Judge the value. Pure."""
-
-    def fix(self, value: V) -> tuple[HostChange, ...]:
-        """Files to write so that the property no longer disturbs; empty when nothing needs or permits it. Pure."""
-        del value
-        return ()
-
-    def check(self, value: V | None) -> Check:
-        """The judgement of a value that may not be shown. Pure."""
-        if value is None:
-            return Check(self.name, "not shown", NOT_SHOWN, self.not_shown, "", ())
-        finding = self.judge(value)
-        return Check(self.name, finding.verdict, finding.found, finding.why, finding.advice, self.fix(value))
-
-
-AnyProperty = Property[Any]
+    def check(self, host: Host) -> Check:
+        found = self.examine(host) or Check("not shown", NOT_SHOWN)
+        return replace(found, why=self.not_shown) if found.verdict == "not shown" and not found.why else found
 
 
 def overall(checks: Iterable[Check]) -> HostVerdict:

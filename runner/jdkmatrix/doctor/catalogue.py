@@ -2,53 +2,74 @@
 
 from __future__ import annotations
 
-from jdkmatrix.doctor.base import AnyProperty, Check, Host, HostChange, Property
-from jdkmatrix.doctor.cpu_frequency import Boost, CStates, Governor
-from jdkmatrix.doctor.cpu_sharing import CpuCount, CpuQuota, Interrupts, Isolation, Smt
-from jdkmatrix.doctor.limits import Aslr, OpenFiles, PerfEvents, Processes
-from jdkmatrix.doctor.machine import ClockSource, Machine
-from jdkmatrix.doctor.memory import Disk, Memory, Swap, TransparentHugePages
-from jdkmatrix.doctor.network import EphemeralPorts, ListenQueue, SynQueue
-from jdkmatrix.doctor.noise import ForeignLoad, Hiccups, Load, PressureStall, Steal
+from jdkmatrix.doctor import cpu_frequency, cpu_sharing, limits, machine, memory, network, noise
+from jdkmatrix.doctor.base import Check, Host, HostChange, Property
 
-# In the order in which they are read: averages before the samples that this program disturbs them with, and the
+_HOST_DECIDES = "stays unknown; in a VM the host decides"
+
+# In the order in which they are examined: averages before the samples that this program disturbs them with, and the
 # spinning last.
-PROPERTIES: tuple[AnyProperty, ...] = (
-    Load(),
-    PressureStall(),
-    ForeignLoad(),
-    Machine(),
-    ClockSource(),
-    CpuCount(),
-    CpuQuota(),
-    Smt(),
-    Isolation(),
-    Interrupts(),
-    Governor(),
-    Boost(),
-    CStates(),
-    Memory(),
-    Swap(),
-    TransparentHugePages(),
-    Disk(),
-    Aslr(),
-    PerfEvents(),
-    OpenFiles(),
-    Processes(),
-    EphemeralPorts(),
-    ListenQueue(),
-    SynQueue(),
-    Steal(),
-    Hiccups(),
+PROPERTIES = (
+    Property("load average", "how busy the last minute was stays unknown", noise.load),
+    Property(
+        "pressure (PSI)",
+        "how long tasks waited for CPU, memory and disk stays unknown: boot with psi=1",
+        noise.pressure_stall,
+    ),
+    Property("other load", "what other processes use stays unknown", noise.foreign_load),
+    Property("machine", "whether other guests share the hardware stays unknown", machine.machine),
+    Property("clock source", "what reading the time costs stays unknown", machine.clock_source, tunable=True),
+    Property("CPUs", "the kernel does not say which CPUs this process may use", cpu_sharing.cpu_count),
+    Property("CPU quota", "whether this process is throttled stays unknown", cpu_sharing.cpu_quota),
+    Property("SMT", "whether two CPUs share a core stays unknown", cpu_sharing.smt),
+    Property(
+        "isolcpus, nohz_full",
+        "whether the kernel leaves CPUs out of its load balancing stays unknown",
+        cpu_sharing.isolation,
+    ),
+    Property("IRQ affinity", "which CPUs the devices interrupt stays unknown", cpu_sharing.interrupts, tunable=True),
+    Property(
+        "frequency governor",
+        f"whether the CPUs change their frequency with the load {_HOST_DECIDES}",
+        cpu_frequency.governor,
+        tunable=True,
+    ),
+    Property(
+        "turbo / boost",
+        f"whether the clock rate rises above its nominal one {_HOST_DECIDES}",
+        cpu_frequency.boost,
+        tunable=True,
+    ),
+    Property(
+        "C-states", f"how long a sleeping CPU takes to wake up {_HOST_DECIDES}", cpu_frequency.c_states, tunable=True
+    ),
+    Property("memory", "how much memory is available stays unknown", memory.memory),
+    Property("swap", "whether there is swap stays unknown", memory.swap, tunable=True),
+    Property(
+        "huge pages", "whether the kernel joins pages into huge ones stays unknown", memory.huge_pages, tunable=True
+    ),
+    Property("disk", "the free space where results go stays unknown", memory.disk),
+    Property("ASLR", "whether forks differ in their memory layout stays unknown", limits.aslr, tunable=True),
+    Property("perf events", "who may read the CPU's counters stays unknown", limits.perf_events),
+    Property("open files", "how many connections a process may hold stays unknown", limits.open_files),
+    Property("processes", "how many threads a server may start stays unknown", limits.processes),
+    Property(
+        "ephemeral ports", "how many connections can be open stays unknown", network.ephemeral_ports, tunable=True
+    ),
+    Property(
+        "somaxconn", "how many connections may wait to be accepted stays unknown", network.listen_queue, tunable=True
+    ),
+    Property("SYN backlog", "how many connections may be half open stays unknown", network.syn_queue, tunable=True),
+    Property("steal", "how much a hypervisor takes away stays unknown", noise.steal),
+    Property("hiccups", "for how long the CPUs stand still was not probed", noise.hiccups),
 )
 
 
-def examine(host: Host) -> tuple[Check, ...]:
-    """Read and judge everything; takes the two samples, so about 3 s."""
-    return tuple(known.check(known.read(host)) for known in PROPERTIES)
+def examine(host: Host) -> dict[str, Check]:
+    """Every property by its name; takes the two samples, so about 3 s."""
+    return {known.name: known.check(host) for known in PROPERTIES}
 
 
 def proposed(host: Host) -> tuple[HostChange, ...]:
     """Changes that would make this host quieter. Only what can be fixed is read: no CPU spins for it."""
-    fixable = [known for known in PROPERTIES if type(known).fix is not Property.fix]
-    return tuple(change for known in fixable for change in known.check(known.read(host)).changes)
+    return tuple(change for known in PROPERTIES if known.tunable for change in known.check(host).changes)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from jdkmatrix.doctor.base import Diagnosis, Host, HostChange, Property, Verdict, chosen
-from jdkmatrix.doctor.cgroup import limit_files
+from jdkmatrix.doctor.base import Check, Host, HostChange, Verdict, chosen
 from jdkmatrix.host.cpulist import format_cpu_list
 
 _CPU = "/sys/devices/system/cpu"
@@ -19,194 +17,107 @@ CORES_FOR_NO_SIBLINGS = 4  # a server of 2 CPUs, a driver and a remote, each on 
 INTERRUPTS_MAX_PER_S = 1000
 
 
-class CpuCount(Property[tuple[int, ...]]):
-    name = "CPUs"
-    not_shown = "the kernel does not say which CPUs this process may use"
-
-    def read(self, host: Host) -> tuple[int, ...] | None:
-        return host.allowed or None
-
-    def judge(self, value: tuple[int, ...]) -> Diagnosis:
-        found = f"{len(value)} usable ({format_cpu_list(value)})"
-        if len(value) >= CPUS_NEEDED:
-            return Diagnosis("ready", found)
-        why = "server and driver would share a CPU, and the driver would measure itself"
-        return Diagnosis("unfit", found, why, f"give this machine or container {CPUS_NEEDED} CPUs or more")
+def cpu_count(host: Host) -> Check | None:
+    if not host.allowed:
+        return None
+    found = f"{len(host.allowed)} usable ({format_cpu_list(host.allowed)})"
+    if len(host.allowed) >= CPUS_NEEDED:
+        return Check("ready", found)
+    why = "server and driver would share a CPU, and the driver would measure itself"
+    return Check("unfit", found, why, f"give this machine or container {CPUS_NEEDED} CPUs or more")
 
 
-@dataclass(frozen=True)
-class Threads:
-    control: str | None
-    active: bool
-    cores: int
-
-
-class Smt(Property[Threads]):
+def smt(host: Host) -> Check | None:
     """Advice only: taking CPUs offline also takes them out of affinity masks, cpusets and interrupt masks of other
     processes, and bringing them back does not put those back."""
-
-    name = "SMT"
-    not_shown = "whether two CPUs share a core stays unknown"
-
-    def read(self, host: Host) -> Threads | None:
-        active = host.text(f"{_CPU}/smt/active")
-        if active is None:
-            return None
-        cores = set()
-        for cpu in host.allowed:
-            folder = f"{_CPU}/cpu{cpu}/topology"
-            cores.add((host.text(f"{folder}/physical_package_id"), host.text(f"{folder}/core_id") or str(cpu)))
-        return Threads(host.text(f"{_CPU}/smt/control"), active == "1", len(cores))
-
-    def judge(self, value: Threads) -> Diagnosis:
-        if not value.active:
-            return Diagnosis("ready", {"notsupported": "none"}.get(value.control or "", value.control or "off"))
-        found = f"on, {value.cores} cores"
-        if value.cores >= CORES_FOR_NO_SIBLINGS:
-            return Diagnosis("ready", found, "siblings are left idle as long as no cell needs more CPUs than cores")
-        why = "two CPUs share a core: what runs on one slows the other down"
-        return Diagnosis(
-            "noisy", found, why, f"echo off > {_CPU}/smt/control, while nothing else depends on these CPUs"
-        )
+    active = host.text(f"{_CPU}/smt/active")
+    if active is None:
+        return None
+    if active != "1":
+        control = host.text(f"{_CPU}/smt/control") or "off"
+        return Check("ready", "none" if control == "notsupported" else control)
+    folders = {cpu: f"{_CPU}/cpu{cpu}/topology" for cpu in host.allowed}
+    cores = {
+        (host.text(f"{folder}/physical_package_id"), host.text(f"{folder}/core_id") or str(cpu))
+        for cpu, folder in folders.items()
+    }
+    found = f"on, {len(cores)} cores"
+    if len(cores) >= CORES_FOR_NO_SIBLINGS:
+        return Check("ready", found, "siblings are left idle as long as no cell needs more CPUs than cores")
+    why = "two CPUs share a core: what runs on one slows the other down"
+    return Check("noisy", found, why, f"echo off > {_CPU}/smt/control, while nothing else depends on these CPUs")
 
 
-@dataclass(frozen=True)
-class Isolated:
-    """`full_ticks_off`: the CPUs of nohz_full, empty where the kernel has none."""
-
-    isolated: tuple[int, ...]
-    full_ticks_off: tuple[int, ...]
-    allowed: tuple[int, ...]
-
-
-class Isolation(Property[Isolated]):
+def isolation(host: Host) -> Check | None:
     """isolcpus (Documentation/admin-guide/kernel-parameters.txt): an isolated CPU takes part in no load balancing."""
-
-    name = "isolcpus, nohz_full"
-    not_shown = "whether the kernel leaves CPUs out of its load balancing stays unknown"
-
-    def read(self, host: Host) -> Isolated | None:
-        isolated = host.cpus(f"{_CPU}/isolated")
-        if isolated is None:
-            return None
-        # Without any such CPU some kernels print "(null)" here.
-        return Isolated(isolated, host.cpus(f"{_CPU}/nohz_full") or (), host.allowed)
-
-    def judge(self, value: Isolated) -> Diagnosis:
-        isolated = set(value.isolated) & set(value.allowed)
-        tickless = set(value.full_ticks_off) & set(value.allowed)
-        names = (format_cpu_list(cpus) or "none" for cpus in (value.isolated, value.full_ticks_off))
-        found = "isolated {}, nohz_full {}".format(*names)
-        if isolated:
-            return Diagnosis(
-                "noisy",
-                found,
-                "the kernel spreads no threads over isolated CPUs: a server of several would run on one of them",
-                "boot without isolcpus=; a calm host does not need it, as each side gets CPUs of its own",
-            )
-        if tickless and tickless != set(value.allowed):
-            return Diagnosis(
-                "noisy",
-                found,
-                "entering the kernel costs more on CPUs of nohz_full than on the others",
-                "boot without nohz_full=, or let the run use only one kind: taskset --cpu-list",
-            )
-        return Diagnosis("ready", found)
-
-
-@dataclass(frozen=True)
-class InterruptRouting:
-    """`lists`: the CPUs that each interrupt may go to, by file; `default_mask` as the kernel shows it.
-    `rates_per_s` by CPU, None where it is not shown."""
-
-    default_mask: str | None
-    lists: Mapping[str, tuple[int, ...]]
-    irqbalance: bool
-    rates_per_s: Mapping[int, float] | None
-    server_cpus: tuple[int, ...]
-    other_cpus: tuple[int, ...]
-
-
-class Interrupts(Property[InterruptRouting]):
-    """IRQ affinity (Documentation/core-api/irq/irq-affinity.rst)."""
-
-    name = "IRQ affinity"
-    not_shown = "which CPUs the devices interrupt stays unknown"
-
-    def read(self, host: Host) -> InterruptRouting | None:
-        files = host.matching("/proc/irq/[0-9]*/smp_affinity_list")
-        lists = {file: cpus for file in files if (cpus := host.cpus(file)) is not None}
-        if not lists or not host.server_cpus:
-            return None
-        return InterruptRouting(
-            default_mask=host.text("/proc/irq/default_smp_affinity"),
-            lists=lists,
-            irqbalance=any(host.text(file) == "irqbalance" for file in host.matching("/proc/[0-9]*/comm")),
-            rates_per_s=(host.activity.interrupts_per_s or None) if host.activity else None,
-            server_cpus=host.server_cpus,
-            other_cpus=tuple(cpu for cpu in host.allowed if cpu not in host.server_cpus),
+    isolated, allowed = host.cpus(f"{_CPU}/isolated"), set(host.allowed)
+    if isolated is None:
+        return None
+    tickless = host.cpus(f"{_CPU}/nohz_full") or ()  # without any such CPU some kernels print "(null)" here
+    found = f"isolated {format_cpu_list(isolated) or 'none'}, nohz_full {format_cpu_list(tickless) or 'none'}"
+    if allowed & set(isolated):
+        why = "the kernel spreads no threads over isolated CPUs: a server of several would run on one of them"
+        advice = "boot without isolcpus=; a calm host does not need it, as each side gets CPUs of its own"
+        return Check("noisy", found, why, advice)
+    if allowed & set(tickless) not in (set(), allowed):
+        why = "entering the kernel costs more on CPUs of nohz_full than on the others"
+        return Check(
+            "noisy", found, why, "boot without nohz_full=, or let the run use only one kind: taskset --cpu-list"
         )
-
-    def judge(self, value: InterruptRouting) -> Diagnosis:
-        server = set(value.server_cpus)
-        reaching = sum(bool(server & set(cpus)) for cpus in value.lists.values())
-        rates_per_s = None if value.rates_per_s is None else [value.rates_per_s.get(cpu, 0.0) for cpu in server]
-        rate_per_s = max(rates_per_s or (), default=0.0)
-        rate = "how often not shown" if rates_per_s is None else f"up to {rate_per_s:,.0f}/s"
-        found = f"{reaching} of {len(value.lists)} may interrupt the server (CPU {format_cpu_list(server)}), {rate}"
-        if value.irqbalance:
-            why = "irqbalance moves interrupts from CPU to CPU while a run goes on"
-            return Diagnosis("noisy", f"{found}; irqbalance runs", why, "systemctl stop irqbalance")
-        if reaching and rate_per_s > INTERRUPTS_MAX_PER_S:
-            why = "devices take time from the CPUs of the server"
-            advice = f"write {format_cpu_list(value.other_cpus)} to /proc/irq/*/smp_affinity_list"
-            return Diagnosis("noisy", found, why, advice)
-        return Diagnosis("ready", found)
-
-    def fix(self, value: InterruptRouting) -> tuple[HostChange, ...]:
-        """Nothing while irqbalance runs: it would undo it."""
-        if self.judge(value).verdict == "ready" or value.irqbalance or not value.other_cpus:
-            return ()
-        server, why = set(value.server_cpus), "devices interrupt the lower CPUs only"
-        target = format_cpu_list(value.other_cpus)
-        moved = tuple(HostChange(file, target, why) for file, cpus in value.lists.items() if server & set(cpus))
-        mask = cpu_mask(value.other_cpus, like=value.default_mask or "")
-        if value.default_mask in (None, mask):
-            return moved
-        return (HostChange("/proc/irq/default_smp_affinity", mask, f"{why}, those to come too"), *moved)
+    return Check("ready", found)
 
 
-@dataclass(frozen=True)
-class Quota:
-    """`cpus`: the tightest quota in CPUs, None without any. `throttled_periods`: since the group exists."""
+def interrupts(host: Host) -> Check | None:
+    """IRQ affinity (Documentation/core-api/irq/irq-affinity.rst). Nothing is changed while irqbalance runs: it would
+    undo it."""
+    files = host.matching("/proc/irq/[0-9]*/smp_affinity_list")
+    lists = {file: cpus for file in files if (cpus := host.cpus(file)) is not None}
+    if not lists or not host.server_cpus:
+        return None
+    server = set(host.server_cpus)
+    reaching = [file for file, cpus in lists.items() if server & set(cpus)]
+    rates_per_s = host.activity.interrupts_per_s if host.activity else {}
+    rate_per_s = max(rates_per_s.get(cpu, 0.0) for cpu in server)
+    rate = f"up to {rate_per_s:,.0f}/s" if rates_per_s else "how often not shown"
+    found = f"{len(reaching)} of {len(lists)} may interrupt the server (CPU {format_cpu_list(server)}), {rate}"
+    if any(host.text(file) == "irqbalance" for file in host.matching("/proc/[0-9]*/comm")):
+        why = "irqbalance moves interrupts from CPU to CPU while a run goes on"
+        return Check("noisy", f"{found}; irqbalance runs", why, "systemctl stop irqbalance")
+    if not reaching or rate_per_s <= INTERRUPTS_MAX_PER_S:
+        return Check("ready", found)
+    others = tuple(cpu for cpu in host.allowed if cpu not in server)
+    why, target = "devices take time from the CPUs of the server", format_cpu_list(others)
+    advice = f"write {target} to /proc/irq/*/smp_affinity_list"
+    return Check("noisy", found, why, advice, _routed(host, reaching, others) if others else ())
 
-    cpus: float | None
-    throttled_periods: int | None
-    allowed: int
+
+def _routed(host: Host, files: Sequence[str], cpus: tuple[int, ...]) -> tuple[HostChange, ...]:
+    """These interrupts, and those that are still to come, on `cpus` alone."""
+    why = "devices interrupt the lower CPUs only"
+    moved = tuple(HostChange(file, format_cpu_list(cpus), why) for file in files)
+    default = host.text("/proc/irq/default_smp_affinity")
+    mask = cpu_mask(cpus, like=default or "")
+    if default in (None, mask):
+        return moved
+    return (HostChange("/proc/irq/default_smp_affinity", mask, f"{why}, those to come too"), *moved)
 
 
-class CpuQuota(Property[Quota]):
-    """CFS bandwidth control (Documentation/scheduler/sched-bwc.rst)."""
-
-    name = "CPU quota"
-    not_shown = "whether this process is throttled stays unknown"
-
-    def read(self, host: Host) -> Quota | None:
-        files = limit_files(host, "cpu", "cpu.cfs_quota_us", "cpu.max")
-        if files is None:
-            return None
-        quotas = [cpus for file in files if (cpus := _quota_cpus(host, file)) is not None]
-        stats = limit_files(host, "cpu", "cpu.stat", "cpu.stat") or ()
-        return Quota(min(quotas, default=None), _throttled_periods(host, stats), len(host.allowed))
-
-    def judge(self, value: Quota) -> Diagnosis:
-        throttled = f", throttled in {value.throttled_periods:,} periods so far" if value.throttled_periods else ""
-        if value.cpus is None or value.cpus >= value.allowed:
-            return Diagnosis("ready", "none" if value.cpus is None else f"{value.cpus:g} CPUs{throttled}")
-        why = "whoever uses it up stands still until the next period, mostly for tens of ms"
-        advice = "run without a quota (docker: no --cpus, but --cpuset-cpus)"
-        verdict: Verdict = "unfit" if value.cpus < CPUS_NEEDED else "noisy"
-        return Diagnosis(verdict, f"{value.cpus:g} of {value.allowed} CPUs{throttled}", why, advice)
+def cpu_quota(host: Host) -> Check | None:
+    """CFS bandwidth control (Documentation/scheduler/sched-bwc.rst); the tightest quota counts."""
+    files = host.limit_files("cpu", "cpu.cfs_quota_us", "cpu.max")
+    if files is None:
+        return None
+    cpus = min((cpus for file in files if (cpus := _quota_cpus(host, file)) is not None), default=None)
+    if cpus is None:
+        return Check("ready", "none")
+    periods = _throttled_periods(host)
+    throttled = f", throttled in {periods:,} periods so far" if periods else ""
+    if cpus >= len(host.allowed):
+        return Check("ready", f"{cpus:g} CPUs{throttled}")
+    why = "whoever uses it up stands still until the next period, mostly for tens of ms"
+    advice = "run without a quota (docker: no --cpus, but --cpuset-cpus)"
+    verdict: Verdict = "unfit" if cpus < CPUS_NEEDED else "noisy"
+    return Check(verdict, f"{cpus:g} of {len(host.allowed)} CPUs{throttled}", why, advice)
 
 
 def cpu_mask(cpus: tuple[int, ...], *, like: str) -> str:
@@ -229,8 +140,9 @@ def _quota_cpus(host: Host, file: str) -> float | None:
     return int(quota) / int(period)
 
 
-def _throttled_periods(host: Host, stats: tuple[str, ...]) -> int | None:
-    for file in stats:
+def _throttled_periods(host: Host) -> int | None:
+    """Since the group exists."""
+    for file in host.limit_files("cpu", "cpu.stat", "cpu.stat") or ():
         for line in (host.text(file) or "").splitlines():
             key, _, value = line.partition(" ")
             if key == "nr_throttled":

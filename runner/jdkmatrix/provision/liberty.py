@@ -50,9 +50,7 @@ def provision_liberty(
         MatrixError: fetching, verifying or minifying failed; the cache is as before.
     """
     lock = artefacts.load_lock(root)
-    artefact = lock.artefact(artefact_name)
-    key = hashlib.sha256("\n".join(features(config, feature_sets)).encode()).hexdigest()
-    target = cache_dir() / "liberty" / f"{artefact.version}-{artefact.sha256[:12]}-{key[:12]}"
+    artefact, target = lock.artefact(artefact_name), kept_at(root, config, artefact_name, feature_sets)
 
     def make(folder: Path) -> None:
         say(f"fetching Open Liberty {artefact.version}")
@@ -63,6 +61,13 @@ def provision_liberty(
 
     kept(target, make, say=say)
     return open_liberty(target / "wlp", artefact.version, artefact.sha256)
+
+
+def kept_at(root: Path, config: Path, artefact_name: str, feature_sets: Sequence[str]) -> Path:
+    """The folder of the cache in which the server is, once it has been made; parameters as of provision_liberty."""
+    artefact = artefacts.load_lock(root).artefact(artefact_name)
+    key = hashlib.sha256("\n".join(features(config, feature_sets)).encode()).hexdigest()
+    return cache_dir() / "liberty" / f"{artefact.version}-{artefact.sha256[:12]}-{key[:12]}"
 
 
 def open_liberty(home: Path, version: str, sha256: str) -> Liberty:

@@ -14,8 +14,8 @@ from typing import Any
 
 from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.figures.fork_figures import overall
-from jdkmatrix.figures.metrics import THROUGHPUT, Metric, OverForks, metrics_of, over_forks
+from jdkmatrix.figures.fork_figures import OverForks, overall
+from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim

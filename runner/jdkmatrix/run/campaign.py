@@ -22,7 +22,7 @@ from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.warmup import load_statistics
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.blocks import decide, words
-from jdkmatrix.run.opening import known_cells, open_cells
+from jdkmatrix.run.opening import open_cells
 from jdkmatrix.run.plan import Plan
 from jdkmatrix.run.repeats import (
     Cells,
@@ -49,8 +49,8 @@ Records = MutableMapping[CellKey, CellRecord]
 class CampaignListener(Listener, Protocol):
     """Hears how a run goes on."""
 
-    def forks_ahead(self, forks: int) -> None:
-        """So many are left to measure, as far as is known; told at the start and when it changes."""
+    def forks_added(self, forks: int) -> None:
+        """So many more are to be measured; told at the start, and whenever it turns out."""
 
     def fork_started(self, planned: PlannedFork) -> None: ...
 
@@ -61,18 +61,6 @@ class CampaignListener(Listener, Protocol):
 
     def decided(self, text: str) -> None:
         """Whether a group of cells gets another block, or a fork another attempt, and why."""
-
-
-@dataclass
-class _Ahead:
-    """How many forks are left, as far as is known."""
-
-    listener: CampaignListener
-    forks: int = 0
-
-    def add(self, forks: int) -> None:
-        self.forks += forks
-        self.listener.forks_ahead(self.forks)
 
 
 @dataclass(frozen=True)
@@ -86,36 +74,28 @@ class Campaign:
     store: RunStore
     session: int = 1
 
-    def open(self, notice: Callable[[str], None]) -> dict[CellKey, CellRecord]:
-        """Every cell as far as it is measured, in outline; `notice` hears what had to be set aside."""
+    def open(self, notice: Callable[[str], None] | None) -> dict[CellKey, CellRecord]:
+        """As open_cells."""
         return open_cells(self.store, self.setups, notice)
-
-    def known(self) -> dict[CellKey, CellRecord]:
-        """As `open`, and nothing is set aside."""
-        return known_cells(self.store, self.setups)
 
     def needed(self, cells: Cells) -> tuple[PlannedBlock, ...]:
         """The blocks that are not there as they should be, as far as is known before they are measured."""
         return tuple(self._needed(cells, lambda text: None))
 
     def measure(
-        self,
-        cells: Records,
-        listener: CampaignListener,
-        between: Callable[[], None] = lambda: None,
+        self, cells: Records, listener: CampaignListener, between: Callable[[], None] = lambda: None
     ) -> tuple[str, ...]:
         """Measure every block that is needed, and bring `cells` up to date, with those of other stages among them;
         returns the order of all that is recorded then. `between` is called between two blocks, when no server is up."""
         load_statistics()
-        ahead = _Ahead(listener)
         sure = [block for block in in_blocks(self.plan.sure) if not block.is_settled(cells)]
-        ahead.add(sum(len(block.forks) for block in sure))
+        listener.forks_added(sum(len(block.forks) for block in sure))
         for number, block in enumerate(self._needed(cells, listener.decided)):
             if number:
                 between()
             if block.number > self.plan.blocks:
-                ahead.add(len(block.forks))
-            self._measure_block(block, cells, ahead)
+                listener.forks_added(len(block.forks))
+            self._measure_block(block, cells, listener)
             group = [cell for key, cell in cells.items() if key.group == block.group]
             listener.block_finished(group, block.number < self.profile.blocks_at_most)
         return in_order(cells.values())
@@ -134,8 +114,7 @@ class Campaign:
 
     def _has_enough(self, block: PlannedBlock, cells: Cells, decided: Callable[[str], None]) -> bool:
         """Is the block not needed? Cells whose load has no figure to compare have as many blocks as any needs."""
-        rules = self.profile.stopping
-        done = block.number - 1
+        rules, done = self.profile.stopping, block.number - 1
         if rules is None or done < rules.min_blocks:
             return False
         if not kind_of(self.setups[block.forks[0].key].load).metrics:
@@ -146,33 +125,32 @@ class Campaign:
             decided(f"{block.group.group_id}: {words(decision, done, rules)}")
         return decision.stop
 
-    def _measure_block(self, block: PlannedBlock, cells: Records, ahead: _Ahead) -> None:
-        self._make_room(block, cells, ahead.listener)
+    def _measure_block(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
+        self._make_room(block, cells, listener)
         members = [self.setups[planned.key] for planned in block.forks]
         memory_bytes = available_memory_bytes()
         alone = why_alone(members, self.profile, wait_us=block.group.wait_us, memory_bytes=memory_bytes)
         if alone is None:
-            self._measure_in_turns(block, cells, ahead)
+            self._measure_in_turns(block, cells, listener)
         else:
-            self._measure_one_by_one(block, cells, ahead, alone if self.profile.protocol == "interleaved" else None)
+            self._measure_one_by_one(block, cells, listener, alone if self.profile.protocol == "interleaved" else None)
 
-    def _measure_in_turns(self, block: PlannedBlock, cells: Records, ahead: _Ahead) -> None:
+    def _measure_in_turns(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
         """All forks of the block at once; and all of them again where a fault has spoilt one, since its rounds are
         compared with theirs. Until then the others go on: what they measure is kept."""
         group = [cell for key, cell in cells.items() if key.group == block.group]
         rounds = rounds_of_next(group, self.profile, self.matrix.turns)
         for repeats_left in range(self.matrix.measure.repeats_max, -1, -1):
-            self._make_room(block, cells, ahead.listener)
-            spoilt = self._take_turns(block, cells, ahead.listener, rounds)
-            ahead.forks -= len(block.forks)
+            self._make_room(block, cells, listener)
+            spoilt = self._take_turns(block, cells, listener, rounds)
             if not spoilt or not repeats_left:
                 return
             reasons = ", ".join(dict.fromkeys(chain.from_iterable(spoilt)))
-            ahead.listener.decided(
+            listener.decided(
                 f"faults of the host spoilt {len(spoilt)} of {len(block.forks)} forks ({reasons}): "
                 "the whole block is measured again"
             )
-            ahead.add(len(block.forks))
+            listener.forks_added(len(block.forks))
 
     def _take_turns(
         self, block: PlannedBlock, cells: Records, listener: CampaignListener, rounds: int
@@ -180,18 +158,14 @@ class Campaign:
         """Returns the faults of each fork that they have spoilt."""
         first = last_sequence(cells.values()) + 1
         attempts = [
-            planned._replace(
-                position=position,
-                sequence=first + position - 1,
-                attempt=next_attempt(cells[planned.key], planned.fork),
-            )
+            self._attempt(planned, cells, position, first + position - 1)
             for position, planned in enumerate(block.forks, start=1)
         ]
         turns, seed = self.matrix.turns, f"{self.plan.seed} {attempts[0].label}"
         together = tuple(attempt.sequence for attempt in attempts)
         with runner_beside(self.setups[attempts[0].key].cpu_sets):
             forks = in_turns(
-                (self._begun(attempt, listener) for attempt in attempts),
+                (RunningFork(self._draft(attempt, listener), listener) for attempt in attempts),
                 round_orders(len(attempts), rounds, seed),
                 rewarm_s=turns.rewarm_s,
                 lead_s=turns.lead_s,
@@ -205,11 +179,9 @@ class Campaign:
                 spoilt.append(faults)
         return spoilt
 
-    def _begun(self, attempt: PlannedFork, listener: CampaignListener) -> RunningFork:
-        listener.fork_started(attempt)
-        return RunningFork(self._draft(attempt), listener)
-
-    def _measure_one_by_one(self, block: PlannedBlock, cells: Records, ahead: _Ahead, why_alone: str | None) -> None:
+    def _measure_one_by_one(
+        self, block: PlannedBlock, cells: Records, listener: CampaignListener, why_alone: str | None
+    ) -> None:
         """The whole block; then, at its end, each fork again that a fault has spoilt."""
         repeats_max = self.matrix.measure.repeats_max
         queue = deque((planned, repeats_max) for planned in block.forks)
@@ -217,21 +189,22 @@ class Campaign:
         while queue:
             planned, repeats_left = queue.popleft()
             position += 1
-            attempt = planned._replace(
-                position=position,
-                sequence=last_sequence(cells.values()) + 1,
-                attempt=next_attempt(cells[planned.key], planned.fork),
-            )
-            fork = self._measured(attempt, ahead.listener).model_copy(update={"why_alone": why_alone})
-            ahead.forks -= 1
-            kept = self._keep(planned.key, cells, partial(with_fork, fork=fork), ahead.listener)
-            ahead.listener.fork_finished(fork, kept)
+            attempt = self._attempt(planned, cells, position, last_sequence(cells.values()) + 1)
+            with runner_beside(self.setups[attempt.key].cpu_sets):
+                found = measure_fork(self._draft(attempt, listener), listener)
+            fork = self._placed(attempt, found).model_copy(update={"why_alone": why_alone})
+            kept = self._keep(planned.key, cells, partial(with_fork, fork=fork), listener)
+            listener.fork_finished(fork, kept)
             if (faults := faults_of(fork)) and repeats_left:
                 queue.append((planned, repeats_left - 1))
-                ahead.listener.decided(
+                listener.decided(
                     f"{attempt.label} was spoilt ({', '.join(faults)}): measured again at the end of its block"
                 )
-                ahead.add(1)
+                listener.forks_added(1)
+
+    def _attempt(self, planned: PlannedFork, cells: Cells, position: int, sequence: int) -> PlannedFork:
+        number = next_attempt(cells[planned.key], planned.fork)
+        return planned._replace(position=position, sequence=sequence, attempt=number)
 
     def _make_room(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
         """Turn everything that an earlier session measured of this block into attempts before the first fork: whatever
@@ -242,11 +215,7 @@ class Campaign:
                 self._keep(planned.key, cells, aside, listener)
 
     def _keep(
-        self,
-        key: CellKey,
-        cells: Records,
-        change: Callable[[CellRecord], CellRecord],
-        listener: CampaignListener,
+        self, key: CellKey, cells: Records, change: Callable[[CellRecord], CellRecord], listener: CampaignListener
     ) -> CellRecord:
         """Change a cell on disk, where it is whole; in `cells` it stands in outline. Where what was on disk cannot be
         read any more, the outline takes its place: all figures are in it."""
@@ -261,15 +230,11 @@ class Campaign:
         cells[key] = outline(changed)
         return changed
 
-    def _measured(self, attempt: PlannedFork, listener: CampaignListener) -> Fork:
-        listener.fork_started(attempt)
-        with runner_beside(self.setups[attempt.key].cpu_sets):
-            return self._placed(attempt, measure_fork(self._draft(attempt), listener))
-
     def _placed(self, attempt: PlannedFork, fork: Fork) -> Fork:
         return fork.model_copy(update={"attempt": attempt.attempt, "session": self.session})
 
-    def _draft(self, planned: PlannedFork) -> ForkDraft:
+    def _draft(self, planned: PlannedFork, listener: CampaignListener) -> ForkDraft:
+        listener.fork_started(planned)
         log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         scratch = self.store.directory / f"scratch-{planned.position}"
         shutil.rmtree(scratch, ignore_errors=True)

@@ -42,21 +42,17 @@ def identity(key: CellKey, setup: CellSetup) -> Identity:
 
 
 def open_cells(
-    store: RunStore, setups: Mapping[CellKey, CellSetup], notice: Callable[[str], None]
+    store: RunStore, setups: Mapping[CellKey, CellSetup], notice: Callable[[str], None] | None
 ) -> dict[CellKey, CellRecord]:
-    """Every cell as far as it is measured, in outline; what cannot be read or was made of other parts is set aside."""
+    """Every cell as far as it is measured, in outline. What cannot be read or was made of other parts is set aside,
+    where there is somebody to hear of it."""
     opened = {}
     for key, setup in setups.items():
         opened[key], unfit = _opened(store, key, setup)
-        if unfit:
+        if unfit and notice:
             how, why = unfit
             notice(f"{why}; kept as {store.set_aside(key, how).name}, the cell is measured again")
     return opened
-
-
-def known_cells(store: RunStore, setups: Mapping[CellKey, CellSetup]) -> dict[CellKey, CellRecord]:
-    """What `open_cells` would give; nothing is set aside."""
-    return {key: _opened(store, key, setup)[0] for key, setup in setups.items()}
 
 
 def _opened(store: RunStore, key: CellKey, setup: CellSetup) -> tuple[CellRecord, tuple[Aside, str] | None]:

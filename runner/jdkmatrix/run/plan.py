@@ -13,6 +13,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter, getitem
+from typing import Any
 
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.cell_key import AXES, NO_SERVER, CellKey
@@ -96,9 +97,7 @@ def cells_of(matrix: Matrix, profile_name: str) -> Iterator[CellKey]:
 def _profile_cells(matrix: Matrix, profile: Profile) -> Iterator[CellKey]:
     everything = Selection(**dict.fromkeys(AXES, "all"))
     excluded = _any_of(profile.exclude)
-    for cell in _product(matrix, profile.select, everything):
-        if not excluded(cell):
-            yield cell
+    yield from (cell for cell in _product(matrix, profile.select, everything) if not excluded(cell))
     for rule in profile.include:
         yield from _product(matrix, rule, profile.select)
 
@@ -134,12 +133,16 @@ def _of_workload(
     return {"workload": (workload,), "wait_us": waits, "load": loads}
 
 
+def _named(rule: Selection) -> dict[str, Any]:
+    return {axis: values for axis in AXES if (values := getattr(rule, axis)) is not None}
+
+
 def _matcher(rule: Selection) -> Callable[[CellKey], bool]:
     """Has a cell one of the rule's values on every axis that the rule names?"""
-    named = {axis: values for axis in AXES if (values := getattr(rule, axis)) is not None and values != "all"}
     axes = [
         (attrgetter(axis), frozenset((*values, NO_SERVER) if axis == "server" else values))
-        for axis, values in named.items()
+        for axis, values in _named(rule).items()
+        if values != "all"
     ]
 
     def matches(cell: CellKey) -> bool:
@@ -153,12 +156,6 @@ def _any_of(rules: Iterable[Selection]) -> Callable[[CellKey], bool]:
     return lambda cell: any(matches(cell) for matches in matchers)
 
 
-def _adder(rule: Selection, select: Selection) -> Callable[[CellKey], bool]:
-    """Is a cell in the product of `rule`, whose unnamed axes are as in `select`?"""
-    unnamed = {axis: getattr(select, axis) for axis in AXES if getattr(rule, axis) is None}
-    return _matcher(rule.model_copy(update=unnamed))
-
-
 def _places(matrix: Matrix) -> dict[str, dict[str | int, int]]:
     """The position of each value on its axis."""
     found = {axis: {value: at for at, value in enumerate(getattr(matrix.axes, axis))} for axis in AXES}
@@ -170,7 +167,8 @@ def blocks_of(profile: Profile, cells: Iterable[CellKey]) -> dict[CellKey, int]:
     """How many blocks each of these cells of the profile may have at most."""
     usual = profile.blocks_at_most
     selected, excluded = _matcher(profile.select), _any_of(profile.exclude)
-    added = [(_adder(rule, profile.select), rule.blocks or usual) for rule in profile.include]
+    wholes = ((rule, profile.select.model_copy(update=_named(rule))) for rule in profile.include)
+    added = [(_matcher(whole), rule.blocks or usual) for rule, whole in wholes]
 
     def blocks(cell: CellKey) -> int:
         if selected(cell) and not excluded(cell):
@@ -180,13 +178,9 @@ def blocks_of(profile: Profile, cells: Iterable[CellKey]) -> dict[CellKey, int]:
     return {cell: blocks(cell) for cell in cells}
 
 
-Place = tuple[str | int, ...]
 _Members = list[tuple[CellKey, int]]  # of a group, and how many blocks each has
-
-
-def _place(cell: CellKey) -> Place:
-    """The axis values that are equal among cells whose executors are compared; cheaper than `CellKey.group`."""
-    return cell.workload, cell.server, cell.jdk, cell.cpus, cell.burn_us, cell.wait_us, cell.load
+# The axis values that are equal among cells whose executors are compared; cheaper than `CellKey.group`.
+_place = attrgetter(*(axis for axis in AXES if axis != "executor"))
 
 
 def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFork, ...]:
@@ -194,7 +188,7 @@ def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFor
 
     Where cells of a group have no more blocks, the others start a counterbalanced order of their own.
     """
-    groups: dict[Place, _Members] = {}
+    groups: dict[tuple[str | int, ...], _Members] = {}
     for cell, count in blocks.items():
         groups.setdefault(_place(cell), []).append((cell, count))
     orders = {place: _orders(members, f"{seed} {members[0][0].group_id}") for place, members in groups.items()}

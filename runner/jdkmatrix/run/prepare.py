@@ -85,11 +85,8 @@ def set_up_parts(
     loadgen = LoadgenDriver(workloads.file("loadgen.jar"), driver_jdk.home / "bin" / "java", matrix.driver.jdk)
     loads = cell_loads(matrix, cells, capacities_rps)
     wrk2 = _wrk2(handed)
-    if (
-        isinstance(wrk2, str)
-        and matrix.driver.choice == "auto"
-        and any(isinstance(x, RateLoad) for x in loads.values())
-    ):
+    has_rates = any(isinstance(load, RateLoad) for load in loads.values())
+    if isinstance(wrk2, str) and matrix.driver.choice == "auto" and has_rates:
         say(f"constant rates are driven by loadgen: {wrk2}")
     drivers = choose_all(
         matrix.driver.choice,
@@ -178,7 +175,8 @@ def prepare(
     """
     topology = read_topology()
     host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
-    impossible = impossible_here(matrix, cells, topology, _catalogue(project, matrix))
+    catalogue, selected = _catalogue(project, matrix), {cell.jdk for cell in cells}
+    impossible = impossible_here(matrix, cells, topology, catalogue)
     measurable = [cell for cell in cells if cell not in impossible]
     if not measurable:  # before anything is downloaded for them
         raise none_here(cells, impossible)
@@ -186,18 +184,17 @@ def prepare(
     box = read_limit_host(confiner.group("sut", [cpu.cpu for cpu in topology.cpus]))
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell, box))}
     flags = Flags(confiner)
-    for cell in measurable:
-        if cell not in impossible and (
-            refused := _refused(matrix, parts, cell, cpu_sets_of(matrix, cell, topology), flags)
-        ):
+    cpu_sets = {cell: cpu_sets_of(matrix, cell, topology) for cell in measurable}
+    for cell, cpus in cpu_sets.items():
+        if cell not in impossible and (refused := _refused(matrix, parts, cell, cpus, flags)):
             impossible[cell] = refused
     plan = make_plan(cells, profile, seed=seed, impossible=impossible)
     if not plan.forks:
         raise none_here(cells, impossible)
     possible = [cell for cell in cells if cell not in impossible]
     calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
-    cpu_sets = {cell: cpu_sets_of(matrix, cell, topology) for cell in possible}
-    setups = dict(assemble(matrix, profile, parts, cpu_sets, calibration, host, confiner, flags))
+    possible_sets = {cell: cpu_sets[cell] for cell in possible}
+    setups = dict(assemble(matrix, profile, parts, possible_sets, calibration, host, confiner, flags))
     return Prepared(
         plan=plan,
         setups=setups,
@@ -212,7 +209,7 @@ def prepare(
             if not isinstance(driver := parts.drivers.get(cell, ""), str)
             for program in driver.programs
         ),
-        jdks=_jdk_records(_catalogue(project, matrix), parts.jdks, {cell.jdk for cell in cells}),
+        jdks=tuple(_jdk_record(entry, parts.jdks.get(entry.id), entry.id in selected) for entry in catalogue.entries),
         calibration=calibration,
         provenance=origins(parts, handed_over()),
         notes=_notes(setups),
@@ -327,28 +324,22 @@ def _calibration(
     return calibrate(lambda: count_rounds(jdk, java, jar, cpu=cpu), matrix.measure)
 
 
-def _jdk_records(
-    catalogue: Catalogue, resolved: Mapping[str, Available | Unavailable], selected: set[str]
-) -> tuple[JdkRecord, ...]:
-    return tuple(_jdk_record(entry, resolved.get(entry.id), entry.id in selected) for entry in catalogue.entries)
-
-
 def _jdk_record(entry: JdkEntry, found: Available | Unavailable | None, selected: bool) -> JdkRecord:
-    got = found if isinstance(found, Available) else None
+    got = (
+        {name: getattr(found, name) for name in ("source", "notice", "version", "version_output", "release")}
+        if isinstance(found, Available)
+        else {"source": None, "release": {}}
+    )
     return JdkRecord(
         id=entry.id,
         vendor=entry.vendor,
         vm=entry.vm,
         catalogue_version=entry.version,
         selected=selected,
-        available=got is not None,
-        source=got.source if got else None,
+        available=isinstance(found, Available),
         reason=found.reason if isinstance(found, Unavailable) else None,
-        notice=got.notice if got else None,
-        version=got.version if got else None,
-        version_output=got.version_output if got else None,
-        release=got.release if got else {},
         known_bugs=tuple(KnownBug.model_validate(bug.model_dump()) for bug in entry.known_bugs),
+        **got,
     )
 
 

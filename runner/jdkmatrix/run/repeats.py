@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.forks import Fork
@@ -89,17 +90,14 @@ def measured_again(session: int) -> Reason:
 
 def in_order(cells: Iterable[CellRecord]) -> tuple[str, ...]:
     """Labels of everything that was measured, in the order of execution."""
-    measured = ((one.sequence, cell.key.fork_label(one.fork, one.attempt)) for cell in cells for one in _attempts(cell))
-    return tuple(label for _, label in sorted(measured, key=lambda found: found[0]))
+    measured = [(one, cell.key) for cell in cells for one in (*cell.forks, *cell.attempts)]
+    in_time = sorted(measured, key=lambda found: found[0].sequence)
+    return tuple(key.fork_label(one.fork, one.attempt) for one, key in in_time)
 
 
 def last_sequence(cells: Iterable[CellRecord]) -> int:
     """0 where nothing was measured."""
-    return max((one.sequence for cell in cells for one in _attempts(cell)), default=0)
-
-
-def _attempts(cell: CellRecord) -> tuple[Fork, ...]:
-    return (*cell.forks, *cell.attempts)
+    return max((one.sequence for cell in cells for one in (*cell.forks, *cell.attempts)), default=0)
 
 
 def repeat_words(blocks: Iterable[PlannedBlock], cells: Cells) -> tuple[str, ...]:
@@ -111,17 +109,13 @@ def repeat_words(blocks: Iterable[PlannedBlock], cells: Cells) -> tuple[str, ...
     if forks := sum(spoilt):
         blocks_spoilt = sum(number > 0 for number in spoilt)
         found.append(
-            f"{_number(forks, 'fork')} of {_number(blocks_spoilt, 'block')} "
+            f"{plural(forks, 'fork')} of {plural(blocks_spoilt, 'block')} "
             f"{'was' if forks == 1 else 'were'} spoilt by faults of the host; "
             f"measuring {'that block' if blocks_spoilt == 1 else 'those blocks'} again"
         )
     if gaps:
         found.append(
-            f"{_number(gaps, 'block')} {'was' if gaps == 1 else 'were'} cut off or {'lacks' if gaps == 1 else 'lack'} "
+            f"{plural(gaps, 'block')} {'was' if gaps == 1 else 'were'} cut off or {'lacks' if gaps == 1 else 'lack'} "
             f"forks; measuring {'it' if gaps == 1 else 'them'} whole again"
         )
     return tuple(found)
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -12,7 +12,7 @@ from jdkmatrix.domain.catalogue import ServerKind
 from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.artefacts import load_lock
-from jdkmatrix.provision.liberty import open_liberty, provision_liberty
+from jdkmatrix.provision.liberty import kept_at, open_liberty, provision_liberty
 from jdkmatrix.provision.nix_parts import NixParts
 from jdkmatrix.provision.workloads import Workloads, built_folder
 from jdkmatrix.servers.base import InstalledServer
@@ -72,6 +72,17 @@ def _release_in(jar: Path, kind: ServerKind) -> str:
     if found is None:
         raise MatrixError(f"{jar}: no {key} of {kind.title} in {file}")
     return found[1]
+
+
+def is_here(root: Path, name: str, served: ServerTable, handed: NixParts | None) -> bool:
+    """Is the server there, so that `install` neither fetches nor builds it?"""
+    kind = server_kind(name)
+    if kind is None or kind.is_command or handed:
+        return True
+    if kind.jar:
+        return (built_folder(root) / kind.jar).is_file()
+    config = root / "workloads" / "servers" / (kind.extends or kind.name)
+    return kept_at(root, config, served.artefact or "", served.feature_sets).is_dir()
 
 
 def releases(root: Path, servers: Mapping[str, ServerTable]) -> dict[str, str]:

@@ -190,7 +190,7 @@ def test_without_a_terminal_it_says_what_it_would_measure_and_measures_nothing(
     typed = ("ask", "--server", "tomcat", "--jdk", "temurin-25", "--budget", "10m")
     monkeypatch.setattr(sys, "argv", ["matrix", *typed])
     done = called(home, *typed)
-    taken, compared, cost, same = done.stdout.splitlines()
+    taken, compared, cost, *_, same = done.stdout.splitlines()
     assert taken == (
         "Not asked, so as usual: 1 CPU, no added work, no remote delay, saturate-50 (throughput: as many requests as "
         "it can serve), workload mp-ping."
@@ -204,6 +204,23 @@ def test_without_a_terminal_it_says_what_it_would_measure_and_measures_nothing(
     refused = "matrix: nothing is measured yet, since there is no terminal to ask on: --yes measures it\n"
     assert (done.returncode, done.stderr) == (1, refused)
     assert not (home / "results").exists()
+
+
+def test_what_is_fetched_or_built_first_is_said_before_it_is_asked_whether_to_measure(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path))
+    typed = ("--jdk", "temurin-27", "--budget", "10m")
+    lacking = [
+        line
+        for server in ("tomcat", "open-liberty")
+        for line in called(home, "ask", "--server", server, *typed).stdout.splitlines()
+        if line.startswith("Not here yet, and fetched or built before anything is measured: temurin-27, ")
+    ]
+    assert [re.sub(r" [0-9.]+ ", " … ", line).rpartition(", ")[2] for line in lacking] == [
+        "Apache Tomcat (tomcat).",
+        "Open Liberty … (open-liberty).",
+    ]
 
 
 def test_where_all_is_said_nothing_is_told_to_be_as_usual(home: Path) -> None:

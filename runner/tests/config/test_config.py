@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.scenarios import as_profile
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.load import load_matrix, parse_files, recorded_matrix
+from jdkmatrix.config.load import load_matrix, parse_files, read_files, recorded_matrix
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.config.schema import file_schema
+from jdkmatrix.config.sizes import why_no_size
 from jdkmatrix.domain.catalogue import executor_kinds
 from jdkmatrix.domain.executors import base_of, check_executor, is_virtual, reference, tuning_of, unsized
 from jdkmatrix.domain.loads import SaturateLoad
@@ -315,6 +316,14 @@ def test_executor_names() -> None:
     assert [check_executor(name) for name in names] == names
     assert {name for name in executor_kinds() if is_virtual(name)} >= {"liberty-virtual", "virtual", "structured"}
     assert not any(map(is_virtual, ("liberty", "platform", "cached", "fixed-8", "fjp-fifo", "unheard-of")))
+
+
+@pytest.mark.parametrize("template", ["carriers-N", "carriers-max-N"])
+@pytest.mark.parametrize(("number", "is_fit"), [(1, True), (32_767, True), (32_768, False), (0, False)])
+def test_there_are_at_most_as_many_carriers_as_the_scheduler_takes(template: str, number: int, is_fit: bool) -> None:
+    name = template.replace("N", str(number))
+    refused = None if is_fit else f'"{name}": N of {template} is a whole number from 1 to 32,767'
+    assert why_no_size(read_files(ROOT / "matrix.toml"), "tunings", name) == refused
 
 
 @pytest.mark.parametrize(("name", "tuning"), [("virtual+carriers-1", "carriers-1"), ("fixed-8+a.b-aa", "a.b")])

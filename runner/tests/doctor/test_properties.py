@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from jdkmatrix.doctor.activity import Activity
-from jdkmatrix.doctor.base import Check, Host, Property, chosen, overall
+from jdkmatrix.doctor.base import Check, Host, chosen, overall
 from jdkmatrix.doctor.catalogue import PROPERTIES, examine, proposed
-from jdkmatrix.doctor.cpu_sharing import CpuQuota, InterruptRouting, Interrupts, cpu_mask
-from jdkmatrix.doctor.memory import Disk, DiskLeft
-from jdkmatrix.doctor.noise import ForeignLoad, Hiccups, Steal
+from jdkmatrix.doctor.cpu_sharing import cpu_mask, cpu_quota, interrupts
+from jdkmatrix.doctor.memory import disk
+from jdkmatrix.doctor.noise import foreign_load, hiccups, steal
 from jdkmatrix.doctor.stalls import Stalls
 from tests.support.doctor_host import CALM, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
 
@@ -20,7 +21,7 @@ SAMPLED = {"steal", "hiccups"}  # a made-up host has no CPUs to spin on
 
 
 def checks_of(root: Path, changes: Mapping[str, str | None] | None = None) -> dict[str, Check]:
-    return {check.name: check for check in examine(make_host(root, changes))}
+    return examine(make_host(root, changes))
 
 
 def test_a_calm_host_is_ready_and_nothing_is_left_to_do(tmp_path: Path) -> None:
@@ -32,7 +33,7 @@ def test_a_calm_host_is_ready_and_nothing_is_left_to_do(tmp_path: Path) -> None:
 
 def test_a_host_that_shows_nothing_is_told_so_and_never_passes(tmp_path: Path) -> None:
     host = Host(root=tmp_path, results=tmp_path, interval_s=0, spin_s=0, processes=dict)
-    checks = {check.name: check for check in examine(host)}
+    checks = examine(host)
     assert {name for name, check in checks.items() if check.verdict != "not shown"} == {"disk"}
     assert all(check.why and not check.changes for check in checks.values() if check.verdict == "not shown")
     assert overall(checks.values()) == "ready"
@@ -117,7 +118,7 @@ def test_what_disturbs_is_named_with_what_to_do(
     tmp_path: Path, changes: dict[str, str | None], name: str, verdict: str, found: str
 ) -> None:
     checks = checks_of(tmp_path, changes)
-    disturbing = {check.name: check.verdict for check in checks.values() if check.verdict in ("noisy", "unfit")}
+    disturbing = {name: check.verdict for name, check in checks.items() if check.verdict in ("noisy", "unfit")}
     assert disturbing == {name: verdict}
     assert overall(checks.values()) == verdict
     assert checks[name].found.startswith(found)
@@ -178,37 +179,51 @@ def test_control_groups_of_version_1_and_of_groups_above_count(tmp_path: Path) -
     assert checks["CPU quota"].found == "2.5 of 4 CPUs"
     assert checks["memory"].found == "0.5 GiB available in this control group"
     above = make_host(tmp_path / "v2", {"sys/fs/cgroup/cpu.max": "200000 100000\n"})
-    assert CpuQuota().read(above).cpus == 2
+    assert cpu_quota(above).found == "2 of 4 CPUs"
 
 
-def test_a_full_disk_is_unfit() -> None:
-    assert Disk().judge(DiskLeft("/results", 2**31)).verdict == "ready"
-    assert Disk().judge(DiskLeft("/results", 2**31 - 1)).verdict == "unfit"
+@pytest.mark.parametrize(("free_bytes", "verdict"), [(2**31, "ready"), (2**31 - 1, "unfit")])
+def test_a_full_disk_is_unfit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, verdict: str) -> None:
+    space = SimpleNamespace(f_bavail=free_bytes, f_frsize=1)
+    monkeypatch.setattr("jdkmatrix.doctor.memory.os.statvfs", lambda folder: space)
+    found = disk(make_host(tmp_path))
+    assert found.verdict == verdict
+    assert found.advice == ("" if verdict == "ready" else f"free 2 GiB at {tmp_path}")
 
 
-def routing(rate_per_s: float, *, irqbalance: bool = False) -> InterruptRouting:
-    lists = {"/proc/irq/24/smp_affinity_list": (0, 1, 2, 3), "/proc/irq/25/smp_affinity_list": (0,)}
-    return InterruptRouting("0000000f", lists, irqbalance, {2: 5.0, 3: rate_per_s}, (2, 3), (0, 1))
+def interrupted(root: Path, rate_per_s: float, **files: str) -> Host:
+    host = make_host(root, {"proc/irq/default_smp_affinity": "0000000f\n", **files})
+    host.__dict__["activity"] = Activity(1.0, 0.0, (), {2: 5.0, 3: rate_per_s})
+    return host
 
 
-def test_interrupts_are_moved_only_where_they_are_many_and_nobody_moves_them_back() -> None:
-    busy = Interrupts().check(routing(5000.0))
+def test_interrupts_are_moved_only_where_they_are_many_and_nobody_moves_them_back(tmp_path: Path) -> None:
+    busy = interrupts(interrupted(tmp_path / "busy", 5000.0))
     assert busy.verdict == "noisy"
     assert [(change.file, change.new) for change in busy.changes] == [
         ("/proc/irq/default_smp_affinity", "00000003"),
         ("/proc/irq/24/smp_affinity_list", "0-1"),
     ]
-    assert Interrupts().check(routing(50.0)).verdict == "ready"
-    assert Interrupts().check(routing(50.0)).changes == ()
-    assert Interrupts().check(routing(5000.0, irqbalance=True)).changes == ()
+    calm = interrupts(interrupted(tmp_path / "calm", 50.0))
+    assert (calm.verdict, calm.changes) == ("ready", ())
+    balanced = interrupts(interrupted(tmp_path / "balanced", 5000.0, **{"proc/77/comm": "irqbalance\n"}))
+    assert (balanced.verdict, balanced.changes) == ("noisy", ())
 
 
-def test_foreign_load_names_who_it_is() -> None:
-    busy = Activity(1.0, 0.63, (("java (12)", 0.5), ("make (9)", 0.13)), {})
-    finding = ForeignLoad().judge(busy)
+def test_foreign_load_names_who_it_is(tmp_path: Path) -> None:
+    host = make_host(tmp_path)
+    host.__dict__["activity"] = Activity(1.0, 0.63, (("java (12)", 0.5), ("make (9)", 0.13)), {})
+    finding = foreign_load(host)
     assert finding.verdict == "noisy"
     assert finding.found == "0.63 CPUs over 1.0 s: java (12) 0.50, make (9) 0.13"
-    assert ForeignLoad().judge(Activity(1.0, 0.015, (), {})).verdict == "ready"
+    host.__dict__["activity"] = Activity(1.0, 0.015, (), {})
+    assert foreign_load(host).verdict == "ready"
+
+
+def spun(root: Path, stalls: tuple[Stalls, ...]) -> Host:
+    host = make_host(root)
+    host.__dict__["stalls"] = stalls
+    return host
 
 
 def stalls(*, away_s: float = 0.0, longest_s: float = 0.0, stolen_s: float | None = 0.0) -> tuple[Stalls, ...]:
@@ -217,34 +232,38 @@ def stalls(*, away_s: float = 0.0, longest_s: float = 0.0, stolen_s: float | Non
 
 
 @pytest.mark.parametrize(("stolen_s", "verdict"), [(0.0, "ready"), (0.01, "ready"), (0.05, "noisy"), (0.2, "unfit")])
-def test_steal(stolen_s: float, verdict: str) -> None:
-    assert Steal().judge(stalls(stolen_s=stolen_s)).verdict == verdict
+def test_steal(tmp_path: Path, stolen_s: float, verdict: str) -> None:
+    assert steal(spun(tmp_path, stalls(stolen_s=stolen_s))).verdict == verdict
 
 
 @pytest.mark.parametrize(
     ("away_s", "longest_s", "verdict"),
     [(0, 0, "ready"), (0.004, 0.001, "ready"), (0.004, 0.006, "noisy"), (0.02, 0.001, "noisy"), (0.2, 0.1, "unfit")],
 )
-def test_hiccups(away_s: float, longest_s: float, verdict: str) -> None:
-    finding = Hiccups().judge(stalls(away_s=away_s, longest_s=longest_s))
+def test_hiccups(tmp_path: Path, away_s: float, longest_s: float, verdict: str) -> None:
+    finding = hiccups(spun(tmp_path, stalls(away_s=away_s, longest_s=longest_s)))
     assert finding.verdict == verdict
     assert ("other processes had 10 ms" in finding.found) == (away_s > 0)
 
 
 def test_steal_that_is_not_shown_is_not_called_none(tmp_path: Path) -> None:
-    host = make_host(tmp_path)
-    host.__dict__["stalls"] = tuple(stall for stall in stalls(away_s=0.2, stolen_s=None) if stall.cpu == 1)
-    assert Steal().read(host) is None
-    assert "reported as steal: none" in Hiccups().check(Hiccups().read(host)).why
+    host = spun(tmp_path, tuple(stall for stall in stalls(away_s=0.2, stolen_s=None) if stall.cpu == 1))
+    assert steal(host) is None
+    assert "reported as steal: none" in hiccups(host).why
 
 
 def test_every_fix_ends_what_it_is_for(tmp_path: Path) -> None:
     host = make_host(tmp_path, FIXABLE)
-    fixable = {known.name for known in PROPERTIES if type(known).fix is not Property.fix}
-    noisy = {check.name for check in examine(host) if check.verdict in ("noisy", "unfit")}
+    fixable = {known.name for known in PROPERTIES if known.tunable}
+    noisy = {name for name, check in examine(host).items() if check.verdict in ("noisy", "unfit")}
     assert noisy == fixable - {"IRQ affinity"}
     fixed = {change.file.lstrip("/"): change.new for change in proposed(host)}
-    assert overall(examine(make_host(tmp_path, {**FIXABLE, **fixed}))) == "ready"
+    assert overall(checks_of(tmp_path, {**FIXABLE, **fixed}).values()) == "ready"
+
+
+def test_only_what_says_that_it_is_tunable_has_changes(tmp_path: Path) -> None:
+    checks = checks_of(tmp_path, FIXABLE)
+    assert not [known.name for known in PROPERTIES if checks[known.name].changes and not known.tunable]
 
 
 def test_a_governor_or_clock_that_is_not_offered_is_not_written(tmp_path: Path) -> None:

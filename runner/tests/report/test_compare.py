@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from jdkmatrix.report.compare_page import headings
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.project import ROOT
+from tests.support.project import ROOT, matrix_command
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 from tests.support.sites import stored
@@ -305,3 +306,13 @@ def test_runs_without_a_common_cell_are_told(tmp_path: Path, folders: tuple[str,
     store = stored(tmp_path / "run-other", other)
     with pytest.raises(MatrixError, match="no figure in common"):
         compare((folders[0], str(store.directory)), {}, 0.05, as_json=False, as_markdown=False)
+
+
+def test_a_page_is_written_although_the_reader_of_the_table_goes_away(tmp_path: Path, folders: tuple[str, str]) -> None:
+    page = tmp_path / "compared.html"
+    command = matrix_command("compare", *folders, "--html", str(page))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as started:
+        assert started.stdout
+        started.stdout.close()
+        started.wait(60)
+    assert "<title>" in page.read_text("utf-8")

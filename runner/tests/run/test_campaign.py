@@ -52,7 +52,7 @@ def test_blocks_are_added_where_figures_scatter_and_only_there(store: RunStore, 
     cells = [found for one in CELLS if (found := store.read_cell(one))]
     sequences = {f"{c.key.cell_id}#{f.fork}": f.sequence for c in cells for f in c.forks}
     assert [sequences[label] for label in order] == list(range(1, 5 * 4 + 3 * 2 + 1))
-    assert heard.ahead[0] == 5 * 4
+    assert heard.added[0] == 5 * 4
     assert sum("one more" in text for text in heard.decisions) == 3
     enough = [text for text in heard.decisions if text.endswith("enough")]
     assert len(enough) == 1
@@ -95,7 +95,7 @@ def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
     heard = Heard()
     assert run(campaign(store, session=3, blocks=5, max_blocks=8), heard) == order
     assert forks == []
-    assert set(heard.ahead) == {0}
+    assert set(heard.added) == {0}
 
 
 def test_cells_are_whole_on_disk_and_in_outline_in_memory(store: RunStore, forks: list[str]) -> None:

@@ -61,7 +61,7 @@ def test_a_fault_is_repeated_at_the_end_of_its_block(store: RunStore, script: Sc
     assert script.labels[:4] == [one, other, f"{one}.2", script.labels[3]]
     assert script.positions == [1, 2, 3, 1, 2]
     assert list(order) == script.labels
-    assert heard.ahead == [4, 4], "one is done, and one more is to be done"
+    assert heard.added == [4, 1], "one is to be done again"
     assert "measured again at the end of its block" in heard.decisions[0]
     found = next(one_cell for one_cell in cells_in(store) if one.startswith(f"{one_cell.key.cell_id}#"))
     assert [(f.status, f.attempt, f.position, f.sequence) for f in found.forks] == [(Status.OK, 2, 3, 3)]
@@ -157,7 +157,7 @@ def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStor
     heard = Heard()
     later.measure(cells, heard)
     assert script.labels == [f"{one}.4", f"{other}.2", f"{one}.5"], "repeats start anew"
-    assert heard.ahead == [2, 2]
+    assert heard.added == [2, 1]
     again, sound = (next(f for f in cells_in(store) if label.startswith(f"{f.key.cell_id}#")) for label in (one, other))
     assert [fork_.attempt for fork_ in again.attempts] == [1, 2, 3, 4]
     assert [(fork_.status, fork_.session) for fork_ in sound.attempts] == [(Status.OK, 1)]

@@ -102,7 +102,7 @@ def test_a_fault_in_one_fork_has_the_whole_block_measured_again(store: RunStore,
     run(campaign(store, blocks=1, **IN_TURNS), heard)
     assert lanes.script.labels[:4] == [one, other, f"{one}.2", f"{other}.2"]
     assert "the whole block is measured again" in heard.decisions[0]
-    assert heard.ahead == [4, 4]
+    assert heard.added == [4, 2]
     cells = {found.key.cell_id: found for found in cells_in(store)}
     for label in (one, other):
         found = cells[label.partition("#")[0]]

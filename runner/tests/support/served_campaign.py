@@ -48,13 +48,13 @@ def made_up(cell_key: CellKey, block: int) -> Fork:
 class Heard:
     def __init__(self) -> None:
         self.decisions: list[str] = []
-        self.ahead: list[int] = []
+        self.added: list[int] = []
         self.notices: list[str] = []
 
     def step(self, text: str) -> None: ...
 
-    def forks_ahead(self, forks: int) -> None:
-        self.ahead.append(forks)
+    def forks_added(self, forks: int) -> None:
+        self.added.append(forks)
 
     def fork_started(self, planned: object) -> None: ...
 
