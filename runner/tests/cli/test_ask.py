@@ -207,9 +207,12 @@ def test_without_a_terminal_it_says_what_it_would_measure_and_measures_nothing(
 
 
 def test_what_is_fetched_or_built_first_is_said_before_it_is_asked_whether_to_measure(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path))
+    """Where nothing has been fetched or built."""
+    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path / "cache"))
+    home = make_project(tmp_path / "project")
+    (home / ".build").unlink(missing_ok=True)
     typed = ("--jdk", "temurin-27", "--budget", "10m")
     lacking = [
         line

@@ -18,6 +18,7 @@ ALLOWED = {
     "doctor.tuning": "writes it, and puts it back",
     "jdks.identify": "the names of the two families of JVMs",
     "provision.postgres": "where PostgreSQL is; the hash of its files is in the identity",
+    "provision.seal": "takes the sha256 of the driver's files, which is in the identity",
     "provision.workloads": "where our artefacts are; their hashes are in the identity",
 }
 
