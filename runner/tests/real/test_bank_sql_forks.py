@@ -20,6 +20,7 @@ from jdkmatrix.provision.postgres import provision_postgres
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.reasons import Status
 from tests.support.databases import DatabaseClient
+from tests.support.fork_setups import usual
 from tests.support.real_parts import ForkOf, Silent, subject_of, with_subject
 from tests.support.waiting import wait_until
 
@@ -105,8 +106,9 @@ def test_its_books_are_kept_and_its_connections_and_open_transactions_are_watche
 
 def test_requests_that_get_no_connection_in_time_are_counted(fork_of: ForkOf) -> None:
     asked = Database(connections=1, wait_ms_max=250)
+    profile = usual(window_s=3.0)["profile"]  # so that what is refused in it is answered in it
     setup = on_a_database(fork_of("temurin-21.0.8", "tomcat-virtual", **BANK), asked, in_flight=900)
-    fork = measure_fork(setup, Silent())
+    fork = measure_fork(with_subject(setup, profile=profile), Silent())
     assert fork.status is not Status.FAILED, fork.reasons
     (window,) = fork.windows
     refused = next(one.value for one in window.readings if one.metric == "connection_timeouts")

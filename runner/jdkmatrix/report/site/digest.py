@@ -14,7 +14,7 @@ from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.figures.metrics import P99
+from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts, RunRecord
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
@@ -52,8 +52,9 @@ class ArmFigure:
 class MeasuredCondition:
     """Virtual threads and a server's pool under one condition. `driver`: what made its load, by name; `protocol`: how
     their forks were measured; `asked`: the demand on the server, in words. `page`, `pool_page`: their cells, seen from
-    the run. `arms`: both by themselves. `cause`: what was measured beside the leading figure and may be why, None where
-    nothing was. `warnings`: titles of what changes how these two cells must be read."""
+    the run. `arms`: both by themselves; `forks`: of both, by executor, the leading figure of each usable fork. `cause`:
+    what was measured beside the leading figure and may be why, None where nothing was. `warnings`: titles of what
+    changes how these two cells must be read."""
 
     workload: str
     server: str
@@ -71,6 +72,7 @@ class MeasuredCondition:
     pool_page: str
     advice: tuple[Advice, ...]
     arms: tuple[ArmFigure, ...]
+    forks: tuple[tuple[str, tuple[KeptRatio, ...]], ...]
     cause: str | None
     warnings: tuple[str, ...]
 
@@ -226,6 +228,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
             pool_page=cell_page(pool),
             advice=advice,
             arms=tuple(_arm_figures(both)),
+            forks=tuple((cell.key.executor, _of_forks(cell, cells.leading(key))) for cell in both),
             cause=_cause(advice[0], cell, cells.get(pool)),
             warnings=tuple(one for one in care if one not in of_cells or one in here),
         )
@@ -242,6 +245,10 @@ def _arm_figures(cells: Iterable[CellStats]) -> Iterator[ArmFigure]:
         if metric is not P99 and over.value:
             value, low, high = (one and float(f"{one:.6g}") for one in (over.value, over.low, over.high))
             yield ArmFigure(cell.key.executor, metric.id, value or over.value, low, high)
+
+
+def _of_forks(cell: CellStats, leading: Metric) -> tuple[float, ...]:
+    return tuple(float(f"{one:.6g}") for one in cell.by_block(leading).values() if one > 0)
 
 
 def _cause(lead: Advice, cell: CellStats, pool: CellStats | None) -> str | None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from jdkmatrix.domain.quantities import MISSING, digits, plural
 from jdkmatrix.figures.metrics import BY_ID, Metric
 from jdkmatrix.report.blocks.inline import joined, link, say, small, strong, swatch
-from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, PageBlock, Prose, Section, WebPage
+from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, Items, PageBlock, Prose, Section, WebPage
 from jdkmatrix.report.blocks.spark import SparkPoint, spark
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.charts.over_runs import RunAxis, RunMark, RunPoint, over_runs
@@ -17,6 +17,7 @@ from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import ArmFigure, RunDigest
 from jdkmatrix.report.site.history import FigureHistory, History, MeasuredRun, RatioPoint, histories
+from jdkmatrix.report.site.starts import starts_told
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import capitalised
 
@@ -104,7 +105,8 @@ def _first_charts(found: Sequence[History]) -> Iterator[Section]:
 
 
 def _page(one: History) -> WebPage:
-    arms = _arms(one)
+    arms, starts = _arms(one), tuple(starts_told(one.runs))
+    alone = (arms, *([Prose(say("starts")), Items(starts)] if starts else []))
     ratios = [_ratios(one, figure, "history") for figure in one.figures]
     compared = "The newest two compared, figure by figure, with what else differs:"
     command = f".venv/bin/matrix compare {shlex.join(one.run.run_id for one in one.runs[-2:])}"
@@ -114,7 +116,7 @@ def _page(one: History) -> WebPage:
         blocks=(
             Section("ratios", "Virtual threads over the pool", ratios, say("level_changes")),
             Section("runs", "Runs", (_table(one), Prose(compared), Command(command, "Command that compares two runs"))),
-            *([Section("executors", "Each executor by itself", (arms,), say("by_itself"))] if arms.charts else []),
+            *([Section("executors", "Each executor by itself", alone, say("by_itself"))] if arms.charts else []),
         ),
         root=_ROOT,
         menu=(("Ratios", "#ratios"), ("Runs", "#runs"), *([("Executors", "#executors")] if arms.charts else [])),

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, Prose, WebPage
+from jdkmatrix.figures.metrics import THROUGHPUT
+from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, Items, Prose, WebPage
 from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import histories
@@ -168,6 +169,51 @@ def test_no_line_and_no_change_of_level_goes_beyond_a_release_a_protocol_or_a_ma
     ((one,), _) = histories([*map(moved, runs[:4]), *runs[4:]])
     assert len({run.line for run in one.runs}) == 2 - changes and len(one.figures[0].changes) == changes
     assert (one.figures[0].finding == "8 runs, too few to show a change of level") is not one.changed
+
+
+KINDS = {
+    "both kinds in a run": (
+        [(99.0, 101.0, 92.2, 100.0), (100.5, 92.0, 99.5, 91.8), (100.2, 99.8, 92.1, 100.1)],
+        "12 forks of 3 runs fall into two groups, 4 and 8 forks, 8.7 % apart (adjusted p < 0.001); 3 runs have forks "
+        "of both, so that a start seems to end up in one of two modes, and a run of few forks can miss one of them",
+    ),
+    "each run of one kind": (
+        [(100.0, 101.0, 99.0, 100.5), (92.0, 92.2, 91.8, 92.1), (100.2, 99.8, 100.1, 99.5)],
+        "12 forks of 3 runs fall into two groups, 4 and 8 forks, 8.7 % apart (adjusted p < 0.001); no run has forks of "
+        "both, so that whole runs differed rather than starts",
+    ),
+    "one kind": (
+        [(100.0, 101.0, 99.0, 100.5), (98.0, 102.2, 99.7, 101.3), (100.2, 98.6, 101.7, 99.5)],
+        "12 forks of 3 runs do not fall into two groups",
+    ),
+    "too few": ([(100.0,), (92.0, 92.1), (100.2, 99.8)], None),
+}
+
+
+@pytest.mark.parametrize(("figures", "told"), KINDS.values(), ids=KINDS)
+def test_two_kinds_of_starts_are_looked_for_over_all_runs(
+    tmp_path: Path, figures: list[tuple[float, ...]], told: str | None
+) -> None:
+    """Of one executor; the other has no figures."""
+    runs = [
+        replace(run, conditions=(replace(run.conditions[0], forks=(("liberty", of_run), ("virtual", ()))),))
+        for run, of_run in zip(digests(tmp_path, [0.8] * len(figures)), figures, strict=True)
+    ]
+    (_, page) = pages_of(runs)
+    said = [str(one) for items in found(section_of(page, "executors").blocks, Items) for one in items.items]
+    assert said == ([f"liberty: {told}."] if told else [])
+    newer = [replace(runs[0], jdks=(("temurin-25", "25.0.9"),)), *runs[1:]]
+    (_, page) = pages_of(newer)
+    rest = [str(one) for items in found(section_of(page, "executors").blocks, Items) for one in items.items]
+    assert all("8 forks of 2 runs" in one for one in rest), "no two builds of the JDK are looked at together"
+
+
+def test_the_forks_of_both_are_kept_for_that(tmp_path: Path) -> None:
+    run, *_ = digests(tmp_path, [0.8, 0.8])
+    (condition,) = run.conditions
+    assert [(executor, len(figures)) for executor, figures in condition.forks] == [("liberty", 2), ("virtual", 2)]
+    (of_pool, *_) = (arm for arm in condition.arms if arm.executor == "liberty" and arm.figure == THROUGHPUT.id)
+    assert np.exp(np.mean(np.log(condition.forks[0][1]))) == pytest.approx(of_pool.value, rel=1e-4)
 
 
 def test_hosts_are_never_mixed_and_a_single_run_is_no_history(tmp_path: Path) -> None:
