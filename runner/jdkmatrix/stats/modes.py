@@ -28,15 +28,20 @@ cause.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
+
+from jdkmatrix.stats.verdicts import adjust
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
+
+Key = TypeVar("Key", bound=Hashable)
 
 FEWEST = 8
 P_MAX = 0.01
@@ -68,6 +73,15 @@ def two_modes(logs: Sequence[float]) -> Modes | None:
     better = int((_by_chance(len(logs)) >= shares[0]).sum())
     apart = float(ordered[split:].mean() - ordered[:split].mean())
     return Modes(split, len(logs) - split, apart, (1 + better) / (1 + _SIMULATED))
+
+
+def modes_of_family(figures: Mapping[Key, Iterable[float]]) -> dict[Key, tuple[Modes, float]]:
+    """The parting of the logarithms of each that has enough positive figures, with its p-value adjusted (Holm) for all
+    of these tests."""
+    logs = {key: [math.log(value) for value in values if value > 0] for key, values in figures.items()}
+    tested = {key: modes for key, values in logs.items() if (modes := two_modes(values)) is not None}
+    adjusted = adjust({key: modes.p_value for key, modes in tested.items()})
+    return {key: (modes, adjusted[key]) for key, modes in tested.items()}
 
 
 def _best(ordered: Values) -> tuple[Values, npt.NDArray[np.int64]]:

@@ -29,6 +29,7 @@ from pydantic import ValidationError
 
 from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.launch import ask
 from jdkmatrix.jdks.cache import path_safe
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, locked
 from jdkmatrix.provision.debian import apt, elf
@@ -98,17 +99,8 @@ class Nix:
         """
         command = [str(self.program.with_name(tool)), *map(str, arguments)]
         try:
-            done = subprocess.run(
-                command,
-                cwd=cwd,
-                env={**environment(self.program, self.folder, os.environ), **(env or {})},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=timeout_s,
-                check=False,
-            )
+            own = {**environment(self.program, self.folder, os.environ), **(env or {})}
+            done = ask(command, cwd=cwd, env=own, timeout_s=timeout_s)
         except OSError as error:
             raise MatrixError(f"{command[0]} does not start: {error.strerror}") from None
         except subprocess.TimeoutExpired:

@@ -31,9 +31,9 @@ from jdkmatrix.report.words.sentences import (
     served_words,
 )
 from jdkmatrix.servers.outside import PLATFORM_BELOW, VIRTUAL_AT_LEAST
-from jdkmatrix.stats.modes import FEWEST, P_MAX, Modes, two_modes
+from jdkmatrix.stats.modes import FEWEST, P_MAX, modes_of_family
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.stats.verdicts import Verdict, adjust
+from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
@@ -220,17 +220,12 @@ def detectable_share(ratio: Ratio) -> float | None:
 
 def modes_notices(cells: Cells) -> Iterator[Notice]:
     """For the leading figure of every cell with enough forks; all tests of a page are one family."""
-    tested: dict[CellKey, Modes] = {}
-    for cell in cells:
-        figures = cell.by_block(cells.leading(cell.key)).values()
-        if (found := two_modes([math.log(value) for value in figures if value > 0])) is not None:
-            tested[cell.key] = found
-    adjusted = adjust({key: one.p_value for key, one in tested.items()})
+    tested = modes_of_family({cell.key: cell.by_block(cells.leading(cell.key)).values() for cell in cells})
     named = [
         f"{cell_words(key)}: {one.lower} and {one.upper} forks, {apart(math.exp(one.apart))} apart, adjusted "
-        f"{p_value(adjusted[key])}"
-        for key, one in tested.items()
-        if adjusted[key] < P_MAX
+        f"{p_value(adjusted)}"
+        for key, (one, adjusted) in tested.items()
+        if adjusted < P_MAX
     ]
     if not named:
         return

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.site.history import MeasuredRun
 from jdkmatrix.report.words.numbers import apart, p_value
-from jdkmatrix.stats.modes import P_MAX, Modes, two_modes
-from jdkmatrix.stats.verdicts import adjust
+from jdkmatrix.stats.modes import P_MAX, Modes, modes_of_family
 
 _Place = tuple[str, str, str]  # executor, line, build of the JDK
 
@@ -25,22 +25,18 @@ def starts_told(runs: Sequence[MeasuredRun]) -> Iterator[str]:
         for executor, figures in run.condition.forks:
             if figures:
                 places.setdefault((executor, run.line, run.jdk), []).append(figures)
-    tested = {
-        place: modes
-        for place, figures in places.items()
-        if len(figures) > 1 and (modes := two_modes([math.log(one) for of_run in figures for one in of_run]))
-    }
-    adjusted = adjust({place: modes.p_value for place, modes in tested.items()})
+    of_runs = {place: figures for place, figures in places.items() if len(figures) > 1}
+    tested = modes_of_family({place: chain.from_iterable(figures) for place, figures in of_runs.items()})
     several = len({place[1:] for place in tested}) > 1
-    for place, modes in tested.items():
+    for place, (modes, adjusted) in tested.items():
         executor, line, jdk = place
         where = f"{executor} on {line}, JDK {jdk}" if several else executor
-        yield f"{where}: {_finding(places[place], modes, adjusted[place])}."
+        yield f"{where}: {_finding(of_runs[place], modes, adjusted)}."
 
 
 def _finding(figures: Sequence[Sequence[float]], modes: Modes, adjusted: float) -> str:
     """`figures`: of each run, by fork."""
-    ordered = sorted(one for of_run in figures for one in of_run)
+    ordered = sorted(chain.from_iterable(figures))
     counted = f"{len(ordered)} forks of {plural(len(figures), 'run')}"
     if adjusted >= P_MAX:
         return f"{counted} do not fall into two groups"
