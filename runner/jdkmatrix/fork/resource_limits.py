@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -40,14 +40,16 @@ class ResourceLimits:
             return False
         return bool(self._watch.counters.oom_kills) or any(one.value is not None for one in self._watch.seen.values())
 
-    def watch(self, pid: int, end: Callable[[], None], *, started_ns: int) -> LimitWatch:
-        """Watch the process while the context is entered; `end` stops it."""
+    def watch(self, pid: int, end: Callable[[], None], *, started_ns: int) -> AbstractContextManager[LimitWatch | None]:
+        """Watch the process while the context is entered, if it has limits; `end` stops it."""
+        if not self.plan.enforced:
+            return nullcontext()
         self._watch = LimitWatch(pid, self.plan, self.groups.counters, end, started_ns=started_ns)
         return self._watch
 
     def outcomes(self, who: str, log_lines: Iterable[str]) -> tuple[LimitHit, ...]:
         """The limits that `who` ran into, in words; none where there are none, or nothing was watched."""
-        if self._watch is None or not self.plan.enforced:
+        if self._watch is None:
             return ()
         return outcomes(
             who=who, limits=self.plan.limits, counters=self._watch.counters, seen=self._watch.seen, log_lines=log_lines

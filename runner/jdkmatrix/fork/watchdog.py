@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.probes.pace import Pace
 from jdkmatrix.probes.process import SutGoneError
 
-_EVERY_S = 0.25
+_EVERY_S = 0.5
 _LOOK_AT_MOST_S = 5.0
 _KEEP_BYTES = 256 * 1024
 
@@ -27,7 +27,7 @@ class DiskFullError(FloodError):
 
 
 class Watchdog(Pace):
-    """Between enter and exit, looks four times a second and calls `end` at the first breach; `check` then raises.
+    """Between enter and exit, looks twice a second and calls `end` at the first breach; `check` then raises.
 
     Ending the server is the only thing that stops a flood at once: whoever waits for the driver's phase to be over may
     wait for minutes.
@@ -47,7 +47,7 @@ class Watchdog(Pace):
 
     def _check_disk(self) -> None:
         self._breach = breach(
-            log_bytes=sum(size for _, size in file_sizes(self._log_dir)),
+            log_bytes=sum(size for _, size in _sizes(self._log_dir)),
             free_bytes=shutil.disk_usage(self._log_dir).free,
             rules=self._rules,
         )
@@ -72,13 +72,21 @@ def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> FloodError | No
 
 
 def file_sizes(folder: Path) -> list[tuple[Path, int]]:
-    """Every file below the folder with its size in bytes, but for those that go meanwhile."""
-    sizes = []
-    for below, _, names in os.walk(folder):
-        for path in (Path(below, name) for name in names):
+    """Every file below the folder with its size in bytes, but for those that go meanwhile. Raises: OSError: the folder
+    itself cannot be read."""
+    return [(Path(path), size) for path, size in _sizes(folder)]
+
+
+def _sizes(folder: str | Path) -> Iterator[tuple[str, int]]:
+    """Paths as texts: watchdogs of a block in turns look at a hundred files each while another server is measured, and
+    a Path for each made this more than twice as dear."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
             with suppress(OSError):
-                sizes.append((path, path.stat().st_size))
-    return sizes
+                if entry.is_dir(follow_symlinks=False):
+                    yield from _sizes(entry.path)
+                else:
+                    yield entry.path, entry.stat().st_size
 
 
 def shorten_logs(log_dir: Path) -> None:
