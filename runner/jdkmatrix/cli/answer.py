@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, plus_minus
 from jdkmatrix.domain.cell_key import CellKey
@@ -47,12 +49,18 @@ def trust_line(run: JudgedRun) -> str:
     return "; ".join(parts)
 
 
+def going_on(directory: Path) -> str:
+    """The command that goes on with the run in this folder, wherever it is kept."""
+    return shlex.join([".venv/bin/matrix", "run", "--resume", "--run", str(directory)])
+
+
 def next_step(run: JudgedRun) -> str:
     """A quieter host, where none of the forks can be used for what else it did; more blocks, where they would tell what
     these have not; else another question."""
     forks = [fork for cell in run.loaded.cells for fork in cell.forks]
     if forks and all(fork.status is Status.INVALID for fork in forks):
-        return ".venv/bin/matrix doctor tells what else this host does, and matrix run --resume measures again"
+        again = going_on(run.loaded.directory)
+        return f".venv/bin/matrix doctor tells what else this host does; to measure again: {again}"
     precision = run.run.promised_precision
     undecided = [key for key in run.cells.keys if run.cells.stands_for_virtual(key) and _is_open(run, key)]
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Literal
 
 from rich.console import Console
 
+from jdkmatrix.cli.answer import going_on
 from jdkmatrix.cli.between_blocks import SiteBetweenBlocks, write_site_apart
 from jdkmatrix.cli.measuring_lock import measuring
 from jdkmatrix.cli.progress import Display, display
@@ -88,8 +88,8 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
     if measured.cut_short:
         raise measured.cut_short
     if gaps:
-        which = f"{plural(gaps, 'block')}: matrix run --resume measures {'it' if gaps == 1 else 'them'}"
-        say(f"faults of the host have left gaps in {which} again")
+        again = f"to measure {'it' if gaps == 1 else 'them'} again: {going_on(store.directory)}"
+        say(f"faults of the host have left gaps in {plural(gaps, 'block')}; {again}")
     return code
 
 
@@ -144,8 +144,7 @@ class _Stages:
         except StoppedError as stopped:
             if self._recording.record is None:
                 raise
-            going_on = shlex.join([".venv/bin/matrix", "run", "--resume", "--run", str(self._store.directory)])
-            say(f"stopped; finished work is kept; to go on: {going_on}")
+            say(f"stopped; finished work is kept; to go on: {going_on(self._store.directory)}")
             return stopped
         finally:
             self._recording.end(status, in_order(self._cells.values()))

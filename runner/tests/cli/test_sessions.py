@@ -254,7 +254,9 @@ def test_a_finished_run_offers_what_can_be_measured_again(sessions: Sessions) ->
     second = "mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.rate-500#2"
     sessions.script.endings[second] = [spoilt, without_driver, spoilt]
     assert sessions.measure() == 0, "of two forks one can be used"
-    assert "faults of the host have left gaps in 1 block: matrix run --resume" in sessions.told()
+    assert (
+        f"gaps in 1 block; to measure it again: .venv/bin/matrix run --resume --run {sessions.run}" in sessions.told()
+    )
     first = sessions.loaded().run
     sessions.boot, sessions.commit = "boot-2", ("b" * 40, True)
     assert sessions.measure(resume=True) == 0

@@ -76,7 +76,8 @@ def test_the_rate_that_held_has_a_column_and_makes_the_ratio() -> None:
 
 def test_the_next_step_after_a_host_that_did_other_work() -> None:
     cells = [cell(key(name), (fork(1, Status.INVALID),)) for name in ("virtual", "liberty")]
-    assert "matrix doctor" in next_step(JudgedRun(run_of(cells)))
+    told = next_step(JudgedRun(loaded := run_of(cells)))
+    assert "matrix doctor" in told and told.endswith(f"matrix run --resume --run {loaded.directory}")
 
 
 @pytest.mark.parametrize(
