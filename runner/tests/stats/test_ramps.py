@@ -155,7 +155,8 @@ def test_the_peak_is_there_when_the_backlog_is_gone(case: tuple[list[Second], fl
     seconds, level, reached_s = case
     found = time_to_peak_s(seconds, level)
     if reached_s < seconds[-1].t_s - 2:
-        assert found is not None and abs(found - reached_s) <= SMOOTHED_SECONDS
+        # A second is told at its end, and what more threads than the level needs have begun ends when it is done.
+        assert found is not None and abs(found - reached_s) <= SMOOTHED_SECONDS + 1
     assert found is None or all(one.in_flight <= 3.01 * level for one in seconds if one.t_s >= found)
 
 
