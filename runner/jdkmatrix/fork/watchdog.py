@@ -47,7 +47,7 @@ class Watchdog(Pace):
 
     def _check_disk(self) -> None:
         self._breach = breach(
-            log_bytes=sum(size for _, size in _sizes(self._log_dir)),
+            log_bytes=sum(size for _, size in file_sizes(self._log_dir)),
             free_bytes=shutil.disk_usage(self._log_dir).free,
             rules=self._rules,
         )
@@ -71,30 +71,27 @@ def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> FloodError | No
     return None
 
 
-def file_sizes(folder: Path) -> list[tuple[Path, int]]:
-    """Every file below the folder with its size in bytes, but for those that go meanwhile. Raises: OSError: the folder
-    itself cannot be read."""
-    return [(Path(path), size) for path, size in _sizes(folder)]
+def file_sizes(folder: str | Path) -> Iterator[tuple[str, int]]:
+    """The path of every file below the folder and its size in bytes, but for those that go meanwhile. Raises: OSError:
+    the folder itself cannot be read.
 
-
-def _sizes(folder: str | Path) -> Iterator[tuple[str, int]]:
-    """Paths as texts: watchdogs of a block in turns look at a hundred files each while another server is measured, and
-    a Path for each made this more than twice as dear."""
+    Paths are texts: watchdogs of a block in turns look at a hundred files each while another server is measured, and a
+    Path for each made this more than twice as dear."""
     with os.scandir(folder) as entries:
         for entry in entries:
             with suppress(OSError):
                 if entry.is_dir(follow_symlinks=False):
-                    yield from _sizes(entry.path)
-                else:
+                    yield from file_sizes(entry.path)
+                elif entry.is_file():
                     yield entry.path, entry.stat().st_size
 
 
 def shorten_logs(log_dir: Path) -> None:
     """Leave the beginning and the end of every long file, and say between them what is missing."""
-    for path, size in file_sizes(log_dir):
+    for path, size in list(file_sizes(log_dir)):
         if size <= 4 * _KEEP_BYTES:
             continue
-        with path.open("r+b") as file:
+        with Path(path).open("r+b") as file:
             head = file.read(_KEEP_BYTES)
             file.seek(-_KEEP_BYTES, 2)
             tail = file.read()

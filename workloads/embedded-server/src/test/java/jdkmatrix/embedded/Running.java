@@ -18,7 +18,7 @@ final class Running implements AutoCloseable {
     /** Are its own threads virtual? */
     static final boolean OWN_VIRTUAL = Boolean.getBoolean("own.virtual");
 
-    /** At most how many requests its own pool runs at once, by CPU, of which it counts two at least; 1,000: more than are asked for. */
+    /** At most how many requests its own pool runs at once, by CPU, of which there are two at least; 1,000: no limit here. */
     static final int OWN_AT_ONCE =
             Integer.getInteger("own.threads.per.cpu", 1_000) * Math.max(2, Runtime.getRuntime().availableProcessors());
 
