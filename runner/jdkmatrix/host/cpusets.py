@@ -42,14 +42,12 @@ class Compromise:
 
 @dataclass(frozen=True)
 class CpuSets:
-    """CPU numbers in rising order. `sut` is disjoint from the others unless `overlapped`. `shares_cores`: a sibling
-    thread of a CPU of `sut` is in use. `compromises`: what was given up, the smallest loss first; sharing cores is
-    none where it was asked for."""
+    """CPU numbers in rising order. `sut` is disjoint from the others unless `overlapped`. `compromises`: what was given
+    up, the smallest loss first; sharing cores is none where it was asked for."""
 
     sut: tuple[int, ...]
     driver: tuple[int, ...]
     overlapped: bool
-    shares_cores: bool
     remote: tuple[int, ...] = ()
     compromises: tuple[Compromise, ...] = ()
 
@@ -307,7 +305,6 @@ def _cpu_sets(request: _Request, sut: Sequence[Cpu], driver: Sequence[Cpu], remo
         driver=_numbers(driver),
         remote=_numbers(remote),
         overlapped=not set(sut).isdisjoint(others),
-        shares_cores=_shares_cores(sut, (*sut, *others)),
         compromises=tuple(Compromise(code, _MESSAGES[code]) for code in _given_up(request, sut, driver, remote)),
     )
 

@@ -146,7 +146,7 @@ def fork_with(confiner: Confiner, folder: Path) -> Fork:
         driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
         instance=cast(Instance, EndsAtOnce()),
         mix=None,
-        cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False, shares_cores=False),
+        cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False),
         confiner=confiner,
     )
     return measure_fork(draft_of(ServedCell(**served), folder, key), Silent())

@@ -54,7 +54,7 @@ CONFIGURED = tuple(
     for path in (ROOT / "workloads" / "servers" / "open-liberty").rglob("*")
     if path.is_file()
 )
-CPUS = CpuSets(sut=(1,), driver=(0,), remote=(0,), overlapped=False, shares_cores=False)
+CPUS = CpuSets(sut=(1,), driver=(0,), remote=(0,), overlapped=False)
 CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=40.0, repeats=5, spread=0.01, cpu=0)
 
 

@@ -151,7 +151,6 @@ def test_siblings_of_the_server_idle_while_there_are_cores(
         return
     sets = assign(topology, sut_cpus=sut, driver_cpus=driver, remote_cpus=remote, overlap=False)
     assert not siblings_in_use(topology, sets)
-    assert not sets.shares_cores
 
 
 @given(topology=machines(), sut=SIZES, driver=OTHERS)
@@ -196,7 +195,6 @@ def test_what_is_given_up_is_said_and_nothing_else(
         if given_up
     }
     assert sets.overlapped == ("overlapped" in codes(sets))
-    assert sets.shares_cores == ("shares-cores" in codes(sets))
     assert all(compromise.message for compromise in sets.compromises)
 
 
@@ -275,7 +273,7 @@ def test_who_gets_which_cpus(
 ) -> None:
     sets = assign(topology, sut_cpus=asked[0], driver_cpus=asked[1], overlap=False, axis=axis)
     assert (sets.sut, sets.driver, sets.remote) == (tuple(sorted(sut)), tuple(sorted(driver)), ())
-    assert (codes(sets), sets.overlapped, sets.shares_cores) == (given_up, False, False)
+    assert (codes(sets), sets.overlapped) == (given_up, False)
 
 
 def test_overlap_only_where_it_is_allowed() -> None:
@@ -295,9 +293,8 @@ def test_the_remote_shares_before_the_driver() -> None:
 
 def test_whole_cores_only_when_they_are_asked_for() -> None:
     sets = assign(DESKTOP, sut_cpus=4, driver_cpus=1, overlap=False, smt=True, axis=AXIS)
-    assert (sets.sut, sets.shares_cores, sets.compromises) == ((14, 15, 30, 31), True, ())
+    assert (sets.sut, sets.compromises) == ((14, 15, 30, 31), ())
     crowded = assign(DESKTOP, sut_cpus=16, driver_cpus=1, overlap=False)
-    assert crowded.shares_cores
     assert "shares-cores" in codes(crowded)
 
 

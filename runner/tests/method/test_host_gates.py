@@ -231,9 +231,9 @@ def test_a_step_of_fewer_connections_is_no_peer_of_one_that_saturates_the_server
 
 
 def test_this_tool_keeps_off_the_cpus_of_the_server() -> None:
-    small = CpuSets(sut=(1,), driver=(0,), overlapped=False, shares_cores=False)
+    small = CpuSets(sut=(1,), driver=(0,), overlapped=False)
     assert cpus_beside({0, 1}, small, [(0,), (1,)]) == {0}
-    large = CpuSets(sut=(2, 3), driver=(1,), overlapped=False, shares_cores=False)
+    large = CpuSets(sut=(2, 3), driver=(1,), overlapped=False)
     assert cpus_beside(range(8), large, [(0, 4), (1, 5), (2, 6), (3, 7)]) == {0, 4, 5}, "no sibling of the server's"
-    shared = CpuSets(sut=(0,), driver=(0,), overlapped=True, shares_cores=False)
+    shared = CpuSets(sut=(0,), driver=(0,), overlapped=True)
     assert cpus_beside({0}, shared, [(0,)]) == {0}

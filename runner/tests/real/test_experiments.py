@@ -93,7 +93,7 @@ def cell(workload: str, jdk: str, executor: str, load: str, burn_us: int = 0) ->
 
 def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duration_s: float = DURATION_S) -> Fork:
     mine: Sequence[int] = sorted(os.sched_getaffinity(0))
-    cpus = CpuSets(sut=(mine[-1],), driver=(), remote=(mine[0],), overlapped=False, shares_cores=False)
+    cpus = CpuSets(sut=(mine[-1],), driver=(), remote=(mine[0],), overlapped=False)
     calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
     confiner = Confiner(None, "not tried in this test")
     shared = usual(window_s=duration_s)

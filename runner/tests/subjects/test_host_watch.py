@@ -16,7 +16,7 @@ from jdkmatrix.records.readings import MeasuredSpan
 from jdkmatrix.subjects.experiments.host_watch import EVERY_S, HostWatch, Moment, enclosing, longest_s
 from tests.support.builders import remote_stats
 
-CPUS = CpuSets(sut=(1,), driver=(), remote=(0,), overlapped=False, shares_cores=False)
+CPUS = CpuSets(sut=(1,), driver=(), remote=(0,), overlapped=False)
 SECOND = 10**9
 
 

@@ -179,7 +179,7 @@ def measured(executor: str, seen: Served | None) -> Window:
     """A window of a server that was seen so."""
 
     class Observation:
-        cpu_sets = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False)
+        cpu_sets = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False)
 
         def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
             return Observed(t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure(), remote=None, served=seen)

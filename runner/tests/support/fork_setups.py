@@ -17,7 +17,7 @@ from tests.support.builders import key
 from tests.support.run_facts import host_facts
 from tests.support.shipped import MATRIX
 
-CPUS = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False, shares_cores=False)
+CPUS = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False)
 
 
 def usual(*, windows: int = 1, window_s: float = 1.0, **changes: Any) -> dict[str, Any]:
