@@ -5,7 +5,8 @@ being as they are, and what it leaves of that arm is no fair sample. So refusals
 the earlier ones too, and compared by Fisher's exact test (stats/exact_test.py), adjusted over the pairs of a page.
 
 Windows of one fork fare alike, so that a burst of the host in one fork alone can look like a gate that favours an arm.
-That costs a verdict and never makes one.
+That costs a verdict and never makes one. But a gate that decides once about a whole fork counts once, as one window:
+counted in each of its windows, one disturbed reading would be proof enough.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ def one_sided(pairs: Mapping[Key, ArmRefusals]) -> dict[Key, ArmRefusals]:
 
 def refused_of(cell: CellRecord) -> Refused:
     """Over all attempts."""
-    codes = [codes for _, codes in _windows(cell)]
+    codes: list[frozenset[str]] = []
+    for whole, windows in _judged(cell):
+        own = sorted((_gates(window) for window in windows), key=bool)
+        codes += [own[0] | whole, *own[1:]] if own else []
     return Refused(len(codes), sum(map(bool, codes)), Counter(code for found in codes for code in found))
 
 
@@ -63,17 +67,24 @@ def gated_figures(cell: CellRecord) -> GatedFigures | None:
     if leading is None:
         return None
     metric = leading if leading.of_window else THROUGHPUT
-    told = [(metric.of_window(window) * metric.scale, codes) for window, codes in _windows(cell) if metric.of_window]
-    refused, passed = (
-        tuple(value for value, codes in told if value > 0 and bool(codes) == found) for found in (True, False)
-    )
+    told = [
+        (metric.of_window(window) * metric.scale, bool(whole or _gates(window)))
+        for whole, windows in _judged(cell)
+        for window in windows
+        if metric.of_window
+    ]
+    refused, passed = (tuple(value for value, gated in told if value > 0 and gated == found) for found in (True, False))
     return GatedFigures(metric.name, metric.unit, refused, passed) if refused or passed else None
 
 
-def _windows(cell: CellRecord) -> Iterator[tuple[ObservedWindow, frozenset[str]]]:
-    """With the gates that each did not pass. A program that failed was not judged by gates."""
+def _judged(cell: CellRecord) -> Iterator[tuple[frozenset[str], tuple[ObservedWindow, ...]]]:
+    """Of each fork, the gates that it did not pass as a whole, and its windows. A program that failed was not judged by
+    gates."""
     for fork in (*cell.forks, *cell.attempts):
         whole = frozenset(reason.code for reason in fork.reasons if reason.code == BURN_OFF)
-        judged = fork.every_window if fork.program is None or fork.status is Status.FAILED else (fork.program,)
-        for window in judged:
-            yield window, whole | frozenset(reason.code for reason in window.reasons)
+        yield whole, fork.every_window if fork.program is None or fork.status is Status.FAILED else (fork.program,)
+
+
+def _gates(window: ObservedWindow) -> frozenset[str]:
+    """That it did not pass by itself."""
+    return frozenset(reason.code for reason in window.reasons)

@@ -49,11 +49,18 @@ def test_windows_are_counted_by_arm_and_gate_over_all_attempts(arms: tuple[CellR
     assert (refused_of(earlier).refused, refused_of(earlier).of) == (10, 60)
 
 
-def test_work_of_the_wrong_size_refuses_every_window_of_its_fork(arms: tuple[CellRecord, CellRecord]) -> None:
+@pytest.mark.parametrize(("windows", "refused"), [((), 1), ((1,), 2), ((1, 2, 3, 4, 5, 6), 6)])
+def test_a_gate_that_refuses_a_whole_fork_counts_once(
+    arms: tuple[CellRecord, CellRecord], windows: tuple[int, ...], refused: int
+) -> None:
+    """And all of its windows stand among what was refused."""
     cell = arms[0]
     first = altered(cell.forks[0], {"status": Status.INVALID, "reasons": (Reason(code=BURN_OFF, message="off"),)})
-    told = refused_of(cell.model_copy(update={"forks": (first, *cell.forks[1:])}))
-    assert (told.refused, told.by_gate) == (6, {BURN_OFF: 6})
+    stolen = with_reasons(cell.model_copy(update={"forks": (first,)}), (STEAL,), windows).forks
+    off = cell.model_copy(update={"forks": (*stolen, *cell.forks[1:])})
+    told, found = refused_of(off), gated_figures(off)
+    assert (told.refused, told.of, told.by_gate[BURN_OFF], told.by_gate["steal"]) == (refused, 30, 1, len(windows))
+    assert found is not None and (len(found.refused), len(found.passed)) == (6, 24)
 
 
 def test_a_pair_that_no_test_could_tell_apart_is_no_member_of_a_family(arms: tuple[CellRecord, CellRecord]) -> None:
