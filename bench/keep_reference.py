@@ -7,6 +7,8 @@ Left out is what no figure of any page needs:
 - the points of distributions that have a histogram, and histograms of lateness, whose percentiles stay;
 - the histogram of uncorrected latencies where there is one of corrected latencies;
 - histograms that programs of experiments printed beside their percentiles;
+- the histogram of each window of a fork that has several: the fork keeps one of all its valid windows together, of which
+  its percentiles are, and each window its percentiles;
 - second by second, what the driver and the server did in the second and all later blocks, and the windows of their warm-up:
   how long forks that took turns are in getting warm, the first block tells.
   Of a load that rises, whose figures are read from them, all is kept.
@@ -30,7 +32,10 @@ from pathlib import Path
 from typing import Any
 
 from jdkmatrix.domain.loads import LoadOverTime
+from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.provision.project import find_project
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Window
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import REFERENCE, RunStore
 
@@ -69,12 +74,30 @@ def _kept(hidden: Mapping[str, str], record: Any) -> str:
 
 
 def _shortened(cell: CellRecord) -> Any:
+    if not isinstance(cell.load, LoadOverTime):
+        forks, attempts = tuple(map(_merged, cell.forks)), tuple(map(_merged, cell.attempts))
+        cell = cell.model_copy(update={"forks": forks, "attempts": attempts})
     record = _without_points(cell.model_dump(mode="json"))
     if not isinstance(cell.load, LoadOverTime):
         for fork in (*record["forks"], *record["attempts"]):
             if fork["fork"] > 1:
                 _drop_series(fork)
     return record
+
+
+def _merged(fork: Fork) -> Fork:
+    latency = fork_latency(fork)
+    if latency is None or latency.histogram is None or len(fork.valid_windows) < 2:
+        return fork
+    return fork.model_copy(update={"latency": latency, "windows": tuple(map(_without_histogram, fork.windows))})
+
+
+def _without_histogram(window: Window) -> Window:
+    bare = {"histogram": None, "spectrum": ()}
+    load = window.load
+    less = {"corrected": load.corrected and load.corrected.model_copy(update=bare)}
+    less["uncorrected"] = load.uncorrected and load.uncorrected.model_copy(update=bare)
+    return window.model_copy(update={"load": load.model_copy(update=less)})
 
 
 def _without_points(part: Any, name: str = "") -> Any:

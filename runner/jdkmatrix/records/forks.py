@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from jdkmatrix.domain.record import Record
 from jdkmatrix.records.database import DatabaseFacts
 from jdkmatrix.records.limits import Enforcement, LimitHit
+from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.memory import MemoryReading
 from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.records.readings import ProgramResult, WindowReading
@@ -95,6 +96,7 @@ class Fork(Record):
     burn_check: BurnCheck | None = None
     warmup: Warmup | None = None
     windows: tuple[Window, ...] = ()
+    latency: Latency | None = None  # of the valid windows together, where they keep no histograms of their own
     capacity: Capacity | None = None
     samples: tuple[Sample, ...] = ()
     memory: tuple[MemoryReading, ...] = ()

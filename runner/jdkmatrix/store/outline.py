@@ -55,6 +55,7 @@ def _fork(fork: Fork) -> Fork:
             "driver_command": (),
             "warmup": _warmup(fork.warmup),
             "windows": tuple(map(_window, fork.windows)),
+            "latency": _latency(fork.latency),
             "capacity": _capacity(fork.capacity),
             "samples": (),
         }

@@ -18,9 +18,10 @@ from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.stats.percentiles import Percentile
+from jdkmatrix.store.outline import outline
 from tests.support.judged_pages import window_figures
 from tests.support.ramped_runs import recorded_ramps
-from tests.support.records import altered
+from tests.support.records import altered, with_load
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 from tests.support.sites import site_of
 
@@ -44,6 +45,18 @@ def test_the_windows_of_a_fork_are_merged_exactly(tmp_path: Path) -> None:
     assert merged.count == sum(w.load.uncorrected.count for w in fork.windows if w.load.uncorrected)
     single = altered(fork, {"windows": fork.windows[:1]})
     assert fork_latency(single) == fork.windows[0].load.uncorrected
+
+
+def test_a_fork_may_keep_one_histogram_for_all_its_windows(tmp_path: Path) -> None:
+    run = synthetic_run(tmp_path, QUICK)
+    fork = run.cells[0].forks[0]
+    bare = (one.load.uncorrected.model_copy(update={"histogram": None, "spectrum": ()}) for one in fork.windows)
+    windows = tuple(with_load(one, {"uncorrected": less}) for one, less in zip(fork.windows, bare, strict=True))
+    kept = altered(fork, {"windows": windows, "latency": fork_latency(fork)})
+    assert pooled((kept,)) == pooled((fork,))
+    (less,) = outline(run.cells[0].model_copy(update={"forks": (kept,)})).forks
+    assert less.latency is not None and less.latency.spectrum == ()
+    assert pooled((less,)).percentiles == pooled((fork,)).percentiles
 
 
 def test_a_rate_load_stands_by_its_corrected_latency(tmp_path: Path) -> None:
