@@ -7,7 +7,7 @@ import os
 import pytest
 
 from jdkmatrix.probes import clock_speed as module
-from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.probes.clock_speed import clock_speed_after, read_clock_speed
 
 
 def test_it_runs_on_the_cpu_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,6 +41,27 @@ def test_a_cpu_that_the_kernel_refuses_is_not_read() -> None:
     before = os.sched_getaffinity(0)
     assert read_clock_speed(100_000) is None
     assert os.sched_getaffinity(0) == before
+
+
+@pytest.mark.parametrize(
+    ("before", "readings", "found", "reads"),
+    [
+        (192.0, [150.0], 192.0, 1),
+        (152.0, [191.0, 193.0], 191.0, 1),
+        (152.0, [155.0, 150.0, 190.0, 193.0], 190.0, 3),
+        (150.0, [160.0] * 20, 160.0, 11),
+        (192.0, [None], None, 1),
+    ],
+)
+def test_a_cpu_that_seems_slow_is_read_again(
+    monkeypatch: pytest.MonkeyPatch, before: float, readings: list[float | None], found: float | None, reads: int
+) -> None:
+    left = iter(readings)
+    pauses: list[float] = []
+    monkeypatch.setattr(module, "read_clock_speed", lambda cpu: next(left))
+    monkeypatch.setattr("jdkmatrix.probes.clock_speed.time.sleep", pauses.append)
+    assert clock_speed_after(0, before, 191.4) == found
+    assert len(pauses) == reads
 
 
 def test_the_work_is_a_thousand_divisions_in_a_row() -> None:

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from jdkmatrix.fork.faults import LostUpdateError
 from jdkmatrix.host.http import Connection, HttpError
-from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.probes.clock_speed import clock_speed_after
 from jdkmatrix.probes.sampler import read_gauges
 from jdkmatrix.records.forks import Audit, BurnCheck
 from jdkmatrix.records.run import Calibration
@@ -54,12 +54,10 @@ def check_burn(
     calibration: Calibration | None,
     clock_speed_before: float | None,
 ) -> BurnCheck:
-    """The faster of two readings around it is the clock of that moment: what disturbs one makes it slower. `cpu`: one
-    of the server's."""
+    """The fastest of readings around it is the clock of that moment. `cpu`: one of the server's."""
     answer = connection.get_json(f"/burn?rounds={rounds}&repeats={BURN_REPEATS}")
-    after = read_clock_speed(cpu)
     calibrated = calibration.clock_speed if calibration else None
-    now = max(clock_speed_before, after) if clock_speed_before and after else None
+    now = clock_speed_after(cpu, clock_speed_before, calibrated) if clock_speed_before and calibrated else None
     return BurnCheck(
         rounds=rounds,
         asked_us=asked_us,
