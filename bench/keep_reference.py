@@ -35,7 +35,6 @@ from jdkmatrix.domain.loads import LoadOverTime
 from jdkmatrix.figures.latency import fork_latency
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.windows import Window
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import REFERENCE, RunStore
 
@@ -74,30 +73,14 @@ def _kept(hidden: Mapping[str, str], record: Any) -> str:
 
 
 def _shortened(cell: CellRecord) -> Any:
-    if not isinstance(cell.load, LoadOverTime):
-        forks, attempts = tuple(map(_merged, cell.forks)), tuple(map(_merged, cell.attempts))
-        cell = cell.model_copy(update={"forks": forks, "attempts": attempts})
     record = _without_points(cell.model_dump(mode="json"))
     if not isinstance(cell.load, LoadOverTime):
-        for fork in (*record["forks"], *record["attempts"]):
-            if fork["fork"] > 1:
-                _drop_series(fork)
+        shorter = (*record["forks"], *record["attempts"])
+        for fork, less in zip((*cell.forks, *cell.attempts), shorter, strict=True):
+            _merge_histograms(less, fork)
+            if fork.fork > 1:
+                _drop_series(less)
     return record
-
-
-def _merged(fork: Fork) -> Fork:
-    latency = fork_latency(fork)
-    if latency is None or latency.histogram is None or len(fork.valid_windows) < 2:
-        return fork
-    return fork.model_copy(update={"latency": latency, "windows": tuple(map(_without_histogram, fork.windows))})
-
-
-def _without_histogram(window: Window) -> Window:
-    bare = {"histogram": None, "spectrum": ()}
-    load = window.load
-    less = {"corrected": load.corrected and load.corrected.model_copy(update=bare)}
-    less["uncorrected"] = load.uncorrected and load.uncorrected.model_copy(update=bare)
-    return window.model_copy(update={"load": load.model_copy(update=less)})
 
 
 def _without_points(part: Any, name: str = "") -> Any:
@@ -113,6 +96,17 @@ def _without_points(part: Any, name: str = "") -> Any:
     if (less.get("corrected") or {}).get("histogram") and less.get("uncorrected"):
         less["uncorrected"] |= {"histogram": None, "spectrum": []}
     return less
+
+
+def _merge_histograms(less: Any, fork: Fork) -> None:
+    latency = fork_latency(fork)
+    if latency is None or latency.histogram is None or len(fork.valid_windows) < 2:
+        return
+    less["latency"] = _without_points(latency.model_dump(mode="json"))
+    for window in less["windows"]:
+        for kind in ("corrected", "uncorrected"):
+            if window["load"][kind]:
+                window["load"][kind] |= {"histogram": None, "spectrum": []}
 
 
 def _drop_series(fork: Any) -> None:

@@ -43,7 +43,7 @@ def read_clock_speed(cpu: int) -> float | None:
         os.sched_setaffinity(0, before)
 
 
-def clock_speed_after(cpu: int, before: float, expected: float) -> float | None:
+def fastest_clock_speed(cpu: int, before: float, expected: float) -> float | None:
     """The fastest of `before` and of readings since, in divisions per microsecond.
 
     What disturbs a reading makes it slower, and may last as long as one. So where the CPU seems slower than `expected`,

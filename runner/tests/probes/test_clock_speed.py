@@ -7,7 +7,7 @@ import os
 import pytest
 
 from jdkmatrix.probes import clock_speed as module
-from jdkmatrix.probes.clock_speed import clock_speed_after, read_clock_speed
+from jdkmatrix.probes.clock_speed import fastest_clock_speed, read_clock_speed
 
 
 def test_it_runs_on_the_cpu_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,7 +60,7 @@ def test_a_cpu_that_seems_slow_is_read_again(
     pauses: list[float] = []
     monkeypatch.setattr(module, "read_clock_speed", lambda cpu: next(left))
     monkeypatch.setattr("jdkmatrix.probes.clock_speed.time.sleep", pauses.append)
-    assert clock_speed_after(0, before, 191.4) == found
+    assert fastest_clock_speed(0, before, 191.4) == found
     assert len(pauses) == reads
 
 

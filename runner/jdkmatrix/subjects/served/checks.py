@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from jdkmatrix.fork.faults import LostUpdateError
 from jdkmatrix.host.http import Connection, HttpError
-from jdkmatrix.probes.clock_speed import clock_speed_after
+from jdkmatrix.probes.clock_speed import fastest_clock_speed
 from jdkmatrix.probes.sampler import read_gauges
 from jdkmatrix.records.forks import Audit, BurnCheck
 from jdkmatrix.records.run import Calibration
@@ -57,7 +57,7 @@ def check_burn(
     """The fastest of readings around it is the clock of that moment. `cpu`: one of the server's."""
     answer = connection.get_json(f"/burn?rounds={rounds}&repeats={BURN_REPEATS}")
     calibrated = calibration.clock_speed if calibration else None
-    now = clock_speed_after(cpu, clock_speed_before, calibrated) if clock_speed_before and calibrated else None
+    now = fastest_clock_speed(cpu, clock_speed_before, calibrated) if clock_speed_before and calibrated else None
     return BurnCheck(
         rounds=rounds,
         asked_us=asked_us,
