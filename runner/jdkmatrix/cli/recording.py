@@ -112,7 +112,7 @@ class Recording:
             seed=self.seed,
             ended_at=None,
             status="running",
-            matrix=matrix.model_dump(mode="json", by_alias=True),
+            matrix=matrix.model_dump(mode="json", by_alias=True, exclude={"scenarios"}),
             servers=prepared.servers,
             drivers=prepared.drivers,
             jdks=prepared.jdks,

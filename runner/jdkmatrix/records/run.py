@@ -172,7 +172,8 @@ class RunRecord(Record):
     seed: int
     ended_at: str | None  # None: still running, or killed
     status: Literal["running", "complete", "interrupted"]
-    matrix: dict[str, Any]  # matrix.toml as resolved for this run
+    # matrix.toml as resolved for this run, without published scenarios: the one that it repeats is its profile.
+    matrix: dict[str, Any]
     servers: tuple[ServerFacts, ...]  # none where every cell is an experiment without one
     drivers: tuple[DriverFacts, ...]
     jdks: tuple[JdkRecord, ...]
