@@ -8,10 +8,14 @@ from functools import cache, partial
 from pathlib import Path
 
 from jdkmatrix.report.blocks.inline import file_stem
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.site.build import Background, Built, build_site
+from jdkmatrix.report.site.digest import MeasuredCondition, digest
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
+from tests.support.project import ROOT
 from tests.support.shipped import MATRIX, REGISTRY, TEMPLATES
 
 
@@ -37,6 +41,12 @@ def site_of(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATE
 
 def built(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES) -> Built:
     return build_site([SiteRun(run.run.run_id, partial(_same, run)) for run in runs], site, background(templates))
+
+
+def conditions_of(run: str) -> tuple[MeasuredCondition, ...]:
+    """What the front page is told of a reference run."""
+    judged = JudgedRun(RunStore(ROOT / "results" / "reference" / run).load())
+    return digest(judged, run_notices(judged), "runs/r/").conditions
 
 
 def later(loaded: LoadedRun, run_id: str, day: str, host: str | None = None) -> LoadedRun:

@@ -64,9 +64,8 @@ def answers(
     return tuple(_answer(judgements, piece, metrics, jdk, tuple(seen.get(jdk, ()))) for jdk in piece.jdks)
 
 
-def _behind(judgements: Judgements, piece: Slice, metric: Metric, key: CellKey) -> Iterator[tuple[str, str]]:
-    """Beside the leading figure of a cell: a measurement that may be why one of the two is behind, and the gain of each
-    tuning."""
+def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> Iterator[tuple[str, str]]:
+    """Beside the leading figure of a cell: a measurement that may be why one of the two is behind."""
     judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
     found = finding(judged, metric) if judged else None
     if compared and found in (PairFinding.BETTER, PairFinding.WORSE):
@@ -74,10 +73,22 @@ def _behind(judgements: Judgements, piece: Slice, metric: Metric, key: CellKey) 
         if switches := more_switches(*arms):
             told = ", ".join(f"{text} with {arm.key.executor}" for text, arm in zip(switches, arms, strict=True))
             yield "A likely cause", f"context switches per request: {told}."
-    for tuned in piece.keys:
-        executor, one = tuned.executor, judgements.of(metric, tuned)
-        if one and tuned.jdk == key.jdk and tuning_of(executor) and executor != piece.pair.numerator:
-            yield executor, ratio_sentence(metric, one, executor, reference(executor, tuned.server))
+
+
+def _tuned(
+    judgements: Judgements, piece: Slice, metric: Metric, jdk: str, conditions: int
+) -> Iterator[tuple[str, str]]:
+    """The gain of each tuning in the leading figure."""
+    found: dict[Pair, dict[CellKey, Judged]] = {}
+    for key in piece.keys:
+        executor, one = key.executor, judgements.of(metric, key)
+        if one and key.jdk == jdk and tuning_of(executor) and executor != piece.pair.numerator:
+            found.setdefault(Pair(executor, reference(executor, key.server)), {})[key] = one
+    for pair, by_key in found.items():
+        if conditions > 1:
+            yield pair.numerator, _tally(pair, by_key, metric, conditions)
+        else:
+            yield from ((pair.numerator, ratio_sentence(metric, one, *pair)) for one in by_key.values())
 
 
 def _answer(
@@ -89,7 +100,8 @@ def _answer(
     outcomes = {key: outcome for key in keys if (outcome := judgements.outcomes(key))}
     told = [(metric, by_key) for metric, by_key in judged if by_key]
     news = {key: outcome for key, outcome in outcomes.items() if worth_reporting(outcome)}
-    behind = [*_behind(judgements, piece, metrics[0], keys[0])] if len(keys) == 1 and metrics else []
+    behind = [*_cause(judgements, metrics[0], keys[0])] if len(keys) == 1 and metrics else []
+    behind += _tuned(judgements, piece, metrics[0], jdk, len(keys)) if metrics else []
     if not told and not news:
         nothing = f"No block has both {pair.numerator} and {pair.base} usable."
         lead = jdk if seen else f"{jdk}: no answer"
@@ -98,7 +110,7 @@ def _answer(
     if len(keys) > 1:
         first = [*_crossovers(pair, keys, judged, outcomes), *([_outcomes_tally(pair, outcomes)] if news else [])]
         tallies = [(metric.title, _tally(pair, by_key, metric, len(keys))) for metric, by_key in told]
-        return AnswerBox(jdk, (*seen, *first, *tallies), amber)
+        return AnswerBox(jdk, (*seen, *first, *tallies, *behind), amber)
     (key,) = keys
     sentences = [(outcome.question.title, f"{sentence(outcome, *pair)}.") for outcome in news.values()]
     for metric, by_key in told:

@@ -29,7 +29,8 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import ForkCount, count_forks, is_dirty, moment, own_applications
 from jdkmatrix.report.run_page.notices import pair_warnings, warned
 from jdkmatrix.report.run_page.page import run_title
-from jdkmatrix.report.words.numbers import Figure, ratio_value
+from jdkmatrix.report.words.numbers import Figure, ratio_interval, ratio_value
+from jdkmatrix.report.words.sentences import PairFinding, change, finding
 from jdkmatrix.stats.verdicts import Verdict
 
 # In the order in which a reader chooses.
@@ -49,12 +50,17 @@ class ArmFigure:
 
 
 @dataclass(frozen=True)
-class MeasuredCondition:
-    """Virtual threads and a server's pool under one condition. `driver`: what made its load, by name; `protocol`: how
-    their forks were measured; `asked`: the demand on the server, in words. `page`, `pool_page`: their cells, seen from
-    the run. `arms`: both by themselves; `forks`: of both, by executor, the leading figure of each usable fork. `cause`:
-    what was measured beside the leading figure and may be why, None where nothing was. `warnings`: titles of what
-    changes how these two cells must be read."""
+class BetterArm:
+    """Virtual threads with options that made them better than without, in words; `page`: its cell, seen from the
+    run."""
+
+    words: str
+    page: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """Under which condition. `driver`: what made its load, by name."""
 
     workload: str
     server: str
@@ -63,8 +69,18 @@ class MeasuredCondition:
     burn_us: int
     wait_us: int
     load: str
-    load_words: str
     driver: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredCondition(Measured):
+    """Virtual threads and a server's pool under one condition. `protocol`: how their forks were measured; `asked`: the
+    demand on the server, in words. `page`, `pool_page`: their cells, seen from the run. `arms`: both by themselves;
+    `forks`: of both, by executor, the leading figure of each usable fork. `cause`: what was measured beside the leading
+    figure and may be why, None where nothing was. `warnings`: titles of what changes how these two cells must be read.
+    `better`: than these virtual threads, with other options."""
+
+    load_words: str
     protocol: str
     asked: str
     blocks: int
@@ -75,6 +91,7 @@ class MeasuredCondition:
     forks: tuple[tuple[str, tuple[KeptRatio, ...]], ...]
     cause: str | None
     warnings: tuple[str, ...]
+    better: tuple[BetterArm, ...]
 
     @property
     def task(self) -> TaskSize:
@@ -86,21 +103,13 @@ class MeasuredCondition:
         return tuple(str(getattr(self, axis)) for axis in PICKED)
 
 
-@dataclass(frozen=True)
-class MeasuredCell:
+@dataclass(frozen=True, kw_only=True)
+class MeasuredCell(Measured):
     """A cell with a server. `figure`: its leading one, `over` which executor, `value` with `under` its interval or why
     there is none; None where it is the one that others are compared with, or has no ratio. `page`: seen from the
     run."""
 
-    workload: str
-    server: str
-    jdk: str
     executor: str
-    cpus: int
-    burn_us: int
-    wait_us: int
-    load: str
-    driver: str | None
     figure: str
     over: str | None
     value: str | None
@@ -231,7 +240,26 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
             forks=tuple((cell.key.executor, _of_forks(cell, cells.leading(key))) for cell in both),
             cause=_cause(advice[0], cell, cells.get(pool)),
             warnings=tuple(one for one in care if one not in of_cells or one in here),
+            better=tuple(_better(judgements, key, pool)),
         )
+
+
+def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[BetterArm]:
+    """Arms that are better than these virtual threads in the leading figure, each also over the pool, since a reader
+    would ask that next."""
+    cells = judgements.cells
+    metric = cells.leading(plain)
+    for key in cells.peers(plain):
+        judged = judgements.of(metric, key)
+        is_tuned = not is_aa_arm(key.executor) and cells.reference(key) == plain.executor
+        if judged is None or not is_tuned or finding(judged, metric) is not PairFinding.BETTER:
+            continue
+        words = f"{metric.name} is {change(judged.ratio, key.executor, plain.executor)}"
+        words += f" ({ratio_value(judged.ratio)}, 95 % interval {ratio_interval(judged.ratio)})"
+        compared = cells.over(metric, key, pool)
+        if compared and compared.ratio and (interval := ratio_interval(compared.ratio)):
+            words += f"; over the pool it is {ratio_value(compared.ratio)} ({interval})"
+        yield BetterArm(words, cell_page(key))
 
 
 def _protocol(cells: Iterable[CellStats]) -> str:

@@ -202,6 +202,15 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     run, condition = one.run, one.condition
     if condition.cause:
         yield f"A likely cause: {condition.cause}.", "cause"
+    for arm in condition.better:
+        yield (
+            joined(
+                f"Virtual threads with other options: {arm.words}. ",
+                link("The options", f"{run.folder}{arm.page}"),
+                ".",
+            ),
+            "cause",
+        )
     if one.together:
         yield f"{one.together}.", "cause"
     by = f", by {condition.driver}" if condition.driver else ""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,11 +18,8 @@ from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
-from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.site.build import Built, build_site
-from jdkmatrix.report.site.conditions import answering, conditions_maps, overview
-from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, digest
+from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.home import offered
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.report.site.run_pages import RunWriter
@@ -33,10 +28,9 @@ from jdkmatrix.store.runs import RunStore
 from tests.support.builders import key
 from tests.support.hostile_runs import hostile_run
 from tests.support.pages import Elements
-from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.shipped import MATRIX
-from tests.support.sites import background, later, site_of, stored
+from tests.support.sites import background, conditions_of, later, site_of, stored
 from tests.support.sites import built as all_of
 
 FIVE = Shape(blocks=5, windows=1)
@@ -63,15 +57,6 @@ def test_an_answer_names_what_is_better_by_how_much_and_what_it_costs(tmp_path: 
     assert throughput.value.startswith("0.8")
 
 
-REFERENCE = ROOT / "results" / "reference"
-
-
-def conditions_of(run: str) -> tuple[MeasuredCondition, ...]:
-    """What the front page is told of a reference run."""
-    judged = JudgedRun(RunStore(REFERENCE / run).load())
-    return digest(judged, run_notices(judged), "runs/r/").conditions
-
-
 def test_a_headline_has_its_condition_its_base_and_its_likely_cause() -> None:
     (quick,) = conditions_of("20261124T182303Z-quick")
     throughput, cpu, p99 = quick.advice
@@ -87,6 +72,18 @@ def test_a_headline_has_its_condition_its_base_and_its_likely_cause() -> None:
     assert (p99.side, p99.judged, p99.ratio) == (Side.OPEN, False, None)
     assert quick.cause == "context switches per request: 2.04 with virtual threads, 0.172 with the pool"
     assert quick.warnings == (), "neither a virtual machine nor a scenario changes this answer"
+    assert quick.better == (), "no other options were measured"
+
+
+def test_an_answer_names_options_that_make_virtual_threads_better_and_what_they_leave_of_the_gap() -> None:
+    nothing, work = conditions_of("20261127T084435Z-carriers")
+    (four,) = nothing.better
+    assert four.words == (
+        "throughput is 55 % higher with virtual+carriers-4 than with virtual (1.55, 95 % interval 1.49–1.61); over the "
+        "pool it is 0.90 (0.84–0.95)"
+    )
+    assert "virtual+carriers-4" in four.page
+    assert [one.page for one in work.better] == [four.page.replace("burn-0us", "burn-100us")]
 
 
 def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence() -> None:
@@ -111,18 +108,6 @@ def test_a_wide_interval_is_told_as_what_is_possible() -> None:
         "Cannot tell: with virtual threads p99 latency is anywhere between 93 % lower and 5.4 times as high as with "
         "the pool (95 % interval)."
     )
-
-
-def test_one_line_sums_up_all_conditions() -> None:
-    runs = ("20261124T032617Z-matrix", "20261124T194300Z-infoq-cpu.small")
-    found = [condition for run in runs for condition in conditions_of(run)]
-    told = [(condition.task, condition.advice) for condition in found]
-    assert overview(told) == (
-        "Over all 9 conditions: with tasks of up to 100 µs, the pool is ahead in 3 of 4; with tasks of 1,000 µs, "
-        "neither is ahead in any of 2; where requests wait for a remote system, the pool is ahead in 1 of 3 and "
-        "virtual threads in 1."
-    )
-    assert overview(told[:1]) is None
 
 
 def test_one_block_is_a_hint_and_no_advice(tmp_path: Path) -> None:
@@ -327,89 +312,3 @@ def test_a_run_whose_summary_cannot_be_written_does_not_stop_the_others(
     assert [run.run_id for run in site.runs] == ["good"]
     assert [text.partition(":")[0] for text in site.unreadable] == ["bad"]
     assert [path.name for path in (tmp_path / "site" / "runs").iterdir()] == ["good"]
-
-
-def saying(run: RunDigest, run_id: str, low: float, value: float, high: float, **changes: Any) -> RunDigest:
-    """A run whose first condition has this leading ratio."""
-    condition = run.conditions[0]
-    lead = replace(condition.advice[0], ratio=value, low=low, high=high)
-    told = replace(condition, advice=(lead, *condition.advice[1:]), blocks=5)
-    return replace(run, run_id=run_id, conditions=(told,), **changes)
-
-
-def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together(tmp_path: Path) -> None:
-    """0.637 known well must not give way to 0.63 of a noisy day, nor be told as if there were no other day."""
-    (run,) = all_of([synthetic_run(tmp_path / "run", FIVE)], tmp_path / "site").runs
-    noisy, known = saying(run, "b", 0.56, 0.63, 0.72), saying(run, "a", 0.620, 0.637, 0.655)
-    found = answering([(one, one.conditions[0]) for one in (noisy, known)])
-    assert (found.run.run_id, found.condition.page) == ("a", known.conditions[0].page)
-    assert found.together is not None
-    lead = found.advice[0]
-    assert (lead.side, lead.value) == (Side.POOL, "0.637") and "% lower (95 % interval " in lead.sentence
-    assert lead.low is not None and lead.high is not None and lead.sentence.startswith("Keep the pool for ")
-    apart = [
-        (one, one.conditions[0]) for one in (saying(run, "b", 0.75, 0.76, 0.77), saying(run, "c", 0.52, 0.53, 0.54))
-    ]
-    torn = answering(apart)
-    assert (torn.advice[0].side, torn.advice[0].word) == (Side.OPEN, "cannot tell")
-    assert torn.advice[0].sentence.startswith("Cannot tell: with virtual threads throughput is anywhere between")
-    ratios = f"throughput 0.630, 0.637; together {lead.value} ({lead.under})"
-    assert found.together == f"2 runs, newest first: {ratios}", "one figure, rounded once"
-    alone = answering([(noisy, noisy.conditions[0])])
-    assert (alone.run.run_id, alone.together) == ("b", None)
-    jdk, server = run.conditions[0].jdk, run.conditions[0].server
-    others: tuple[dict[str, Any], ...] = (
-        {"kernel": "7.0"}, {"jdks": ((jdk, "another build"),)}, {"servers": ((server, "another release"),)},
-    )  # fmt: skip
-    for other in others:
-        old = replace(known, **other)
-        assert answering([(one, one.conditions[0]) for one in (noisy, old)]).run.run_id == "b"
-    turns = replace(known, conditions=(replace(known.conditions[0], protocol="another protocol"),))
-    assert answering([(one, one.conditions[0]) for one in (noisy, turns)]).run.run_id == "b"
-    build = replace(known, kernel=f"{run.kernel}-2")
-    assert answering([(one, one.conditions[0]) for one in (noisy, build)]).run.run_id == "a"
-
-
-def test_the_page_of_a_run_with_several_conditions_opens_on_a_map_of_them(tmp_path: Path) -> None:
-    """Each entry says what is found, in words and in colour, and leads to its answer without a script."""
-    shape = replace(FIVE, jdks=("temurin-25",), burn_us=(0, 500), loads=("saturate-50", "rate-2000"))
-    site_of([later(synthetic_run(tmp_path / "run", shape), "new", "2025-01-01")], tmp_path / "site")
-    page = (tmp_path / "site" / "index.html").read_text("utf-8")
-    opens, rest = page.split('id="conditions"')[1].split('id="picker"')
-    assert "Over all 4 conditions" in page.split('id="conditions"')[0], "in one line first"
-    assert re.findall(r"<h3>(.*?)</h3>", opens) == [
-        f"Virtual threads / pool on open-liberty, temurin-25, 1 CPU, under {load}, by loadgen" for load in shape.loads
-    ]
-    links = re.findall(r'<a href="#(answer-[0-9]+)"', opens)
-    assert len(links) == len(set(links)) == 4 and all(f'id="{link}"' in rest for link in links)
-    assert opens.count('aria-current="true"') == 1
-    assert "<small>Throughput: the pool better</small>" in opens
-    assert "<small>CPU per request: " in opens
-    assert re.findall(r'<th scope="col">(.*?)</th>', opens) == ["no added work", "tasks of 500 µs"] * 2
-    assert 'class="js-only"' not in opens and " style=" not in opens
-
-
-def test_tasks_and_delays_stand_across_and_workloads_down() -> None:
-    half = [condition("mp-ping", 500, 0), condition("banking", 0, 2_000), condition("banking", 0, 20_000)]
-    by_loadgen = replace(condition("banking", 0, 200_000), driver="loadgen")
-    maps = conditions_maps([(f"answer-{number}", one) for number, one in enumerate([*half, by_loadgen])])
-    assert [one.title.rpartition(" ")[2] for one in maps] == ["wrk2", "loadgen"], "a map for each driver"
-    first = maps[0]
-    assert first.columns == ("remote delay of 2 ms", "remote delay of 20 ms", "tasks of 500 µs")
-    assert [(head, [entry.href for entry in entries]) for head, entries in first.rows] == [
-        ("mp-ping", [None, None, "#answer-0"]), ("banking", ["#answer-1", "#answer-2", None]),
-    ]  # fmt: skip
-    assert conditions_maps([("answer-0", half[0])]) == (), "one condition is its own answer"
-
-
-def condition(workload: str, burn_us: int, wait_us: int) -> MeasuredCondition:
-    (quick,) = conditions_of("20261124T182303Z-quick")
-    return replace(quick, workload=workload, burn_us=burn_us, wait_us=wait_us, load="share-50", driver="wrk2")
-
-
-def test_a_single_condition_and_a_published_experiment_open_no_map(tmp_path: Path) -> None:
-    one = later(synthetic_run(tmp_path / "one", replace(FIVE, jdks=("temurin-25",))), "one", "2024-01-01")
-    many = synthetic_run(tmp_path / "many", replace(FIVE, burn_us=(0, 500)))
-    repeated = with_scenario(later(many, "many", "2025-01-01"))
-    site_of([one, repeated], tmp_path / "site")
-    assert 'id="conditions"' not in (tmp_path / "site" / "index.html").read_text("utf-8")
