@@ -258,7 +258,7 @@ def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[B
         words += f" ({ratio_value(judged.ratio)}, 95 % interval {ratio_interval(judged.ratio)})"
         compared = cells.over(metric, key, pool)
         if compared and compared.ratio and (interval := ratio_interval(compared.ratio)):
-            words += f"; over the pool it is {ratio_value(compared.ratio)} ({interval})"
+            words += f"; it is {ratio_value(compared.ratio)} ({interval}) times that of the pool"
         yield BetterArm(words, cell_page(key))
 
 

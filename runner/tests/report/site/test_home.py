@@ -79,8 +79,8 @@ def test_an_answer_names_options_that_make_virtual_threads_better_and_what_they_
     nothing, work = conditions_of("20261127T084435Z-carriers")
     (four,) = nothing.better
     assert four.words == (
-        "throughput is 55 % higher with virtual+carriers-4 than with virtual (1.55, 95 % interval 1.49–1.61); over the "
-        "pool it is 0.90 (0.84–0.95)"
+        "throughput is 55 % higher with virtual+carriers-4 than with virtual (1.55, 95 % interval 1.49–1.61); it is "
+        "0.90 (0.84–0.95) times that of the pool"
     )
     assert "virtual+carriers-4" in four.page
     assert [one.page for one in work.better] == [four.page.replace("burn-0us", "burn-100us")]
