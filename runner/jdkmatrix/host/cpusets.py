@@ -51,6 +51,11 @@ class CpuSets:
     remote: tuple[int, ...] = ()
     compromises: tuple[Compromise, ...] = ()
 
+    @property
+    def all(self) -> tuple[int, ...]:
+        """Of server, driver and remote system, in rising order."""
+        return tuple(sorted({*self.sut, *self.driver, *self.remote}))
+
 
 class TooFewCpusError(ValueError):
     """This host cannot give the cell its CPUs; the message says how many are missing."""

@@ -26,7 +26,8 @@ class HostLimits(Table):
     foreign_sut_share_max: Share = 0.02  # … and never more than this
     foreign_cpu_share_max: Share = 0.10  # on the CPUs of driver and remote system
     # What is in nobody's clock looks foreign. So it may be so much more for each of these, and by what ticks round:
-    idle_overhead_share_max: Share = 0.04  # waking a CPU up: of the time that it idles or works, whichever is less
+    idle_entry_us: NotNegative = 8.0  # waking a CPU up: for each time that it went idle, where the kernel counts that …
+    idle_overhead_share_max: Share = 0.04  # … and else, of the time that it idles or works, whichever is less
     thread_end_us: NotNegative = 5.0  # on the server's CPUs, for each thread that ended on the host, whoever's it was
     steal_per_precision_max: NotNegative = 0.5
     steal_share_max: Share = 0.05  # of the CPUs of driver and remote system
@@ -56,15 +57,19 @@ def _foreign(seen: Observation, limits: HostLimits, context: WindowContext) -> I
             yield Reason(
                 code="foreign-cpu" if of_server else "foreign-cpu-driver",
                 message=f"other processes used {use.foreign_share:.1%} of the CPUs of {whose}",
-                figures={"foreign_share": use.foreign_share, "own_share": use.own_share, "max": foreign_max},
+                figures={"foreign_share": use.foreign_share, "own_share": use.own_share, "max": foreign_max}
+                | ({} if use.idle_entries_per_s is None else {"idle_entries_per_s": use.idle_entries_per_s}),
             )
 
 
 def _nobodys_share(use: CpuUse, seen: Observation, limits: HostLimits) -> float:
     """CPU time that may look foreign and is in nobody's clock (probes/cpu_balance.py): waking a CPU up, rounding, and
     on the server's CPUs the ends of threads."""
-    idle_share = max(0.0, 1 - use.busy_share - use.steal_share)
-    waking_share = limits.idle_overhead_share_max * max(0.0, min(idle_share, use.busy_share))
+    if use.idle_entries_per_s is None:
+        idle_share = max(0.0, 1 - use.busy_share - use.steal_share)
+        waking_share = limits.idle_overhead_share_max * max(0.0, min(idle_share, use.busy_share))
+    else:
+        waking_share = use.idle_entries_per_s * limits.idle_entry_us / 1e6
     ends_share, host = 0.0, seen.host
     if "sut" in use.roles and host and host.threads_ended is not None and host.elapsed_s:
         ends_share = host.threads_ended * limits.thread_end_us / 1e6 / (host.elapsed_s * len(use.cpus))
@@ -132,6 +137,7 @@ HOST_GATES = (
         (
             "foreign_per_precision_max",
             "foreign_sut_share_max",
+            "idle_entry_us",
             "idle_overhead_share_max",
             "thread_end_us",
             "foreign_cpu_share_max",
@@ -141,9 +147,10 @@ HOST_GATES = (
         "those of the driver and the remote system. Soft interrupts, which carry loopback traffic, are counted where "
         "this kernel puts them; every run finds out at its start where that is.",
         "A load below the limit; a load on other CPUs that shares caches, memory or a physical core. The limits allow "
-        "for what is in no process’s clock, and a load of that size goes unnoticed: waking a CPU (a share of the time "
-        "that it idles or works, whichever is less), the rounding of idle time to clock ticks and, on the server’s "
-        "CPUs, the last microseconds of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % "
+        "for what is in no process’s clock, and a load of that size goes unnoticed: waking a CPU (so much for each "
+        "time that it went idle; where the kernel does not count that, a share of the time that it idles or works, "
+        "whichever is less), the rounding of idle time to clock ticks and, on the server’s CPUs, the last microseconds "
+        "of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % "
         "of one CPU. Threads of other processes count, too; to start and end one costs more than is allowed for it. "
         "Other work that the kernel does for an arm and charges to no process looks like another process: arms with "
         "many threads may be refused for what they are. A run’s page warns where gates refused one arm more often than "

@@ -14,10 +14,11 @@ them counts ticks; to take that away too would count them twice and hide a forei
 
 What is nobody's counts as foreign, and a gate must allow for it:
 
-- The way out of idle, and interrupts that arrive in idle: 4 to 5 µs each time (one-second readings of a virtual
-  machine, against the kernel's own sum over all tasks, cpuacct). None on a CPU that is always busy; most on one that is
-  busy half of the time, since it wakes up most often: 1.5 to 2.6 % of it on average at 3,000 to 9,000 requests a second
-  (3.3 % at most), 0.5 % where it idles for 95 % of the time (results/reference, infoq-cpu).
+- The way out of idle, and interrupts that arrive in idle. Against the kernel's own sum over all tasks (cpuacct), each
+  entry to idle that cpuidle counts costs 2 to 5 µs where one thread sleeps or is woken, 4.4 to 5.8 µs under HTTP, 3.8
+  to 10 µs in experiments that wake both CPUs 5,000 to 10,000 times a second (on a virtual machine). None on a CPU that
+  is always busy. Where entries are not counted, only how busy a CPU is bounds it: it was 1.5 to 2.6 % of one that was
+  busy half of the time, 0.5 % where it idled for 95 % of it (results/reference, infoq-cpu).
 - The end of a thread. When it leaves its process, the kernel adds to the process's clock what the scheduler had last
   charged it with (`__exit_signal`, kernel/exit.c), and what it runs after that, until it is gone, is in no clock of
   the process: 4.2 to 5.2 µs a thread, whether Java's or Python's, against the sum of its cgroup (cpuacct). 10,000
@@ -34,17 +35,20 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from jdkmatrix.domain.quantities import rise
 from jdkmatrix.records.pressure import CpuRole, CpuUse
 
 
 @dataclass(frozen=True)
 class CpuTicks:
     """A line of /proc/stat (proc_stat(5)), in clock ticks. `idle`: with waiting for IO; `interrupts`: hard and soft
-    ones."""
+    ones. `idle_entries`: how often the CPU went idle, in any state (Documentation/admin-guide/pm/cpuidle.rst); None
+    where the kernel does not count that."""
 
     idle: int
     interrupts: int
     steal: int
+    idle_entries: int | None = None
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,7 @@ def balance(
         steal, interrupts = share("steal"), share("interrupts")
         busy = 1.0 - share("idle") - steal
         own = sum(one.cpu_s for one in group) / (elapsed_s * len(cpus))
+        entries = [rise(before[cpu].idle_entries, after[cpu].idle_entries) for cpu in cpus]
         found.append(
             CpuUse(
                 roles=tuple(one.role for one in group),
@@ -103,6 +108,7 @@ def balance(
                 steal_share=steal,
                 # Each CPU is off by less than a tick, with a standard deviation of 0.41: of their sum this is 2.4.
                 rounding_share=1 / (ticks_per_s * elapsed_s * math.sqrt(len(cpus))),
+                idle_entries_per_s=None if None in entries else sum(filter(None, entries)) / (elapsed_s * len(cpus)),
             )
         )
     return tuple(found)

@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jdkmatrix.domain.quantities import rise
@@ -16,6 +16,7 @@ from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import CpuUse, Pressure
 
 _PROC = Path("/proc")
+_CPUS = Path("/sys/devices/system/cpu")
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,22 @@ def read_throttled_us(hierarchies: Iterable[Hierarchy]) -> int | None:
     return sum(found) if found else None
 
 
-def read_host() -> HostReading:
+def read_idle_entries(cpu: int, cpus_folder: Path = _CPUS) -> int | None:
+    """How often a CPU went idle since boot, in any state; None where no driver of cpuidle counts it."""
+    counts = [text_if_readable(file) for file in cpus_folder.glob(f"cpu{cpu}/cpuidle/state*/usage")]
+    return sum(int(count or 0) for count in counts) if counts else None
+
+
+def read_host(cpus: Iterable[int] = ()) -> HostReading:
+    """`cpus`: of these the entries to idle are counted, too, which takes a file for each idle state of each."""
     clocks = Clocks(time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.time_ns())
     stat = _text(_PROC / "stat")
+    ticks = parse_stat(stat)
+    for cpu in ticks.keys() & set(cpus):
+        ticks[cpu] = replace(ticks[cpu], idle_entries=read_idle_entries(cpu))
     return HostReading(
         clocks=clocks,
-        ticks=parse_stat(stat),
+        ticks=ticks,
         threads_ended=parse_threads_ended(stat, _text(_PROC / "loadavg")),
         psi_some_us=parse_psi(_text(_PROC / "pressure/cpu")),
         throttled_us=read_throttled_us(read_hierarchies(_PROC)),

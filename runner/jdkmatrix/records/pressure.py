@@ -14,7 +14,8 @@ class CpuUse(Record):
 
     `busy_share`: neither idle nor stolen; `own_share`: by the processes of these roles; `interrupt_share`: hard and
     soft interrupts as the kernel tells them; `foreign_share`: what is left (probes/cpu_balance.py), below 0 by
-    rounding; `rounding_share`: what rounding may add to it, 0 in older records."""
+    rounding; `rounding_share`: what rounding may add to it, 0 in older records; `idle_entries_per_s`: how often each
+    of them went idle on average, None where that was not counted."""
 
     roles: tuple[CpuRole, ...]
     cpus: tuple[int, ...]
@@ -24,6 +25,7 @@ class CpuUse(Record):
     foreign_share: float
     steal_share: float
     rounding_share: float = 0.0
+    idle_entries_per_s: float | None = None
 
 
 class Pressure(Record):

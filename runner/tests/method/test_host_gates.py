@@ -125,6 +125,30 @@ def test_a_server_is_not_refused_because_it_wakes_up_often() -> None:
     assert [one for one in found if not one.codes(hog_share=0.05)] == []
 
 
+def test_where_entries_to_idle_are_counted_each_is_allowed_for_and_nothing_by_how_busy_a_cpu_is() -> None:
+    """6,000 a second, at 8 µs, are 4.8 % of a CPU; beside another 2 % that may be foreign."""
+
+    def found(foreign: float, entries_per_s: float | None) -> list[str]:
+        use = cpu_use("sut", foreign=foreign, busy=0.5)
+        return codes(host(use.model_copy(update={"idle_entries_per_s": entries_per_s})))
+
+    assert found(0.066, 6_000.0) == [] and found(0.070, 6_000.0) == ["foreign-cpu"]
+    assert found(0.019, 0.0) == [] and found(0.021, 0.0) == ["foreign-cpu"]
+    assert found(0.038, None) == [] and found(0.041, None) == ["foreign-cpu"]
+
+
+def test_a_refusal_tells_how_often_the_cpu_went_idle_where_that_is_known() -> None:
+    use = cpu_use("sut", foreign=0.2)
+    counted = use.model_copy(update={"idle_entries_per_s": 3_000.0})
+    seen = [
+        reason.figures
+        for one in (use, counted)
+        for reason in refusals(Observation(host=host(one)), LIMITS, WindowContext(precision=0.05))
+    ]
+    assert ["idle_entries_per_s" in figures for figures in seen] == [False, True]
+    assert seen[1]["idle_entries_per_s"] == 3_000.0
+
+
 def test_threads_that_end_are_counted_and_no_more_is_allowed_than_they_take() -> None:
     """1,000 a second are half a per cent of a CPU."""
 

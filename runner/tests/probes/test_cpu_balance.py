@@ -66,6 +66,22 @@ def test_ticks_round_the_more_the_shorter_the_window_is() -> None:
     assert (rounding(1, 1.0), rounding(1, 4.0), rounding(4, 1.0)) == pytest.approx((0.01, 0.0025, 0.005))
 
 
+def test_entries_to_idle_are_a_rate_of_each_cpu_and_none_where_one_is_not_counted() -> None:
+    def rate(*counts: tuple[int | None, int | None]) -> float | None:
+        before, after = (
+            {cpu: CpuTicks(idle=0, interrupts=0, steal=0, idle_entries=count[end]) for cpu, count in enumerate(counts)}
+            for end in (0, 1)
+        )
+        used = [Used("sut", tuple(before), 0.0)]
+        (use,) = balance(before, after, used, elapsed_s=2.0, ticks_per_s=HERTZ, irq_time_accounting=False)
+        return use.idle_entries_per_s
+
+    assert rate((100, 8_100)) == 4_000
+    assert rate((100, 8_100), (50, 50)) == 2_000
+    assert rate((0, 0)) == 0.0
+    assert rate((100, 8_100), (None, None)) is None and rate((100, None)) is None
+
+
 def test_a_cpu_that_is_not_shown_and_a_window_without_length_have_no_balance() -> None:
     assert shares([Used("sut", (7,), 1.0)], {0: NOTHING}) == {}
     assert shares([Used("sut", (0,), 0.0)], {0: NOTHING}, elapsed_s=0.0) == {}

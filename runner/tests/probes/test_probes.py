@@ -24,6 +24,7 @@ from jdkmatrix.probes.host import (
     parse_throttled_us,
     pressure,
     read_host,
+    read_idle_entries,
     read_throttled_us,
 )
 from jdkmatrix.probes.process import (
@@ -170,6 +171,20 @@ def test_threads_that_end_here_are_counted() -> None:
     seen = between(before, read_host())
     # Some that had just ended are still there; others end on this host, too.
     assert seen.threads_ended is not None and seen.threads_ended >= 40
+
+
+def test_entries_to_idle_are_counted_in_every_state_and_only_of_the_cpus_asked_for(tmp_path: Path) -> None:
+    for state, count in enumerate((7, 1_000, 20)):
+        folder = tmp_path / f"cpu1/cpuidle/state{state}"
+        folder.mkdir(parents=True)
+        (folder / "usage").write_text(f"{count}\n")
+    (tmp_path / "cpu2").mkdir()
+    assert read_idle_entries(1, tmp_path) == 1_027
+    assert read_idle_entries(2, tmp_path) is None and read_idle_entries(3, tmp_path) is None
+    first, *others = sorted(os.sched_getaffinity(0))
+    ticks = read_host([first]).ticks
+    assert (ticks[first].idle_entries is None) == (read_idle_entries(first) is None)
+    assert all(ticks[cpu].idle_entries is None for cpu in others)
 
 
 def test_throttling_and_swapping_are_rates_over_the_window() -> None:

@@ -105,7 +105,7 @@ def test_the_remote_system_is_judged_by_its_cpu_time_in_the_span() -> None:
 
 def test_cpu_time_of_a_real_program_is_followed_to_its_end() -> None:
     script = "import time\nprint(1, flush=True)\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
-    with HostWatch(None) as watch:
+    with HostWatch((0,), None) as watch:
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
         with watch.follow(process.pid):
             while len(watch.moments) < 3 and process.poll() is None:

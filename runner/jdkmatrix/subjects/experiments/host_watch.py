@@ -106,10 +106,11 @@ def longest_s(span: MeasuredSpan) -> float:
 class HostWatch:
     """Enter before the program is started, and exit when it has been waited for; `moments` are complete then.
 
-    While it runs, `follow` reads every `EVERY_S`. `remote_pid`: of the remote system, if any, which outlives it."""
+    While it runs, `follow` reads every `EVERY_S`. `cpus`: of the program and of the remote system; `remote_pid`: of
+    that, if any, which outlives the program."""
 
-    def __init__(self, remote_pid: int | None) -> None:
-        self._remote_pid = remote_pid
+    def __init__(self, cpus: Sequence[int], remote_pid: int | None) -> None:
+        self._cpus, self._remote_pid = cpus, remote_pid
         self.moments: list[Moment] = []
         self._children_ns = _children_cpu_ns()
 
@@ -130,7 +131,7 @@ class HostWatch:
     def _read(self, program_cpu_ns: int) -> None:
         self.moments.append(
             Moment(
-                host=read_host(),
+                host=read_host(self._cpus),
                 program_cpu_ns=program_cpu_ns,
                 remote_cpu_ns=0 if self._remote_pid is None else cpu_time_ns(self._remote_pid),
                 runner_cpu_ns=time.process_time_ns(),

@@ -97,7 +97,7 @@ class ProgramMeasurement:
             if remote:
                 remote.stats(reset=True)
             self.clock_speed_before = read_clock_speed(cpus.sut[-1])
-            watched = HostWatch(remote.pid if remote else None)
+            watched = HostWatch(cpus.all, remote.pid if remote else None)
             oom_kills_before = oom_kills()
             try:
                 status = self._watched(box, watched)

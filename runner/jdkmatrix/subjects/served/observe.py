@@ -68,7 +68,7 @@ class _Before(Edge):
         self.database_cpu_s = bench.database.cpu_s() if bench.database else None
         self.quota = bench.quota()
         self.own_cpu_s, self.driver_cpu_ns = time.process_time(), bench.driver_cpu_ns()
-        self.host, self.glance = read_host(), glance(bench.server.pid)
+        self.host, self.glance = read_host(bench.cpu_sets.all), glance(bench.server.pid)
 
 
 @dataclass
@@ -119,7 +119,7 @@ class Bench:
         pid, before = self.server.pid, _Before(self)
         phase = self.session.run if counts else self.session.warm
         result = phase(load, duration_s, label=label, edge=before)
-        after, host_after, quota_after = self._glance_after(), read_host(), self.quota()
+        after, host_after, quota_after = self._glance_after(), read_host(self.cpu_sets.all), self.quota()
         own_cpu_s, driver_after_ns = time.process_time() - before.own_cpu_s, self.driver_cpu_ns()
         threads_after = read_threads(pid)
         remote = self.remote.stats() if self.remote else None
