@@ -26,7 +26,7 @@ class HostLimits(Table):
     foreign_sut_share_max: Share = 0.02  # … and never more than this
     foreign_cpu_share_max: Share = 0.10  # on the CPUs of driver and remote system
     # What is in nobody's clock looks foreign. So it may be so much more for each of these, and by what ticks round:
-    idle_entry_us: NotNegative = 8.0  # waking a CPU up: for each time that it went idle, where the kernel counts that …
+    idle_entry_us: NotNegative = 10.0  # waking a CPU up: each time that it went idle, where the kernel counts that …
     idle_overhead_share_max: Share = 0.04  # … and else, of the time that it idles or works, whichever is less
     thread_end_us: NotNegative = 5.0  # on the server's CPUs, for each thread that ended on the host, whoever's it was
     steal_per_precision_max: NotNegative = 0.5

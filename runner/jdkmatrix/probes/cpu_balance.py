@@ -15,10 +15,11 @@ them counts ticks; to take that away too would count them twice and hide a forei
 What is nobody's counts as foreign, and a gate must allow for it:
 
 - The way out of idle, and interrupts that arrive in idle. Against the kernel's own sum over all tasks (cpuacct), each
-  entry to idle that cpuidle counts costs 2 to 5 µs where one thread sleeps or is woken, 4.4 to 5.8 µs under HTTP, 3.8
-  to 10 µs in experiments that wake both CPUs 5,000 to 10,000 times a second (on a virtual machine). None on a CPU that
-  is always busy. Where entries are not counted, only how busy a CPU is bounds it: it was 1.5 to 2.6 % of one that was
-  busy half of the time, 0.5 % where it idled for 95 % of it (results/reference, infoq-cpu).
+  entry to idle that cpuidle counts costs 2 to 5 µs where one thread sleeps or is woken, 4.4 to 5.8 µs under HTTP, 4 to
+  10 µs in experiments that wake both CPUs 5,000 to 10,000 times a second, 5 to 26 µs where 1,000 to 2,000 times (on a
+  virtual machine; 1 to 3 % of a CPU there). None on a CPU that is always busy. Where entries are not counted, only how
+  busy a CPU is bounds it: it was 1.5 to 2.6 % of one that was busy half of the time, 0.5 % where it idled for 95 % of
+  it (results/reference, infoq-cpu).
 - The end of a thread. When it leaves its process, the kernel adds to the process's clock what the scheduler had last
   charged it with (`__exit_signal`, kernel/exit.c), and what it runs after that, until it is gone, is in no clock of
   the process: 4.2 to 5.2 µs a thread, whether Java's or Python's, against the sum of its cgroup (cpuacct). 10,000
