@@ -36,7 +36,7 @@ from one_fork import RATE, Asked, facts, get_ready
 from rich.console import Console
 from rich.table import Table
 
-from jdkmatrix.cli.measuring import measuring
+from jdkmatrix.cli.measuring_lock import measuring
 from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import UNHEARD, Edge, Phase, Target
 from jdkmatrix.drivers.handover import LoadgenAndWrk2

@@ -34,7 +34,7 @@ from one_fork import PRECISION, RATE, Asked, facts, get_ready
 from rich.console import Console
 from rich.table import Table
 
-from jdkmatrix.cli.measuring import measuring
+from jdkmatrix.cli.measuring_lock import measuring
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.records.forks import Fork

@@ -13,7 +13,7 @@ from typing import Any
 
 from rich.console import Console
 
-from jdkmatrix.cli.measuring import measuring
+from jdkmatrix.cli.measuring_lock import measuring
 from jdkmatrix.config.model import Matrix, Profile, Selection, Tuning
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.provision.project import Project
