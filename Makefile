@@ -28,7 +28,7 @@ test:
 	@$(PYTHON) runner/bootstrap.py test
 
 lint: .venv-test
-	cd runner && ../$(VENV)/ruff check . && ../$(VENV)/ruff format --check . && ../$(VENV)/mypy && ../$(VENV)/lint-imports --no-logo
+	cd runner && ../$(VENV)/ruff check . && ../$(VENV)/ruff format --check . && ../$(VENV)/mypy && MYPYPATH=../bench ../$(VENV)/mypy ../bench/*.py && ../$(VENV)/lint-imports --no-logo
 
 java-test: .venv-test
 	$(VENV)/python -m jdkmatrix.provision.maven -q verify

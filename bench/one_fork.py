@@ -19,7 +19,8 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.plan import select_cells
-from jdkmatrix.run.prepare import Prepared, prepare
+from jdkmatrix.run.prepare import prepare
+from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.store.runs import RunStore
 
 PROFILE = "one-fork"
@@ -132,10 +133,12 @@ class _Listening:
 
     step: Callable[[str], None] = field()
 
-    def forks_ahead(self, forks: int) -> None: ...
+    def forks_added(self, forks: int) -> None: ...
 
     def fork_started(self, planned: object) -> None: ...
 
     def fork_finished(self, fork: object, cell: object) -> None: ...
+
+    def block_finished(self, group: object, more: bool) -> None: ...
 
     def decided(self, text: str) -> None: ...

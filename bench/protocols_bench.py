@@ -30,7 +30,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 from unittest import mock
 
 from rich.console import Console
@@ -87,7 +87,7 @@ def _every_way(
     left = {True: iter(drawn(len(orders[0]), stretches, f"stretches {[*orders]}")), False: iter(orders)}
     lead_s = durations["lead_s"]
     return in_turns(
-        (_Stretched(fork, numbers) for fork in starting),
+        (cast(RunningFork, _Stretched(fork, numbers)) for fork in starting),
         [next(left[number in STRETCHED]) for number in numbers],
         when_warm=[Round(BY_ITSELF.start + window, lead_s, ALONE_S) for window in range(ALONE)],
         **durations,

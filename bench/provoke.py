@@ -40,7 +40,7 @@ from jdkmatrix.host import launch
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.html.method import ProvokedOutcome
-from jdkmatrix.run.prepare import Prepared
+from jdkmatrix.run.prepared import Prepared
 
 WINDOW_S = 3.0
 CAUGHT_MIN = 0.95

@@ -48,7 +48,7 @@ class _Progress:
 
     def step(self, text: str) -> None: ...
 
-    def forks_ahead(self, forks: int) -> None: ...
+    def forks_added(self, forks: int) -> None: ...
 
     def fork_started(self, planned: PlannedFork) -> None:
         self._console.print(planned.label, highlight=False)
@@ -57,6 +57,8 @@ class _Progress:
         valid = len(fork.valid_windows)
         self._keep()
         self._console.print(f"    {fork.status.value}, {valid} of {len(fork.windows)} windows", highlight=False)
+
+    def block_finished(self, group: Sequence[CellRecord], more: bool) -> None: ...
 
     def decided(self, text: str) -> None:
         self._console.print(text, highlight=False)
