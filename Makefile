@@ -54,10 +54,12 @@ bench: .venv-test
 	$(VENV)/python bench/site_bench.py || missed=1; \
 	$(VENV)/python bench/loadgen_bench.py || missed=1; exit $$missed
 
-# Disturb real windows on purpose, for the page of the method; needs a host on which nothing else runs.
+# Disturb real windows on purpose, for the page of the method; needs a host on which nothing else runs for two hours.
 provoke: .venv-test
 	@$(VENV)/matrix setup
-	$(VENV)/python bench/provoke.py --json report-templates/provoked.json
+	@missed=0; $(VENV)/python bench/provoke.py --json report-templates/provoked.json || missed=1; \
+	$(VENV)/python bench/provoke.py --at-rates --windows 25 --json report-templates/provoked-at-rates.json || missed=1; \
+	exit $$missed
 
 # Compare wrk2 and loadgen on the same forks, for the same page; needs wrk2 on PATH, too.
 drivers: .venv-test

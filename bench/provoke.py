@@ -10,7 +10,7 @@ missing.
 
 With --at-rates, the forks are others: pool and virtual threads at 5, 25, 50 and 90 % of what each of them does in a
 closed loop, which is measured first. `--at-rates --windows 25` has 50 quiet windows of each, of which one may be
-refused, and takes an hour.
+refused, and takes 50 minutes.
 
 Needs a host on which nothing else runs: whatever does is a disturbance too, and is refused as one.
 """

@@ -41,7 +41,7 @@ def test_limits_are_those_of_the_run(tmp_path: Path) -> None:
 
 def test_what_was_provoked_is_what_was_recorded() -> None:
     """The goals of bench/provoke.py, on the record that the page shows."""
-    outcomes = read_tried(TEMPLATES)[0].outcomes
+    outcomes = [one for provoked in read_tried(TEMPLATES)[0] for one in provoked.outcomes]
     assert {one.hog_share for one in outcomes} >= {0.0, 0.05, 0.10, 0.25}
     for one in outcomes:
         assert set(one.gates) <= {code for gate in GATES for code in gate.codes}
@@ -49,10 +49,27 @@ def test_what_was_provoked_is_what_was_recorded() -> None:
         assert one.refused <= one.windows
 
 
+def test_whatever_the_rate_a_foreign_load_of_a_twentieth_is_seen_and_none_is_seen_where_there_is_none() -> None:
+    """Beside pool and virtual threads alike: the gate prefers no arm."""
+    at_rates = read_tried(TEMPLATES)[0][1].outcomes
+    assert len({one.case for one in at_rates}) == 8
+    for one in at_rates:
+        assert one.gates.get("foreign-cpu", 0) == (one.windows if one.hog_share else 0)
+
+
+def test_each_record_of_provoked_windows_has_a_table_that_tells_where_it_was_made(tmp_path: Path) -> None:
+    provoked, compared = read_tried(TEMPLATES)
+    page = method_page(synthetic_run(tmp_path, QUICK).run, provoked, compared, "")
+    for one, name in zip(provoked, ("provoked", "provoked_at_rates"), strict=True):
+        section = section_of(page, name)
+        assert len(table_of([section], "")) == len(one.outcomes)
+        assert one.commit is not None and one.commit[:12] in str(section.words)
+
+
 @pytest.mark.parametrize(("text", "told"), [("{", "not valid JSON"), ('{"cpu": 1}', "measured_at")])
-@pytest.mark.parametrize("broken", [PROVOKED, COMPARED])
+@pytest.mark.parametrize("broken", [*PROVOKED, COMPARED])
 def test_a_broken_record_is_told_with_its_file(broken: str, text: str, told: str, tmp_path: Path) -> None:
-    for name in (PROVOKED, COMPARED):
+    for name in (*PROVOKED, COMPARED):
         (tmp_path / name).write_bytes((TEMPLATES / name).read_bytes())
     (tmp_path / broken).write_text(text)
     with pytest.raises(MatrixError, match=told) as raised:

@@ -142,7 +142,7 @@ def _ratio(ratio: tuple[float, float, float] | None) -> Figure:
     return Figure(f"{mean:.3f}", mean, under=f"{low:.3f}–{high:.3f}")
 
 
-PROVOKED = "provoked.json"
+PROVOKED = ("provoked.json", "provoked-at-rates.json")
 
 
 class ProvokedOutcome(Record):
@@ -166,19 +166,19 @@ class Provoked(TriedOn):
     outcomes: tuple[ProvokedOutcome, ...]
 
 
-def read_tried(templates: Path) -> tuple[Provoked, ComparedDrivers]:
+def read_tried(templates: Path) -> tuple[tuple[Provoked, ...], ComparedDrivers]:
     """What was tried with the gates, and with the drivers against each other.
 
     Raises:
         MatrixError: a file is missing or not what it should be.
     """
-    return Provoked.read(templates / PROVOKED), ComparedDrivers.read(templates / COMPARED)
+    return tuple(Provoked.read(templates / name) for name in PROVOKED), ComparedDrivers.read(templates / COMPARED)
 
 
-def method_page(run: RunRecord, provoked: Provoked, compared: ComparedDrivers, root: str) -> WebPage:
-    """`root` leads to the site's folder."""
+def method_page(run: RunRecord, provoked: Sequence[Provoked], compared: ComparedDrivers, root: str) -> WebPage:
+    """`provoked`: as `PROVOKED` names them; `root` leads to the site's folder."""
+    plain, at_rates = provoked
     gates = FactList(tuple(_gate(gate, run) for gate in GATES), "reading")
-    disturbed = DataTable("Disturbed windows", _PROVOKED, tuple(map(_provoked_row, provoked.outcomes)), "stack")
     return WebPage(
         heading="How windows are judged",
         summary=say("judged_windows"),
@@ -189,7 +189,8 @@ def method_page(run: RunRecord, provoked: Provoked, compared: ComparedDrivers, r
         foot=link("Back to the run", "index.html"),
         blocks=(
             Section("gates", "Gates", (gates,), say("gates")),
-            Section("provoked", "Provoked", (disturbed,), say("provoked", on=_tried_on(provoked))),
+            _provoked("provoked", "Provoked", plain),
+            _provoked("provoked_at_rates", "Provoked at other rates", at_rates),
             _drivers(compared),
         ),
     )
@@ -212,6 +213,12 @@ def _tried_on(provoked: Provoked) -> str:
         f"interrupts: {interrupts[provoked.irq_time_accounting]}",
         f"windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} promised",
     )
+
+
+def _provoked(name: str, title: str, provoked: Provoked) -> Section:
+    rows = tuple(map(_provoked_row, provoked.outcomes))
+    table = DataTable(f"Disturbed windows: {title.lower()}", _PROVOKED, rows, "stack")
+    return Section(name, title, (table,), say(name, on=_tried_on(provoked)))
 
 
 def _provoked_row(one: ProvokedOutcome) -> tuple[Cell, ...]:

@@ -37,7 +37,7 @@ _PARTS = (
     "words.html.j2",
     "reading.html.j2",
     COMPARED,
-    PROVOKED,
+    *PROVOKED,
     "report.css",
     "report.js",
     "home.js",
