@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.site.build import Background, Built, build_site
 from jdkmatrix.report.site.digest import MeasuredCondition, digest
 from jdkmatrix.report.site.render_runs import SiteRun
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT
@@ -43,9 +44,12 @@ def built(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES)
     return build_site([SiteRun(run.run.run_id, partial(_same, run)) for run in runs], site, background(templates))
 
 
-def conditions_of(run: str) -> tuple[MeasuredCondition, ...]:
-    """What the front page is told of a reference run."""
-    judged = JudgedRun(RunStore(ROOT / "results" / "reference" / run).load())
+def conditions_of(
+    run: str, changed: Callable[[CellRecord], CellRecord] = lambda cell: cell
+) -> tuple[MeasuredCondition, ...]:
+    """What the front page is told of a reference run, whose cells may be `changed`."""
+    loaded = RunStore(ROOT / "results" / "reference" / run).load()
+    judged = JudgedRun(replace(loaded, cells=tuple(map(changed, loaded.cells))))
     return digest(judged, run_notices(judged), "runs/r/").conditions
 
 

@@ -15,14 +15,15 @@ from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import P99, Metric
+from jdkmatrix.figures.refusals import one_sided, refused_by_arm
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts, RunRecord
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advise, asked_of, more_switches, ratio_words
-from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.judgements import Judgements
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.judgements import Family, Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
 from jdkmatrix.report.exports import compared_by
 from jdkmatrix.report.judged_run import JudgedRun
@@ -30,8 +31,8 @@ from jdkmatrix.report.run_page.facts import ForkCount, count_forks, is_dirty, mo
 from jdkmatrix.report.run_page.notices import pair_warnings, warned
 from jdkmatrix.report.run_page.page import run_title
 from jdkmatrix.report.words.numbers import Figure, ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import PairFinding, change, finding
-from jdkmatrix.stats.verdicts import Verdict
+from jdkmatrix.report.words.sentences import PairFinding, change, finding, not_judged_words
+from jdkmatrix.stats.verdicts import Judged, Verdict
 
 # In the order in which a reader chooses.
 PICKED = ("server", "jdk", "cpus", "burn_us", "wait_us", "workload", "load")
@@ -249,17 +250,34 @@ def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[B
     would ask that next."""
     cells = judgements.cells
     metric = cells.leading(plain)
+    better: dict[CellKey, Judged] = {}
     for key in cells.peers(plain):
         judged = judgements.of(metric, key)
         is_tuned = not is_aa_arm(key.executor) and cells.reference(key) == plain.executor
-        if judged is None or not is_tuned or finding(judged, metric) is not PairFinding.BETTER:
-            continue
+        if judged and is_tuned and finding(judged, metric) is PairFinding.BETTER:
+            better[key] = judged
+    over_pool = _over_pool(cells, metric, better, pool)
+    for key, judged in better.items():
         words = f"{metric.name} is {change(judged.ratio, key.executor, plain.executor)}"
         words += f" ({ratio_value(judged.ratio)}, 95 % interval {ratio_interval(judged.ratio)})"
-        compared = cells.over(metric, key, pool)
-        if compared and compared.ratio and (interval := ratio_interval(compared.ratio)):
-            words += f"; it is {ratio_value(compared.ratio)} ({interval}) times that of the pool"
+        beside = over_pool.get(key)
+        if beside and finding(beside, metric) is PairFinding.NOT_JUDGED:
+            words += f"; it is not judged beside the pool: {not_judged_words(beside, key.executor, pool.executor)}"
+        elif beside and (interval := ratio_interval(beside.ratio)):
+            words += f"; it is {ratio_value(beside.ratio)} ({interval}) times that of the pool"
         yield BetterArm(words, cell_page(key))
+
+
+def _over_pool(cells: Cells, metric: Metric, keys: Iterable[CellKey], pool: CellKey) -> Mapping[CellKey, Judged]:
+    """What the page of the run does not compare, as a family of its own."""
+    family = Family[CellKey](cells.relevant)
+    compared = [one for key in keys if (one := cells.over(metric, key, pool))]
+    told = {one.cell.key: refused_by_arm(one.cell.record, one.base.record) for one in compared}
+    refused = one_sided({key: one for key, one in told.items() if one})
+    for one in compared:
+        if one.ratio:
+            family.ratios[one.cell.key] = one.ratio, one.losses, refused.get(one.cell.key)
+    return family.judge()[0]
 
 
 def _protocol(cells: Iterable[CellStats]) -> str:

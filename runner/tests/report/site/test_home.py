@@ -15,6 +15,7 @@ import pytest
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
@@ -23,6 +24,7 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.home import offered
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.report.site.run_pages import RunWriter
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.builders import key
@@ -84,6 +86,21 @@ def test_an_answer_names_options_that_make_virtual_threads_better_and_what_they_
     )
     assert "virtual+carriers-4" in four.page
     assert [one.page for one in work.better] == [four.page.replace("burn-0us", "burn-100us")]
+
+
+def test_better_options_are_not_judged_beside_a_pool_that_lost_another_number_of_forks() -> None:
+    def pool_loses_one(cell: CellRecord) -> CellRecord:
+        if cell.key.executor != "liberty" or cell.key.burn_us:
+            return cell
+        lost = cell.forks[-1].model_copy(update={"status": Status.INVALID})
+        return cell.model_copy(update={"forks": (*cell.forks[:-1], lost)})
+
+    nothing, work = conditions_of("20261127T084435Z-carriers", pool_loses_one)
+    (four,) = nothing.better
+    told, beside = four.words.split("; ")
+    assert told == "throughput is 55 % higher with virtual+carriers-4 than with virtual (1.55, 95 % interval 1.49–1.61)"
+    assert beside.startswith("it is not judged beside the pool: ") and "liberty" in beside and "0.90" not in beside
+    assert "times that of the pool" in work.better[0].words
 
 
 def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence() -> None:
