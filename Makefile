@@ -54,7 +54,7 @@ bench: .venv-test
 	$(VENV)/python bench/site_bench.py || missed=1; \
 	$(VENV)/python bench/loadgen_bench.py || missed=1; exit $$missed
 
-# Disturb real windows on purpose, for the page of the method; needs a host on which nothing else runs for two hours.
+# Disturb real windows on purpose, for the page of the method; needs a host on which nothing else runs for an hour and a quarter.
 provoke: .venv-test
 	@$(VENV)/matrix setup
 	@missed=0; $(VENV)/python bench/provoke.py --json report-templates/provoked.json || missed=1; \
