@@ -28,7 +28,8 @@ test:
 	@$(PYTHON) runner/bootstrap.py test
 
 lint: .venv-test
-	cd runner && ../$(VENV)/ruff check . && ../$(VENV)/ruff format --check . && ../$(VENV)/mypy && MYPYPATH=../bench ../$(VENV)/mypy ../bench/*.py && ../$(VENV)/lint-imports --no-logo
+	cd runner && ../$(VENV)/ruff check . && ../$(VENV)/ruff format --check . && ../$(VENV)/mypy && ../$(VENV)/lint-imports --no-logo
+	cd runner && MYPYPATH=../bench ../$(VENV)/mypy ../bench/*.py
 
 java-test: .venv-test
 	$(VENV)/python -m jdkmatrix.provision.maven -q verify
@@ -54,7 +55,7 @@ bench: .venv-test
 	$(VENV)/python bench/site_bench.py || missed=1; \
 	$(VENV)/python bench/loadgen_bench.py || missed=1; exit $$missed
 
-# Disturb real windows on purpose, for the page of the method; needs a host on which nothing else runs for an hour and a quarter.
+# Disturb real windows on purpose, for the page of the method: an hour and a quarter, on a host on which nothing else runs.
 provoke: .venv-test
 	@$(VENV)/matrix setup
 	@missed=0; $(VENV)/python bench/provoke.py --json report-templates/provoked.json || missed=1; \

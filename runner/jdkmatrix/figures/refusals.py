@@ -12,7 +12,7 @@ counted in each of its windows, one disturbed reading would be proof enough.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from jdkmatrix.figures.metrics import THROUGHPUT, metrics_in, metrics_of
@@ -39,6 +39,12 @@ def one_sided(pairs: Mapping[Key, ArmRefusals]) -> dict[Key, ArmRefusals]:
     p-values."""
     adjusted = adjust({key: one.p_value for key, one in pairs.items()})
     return {key: replace(one, p_value=adjusted[key]) for key, one in pairs.items() if adjusted[key] < FAMILY_ERROR}
+
+
+def one_sided_among(pairs: Iterable[tuple[Key, CellRecord, CellRecord]]) -> dict[Key, ArmRefusals]:
+    """`one_sided` of pairs of cells, each the numerator first, which are one family."""
+    found = ((key, refused_by_arm(cell, base)) for key, cell, base in pairs)
+    return one_sided({key: told for key, told in found if told is not None})
 
 
 def refused_of(cell: CellRecord) -> Refused:

@@ -49,7 +49,7 @@ def astray(pid: int, cpus: Collection[int]) -> tuple[int, ...]:
 def cpus_beside(allowed: Collection[int], sets: CpuSets, cores: Iterable[Collection[int]]) -> frozenset[int]:
     """The CPUs for this tool: on CPUs that nobody has and that share no core with the server's, else beside the driver
     and the remote system, else anywhere. `cores`: the CPUs of each."""
-    free = set(allowed) - {*sets.sut, *sets.driver, *sets.remote}
+    free = set(allowed).difference(sets.all)
     free -= {cpu for core in cores if set(core) & set(sets.sut) for cpu in core}
     return frozenset(free or set(allowed) - set(sets.sut) or set(allowed))
 

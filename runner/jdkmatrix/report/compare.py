@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import Metric, metrics_of
-from jdkmatrix.figures.refusals import one_sided, refused_by_arm
+from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, losses_of
@@ -184,8 +184,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
 
 def _refused(before: ComparedSide, after: ComparedSide) -> Mapping[CellKey, ArmRefusals]:
     pairs = ((key, after.cells.get(key), before.cells.get(before.in_place_of(key))) for key in after.compared())
-    found = ((key, refused_by_arm(cell.record, base.record)) for key, cell, base in pairs if cell and base)
-    return one_sided({key: told for key, told in found if told is not None})
+    return one_sided_among((key, cell.record, base.record) for key, cell, base in pairs if cell and base)
 
 
 _Figure = tuple[Metric, str | None, Ratio | None, Losses, ArmRefusals | None, str]

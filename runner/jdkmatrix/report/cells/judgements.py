@@ -26,7 +26,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm, reference
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.metrics import Metric, metrics_of
-from jdkmatrix.figures.refusals import one_sided, refused_by_arm
+from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import Contrast, OutcomeCounts, contrast
 from jdkmatrix.loads.base import Question
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
@@ -43,10 +43,7 @@ Refusals = Mapping[tuple[CellKey, CellKey], ArmRefusals]  # by the keys of both 
 def page_refusals(cells: Cells, experiments: Iterable[CellStats] = ()) -> Refusals:
     """All pairs are one family: every cell of a server with what it is compared with, A/A checks among them, and every
     two arms of an experiment under the same condition."""
-    found = {
-        (cell.key, base.key): told for cell, base in _pairs(cells, experiments) if (told := refused_by_arm(cell, base))
-    }
-    return one_sided(found)
+    return one_sided_among(((cell.key, base.key), cell, base) for cell, base in _pairs(cells, experiments))
 
 
 def _pairs(cells: Cells, experiments: Iterable[CellStats]) -> Iterator[tuple[CellRecord, CellRecord]]:

@@ -15,7 +15,7 @@ from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import P99, Metric
-from jdkmatrix.figures.refusals import one_sided, refused_by_arm
+from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import HostFacts, RunRecord
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
@@ -272,8 +272,7 @@ def _over_pool(cells: Cells, metric: Metric, keys: Iterable[CellKey], pool: Cell
     """What the page of the run does not compare, as a family of its own."""
     family = Family[CellKey](cells.relevant)
     compared = [one for key in keys if (one := cells.over(metric, key, pool))]
-    told = {one.cell.key: refused_by_arm(one.cell.record, one.base.record) for one in compared}
-    refused = one_sided({key: one for key, one in told.items() if one})
+    refused = one_sided_among((one.cell.key, one.cell.record, one.base.record) for one in compared)
     for one in compared:
         if one.ratio:
             family.ratios[one.cell.key] = one.ratio, one.losses, refused.get(one.cell.key)
