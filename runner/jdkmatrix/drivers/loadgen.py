@@ -263,7 +263,8 @@ class LoadgenSession(DriverSession):
         intervals: list[Interval] = []
         while isinstance(event := self._next(deadline), IntervalEvent):
             same = event.model_dump(include=set(Interval.model_fields) - {"errors"})
-            intervals.append(Interval(**same, errors=event.errors.total))
+            # A request that finds no connection is not sent, and so has not ended.
+            intervals.append(Interval(**same, errors=event.errors.total - event.errors.connect))
         if not isinstance(event, Finished):
             raise self._failure(event)
         return _result(event, load, tuple(intervals), len(self._target.cpus))

@@ -46,7 +46,7 @@ Key = TypeVar("Key", bound=Hashable)
 FEWEST = 8
 P_MAX = 0.01
 _LEAST = 2  # forks of a mode
-_SIMULATED = 20_000
+_SIMULATED = 20_000  # at a time; of so many tests that Holm's procedure would leave nothing below P_MAX, several times
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Modes:
     p_value: float
 
 
-def two_modes(logs: Sequence[float]) -> Modes | None:
+def two_modes(logs: Sequence[float], *, tests: int = 1) -> Modes | None:
     """The best parting in two, and how likely one as good is by chance; None for fewer than FEWEST forks, or where none
-    differs from another."""
+    differs from another. `tests`: for how many its p-value will be adjusted."""
     import numpy as np  # noqa: PLC0415 - see the package
 
     if len(logs) < FEWEST or max(logs) - min(logs) <= 1e-12:
@@ -70,16 +70,18 @@ def two_modes(logs: Sequence[float]) -> Modes | None:
     ordered = np.sort(np.asarray(logs, dtype=float))
     shares, at = _best(ordered[None, :])
     split = int(at[0])
-    better = int((_by_chance(len(logs)) >= shares[0]).sum())
+    by_chance = _by_chance(len(logs), math.ceil(2 * tests / P_MAX / _SIMULATED))
+    better = int((by_chance >= shares[0]).sum())
     apart = float(ordered[split:].mean() - ordered[:split].mean())
-    return Modes(split, len(logs) - split, apart, (1 + better) / (1 + _SIMULATED))
+    return Modes(split, len(logs) - split, apart, (1 + better) / (1 + len(by_chance)))
 
 
 def modes_of_family(figures: Mapping[Key, Iterable[float]]) -> dict[Key, tuple[Modes, float]]:
     """The parting of the logarithms of each that has enough positive figures, with its p-value adjusted (Holm) for all
     of these tests."""
     logs = {key: [math.log(value) for value in values if value > 0] for key, values in figures.items()}
-    tested = {key: modes for key, values in logs.items() if (modes := two_modes(values)) is not None}
+    tests = sum(len(values) >= FEWEST for values in logs.values())
+    tested = {key: modes for key, values in logs.items() if (modes := two_modes(values, tests=tests)) is not None}
     adjusted = adjust({key: modes.p_value for key, modes in tested.items()})
     return {key: (modes, adjusted[key]) for key, modes in tested.items()}
 
@@ -99,8 +101,9 @@ def _best(ordered: Values) -> tuple[Values, npt.NDArray[np.int64]]:
 
 
 @functools.lru_cache(maxsize=64)
-def _by_chance(n: int) -> Values:
+def _by_chance(n: int, times: int) -> Values:
     import numpy as np  # noqa: PLC0415
 
-    drawn = np.random.default_rng(n).normal(size=(_SIMULATED, n))
-    return _best(np.sort(drawn, axis=1))[0]
+    random = np.random.default_rng(n)
+    drawn = (random.normal(size=(_SIMULATED, n)) for _ in range(times))
+    return np.concatenate([_best(np.sort(some, axis=1))[0] for some in drawn])

@@ -94,8 +94,12 @@ def _pool_spectra(parts: Sequence[Latency]) -> Latency:
     )
 
     def value_at(quantile: float) -> float:
-        position = bisect.bisect_left(cumulative, quantile * total * (1 - 1e-12))
-        return values[min(position, len(values) - 1)]
+        asked = quantile * total * (1 - 1e-12)
+        position = min(bisect.bisect_left(cumulative, asked), len(values) - 1)
+        if position == 0 or cumulative[position] <= asked:
+            return values[position]
+        below, above = cumulative[position - 1], cumulative[position]
+        return values[position - 1] + (asked - below) / (above - below) * (values[position] - values[position - 1])
 
     return Latency(
         count=total,

@@ -27,13 +27,14 @@ from itertools import permutations
 from statistics import fmean
 
 from jdkmatrix.stats.bands import Estimate, standard_error_of
-from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval, student_t
+from jdkmatrix.stats.intervals import mean_interval, student_t
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
     """Pool at least one estimate; `blocks` of the result are those of all. Weaker estimates are left out: those of a
     single block beside those with an interval, and bounds beside figures that they do not exclude; figures that are
-    excluded by one are bounds, too. Bounds of one direction give a bound.
+    excluded by one are bounds, too. Bounds of one direction give a bound. The interval is of the largest confidence of
+    any of them: where one run was stopped by looking at its interval, so was the whole.
 
     Raises:
         ValueError: no estimate.
@@ -78,7 +79,8 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
     parts.append((sum(share**2 for share in shares) * between, len(estimates) - 1))
     total = sum(part for part, _ in parts)
     freedom = total**2 / sum(part**2 / df for part, df in parts)
-    half = student_t(CONFIDENCE, freedom + 1) * math.sqrt(total)
+    confidence = max(one.confidence for one in estimates)
+    half = student_t(confidence, freedom + 1) * math.sqrt(total)
     one = estimates[0]
     return Estimate(
         value=back(mean),
@@ -87,19 +89,22 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
         blocks=sum(one.blocks for one in estimates),
         of_ratio=of_ratio,
         one_sided=one.one_sided,
+        confidence=confidence,
         pooled_freedom=freedom,
     )
 
 
 def _one_value_each(estimates: Sequence[Estimate], values: Sequence[float], back: Callable[[float], float]) -> Estimate:
     """Student's interval of the runs' `values`, on the scale that `back` leads back from."""
-    low, high = mean_interval(values) or (values[0], values[0])
+    confidence = max(one.confidence for one in estimates)
+    low, high = mean_interval(values, confidence) or (values[0], values[0])
     return Estimate(
         value=back(fmean(values)),
         low=back(low),
         high=back(high),
         blocks=sum(one.blocks for one in estimates),
         of_ratio=estimates[0].of_ratio,
+        confidence=confidence,
         pooled_freedom=len(values) - 1,
     )
 

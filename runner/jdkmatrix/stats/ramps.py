@@ -55,13 +55,17 @@ def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float
     limit = level_rps * ((_shortest(tuple(one.p50_us for one in seconds)) or 0.0) / 1e6 + WAITING_MAX_S)
     reached_s = None
     for index in range(len(seconds) - 1, -1, -1):
-        begin = min(index - SMOOTHED_SECONDS // 2, len(seconds) - SMOOTHED_SECONDS)
-        around = seconds[max(0, begin) : index + SMOOTHED_SECONDS // 2 + 1]
-        throughput_rps = statistics.median(one.completed_rps for one in around)
-        if throughput_rps < CAUGHT_UP_SHARE * level_rps or seconds[index].in_flight > limit:
+        if _smoothed_rps(seconds, index) < CAUGHT_UP_SHARE * level_rps or seconds[index].in_flight > limit:
             break
         reached_s = seconds[index].t_s
     return reached_s if reached_s is not None and seconds[-1].t_s - reached_s >= held_s else None
+
+
+def _smoothed_rps(seconds: Sequence[Second], index: int) -> float:
+    """The throughput, as the median of the `SMOOTHED_SECONDS` around a second; of the last, those before it."""
+    begin = min(index - SMOOTHED_SECONDS // 2, len(seconds) - SMOOTHED_SECONDS)
+    around = seconds[max(0, begin) : index + SMOOTHED_SECONDS // 2 + 1]
+    return statistics.median(one.completed_rps for one in around)
 
 
 def peak_of(fork: Fork) -> float | None:
@@ -106,9 +110,12 @@ def _shortest(latencies_us: Sequence[float | None]) -> float | None:
 
 
 def backlog_until_s(seconds: Sequence[Second]) -> float | None:
-    """The end of the last second in which clearly more was answered than was asked for, by `BACKLOG_SHARE`; None where
-    that never was so."""
-    return max((one.t_s for one in seconds if one.completed_rps > (1 + BACKLOG_SHARE) * one.asked), default=None)
+    """The end of the last second around which clearly more was answered than was asked for, by `BACKLOG_SHARE`; None
+    where that never was so."""
+    more = (
+        one.t_s for index, one in enumerate(seconds) if _smoothed_rps(seconds, index) > (1 + BACKLOG_SHARE) * one.asked
+    )
+    return max(more, default=None)
 
 
 def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second], bool]) -> Second | None:
@@ -165,7 +172,8 @@ def _each_second(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> It
 class Steady:
     """The figures of a fork in the second half of the level stretch that its load ends with, or what of it was left
     when no backlog was worked off any more: before, something was still growing, or more was answered than was asked
-    for. `cpu_us_per_request` is None where nothing was answered or the samples do not reach so far."""
+    for. `cpu_us_per_request` is of those of its seconds that samples enclose, which end with the load; None where these
+    are too few, or nothing was answered in them."""
 
     throughput_rps: float
     cpu_us_per_request: float | None
@@ -194,12 +202,21 @@ def _steady(samples: Sequence[Sample], window: Window, from_s: float, to_s: floa
         return None
     start_s, stop_s = (ends_s[inside[0] - 1] if inside[0] else 0.0), ends_s[inside[-1]]
     succeeded = sum(window.load.intervals[i].succeeded for i in inside)
-    before, after = (_cpu_s_at(samples, window.t_s + t_s) for t_s in (start_s, stop_s))
-    used_s = None if before is None or after is None else after - before
+    sampled_s = samples[-1].t_s - window.t_s if samples else 0.0
     return Steady(
         throughput_rps=succeeded / (stop_s - start_s),
-        cpu_us_per_request=used_s * 1e6 / succeeded if used_s is not None and succeeded else None,
+        cpu_us_per_request=_cpu_us(samples, window, start_s, [i for i in inside if ends_s[i] <= sampled_s]),
     )
+
+
+def _cpu_us(samples: Sequence[Sample], window: Window, start_s: float, inside: Sequence[int]) -> float | None:
+    """CPU time per answer in these intervals, the first of which begins at `start_s`."""
+    if len(inside) < STEADY_SECONDS:
+        return None
+    succeeded = sum(window.load.intervals[i].succeeded for i in inside)
+    ends_s = (start_s, window.load.intervals[inside[-1]].t_s)
+    before, after = (_cpu_s_at(samples, window.t_s + t_s) for t_s in ends_s)
+    return None if before is None or after is None or not succeeded else (after - before) * 1e6 / succeeded
 
 
 def _cpu_s_at(samples: Sequence[Sample], t_s: float) -> float | None:

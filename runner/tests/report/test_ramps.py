@@ -59,6 +59,31 @@ def test_a_backlog_that_is_worked_off_is_no_steady_throughput(tmp_path: Path) ->
     assert steady_part(altered(fork, {"windows": (drowned,)})) is None
 
 
+def test_one_second_of_catching_up_is_no_backlog(tmp_path: Path) -> None:
+    """A pause across the end of a second: what it lacks is in the next one."""
+    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
+    window = fork.windows[0]
+    moved = {28: 940, 29: 1060}
+    paused = tuple(
+        one.model_copy(update={"completed": moved.get(int(one.t_s), one.completed)}) for one in window.load.intervals
+    )
+    changed = window.model_copy(update={"load": window.load.model_copy(update={"intervals": paused})})
+    steady = steady_part(altered(fork, {"windows": (changed,)}))
+    assert steady is not None
+    assert steady.throughput_rps == 1000
+
+
+def test_cpu_is_of_the_seconds_that_samples_enclose(tmp_path: Path) -> None:
+    """They are a second apart and end with the server, whose last answer comes right behind the load."""
+    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
+    whole = steady_part(fork)
+    ended = altered(fork, {"samples": tuple(one for one in fork.samples if one.t_s < STARTED_S + LEVEL.duration_s)})
+    steady = steady_part(ended)
+    assert whole is not None and steady is not None
+    assert steady.throughput_rps == whole.throughput_rps
+    assert steady.cpu_us_per_request == pytest.approx(whole.cpu_us_per_request, rel=0.06)
+
+
 def test_without_samples_there_is_a_throughput_and_no_cpu(tmp_path: Path) -> None:
     fork = altered(cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0], {"samples": ()})
     steady = steady_part(fork)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.stats.modes import FEWEST, P_MAX, two_modes
+from jdkmatrix.stats.modes import FEWEST, P_MAX, modes_of_family, two_modes
 from tests.support.simulations import Floats, burst, normal, student_3
 
 SETS = 1500
@@ -55,6 +55,14 @@ def test_the_parts_are_those_that_lie_apart() -> None:
     found = two_modes([*fast, *slow])
     assert found is not None and (found.lower, found.upper) == (3, 6)
     assert found.apart == pytest.approx(0.1) and found.p_value < P_MAX
+
+
+def test_two_modes_are_seen_among_many_cells_too() -> None:
+    """By chance alone, no p-value of 20,000 draws would be left below the limit when adjusted for 300 tests."""
+    apart = [1.0, 1.001, 0.999, 1.0005, 0.9, 0.901, 0.899, 0.9005]
+    alike = np.random.default_rng(1).normal(1, 0.01, (300, 8)).tolist()
+    found = modes_of_family({"apart": apart, **{str(i): one for i, one in enumerate(alike)}})
+    assert [name for name, (_, p_adjusted) in found.items() if p_adjusted < P_MAX] == ["apart"]
 
 
 def test_a_single_outlier_is_no_mode() -> None:

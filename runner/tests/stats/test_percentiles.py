@@ -11,11 +11,13 @@ from hdrh.histogram import HdrHistogram
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.drivers.wrk2_output import parse
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.load_results import PERCENTILES, Latency, SpectrumPoint
 from jdkmatrix.stats.forks import summarise
 from jdkmatrix.stats.histograms import latency_from_histogram, merged_latency
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
+from tests.support.project import RECORDED
 from tests.support.served_windows import latency
 
 
@@ -134,9 +136,24 @@ def test_pooled_spectra_count_every_request_and_rise(parts: list[Latency]) -> No
 
 @given(spectra(), st.integers(min_value=2, max_value=5))
 def test_copies_of_a_spectrum_pool_to_its_percentiles(part: Latency, copies: int) -> None:
+    """Between the printed value before and its own: no more is known of where the requests between the two were."""
     alone, together = merge_latencies([part]), merge_latencies([part] * copies)
-    assert together.percentiles_us == alone.percentiles_us
+    printed = [0.0, *(point.value_us for point in part.spectrum)]
+    for name, value_us in alone.percentiles_us.items():
+        before = max(one for one in printed if one < value_us)
+        assert before < together.percentiles_us[name] <= value_us
     assert [p.count for p in together.spectrum] == [p.count * copies for p in alone.spectrum]
+
+
+def test_what_wrk2_printed_twice_has_the_p99_that_it_printed() -> None:
+    """2.01 ms, in hundredths, between 2.001 and 2.019 of its spectrum."""
+    histogram = parse((RECORDED / "wrk2" / "20s-calibration.txt").read_text()).corrected
+    assert histogram is not None
+    one = histogram.latency()
+    assert one is not None
+    both = merge_latencies([one, one])
+    assert one.percentiles_us["99"] == 2010.0
+    assert both.percentiles_us["99"] == pytest.approx(2010.0, abs=5)
 
 
 def test_spectra_of_two_speeds_do_not_average_their_percentiles() -> None:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.stats.bands import Band, Estimate, Place, places
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
 from jdkmatrix.stats.pooling import pooled
 from tests.support.simulations import estimate
 
@@ -32,6 +33,14 @@ def test_it_lies_among_what_it_is_made_of(runs: list[list[float]]) -> None:
     values = [one.value for one in told]
     assert min(values) - 1e-9 <= found.value <= max(values) + 1e-9
     assert pooled(told[:1]) == told[0]
+
+
+def test_the_confidence_of_a_run_that_looked_at_its_interval_is_kept() -> None:
+    blocks = [0.9, 1.0, 1.1, 1.05, 0.95]
+    looked, fixed = estimate(blocks, SEQUENTIAL_CONFIDENCE), estimate(blocks)
+    both, plain = pooled([looked, looked]), pooled([fixed, fixed])
+    assert (both.confidence, plain.confidence) == (SEQUENTIAL_CONFIDENCE, CONFIDENCE)
+    assert pooled([looked, fixed]).low == pytest.approx(both.low) and both.low < plain.low
 
 
 def test_what_says_less_is_left_out() -> None:

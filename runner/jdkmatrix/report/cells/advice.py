@@ -42,6 +42,7 @@ from jdkmatrix.report.words.sentences import (
     not_judged_words,
 )
 from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.intervals import CONFIDENCE
 from jdkmatrix.stats.pooling import pooled
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Judged, Verdict
@@ -109,7 +110,8 @@ class Advice:
     """The answer of one figure under one condition. `side`: whom `sentence` tells the reader to take; `word`, `tone`:
     what is found of this figure alone, in a few words and as HeatCell's. `value`: of virtual threads over the pool,
     `under`: its interval, or why there is none; `judged`: has it a verdict, be it that no difference was seen? `ratio`,
-    `low`, `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks.
+    `low`, `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks;
+    `confidence`: the nominal one of the interval.
     `note`: the end of `sentence`, which says what the ratio does not.
     """
 
@@ -124,6 +126,7 @@ class Advice:
     ratio: KeptRatio | None = None
     low: KeptRatio | None = None
     high: KeptRatio | None = None
+    confidence: float = CONFIDENCE
     sentence: str
     note: str = ""
 
@@ -131,7 +134,7 @@ class Advice:
         """Of so many blocks; None where it has no interval."""
         if self.ratio is None or self.low is None or self.high is None:
             return None
-        return Estimate(self.ratio, self.low, self.high, blocks, of_ratio=True)
+        return Estimate(self.ratio, self.low, self.high, blocks, of_ratio=True, confidence=self.confidence)
 
 
 def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
@@ -146,7 +149,8 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     found = [(metric, judged) for metric in metrics_of(cell.load) if (judged := judgements.of(metric, key))]
     outcomes = judgements.outcomes(key)
     told = (_of_outcomes(cell, outcomes),) if outcomes is not None and worth_reporting(outcomes) else ()
-    figures = tuple(_advice(metric, judged, found, outcomes, cell, pool) for metric, judged in found)
+    confidence = judgements.cells.confidence
+    figures = tuple(_advice(metric, judged, found, outcomes, cell, pool, confidence) for metric, judged in found)
     return (*told, *figures, *_service_times(cell, pool)) if told or figures else ()
 
 
@@ -232,13 +236,14 @@ def _advice(
     outcomes: JudgedOutcomes | None,
     cell: CellStats,
     pool: CellStats,
+    confidence: float,
 ) -> Advice:
     """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
     own = _side(judged, metric)
     behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
     why = None if own is Side.OPEN else held_back(behind)
     note = f" With {name} the server was {why}." if why else ""
-    told = _of_ratio(metric, judged, all_figures, asked_of(cell), note)
+    told = replace(_of_ratio(metric, judged, all_figures, asked_of(cell), note), confidence=confidence)
     if outcomes is None or not outcomes.differs:
         return told
     sentence = f"{_of_outcomes(cell, outcomes).sentence} {_of_figure(metric, judged)}"

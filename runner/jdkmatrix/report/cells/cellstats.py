@@ -30,6 +30,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import RELEVANT, Losses
@@ -291,7 +292,8 @@ def planned_forks(run: RunRecord) -> Counter[str]:
 
 class Cells:
     """All cells of a run that have a server, or all without one; those with a record are found by their key.
-    `relevant`: the share from which on a difference matters, as precisely as the run promises to know ratios."""
+    `relevant`: the share from which on a difference matters, as precisely as the run promises to know ratios;
+    `confidence`: the nominal one of its intervals."""
 
     def __init__(self, run: RunRecord, records: Iterable[CellRecord], *, served: bool = True) -> None:
         forks, self.run = planned_forks(run), run
@@ -301,6 +303,7 @@ class Cells:
             if record.key.has_server == served
         }
         self._sequential = run.stopping is not None
+        self.confidence = SEQUENTIAL_CONFIDENCE if self._sequential else CONFIDENCE
         self.relevant = RELEVANT if run.promised_precision is None else run.promised_precision
         planned = dict.fromkeys(key for key in run.cells if key.has_server == served)
         self.keys = (*planned, *(key for key in self._by_key if key not in planned))

@@ -16,7 +16,7 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
 from jdkmatrix.report.cells.judgements import Refusals
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
+from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 
@@ -35,7 +35,7 @@ class Results:
         self._cells = {key: some for some in (cells, experiments) for key in some.keys}
         self.keys = (*cells.keys, *experiments.keys)
         self._sequential = run.stopping is not None
-        self._confidence = SEQUENTIAL_CONFIDENCE if self._sequential else CONFIDENCE
+        self._confidence = cells.confidence
         self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
 
     def build(self, jdk: str) -> str | None:
