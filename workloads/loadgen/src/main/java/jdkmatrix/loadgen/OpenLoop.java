@@ -41,15 +41,17 @@ final class OpenLoop implements Pacer {
         long now = nowNs;
         while (nextNs <= now) {
             Connection connection = connections.get(turn);
-            if (connection.state == Connection.State.FREE && connection.round == round) {
-                now = System.nanoTime();
-                send(connection, nextNs, now);
-            }
+            long slotRound = round;
+            long intendedNs = nextNs;
             if (++turn == connections.size()) {
                 turn = 0;
                 round++;
             }
-            nextNs = slotNs();
+            nextNs = slotNs(); // before anything is sent: a write that fails at once comes back here
+            if (connection.state == Connection.State.FREE && connection.round == slotRound) {
+                now = System.nanoTime();
+                send(connection, intendedNs, now);
+            }
         }
         return nextNs == NEVER || nowNs < startNs ? nextNs : Math.max(nextNs, nowNs + bundleNs);
     }
