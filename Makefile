@@ -1,4 +1,4 @@
-# Two commands: `make matrix` measures, `make test` runs all tests. Both set everything up by themselves. `make mission`
+# `make matrix` measures, `make test` runs all tests. Each sets everything up by itself. `make mission`
 # begins as `make matrix` does, and takes three quarters of an hour in all.
 PYTHON ?= python3
 VENV := .venv/bin

@@ -98,7 +98,7 @@ def test_a_closed_loop_and_what_begins_with_one_are_for_loadgen() -> None:
 def test_the_loads_of_the_matrix_that_wrk2_makes() -> None:
     loads = {name: load for name, load in MATRIX.loads.items() if isinstance(load, CellLoad)}
     found = {name for name, load in loads.items() if by_auto(load, window_s=60) is WRK2}
-    assert found == {"rate-2000", "steps-150s", "ping-steps-60s", "chappe-150k", "chappe-200k"}
+    assert found == {"rate-2000", "steps-150s", "ping-steps-60s", "chappe-100k", "chappe-150k", "chappe-200k"}
 
 
 @pytest.mark.parametrize(

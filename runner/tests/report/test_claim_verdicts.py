@@ -133,12 +133,13 @@ def test_what_a_verdict_does_not_rest_on_is_told_beside_it(loaded: LoadedRun) ->
     absent = Precondition(says="more than there is", metric="cpu-share", low=1e6)
     lacking = VERSUS.model_copy(update={"says": "a third", "requires": (absent,)})
     found = judged(loaded, claim(VERSUS, elsewhere, lacking))
-    assert found.verdict is ClaimVerdict.REPRODUCED
+    assert found.verdict is ClaimVerdict.IN_PART
     first, *others = rests_on(found)
     assert first.startswith("throughput: ") and others[0] == "not measured: another"
+    assert others[1].startswith("cause absent: a third: ") and "needs more than there is" in others[1]
     assert len(rests_on(judged(loaded, claim(elsewhere)))) == 1
     found = judged(loaded, claim(VERSUS, lacking.model_copy(update={"requires": (UNKNOWN,)})))
-    assert rests_on(found)[1].startswith("not judged: a third: ")
+    assert rests_on(found)[1].startswith("not measured: a third: ")
 
 
 def test_blocks_that_were_added_until_ratios_are_known_cost_every_interval_confidence(loaded: LoadedRun) -> None:

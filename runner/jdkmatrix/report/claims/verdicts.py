@@ -5,8 +5,8 @@ published, one whose interval lies outside contradicts it, and one across an edg
 cell in which the published cause was not seen is not judged: neither the effect nor its lack would prove anything.
 
 A claim about all cells is contradicted as soon as one of them is, with the error of the whole family held at 5 %, and
-reproduced when all that could be judged reproduce it. One that says only that there are such cells is reproduced by one
-of them, and else not seen here: it cannot be contradicted."""
+reproduced when all that could be judged reproduce it; in part, where one of its checks could not be. One that says only
+that there are such cells is reproduced by one of them, and else not seen here: it cannot be contradicted."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ class ClaimVerdict(Enum):
     """In the order in which pages show them."""
 
     REPRODUCED = "reproduced"
+    IN_PART = "reproduced in part"
     CONTRADICTED = "contradicted"
     INCONCLUSIVE = "inconclusive"
     NOT_SEEN = "not seen here"
@@ -58,7 +59,7 @@ _FIRST_OF_ONE = (
 )
 
 
-DECIDED = frozenset(_FIRST_THAT_IS[:5])
+DECIDED = frozenset((*_FIRST_THAT_IS[:5], ClaimVerdict.IN_PART))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +103,10 @@ def judge(claim: ClaimRecord, found: ClaimEvidence) -> JudgedClaim:
         why = claim.not_checked or claim.not_repeated or "the run recorded this claim without a check"
         return JudgedClaim(claim, ClaimVerdict.NOT_TESTABLE, why=why)
     checks = tuple(_check(claim, check, of_it) for check, of_it in zip(claim.checks, found.checks, strict=True))
-    return JudgedClaim(claim, _first(checks, _FIRST_THAT_IS), checks)
+    verdict = _first(checks, _FIRST_THAT_IS)
+    if verdict is ClaimVerdict.REPRODUCED and any(check.verdict is not verdict for check in checks):
+        verdict = ClaimVerdict.IN_PART
+    return JudgedClaim(claim, verdict, checks)
 
 
 def _first(judged: Iterable[JudgedCheck | JudgedCell], order: Sequence[ClaimVerdict]) -> ClaimVerdict:
@@ -172,6 +176,7 @@ def factor(published: str, shown: str) -> float | None:
 
 VERDICT_CLASS = dict.fromkeys(ClaimVerdict, "none") | {
     ClaimVerdict.REPRODUCED: "ok",
+    ClaimVerdict.IN_PART: "partly",
     ClaimVerdict.CONTRADICTED: "failed",
     ClaimVerdict.INCONCLUSIVE: "not-steady",
     ClaimVerdict.NOT_SEEN: "partly",
@@ -185,13 +190,15 @@ def verdict_lines(judged: Iterable[JudgedClaim]) -> tuple[str, ...]:
 
 
 def rests_on(one: JudgedClaim) -> tuple[str, ...]:
-    """A line for each check that came to the claim's verdict, and for each that could not be judged beside them."""
-    lines = [_line(check) for check in one.checks if check.verdict is one.verdict]
-    beside = [check for check in one.checks if one.decided and check.verdict not in DECIDED]
-    without = (
-        f"not judged: {_line(check)}" if check.cells else f"not measured: {check.check.says}" for check in beside
+    """A line for each check: first those that came to the claim's verdict, then the others with what they came to."""
+    deciding = ClaimVerdict.REPRODUCED if one.verdict is ClaimVerdict.IN_PART else one.verdict
+    lines = [_line(check) for check in one.checks if check.verdict is deciding]
+    beside = (
+        f"{check.verdict.value}: {_line(check)}" if check.cells else f"not measured: {check.check.says}"
+        for check in one.checks
+        if check.verdict is not deciding
     )
-    return tuple(dict.fromkeys((*lines, *without)))
+    return tuple(dict.fromkeys((*lines, *beside)))
 
 
 def _line(check: JudgedCheck) -> str:

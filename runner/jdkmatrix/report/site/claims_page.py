@@ -61,7 +61,7 @@ def verdicts(claims: Iterable[ClaimRecord], hosts: Mapping[str, Sequence[HostVer
     }
 
 
-DECIDED = (ClaimVerdict.REPRODUCED, ClaimVerdict.CONTRADICTED, ClaimVerdict.NOT_SEEN)
+DECIDED = (ClaimVerdict.REPRODUCED, ClaimVerdict.IN_PART, ClaimVerdict.CONTRADICTED, ClaimVerdict.NOT_SEEN)
 OPEN = (ClaimVerdict.INCONCLUSIVE, ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED)
 _OTHERS = tuple(one for one in ClaimVerdict if one not in (*DECIDED, *OPEN))
 
