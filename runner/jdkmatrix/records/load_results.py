@@ -49,7 +49,7 @@ class Interval(Record):
 
     `due` are the requests that the schedule has in this second (None in a closed loop), `sent` those that left in it.
     Both are None where the driver did not say. `completed`: answered, whatever the status; `non_2xx`: of these, those
-    of another status than 2xx, None where that was not kept.
+    of another status than 2xx, None where that was not kept; `errors`: requests that ended without an answer.
     """
 
     t_s: float
