@@ -30,6 +30,7 @@ EVERY = 10
 def assert_books_balance(result: LoadResult) -> None:
     failed = result.errors.read + result.errors.write + result.errors.timeout
     assert result.sent == result.completed + failed + result.outstanding
+    assert sum(second.errors for second in result.intervals) == failed, "an attempt to connect is no request"
     if isinstance(result.load, RateLoad):
         assert result.due == result.sent + result.unsent
         # Failed requests have no latency; all others stand in the histogram, timeouts among them, and what was
