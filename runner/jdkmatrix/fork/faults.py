@@ -21,6 +21,7 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.ending import KilledError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.limits import LIMIT_CODES
 from jdkmatrix.records.reasons import BURN_OFF, Status
 from jdkmatrix.servers.process import HungError, ServerError
 from jdkmatrix.servers.proof import ProofError
@@ -60,7 +61,7 @@ KINDS: dict[str, Kind] = {
     # The work of a request was not what it should be: the clock of the host, or another compilation of it.
     BURN_OFF: "fault",
     # Boxes are there to be run into.
-    **dict.fromkeys(("threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"), "outcome"),
+    **dict.fromkeys(LIMIT_CODES, "outcome"),
     # What the server owed under the load: a shortfall of a window (Window.shortfalls), and no fault wherever it stands.
     **dict.fromkeys(("no-answers", "rate-missed", "errors"), "outcome"),
 }

@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.limit_watch import Sighting
 from jdkmatrix.host.limit_groups import LimitCounters
-from jdkmatrix.records.limits import LimitHit, LimitName
-
-Code = Literal["threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"]
+from jdkmatrix.records.limits import LimitCode, LimitHit, LimitName
 
 # HotSpot's src/hotspot/share/runtime/threads.cpp, prims/jvm.cpp and utilities/vmError.cpp; OpenJ9's message is
 # "Failed to create a thread: retVal -…, errno 11". "Too many open files" is strerror(EMFILE).
-_PATTERNS: tuple[tuple[Code, re.Pattern[str]], ...] = (
+_PATTERNS: tuple[tuple[LimitCode, re.Pattern[str]], ...] = (
     (
         "threads-limit",
         re.compile(
@@ -70,11 +67,11 @@ def outcomes(
 
 def _outcome(
     who: str,
-    code: Code,
+    code: LimitCode,
     maximum: int | None,
     counted: int | None,
     sighting: Sighting | None,
-    written: dict[Code, _Written],
+    written: dict[LimitCode, _Written],
 ) -> LimitHit | None:
     said = written.get(code)
     breach = sighting.value if sighting else None
@@ -101,26 +98,26 @@ def _outcome(
     return LimitHit(code=code, message=message, figures=figures, first_seen_s=sighting.t_s if sighting else None)
 
 
-_WHAT: dict[Code, str] = {
+_WHAT: dict[LimitCode, str] = {
     "threads-limit": "a limit of threads",
     "memory-limit": "a limit of memory",
     "files-limit": "a limit of open files",
     "jvm-memory-limit": "a limit of memory that the JVM has set itself",
 }
-_COUNTED: dict[Code, tuple[str, str]] = {
+_COUNTED: dict[LimitCode, tuple[str, str]] = {
     "threads-limit": ("threads_refused", "the kernel refused it {:,} threads"),
     "memory-limit": ("oom_kills", "the kernel killed {:,} of its processes for it"),
 }
 
 
-def _amount(code: Code, value: int) -> str:
+def _amount(code: LimitCode, value: int) -> str:
     if code == "threads-limit":
         return f"{value:,} threads"
     return f"{value / 1e6:,.0f} MB" if code == "memory-limit" else f"{value:,} open files"
 
 
-def _read(log_lines: Iterable[str]) -> dict[Code, _Written]:
-    found: dict[Code, _Written] = {}
+def _read(log_lines: Iterable[str]) -> dict[LimitCode, _Written]:
+    found: dict[LimitCode, _Written] = {}
     for line in log_lines:
         for code, pattern in _PATTERNS:
             match = pattern.search(line)

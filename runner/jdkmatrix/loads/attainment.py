@@ -14,16 +14,12 @@ from enum import Enum
 
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.limits import LIMIT_CODES
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 
 # Reasons of a failed fork that are the server's own doing; all others are the host's, the driver's, or ours.
-SERVERS_OWN = frozenset(
-    {
-        *("server", "server-hangs", "flood", "wrong-executor", "lost-update"),
-        *("threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"),
-    }
-)
+SERVERS_OWN = frozenset({"server", "server-hangs", "flood", "wrong-executor", "lost-update"}) | LIMIT_CODES
 
 
 class ForkOutcome(Enum):

@@ -151,7 +151,7 @@ LOAD_GATES = (
             "remote_late_mean_share_max",
         ),
         _remote,
-        "A remote system that saturates its CPUs, or is too late at p99 or on average for the delay that was asked.",
+        "A remote system that saturates its CPUs, or is too late for the delay asked for, at p99 or on average.",
         "Late responses that are rarer than one in a hundred and too few to move the average. In a closed loop that "
         "saturates the server, lateness delays nothing and is not judged.",
     ),

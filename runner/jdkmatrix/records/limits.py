@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from jdkmatrix.domain.record import Record
 
 LimitName = Literal["threads", "memory", "open files", "CPU quota"]
 Enforcer = Literal["cgroup v2", "cgroup v1", "rlimit", "watch"]
+LimitCode = Literal["threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"]
+LIMIT_CODES: frozenset[str] = frozenset(get_args(LimitCode))
 
 
 class Enforcement(Record):
@@ -22,11 +24,10 @@ class Enforcement(Record):
 
 
 class LimitHit(Record):
-    """A limit that was hit. `code`: "threads-limit", "memory-limit", "files-limit", or "jvm-memory-limit" for one that
-    the JVM has set itself, such as the size of its heap. `first_seen_s`: seconds since the process was started; None:
-    seen only after its end."""
+    """A limit that was hit; "jvm-memory-limit" is one that the JVM has set itself, such as the size of its heap.
+    `first_seen_s`: seconds since the process was started; None: seen only after its end."""
 
-    code: Literal["threads-limit", "memory-limit", "files-limit", "jvm-memory-limit"]
+    code: LimitCode
     message: str
     figures: dict[str, float] = {}
     first_seen_s: float | None = None

@@ -85,6 +85,8 @@ def merge_latencies(parts: Sequence[Latency]) -> Latency:
 
 def _pool_spectra(parts: Sequence[Latency]) -> Latency:
     """Exact at the printed values of one spectrum, interpolated elsewhere."""
+    import numpy as np  # noqa: PLC0415 - see the package
+
     values = sorted({point.value_us for part in parts for point in part.spectrum})
     total = sum(part.count for part in parts)
     cumulative = [sum(_count_at(part, value) for part in parts) for value in values]
@@ -93,20 +95,13 @@ def _pool_spectra(parts: Sequence[Latency]) -> Latency:
         for value, count in zip(values, cumulative, strict=True)
     )
 
-    def value_at(quantile: float) -> float:
-        asked = quantile * total * (1 - 1e-12)
-        position = min(bisect.bisect_left(cumulative, asked), len(values) - 1)
-        if position == 0 or cumulative[position] <= asked:
-            return values[position]
-        below, above = cumulative[position - 1], cumulative[position]
-        return values[position - 1] + (asked - below) / (above - below) * (values[position] - values[position - 1])
-
+    asked = [float(percent) / 100 * total * (1 - 1e-12) for percent in PERCENTILES]
     return Latency(
         count=total,
         min_us=min(part.min_us for part in parts),
         mean_us=sum(part.mean_us * part.count for part in parts) / total,
         max_us=max(part.max_us for part in parts),
-        percentiles_us={p: value_at(float(p) / 100) for p in PERCENTILES},
+        percentiles_us=dict(zip(PERCENTILES, np.interp(asked, cumulative, values).tolist(), strict=True)),
         spectrum=spectrum,
     )
 

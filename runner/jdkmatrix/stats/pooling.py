@@ -65,8 +65,9 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
     forth, back = (math.log, math.exp) if of_ratio else (float, float)
     values = [forth(one.value) for one in estimates]
     variances = [standard_error_of(one) ** 2 for one in estimates]
+    confidence = max(one.confidence for one in estimates)
     if min(variances) == 0 and all(None not in (one.low, one.high) for one in estimates):
-        return _one_value_each(estimates, values, back)
+        return _one_value_each(estimates, values, back, confidence)
     if not all(0 < variance < math.inf for variance in variances):
         return max(estimates, key=lambda one: one.blocks)
     between = _between(values, variances)
@@ -79,7 +80,6 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
     parts.append((sum(share**2 for share in shares) * between, len(estimates) - 1))
     total = sum(part for part, _ in parts)
     freedom = total**2 / sum(part**2 / df for part, df in parts)
-    confidence = max(one.confidence for one in estimates)
     half = student_t(confidence, freedom + 1) * math.sqrt(total)
     one = estimates[0]
     return Estimate(
@@ -94,9 +94,10 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
     )
 
 
-def _one_value_each(estimates: Sequence[Estimate], values: Sequence[float], back: Callable[[float], float]) -> Estimate:
+def _one_value_each(
+    estimates: Sequence[Estimate], values: Sequence[float], back: Callable[[float], float], confidence: float
+) -> Estimate:
     """Student's interval of the runs' `values`, on the scale that `back` leads back from."""
-    confidence = max(one.confidence for one in estimates)
     low, high = mean_interval(values, confidence) or (values[0], values[0])
     return Estimate(
         value=back(fmean(values)),

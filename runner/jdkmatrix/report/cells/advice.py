@@ -150,7 +150,9 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     outcomes = judgements.outcomes(key)
     told = (_of_outcomes(cell, outcomes),) if outcomes is not None and worth_reporting(outcomes) else ()
     confidence = judgements.cells.confidence
-    figures = tuple(_advice(metric, judged, found, outcomes, cell, pool, confidence) for metric, judged in found)
+    figures = tuple(
+        replace(_advice(metric, judged, found, outcomes, cell, pool), confidence=confidence) for metric, judged in found
+    )
     return (*told, *figures, *_service_times(cell, pool)) if told or figures else ()
 
 
@@ -236,14 +238,13 @@ def _advice(
     outcomes: JudgedOutcomes | None,
     cell: CellStats,
     pool: CellStats,
-    confidence: float,
 ) -> Advice:
     """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
     own = _side(judged, metric)
     behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
     why = None if own is Side.OPEN else held_back(behind)
     note = f" With {name} the server was {why}." if why else ""
-    told = replace(_of_ratio(metric, judged, all_figures, asked_of(cell), note), confidence=confidence)
+    told = _of_ratio(metric, judged, all_figures, asked_of(cell), note)
     if outcomes is None or not outcomes.differs:
         return told
     sentence = f"{_of_outcomes(cell, outcomes).sentence} {_of_figure(metric, judged)}"
