@@ -6,6 +6,7 @@ Every rule asks for several seconds, since one second of a stalled machine is no
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +19,10 @@ from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Sample, Window
 
 CAUGHT_UP_SHARE = 0.95  # of the level that the load ends at
-SMOOTHED_SECONDS = 3
+CALM_SECONDS = 3
+TOLD_BY_ANSWERS = 20_000  # where a CPU was full, single seconds of 600 to 700 answers scattered by 7 to 11 %
 WAITING_MAX_S = 1.0  # of the requests that the level brings: intervals are as long, and tell nothing finer
-HELD_SHARE = 1 / 6  # of a load whose level nobody asked for: what a shorter end has in common is no level
+HELD_SHARE = 1 / 3  # of a load whose level nobody asked for: what a shorter end has in common is no level
 BACKLOG_SHARE = 0.05
 KNEE_FACTOR = 2.0
 KNEE_SECONDS = 5
@@ -46,39 +48,55 @@ def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float
     """The end of the first second from which on the throughput stays at `level_rps` and nothing waits; None where the
     last of them come to less than `held_s`.
 
-    Throughput, as the median of the `SMOOTHED_SECONDS` around each second, must be at least `CAUGHT_UP_SHARE` of the
-    level: what a closed loop loses in one stalled second never comes back. In flight may be what Little's law asks for
-    at this level (rate x response time), and the requests of `WAITING_MAX_S` more. The response time is the shortest
-    median of any `KNEE_SECONDS` in a row: that of the end may be of a backlog. Throughput alone would call it a peak
-    when a server that still grows, with thousands waiting, crosses the level on its way up.
+    Throughput must be at least `CAUGHT_UP_SHARE` of the level: in that second, as the median of it and its neighbours,
+    and from it on in each stretch that brings `TOLD_BY_ANSWERS` at this level (at most `HELD_SHARE` of the load), as
+    the mean without its slowest second, since what a closed loop loses in one stalled second never comes back. In
+    flight may be what Little's law asks for at this level (rate x response time), and the requests of `WAITING_MAX_S`
+    more. The response time is the shortest median of any `KNEE_SECONDS` in a row: that of the end may be of a backlog.
+    Throughput alone would call it a peak when a server that still grows, with thousands waiting, crosses the level on
+    its way up.
     """
     limit = level_rps * ((_shortest(tuple(one.p50_us for one in seconds)) or 0.0) / 1e6 + WAITING_MAX_S)
+    enough_rps, length = CAUGHT_UP_SHARE * level_rps, _told_in_s(level_rps, len(seconds))
     reached_s = None
     for index in range(len(seconds) - 1, -1, -1):
-        if _smoothed_rps(seconds, index) < CAUGHT_UP_SHARE * level_rps or seconds[index].in_flight > limit:
+        begin = max(0, min(index, len(seconds) - length))
+        if _level_of(seconds[begin : begin + length]) < enough_rps or seconds[index].in_flight > limit:
             break
-        reached_s = seconds[index].t_s
+        reached_s = seconds[index].t_s if _calm_rps(seconds, index) >= enough_rps else reached_s
     return reached_s if reached_s is not None and seconds[-1].t_s - reached_s >= held_s else None
 
 
-def _smoothed_rps(seconds: Sequence[Second], index: int) -> float:
-    """The throughput, as the median of the `SMOOTHED_SECONDS` around a second; of the last, those before it."""
-    begin = min(index - SMOOTHED_SECONDS // 2, len(seconds) - SMOOTHED_SECONDS)
-    around = seconds[max(0, begin) : index + SMOOTHED_SECONDS // 2 + 1]
+def _told_in_s(level_rps: float, seconds: int) -> int:
+    """The seconds that bring `TOLD_BY_ANSWERS`, at most `HELD_SHARE` of all; at least as many as `_calm_rps` takes."""
+    needed_s = TOLD_BY_ANSWERS / level_rps if level_rps else 0.0
+    return max(CALM_SECONDS, math.ceil(min(needed_s, HELD_SHARE * seconds)))
+
+
+def _level_of(seconds: Sequence[Second]) -> float:
+    """The mean throughput without the slowest second."""
+    done = sorted(one.completed_rps for one in seconds)
+    return statistics.fmean(done[1:] or done)
+
+
+def _calm_rps(seconds: Sequence[Second], index: int) -> float:
+    """The throughput, as the median of the `CALM_SECONDS` around a second; of the last, those before it."""
+    begin = min(index - CALM_SECONDS // 2, len(seconds) - CALM_SECONDS)
+    around = seconds[max(0, begin) : index + CALM_SECONDS // 2 + 1]
     return statistics.median(one.completed_rps for one in around)
 
 
 def peak_of(fork: Fork) -> float | None:
     """Seconds from the start of the load to its peak, as `time_to_peak_s`; None where the fork did not show one.
 
-    A ramp's level is the rate that it ends with. That of a closed loop is what it came to: the mean of its last
-    `STEADY_SECONDS`, which it must have held for `HELD_SHARE` of the load."""
+    A ramp's level is the rate that it ends with. That of a closed loop is what it came to in the last `HELD_SHARE` of
+    the load, for which it must have held it."""
     seconds, load = seconds_of(fork), _load_of(fork)
     if not seconds or load is None:
         return None
     if isinstance(load, RampLoad):
         return time_to_peak_s(seconds, load.points[-1][1])
-    level_rps = statistics.fmean(one.completed_rps for one in seconds[-STEADY_SECONDS:])
+    level_rps = _level_of(seconds[-max(STEADY_SECONDS, round(HELD_SHARE * len(seconds))) :])
     return time_to_peak_s(seconds, level_rps, held_s=HELD_SHARE * seconds[-1].t_s)
 
 
@@ -112,9 +130,7 @@ def _shortest(latencies_us: Sequence[float | None]) -> float | None:
 def backlog_until_s(seconds: Sequence[Second]) -> float | None:
     """The end of the last second around which clearly more was answered than was asked for, by `BACKLOG_SHARE`; None
     where that never was so."""
-    more = (
-        one.t_s for index, one in enumerate(seconds) if _smoothed_rps(seconds, index) > (1 + BACKLOG_SHARE) * one.asked
-    )
+    more = (one.t_s for index, one in enumerate(seconds) if _calm_rps(seconds, index) > (1 + BACKLOG_SHARE) * one.asked)
     return max(more, default=None)
 
 

@@ -133,7 +133,8 @@ def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee(tmp_path: 
     page = PageOfRun(run)
     groups = {group.title: group for group in found(page.page.blocks, Charts)}
     assert [chart.title for chart in groups["What was asked for"].charts] == ["Connections"]
-    assert "if it is held for 17% of the load" in str(groups["Throughput second by second"].words)
+    words = str(groups["Throughput second by second"].words)
+    assert "what the last 33% of the load came to, if it is held for as long" in words
     assert str(groups["p99 second by second"].words).startswith("From when the request was sent")
     assert not any(chart.note for chart in groups["p99 second by second"].charts)
     told = [words for answer in page.answers for _, words in answer.sentences if "its level" in words]

@@ -167,13 +167,15 @@ KNEE_RULE = (
 
 
 def peak_rule(load: RisingLoad) -> str:
-    level = f"that of the last {ramps.STEADY_SECONDS} seconds, if it is held for {ramps.HELD_SHARE:.0%} of the load"
+    level = f"what the last {ramps.HELD_SHARE:.0%} of the load came to, if it is held for as long"
     if isinstance(load, RampedLoad):
         level = "the last rate that was asked for"
     return (
-        f"the end of the first second from which on at least {ramps.CAUGHT_UP_SHARE:.0%} of the level is answered, as "
-        f"the median of {ramps.SMOOTHED_SECONDS} seconds, while no more requests are in flight than this level needs "
-        f"at the shortest response time (Little’s law) and those of {ramps.WAITING_MAX_S:g} s; the level is {level}"
+        f"the end of the first second from which on at least {ramps.CAUGHT_UP_SHARE:.0%} of the level is answered (as "
+        f"the median of {ramps.CALM_SECONDS} seconds in it, and from it on in each stretch of "
+        f"{ramps.TOLD_BY_ANSWERS:,} answers, without its slowest second), while no more requests are in flight than "
+        f"this level needs at the shortest response time (Little’s law) and those of {ramps.WAITING_MAX_S:g} s; the "
+        f"level is {level}"
     )
 
 
