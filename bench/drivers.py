@@ -116,7 +116,9 @@ class TurnsSession(LoadgenAndWrk2):
     turns: Iterator[Turn]
     _capacity_rps: float | None = field(default=None, init=False)
 
-    def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+    def run(
+        self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
+    ) -> LoadResult:
         if self._capacity_rps is None:
             flat_out = self.loadgen.run(SaturateLoad(connections=CONNECTIONS), duration_s, label=label, edge=edge)
             self._capacity_rps = flat_out.throughput_rps

@@ -53,14 +53,18 @@ class Phase:
 
 
 class Edge:
-    """Hears where the part of a phase begins that its result is of. Both are called once before `run` returns; this one
-    does nothing."""
+    """Hears of the part of a phase that its result is of. Each is called once before `run` returns, in this order; this
+    one does nothing."""
 
     def ahead(self) -> None:
-        """Shortly before, for what takes time."""
+        """Before it, for what takes time: before the load, or shortly before that part where the driver leads by
+        itself."""
 
-    def at(self) -> None:
-        """At that moment."""
+    def at(self, *, under_load: bool) -> None:
+        """As it begins. `under_load`: the load is on already."""
+
+    def over(self) -> None:
+        """As it ends, where there was a lead; else when the answers that were awaited then have come."""
 
 
 UNHEARD = Edge()
@@ -91,10 +95,13 @@ class DriverSession(Protocol):
         turns."""
         return self.run(load, duration_s, label=label, edge=edge)
 
-    def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+    def run(
+        self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
+    ) -> LoadResult:
         """Run one phase of which `duration_s` count, and wait for its end.
 
-        `label` names the phase's files in `log_dir` ("warmup-1", "window-2").
+        `label` names the phase's files in `log_dir` ("warmup-1", "window-2"). `lead_s`: for how long a closed loop is
+        on when what counts begins.
 
         Raises:
             DriverError: the driver died, could not connect at all, or its output cannot be read.

@@ -83,10 +83,12 @@ class HandoverSession(LoadgenAndWrk2):
         self._requests += (result.sent or 0) + load.connections
         return result
 
-    def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+    def run(
+        self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
+    ) -> LoadResult:
         if self.at_work == "loadgen":
             self.loadgen.close()
             # The most that any of loadgen's loops may have taken, however requests fell to them.
             self.wrk2.begin_at(self.loops * self._requests)
             self.at_work = "wrk2"
-        return self.wrk2.run(load, duration_s, label=label, edge=edge)
+        return self.wrk2.run(load, duration_s, label=label, edge=edge, lead_s=lead_s)

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Annotated, Literal
+from typing import IO, Annotated, Literal, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -23,7 +23,7 @@ from jdkmatrix.domain.record import Record
 from jdkmatrix.drivers.base import UNHEARD, DriverError, DriverSession, Edge, Phase, Target
 from jdkmatrix.host import launch
 from jdkmatrix.provision.seal import sha256_of
-from jdkmatrix.records.load_results import Errors, Interval, LoadResult
+from jdkmatrix.records.load_results import Errors, Interval, Lead, LoadResult
 from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.stats.histograms import latency_from_histogram
 
@@ -77,6 +77,7 @@ class Finished(Record):
     started_monotonic_ns: int
     ended_monotonic_ns: int
     duration_s: float
+    lead: Lead | None
     due: int | None
     sent: int
     unsent: int | None
@@ -103,6 +104,7 @@ class Failed(Record):
 
 
 Event = Ready | Started | IntervalEvent | Finished | Failed  # a line of its output (Event.java)
+E = TypeVar("E", Ready, Started)
 _EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="event")])
 
 
@@ -223,7 +225,9 @@ class LoadgenSession(DriverSession):
     def nearest(self, load: RateLoad) -> RateLoad:
         return load.model_copy(update={"rate_rps": min(load.rate_rps, float(MAX_RATE_RPS))})
 
-    def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+    def run(
+        self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
+    ) -> LoadResult:
         """One phase; LABEL.hlog in the log folder holds its intervals. A ramp's duration is that of its points.
 
         When not one connection can be opened, or more are asked for than this machine allows, DriverError is raised
@@ -233,14 +237,18 @@ class LoadgenSession(DriverSession):
             raise DriverError("this loadgen session has ended")
         self.wait_ready()
         edge.ahead()
-        edge.at()
+        if not lead_s:
+            edge.at(under_load=False)
         try:
-            return self._run(load, duration_s, label)
+            result = self._run(load, duration_s, label, edge if lead_s else UNHEARD, lead_s)
         except _RefusedError as error:
             raise DriverError(str(error)) from None
         except BaseException:
             self.close()
             raise
+        if not lead_s:
+            edge.over()
+        return result
 
     def close(self) -> None:
         """The end of its input ends the driver, in the middle of a phase too."""
@@ -251,28 +259,38 @@ class LoadgenSession(DriverSession):
         except (OSError, subprocess.TimeoutExpired):
             launch.terminate(self._process, grace_s=0)
 
-    def _run(self, load: Load, duration_s: float, label: str) -> LoadResult:
-        command = {"label": label, **load.model_dump(), "duration_s": duration_s}
+    def _run(self, load: Load, duration_s: float, label: str, edge: Edge, lead_s: float) -> LoadResult:
+        """`edge`: of a part that begins behind a lead, and ends before the driver waits for what is outstanding."""
+        lead = {"lead_s": lead_s} if lead_s else {}
+        command = {"label": label, **load.model_dump(), **lead, "duration_s": duration_s}
         try:
             self._stdin.write(json.dumps(command).encode() + b"\n")
             self._stdin.flush()
         except OSError:
             raise self._dead() from None
-        deadline = time.monotonic() + duration_s + _OVERRUN_S + load.connections * _CONNECT_EACH_S
-        self._expect(Started, deadline)
+        lasts_s = lead_s + duration_s
+        deadline = time.monotonic() + lasts_s + _OVERRUN_S + load.connections * _CONNECT_EACH_S
+        begins_ns = self._expect(Started, deadline).monotonic_ns
+        if lead_s:
+            time.sleep(max(0, begins_ns - time.monotonic_ns()) / 1e9)
+        edge.at(under_load=True)
         intervals: list[Interval] = []
+        seconds = -(-round(duration_s * 1e9) // 10**9)  # the last may be shorter
         while isinstance(event := self._next(deadline), IntervalEvent):
             same = event.model_dump(include=set(Interval.model_fields) - {"errors"})
             # A request that finds no connection is not sent, and so has not ended.
             intervals.append(Interval(**same, errors=event.errors.total - event.errors.connect))
+            if len(intervals) == seconds:
+                edge.over()
         if not isinstance(event, Finished):
             raise self._failure(event)
         return _result(event, load, tuple(intervals), len(self._target.cpus))
 
-    def _expect(self, kind: type[Ready] | type[Started], deadline: float) -> None:
+    def _expect(self, kind: type[E], deadline: float) -> E:
         event = self._next(deadline)
         if not isinstance(event, kind):
             raise self._failure(event)
+        return event
 
     def _next(self, deadline: float) -> Event:
         try:
@@ -317,7 +335,7 @@ def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: 
         **{name: None if one is None else latency_from_histogram(one) for name, one in encoded.items()},
         driver="loadgen",
         load=load,
-        latency_from_s=0.0,
+        latency_from_s=event.lead.duration_s if event.lead else 0.0,
         driver_cpu_s=event.cpu_s,
         driver_cpu_share=event.cpu_s / (event.duration_s * cpus),
         intervals=intervals,

@@ -54,7 +54,7 @@ _POLL_S = 0.002
 _OPENS_WITHIN_S = 0.7
 _STARTS_MAX = 8
 _OWN_FILES = 64
-_AHEAD_S = 0.05  # what takes time at the edge of a phase: two questions to the server, and its threads one by one
+_AHEAD_S = 0.1  # what takes time before the edge of a phase: two questions to the server, and its threads one by one
 
 
 def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2 | str:
@@ -143,8 +143,11 @@ class Wrk2Session:
         """All numbers below are taken."""
         self._first_unique = unique
 
-    def run(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+    def run(
+        self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
+    ) -> LoadResult:
         """One phase of which at least `duration_s` count, in whole seconds of wrk2's; the result has the real duration.
+        A rate needs no lead, and has what wrk2 throws away.
 
         Everything that wrk2 prints is kept as LABEL.txt in the log folder, whatever becomes of the phase. A mix of
         requests is there as LABEL.lua.
@@ -233,13 +236,14 @@ class Wrk2Session:
             _ends_by(process, edge_at_s - _AHEAD_S)
             edge.ahead()
             _ends_by(process, edge_at_s)
-            edge.at()
+            edge.at(under_load=True)
             began_ns, lead_cpu_s = time.monotonic_ns(), _cpu_s(process)
             if not _ends_by(process, time.monotonic() + bound_s):
                 raise DriverError(f"wrk2 had not ended after {bound_s:.0f} s and was stopped; see {log}")
             ended_ns = time.monotonic_ns()
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
+            edge.over()
         finally:
             self.close()
         cpu_s = usage.ru_utime + usage.ru_stime - lead_cpu_s

@@ -134,6 +134,11 @@ def per_answer(reading: str) -> FigureOf:
     return summed(reading, over=lambda window: window.load.answers)
 
 
+def counted_per_answer(reading: str) -> FigureOf:
+    """Of what the server counts itself."""
+    return summed(reading, over=lambda window: window.gauged_answers)
+
+
 def most(values: Callable[[Window], Iterable[float]]) -> FigureOf:
     """The most that any valid window has."""
 
@@ -170,7 +175,7 @@ def gc_ms_per_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     """Time in collections, in ms for each second of all valid windows."""
     windows = fork.valid_windows
     spent = [window.sut.gc_ms for window in windows if window.sut.gc_ms is not None]
-    seconds = sum(window.load.duration_s for window in windows)
+    seconds = sum(window.gauged_s for window in windows)
     return ForkFigure(sum(spent) / seconds) if len(spent) == len(windows) and seconds > 0 else None
 
 

@@ -84,7 +84,7 @@ SWITCHES = Metric(
     on_cell_page=True,
 )
 ALLOCATED = Metric(
-    *("allocated", "Allocated per request", False, read.per_answer("allocated_bytes"), "KiB", 3, 1 / 1024),
+    *("allocated", "Allocated per request", False, read.counted_per_answer("allocated_bytes"), "KiB", 3, 1 / 1024),
     missing="not recorded: by wrk2, on a JVM that does not count it, of an application without our probes, or before "
     "this tool asked for it",
     on_cell_page=True,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
-from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
+from jdkmatrix.domain.loads import CellLoad, GivenLoad, Load, RateLoad, SaturateLoad
 from jdkmatrix.domain.quantities import plural, rate_words, wait_words
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork
@@ -59,12 +59,14 @@ class ForkFigure:
 
 
 class Ask(NamedTuple):
-    """One window to measure. `label` names its files, `title` stands before its figures."""
+    """One window to measure. `label` names its files, `title` stands before its figures. `may_lead`: may its load be on
+    before it begins?"""
 
     load: Load
     duration_s: float
     label: str
     title: str
+    may_lead: bool = True
 
 
 class Lengths(NamedTuple):
@@ -78,7 +80,11 @@ class Lengths(NamedTuple):
         return self.windows * self.window_s
 
 
-_ANSWERS_IN_LEAD = 10  # a choice, not a measurement
+# Choices, not measurements.
+_OF_LEAD = 10
+_ANSWERS_IN_LEAD = 10
+_LEAD_S_MIN = 1.0
+_SPREAD_SOON_S = 0.25  # requests that spread within this take nothing off a window of seconds
 
 NearestRate = Callable[[float], float]  # requests per second, as the driver can make them
 L = TypeVar("L", bound=CellLoad)
@@ -200,14 +206,21 @@ class LoadKind(ABC, Generic[L]):
         return None
 
 
+def lead_s(load: Load | GivenLoad, service_s: float) -> float:
+    """For how long a load is on before a window of it, where a request takes `service_s` at least: a closed loop begins
+    with all of its requests at once, which come back in waves until `_ANSWERS_IN_LEAD` of them have spread them."""
+    spread_s = _ANSWERS_IN_LEAD * service_s if isinstance(load, SaturateLoad) else 0.0
+    return max(_LEAD_S_MIN, spread_s) if spread_s > _SPREAD_SOON_S else 0.0
+
+
 def why_too_late(wait_us: int, turns: Turns) -> str | None:
-    """Why a turn has no time for a remote system that answers after so long: it starts with all of its requests at
-    once, and `_ANSWERS_IN_LEAD` of them, one after the other, spread them."""
-    if wait_us * _ANSWERS_IN_LEAD <= turns.lead_s * 1e6:
+    """Why a turn has no time for a remote system that answers after so long: its lead is over before it begins, with
+    all of its requests at once, and it has no answer for that long."""
+    if wait_us * _OF_LEAD <= turns.lead_s * 1e6:
         return None
     return (
-        f"its remote system answers after {wait_words(wait_us)}: a turn’s lead of {turns.lead_s:g} s is too short for "
-        "its requests to spread"
+        f"its remote system answers after {wait_words(wait_us)}, for which each turn has no answer: more than a tenth "
+        f"of its lead of {turns.lead_s:g} s"
     )
 
 

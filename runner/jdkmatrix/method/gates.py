@@ -56,7 +56,10 @@ def window_reasons(
 
 def _answers_s(load: LoadResult) -> float:
     """For how long a driver may have waited for answers when time was up: a second at most, and no longer than the
-    slowest one took, since those that never came stand there with the time that they had waited."""
+    slowest one took, since those that never came stand there with the time that they had waited. Behind a lead, the
+    readings do not wait."""
+    if load.lead:
+        return 0.0
     return min(1.0, load.uncorrected.max_us / 1e6) if load.uncorrected and load.uncorrected.count else 1.0
 
 

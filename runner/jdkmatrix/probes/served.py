@@ -23,7 +23,8 @@ def served_between(
     before: Gauges | None, after: Gauges | None, result: LoadResult, *, left_over: int, early_s: float | None = None
 ) -> Served | None:
     """`left_over`: requests of earlier phases that may begin only now; `early_s`: for how long the load went on between
-    `before` and the part of the phase that counts; None: it had not begun. None where the server did not tell."""
+    `before` and the part of the phase that counts, where the driver does not tell what it sent meanwhile. None where
+    the server did not tell."""
     if before is None or after is None:
         return None
     counts = [rise(getattr(before, name), getattr(after, name)) for name in _COUNTERS]
@@ -37,7 +38,7 @@ def served_between(
         plugged_virtual=plugged_virtual,
         plugged_platform=plugged_platform,
         elsewhere=elsewhere,
-        begun_min=max(0, result.completed - result.non_2xx - in_flight),
+        begun_min=max(0, _answered(result) - in_flight),
         begun_max=_sent_at_most(result) + left_over + _sent_early(result, early_s),
         left_over=left_over,
         threads_started=threads_started,
@@ -51,8 +52,8 @@ def left_over_after(served: Served | None, result: LoadResult, *, left_over: int
     A driver that does not say what it sent leaves at most one request per connection, and what failed."""
     if result.sent is None:
         return _sent_at_most(result) - result.completed
-    begun = served.begun if served else result.completed - result.non_2xx
-    return max(0, left_over + result.sent - begun)
+    begun = served.begun if served else _answered(result)
+    return max(0, left_over + _sent_at_most(result) - begun)
 
 
 _COUNTERS = (
@@ -66,8 +67,13 @@ _COUNTERS = (
 
 def _sent_at_most(result: LoadResult) -> int:
     if result.sent is not None:
-        return result.sent
+        return result.sent + (result.lead.sent if result.lead else 0)
     return result.completed + result.errors.total + result.load.connections
+
+
+def _answered(result: LoadResult) -> int:
+    """Well, within the phase and its lead."""
+    return result.succeeded + (result.lead.succeeded if result.lead else 0)
 
 
 def _sent_early(result: LoadResult, early_s: float | None) -> int:

@@ -23,7 +23,8 @@ def usage(
     astray_threads: int,
     carriers: Collection[str] | None = None,
 ) -> SutUsage:
-    """`answers`: all that the server gave between the two readings, which also span connecting and draining.
+    """`answers`: all that the server gave between the two readings, which also span connecting and draining where the
+    load was not on before.
     `carriers`: what the kernel calls the carriers of virtual threads, where their share is looked for.
     `samples` are those taken inside the window: they only raise the peaks.
 

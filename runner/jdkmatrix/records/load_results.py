@@ -74,6 +74,22 @@ class Interval(Record):
         return 1 - self.succeeded / ended if ended else 0.0
 
 
+class Lead(Record):
+    """The same load before a part of it that counts: the requests that were over when that began. Whose answers came in
+    that part are among its own."""
+
+    duration_s: float
+    sent: int
+    completed: int
+    non_2xx: int
+    errors: Errors
+
+    @property
+    def succeeded(self) -> int:
+        """Answers of status 2xx."""
+        return self.completed - self.non_2xx
+
+
 class LoadResult(Record):
     """The driver's report of one phase of load. None means: this driver does not say."""
 
@@ -82,7 +98,8 @@ class LoadResult(Record):
     started_monotonic_ns: int  # CLOCK_MONOTONIC, as System.nanoTime and time.monotonic_ns read it
     ended_monotonic_ns: int
     duration_s: float  # throughput is counted over this
-    latency_from_s: float  # for so long the driver had sent when this began (wrk2, which drops that); 0: not at all
+    latency_from_s: float  # for so long the driver had sent when this began; 0: not at all
+    lead: Lead | None = None  # what it did meanwhile, where it says so (wrk2 does not)
     due: int | None  # requests that the schedule asked for (rates and ramps)
     sent: int | None
     unsent: int | None  # due and not sent when time was up
@@ -131,5 +148,6 @@ class LoadResult(Record):
         is divided by. Throughput is of `completed` alone.
 
         What the driver gave up may have cost CPU time all the same, at most one request per connection. wrk2 does not
-        tell of answers after its end: its CPU per request is too high by at most connections / completed."""
-        return self.completed + (self.answered_late or 0)
+        tell of answers after its end: its CPU per request is too high by at most connections / completed. Where the
+        load was on before, readings end with the phase: as many requests are under way then as when it began."""
+        return self.completed + (0 if self.latency_from_s else self.answered_late or 0)

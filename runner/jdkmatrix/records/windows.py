@@ -66,7 +66,9 @@ class SutUsage(Record):
 
     `cpu_us_per_request`: CPU time between the two readings, `probe_cpu_s` left out, over all answers that the server
     gave between them (`LoadResult.answers`).
-    `probe_cpu_s`: of `cpu_s`, what answering our own questions about its memory took; None: not counted."""
+    `probe_cpu_s`: of `cpu_s`, what answering our own questions about its memory took; None: not counted.
+    What the server counts itself (`gc_*`, `jit_ms`, `heap_growth_bytes`, `in_flight_peak`) begins with the lead of the
+    window, if it has one, and ends when nothing is outstanding."""
 
     cpu_s: float  # with the soft interrupts that its threads were interrupted by, unless Pressure.irq_time_accounting
     probe_cpu_s: float | None = None
@@ -170,6 +172,17 @@ class Window(ObservedWindow):
     database: DatabaseUse | None = None  # None: it has none
     served: Served | None = None  # None: the server could not be asked
     shortfalls: tuple[Reason, ...] = ()  # what the server did not do; a result, and no reason to drop the window
+
+    @property
+    def gauged_s(self) -> float:
+        """The time that the server's own counts are of."""
+        return self.load.duration_s + (self.load.lead.duration_s if self.load.lead else 0.0)
+
+    @property
+    def gauged_answers(self) -> int:
+        """The answers that they are of, where the driver told them all."""
+        lead = self.load.lead
+        return self.load.completed + (self.load.answered_late or 0) + (lead.completed if lead else 0)
 
     @property
     def cpu_us(self) -> float:

@@ -93,7 +93,7 @@ class Heard(Edge):
     def ahead(self) -> None:
         self.said.append(("ahead", time.monotonic()))
 
-    def at(self) -> None:
+    def at(self, *, under_load: bool) -> None:
         self.said.append(("at", time.monotonic()))
 
 

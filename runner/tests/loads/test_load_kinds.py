@@ -7,7 +7,7 @@ from pydantic import TypeAdapter
 
 from jdkmatrix.domain.loads import CellLoad, GivenLoad, RateLoad, SaturateLoad
 from jdkmatrix.figures.metrics import METRICS, metrics_of
-from jdkmatrix.loads.base import Lengths
+from jdkmatrix.loads.base import Lengths, lead_s
 from jdkmatrix.loads.kinds import KINDS, AnyLoad, AskedLoad, kind_of, loads_words
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad
@@ -31,6 +31,11 @@ def test_every_load_of_a_cell_has_a_kind() -> None:
     for load in loads:
         assert kind_of(load).load is load
         assert recorded.validate_json(load.model_dump_json()) == asked.validate_python(load.model_dump()) == load
+
+
+def test_only_a_closed_loop_with_slow_answers_is_on_before_its_windows() -> None:
+    assert [lead_s(CLOSED, service_s) for service_s in (0, 0.002, 0.025, 0.05, 0.1, 1)] == [0, 0, 0, 1, 1, 10]
+    assert [lead_s(load, 1.0) for load in (RATE, LEVEL.ramp, STEPS, JOINED)] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_a_window_is_recorded_with_both() -> None:
     busy = load_result(RATE, due=1000, completed=10, driver_cpu_share=0.99)
     heard: list[str] = []
     bench = SimpleNamespace(
-        observe=lambda load, duration_s, label: SimpleNamespace(
+        observe=lambda load, duration_s, label, lead_s: SimpleNamespace(
             t_s=1.0, load=busy, sut=sut_usage(), host=pressure(), remote=None, database=None, served=None, readings=()
         ),
         cpu_sets=SimpleNamespace(sut=(min(os.sched_getaffinity(0)),)),

@@ -253,7 +253,7 @@ def test_who_takes_turns(members: list[CellSetup], memory_bytes: int, words: str
     ("load", "wait_us", "words"),
     [
         (SaturateLoad(connections=50), 25_000, None),
-        (SaturateLoad(connections=50), 25_001, "a turn’s lead of 0.25 s is too short"),
+        (SaturateLoad(connections=50), 25_001, "more than a tenth of its lead of 0.25 s"),
         (RateLoad(rate_rps=2000, connections=50), 0, "no better than forks under a constant rate"),
         (
             StepsLoad(rates_rps=(500, 1000), connections=50, step_s=6, warmup_rps=500),

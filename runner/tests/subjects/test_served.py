@@ -16,7 +16,7 @@ from jdkmatrix.loads.base import Ask
 from jdkmatrix.method.gate import Observation
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.served import left_over_after, served_between
-from jdkmatrix.records.load_results import Errors, LoadResult
+from jdkmatrix.records.load_results import Errors, Lead, LoadResult
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, Window
 from jdkmatrix.servers.proof import ProofError, check_served
@@ -83,6 +83,18 @@ def test_requests_that_were_sent_are_those_that_began(
     begun: int, changes: dict[str, Any], left_over: int, expected: list[str]
 ) -> None:
     assert codes(between(begun, load_result(**changes), left_over=left_over)) == expected
+
+
+AHEAD = Lead(duration_s=10.0, sent=310, completed=300, non_2xx=20, errors=Errors(read=10))
+
+
+def test_what_a_driver_sent_ahead_of_a_window_began_too() -> None:
+    """20 of the 300 that were over before are refusals, of which nobody knows whether they began."""
+    led = load_result(lead=AHEAD, latency_from_s=10.0, sent=1050)
+    bounds = [(begun, codes(between(begun, led))) for begun in (1279, 1280, 1360, 1361)]
+    assert bounds == [(1279, ["not-counted"]), (1280, []), (1360, []), (1361, ["not-counted"])]
+    assert left_over_after(between(1355, led), led, left_over=0) == 5
+    assert left_over_after(None, led, left_over=0) == 80
 
 
 def test_a_server_that_does_not_tell_proves_nothing_and_is_no_fault() -> None:
@@ -181,7 +193,7 @@ def measured(executor: str, seen: Served | None) -> Window:
     class Observation:
         cpu_sets = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False)
 
-        def observe(self, load: Load, duration_s: float, *, label: str) -> Observed:
+        def observe(self, load: Load, duration_s: float, *, label: str, lead_s: float) -> Observed:
             return Observed(t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure(), remote=None, served=seen)
 
     windows = Windows(cast(Bench, Observation()), executor, MATRIX.thresholds, "../logs", Silent())

@@ -57,7 +57,7 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
     def asks(self, lengths: Lengths) -> Generator[Ask, Window, None]:
         for index, step in enumerate(self.load.every_step, start=1):
             title = f"step {index}, {plural(step.connections, 'connection')}"
-            yield Ask(step, self.load.step_s, f"step-{index}", title)
+            yield Ask(step, self.load.step_s, f"step-{index}", title, may_lead=False)
 
     def expected_s(self, lengths: Lengths) -> float:
         return self.load.step_s * len(self.load.every_step)

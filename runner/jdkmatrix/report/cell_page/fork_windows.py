@@ -43,12 +43,11 @@ def _use(role: CpuRole, figure: Callable[[CpuUse], float]) -> Getter:
 
 
 def _errors(window: Window) -> Figure:
-    errors = window.load.errors
-    if not errors.total:
-        return Figure("0", 0)
+    errors, lead = window.load.errors, window.load.lead
     kinds = {"connect": errors.connect, "read": errors.read, "write": errors.write, "timeout": errors.timeout}
+    kinds["before the window"] = lead.errors.total if lead else 0
     parts = ", ".join(f"{number:,} {kind}" for kind, number in kinds.items() if number)
-    return Figure(f"{errors.total:,}", errors.total, parts)
+    return Figure(f"{errors.total:,}", errors.total, parts or None)
 
 
 def _gc(window: Window) -> Figure:

@@ -20,7 +20,7 @@ from jdkmatrix.host.limits import why_no_limit
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
-from jdkmatrix.loads.base import Lengths, LoadKind
+from jdkmatrix.loads.base import Lengths, lead_s
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.provision.own import placed
 from jdkmatrix.servers.base import OwnParts
@@ -141,7 +141,7 @@ class ServedApplications:
 def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
     load, turns = kind_of(matrix.loads[cell.load]), matrix.turns
     if not profile.in_turns or _why_no_turns(matrix, cell):
-        return load.expected_s(_lengths(profile)) + _thrown_away_s(matrix, profile, load)
+        return load.expected_s(_lengths(profile)) + _ahead_of_windows_s(matrix, profile, cell)
     return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
 
 
@@ -150,10 +150,15 @@ def _why_no_turns(matrix: Matrix, cell: CellKey) -> str | None:
     return why_no_turns(load, workload, cell.wait_us, matrix.turns)
 
 
-def _thrown_away_s(matrix: Matrix, profile: Profile, load: LoadKind[Any]) -> float:
-    """The seconds that wrk2 throws away before the windows of a constant rate, where it may make them."""
-    by_wrk2 = isinstance(load.load, RateLoad) and matrix.driver.choice != "loadgen" and profile.window_s >= WINDOW_S_MIN
-    return profile.windows * CALIBRATE_DELAY_MS / 1000 if by_wrk2 else 0.0
+def _ahead_of_windows_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
+    """The seconds that a load is on before windows of one level: a lead, or what wrk2 throws away where it may make
+    them."""
+    kind, workload = kind_of(matrix.loads[cell.load]), matrix.workloads[cell.workload]
+    may_be_wrk2 = matrix.driver.choice != "loadgen" and profile.window_s >= WINDOW_S_MIN
+    if isinstance(kind.load, RateLoad):
+        return profile.windows * CALIBRATE_DELAY_MS / 1000 if may_be_wrk2 else 0.0
+    leads = workload.limits is None and not kind.grows_pool
+    return profile.windows * lead_s(kind.load.in_windows, cell.wait_us / 1e6) if leads else 0.0
 
 
 def _lengths(profile: Profile) -> Lengths:

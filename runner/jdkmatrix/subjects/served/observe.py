@@ -36,7 +36,8 @@ _QUIET_POLL_S = 0.25
 
 @dataclass(frozen=True)
 class Observed:
-    """The fields of `Window` of the same names. `t_s`: when the load began, since the server's start. `readings`: where
+    """The fields of `Window` of the same names. `t_s`: when that load began of which its result is,
+    since the server's start. `readings`: where
     they span what was answered."""
 
     t_s: float
@@ -49,8 +50,9 @@ class Observed:
     database: DatabaseUse | None = None
 
 
-class _Before(Edge):
-    """The readings where the part of a phase begins that its result is of."""
+class _Span(Edge):
+    """The readings around the part of a phase that its result is of. Under load they are taken in the same order at
+    either end, so that each spans as much."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -59,16 +61,42 @@ class _Before(Edge):
         bench = self._bench
         bench.ask("/gauges?reset=peak" if bench.own_path is None else bench.own_path)
         self.gauges_ns, self.gauges = time.monotonic_ns(), bench.gauges()
-        self.threads = read_threads(bench.server.pid)
+        self._threads = read_threads(bench.server.pid)
 
-    def at(self) -> None:
+    def at(self, *, under_load: bool) -> None:
         bench = self._bench
-        if bench.remote:
+        if bench.remote and not under_load:
             bench.remote.stats(reset=True)
-        self.database_cpu_s = bench.database.cpu_s() if bench.database else None
-        self.quota = bench.quota()
-        self.own_cpu_s, self.driver_cpu_ns = time.process_time(), bench.driver_cpu_ns()
-        self.host, self.glance = read_host(bench.cpu_sets.all), glance(bench.server.pid)
+        self.glance, self._host = glance(bench.server.pid), read_host(bench.cpu_sets.all)
+        self._own_cpu_s, self._driver_cpu_ns = time.process_time(), bench.driver_cpu_ns()
+        self._quota = bench.quota()
+        self._database_cpu_s = bench.database.cpu_s() if bench.database else None
+        if under_load:
+            if bench.remote:
+                bench.remote.stats(reset=True)
+            self._threads = read_threads(bench.server.pid)
+
+    def over(self) -> None:
+        bench = self._bench
+        after, host = bench.glance_after(), read_host(bench.cpu_sets.all)
+        self.own_cpu_s, driver_cpu_ns = time.process_time() - self._own_cpu_s, bench.driver_cpu_ns()
+        self.host, self.quota = (self._host, host), (self._quota, bench.quota())
+        self.database = self._database_use()
+        self.remote = bench.remote.stats() if bench.remote else None
+        self.before = Reading(self.glance, self._threads)
+        self.after = Reading(after, read_threads(bench.server.pid))
+        self.driver_cpu_s = None
+        if self._driver_cpu_ns is not None and driver_cpu_ns is not None:
+            self.driver_cpu_s = (driver_cpu_ns - self._driver_cpu_ns) / 1e9
+
+    def _database_use(self) -> DatabaseUse | None:
+        """Raises: DatabaseError: it has not gone through this phase in order."""
+        database = self._bench.database
+        if database is None or self._database_cpu_s is None:
+            return None
+        database.check()
+        span_s = (time.monotonic_ns() - self.glance.monotonic_ns) / 1e9
+        return DatabaseUse(cpu_s=database.cpu_s() - self._database_cpu_s, span_s=span_s)
 
 
 @dataclass
@@ -105,59 +133,61 @@ class Bench:
     def gauges(self) -> Gauges | None:
         return read_gauges(self.connection) if self.own_path is None else None
 
-    def observe(self, load: Load, duration_s: float, *, label: str, counts: bool = True) -> Observed:
-        """Run one phase, with readings around the part of it that its result is of. `counts`: is a figure of it? Else
-        it is one of the warm-up.
+    def observe(
+        self, load: Load, duration_s: float, *, label: str, counts: bool = True, lead_s: float = 0.0
+    ) -> Observed:
+        """Run one phase, with readings around the part of it that its result is of: `duration_s`, behind `lead_s` of
+        the same load. `counts`: is a figure of it? Else it is one of the warm-up.
 
         Warm-up and measured windows go through this same code, so that the server meets the same requests in both. One
         request of a kind that it has not met since its code was compiled (the first with a query, say) is enough for
         the JVM to throw the compiled code of the whole path away, and the window then measures the interpreter.
 
-        Threads are read one by one, which takes a quarter of a second for six thousand: before the clocks at the start,
-        and after them at the end.
+        Threads are read one by one, which takes a quarter of a second for six thousand: before the clocks at the start
+        where no load is on then, and after them at the end. The server itself is asked before the lead and when all is
+        over: where its threads are all taken, an answer takes as long as it takes. A server in a box has no lead, in
+        which it could end.
         """
-        pid, before = self.server.pid, _Before(self)
-        phase = self.session.run if counts else self.session.warm
-        result = phase(load, duration_s, label=label, edge=before)
-        after, host_after, quota_after = self._glance_after(), read_host(self.cpu_sets.all), self.quota()
-        own_cpu_s, driver_after_ns = time.process_time() - before.own_cpu_s, self.driver_cpu_ns()
-        threads_after = read_threads(pid)
-        remote = self.remote.stats() if self.remote else None
-        database = self._database_since(before)
+        lead_s = 0.0 if self.may_end else lead_s
+        span = _Span(self)
+        if counts:
+            result = self.session.run(load, duration_s, label=label, edge=span, lead_s=lead_s)
+        else:
+            result = self.session.warm(load, duration_s, label=label, edge=span)
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
         samples = self.sampler.since(t_s)
         self._work_off(result)
         gauges_after = self.gauges()
         sut = usage(
-            Reading(before.glance, before.threads),
-            Reading(after, threads_after),
-            gauges_before=before.gauges,
+            span.before,
+            span.after,
+            gauges_before=span.gauges,
             gauges_after=gauges_after,
             samples=samples,
             answers=result.answers,
             cpus=len(self.cpu_sets.sut),
-            astray_threads=len(astray(pid, self.cpu_sets.sut)),
+            astray_threads=len(astray(self.server.pid, self.cpu_sets.sut)),
             carriers=None if self.own_path is None else self.carriers,
         )
-        driver_cpu_s = result.driver_cpu_s
-        if before.driver_cpu_ns is not None and driver_after_ns is not None:
-            # With what it did before the load and after it, which its own account leaves out.
-            driver_cpu_s = (driver_after_ns - before.driver_cpu_ns) / 1e9
+        # The driver's own account leaves out what it did before the load and after it.
+        driver_cpu_s = result.driver_cpu_s if span.driver_cpu_s is None else span.driver_cpu_s
+        remote, database = span.remote, span.database
         used = [
             Used("sut", self.cpu_sets.sut, sut.cpu_s),
             Used("driver", self.cpu_sets.driver, driver_cpu_s),
-            Used("runner", tuple(sorted(os.sched_getaffinity(0))), own_cpu_s),
+            Used("runner", tuple(sorted(os.sched_getaffinity(0))), span.own_cpu_s),
         ]
         if remote:
             used.append(Used("remote", self.cpu_sets.remote, remote.cpu_s))
         if database:
             used.append(Used("remote", self.cpu_sets.remote, database.cpu_s))
-        host = pressure(before.host, host_after, used=used, irq_time_accounting=self.irq_time_accounting)
-        early_s = (before.glance.monotonic_ns - before.gauges_ns) / 1e9 if result.latency_from_s else None
-        served = served_between(before.gauges, gauges_after, result, left_over=self.left_over, early_s=early_s)
+        host = pressure(*span.host, used=used, irq_time_accounting=self.irq_time_accounting)
+        ahead_untold = bool(result.latency_from_s) and result.lead is None
+        early_s = (span.glance.monotonic_ns - span.gauges_ns) / 1e9 if ahead_untold else None
+        served = served_between(span.gauges, gauges_after, result, left_over=self.left_over, early_s=early_s)
         self.left_over = left_over_after(served, result, left_over=self.left_over)
-        readings = () if result.latency_from_s else rises(before.gauges, gauges_after)
-        readings += throttling(before.quota, quota_after)
+        readings = () if ahead_untold else rises(span.gauges, gauges_after)
+        readings += throttling(*span.quota)
         if database:
             readings += (WindowReading(metric=DATABASE_CPU_US, value=database.cpu_s * 1e6),)
         return Observed(
@@ -216,14 +246,6 @@ class Bench:
         """The answers that the server has had from the remote system in this phase; 0 where it calls none."""
         return self.remote.stats().answered if self.remote else 0
 
-    def _database_since(self, before: _Before) -> DatabaseUse | None:
-        """Raises: DatabaseError: it has not gone through this phase in order."""
-        if self.database is None or before.database_cpu_s is None:
-            return None
-        self.database.check()
-        span_s = (time.monotonic_ns() - before.glance.monotonic_ns) / 1e9
-        return DatabaseUse(cpu_s=self.database.cpu_s() - before.database_cpu_s, span_s=span_s)
-
     def driver_cpu_ns(self) -> int | None:
         """The CPU time of a driver that is one process; None where it is not, or has ended, in which case it reports it
         itself."""
@@ -232,7 +254,7 @@ class Bench:
         except SutGoneError:
             return None
 
-    def _glance_after(self) -> Glance:
+    def glance_after(self) -> Glance:
         """The server at the end of a phase; the last that was seen of it where it may have ended in between."""
         try:
             return glance(self.server.pid)
@@ -250,7 +272,7 @@ def backlog_s(result: LoadResult) -> float | None:
     None: nothing was given up. Infinite: nobody knows, since no request was answered. Open loops that overload a server
     go on at once: that is what they are for.
     """
-    given_up = result.lower_bounds or 0
+    given_up = (result.lower_bounds or 0) + (result.lead.errors.timeout if result.lead else 0)
     if given_up == 0 or not result.load.is_closed_loop:
         return None
     return given_up / result.throughput_rps if result.completed else math.inf

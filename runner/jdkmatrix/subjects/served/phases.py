@@ -60,7 +60,7 @@ class WarmServer:
         self._took_turns = True
         self.windows.bench.session.warm(load, turn.lead_s, label="lead")
         title = f"round {number}/{turn.of}" if turn.of else f"window {number}"
-        ask = Ask(load, turn.duration_s, f"round-{number}", f"{title}, {self.arm}")
+        ask = Ask(load, turn.duration_s, f"round-{number}", f"{title}, {self.arm}", may_lead=False)
         self.found.windows.append(self.windows.measure(ask, index=number))
 
 

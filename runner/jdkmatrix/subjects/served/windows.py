@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import rate_words
 from jdkmatrix.fork.fork_record import Listener
-from jdkmatrix.loads.base import Ask, NearestRate
+from jdkmatrix.loads.base import Ask, NearestRate, lead_s
 from jdkmatrix.method.gate import DEFAULT_CONTEXT, WindowContext
 from jdkmatrix.method.gates import Thresholds, window_reasons
 from jdkmatrix.method.shortfalls import window_shortfalls
@@ -41,7 +41,8 @@ class Windows:
         MatrixError: as Bench.observe.
         """
         clock_speed = read_clock_speed(self.bench.cpu_sets.sut[-1])
-        seen = self.bench.observe(ask.load, ask.duration_s, label=ask.label)
+        lead = lead_s(ask.load, self.means.service_s) if ask.may_lead else 0.0
+        seen = self.bench.observe(ask.load, ask.duration_s, label=ask.label, lead_s=lead)
         if seen.served:
             check_served(seen.served, self.executor)
         if seen.sut.carriers_cpu_share is not None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -18,7 +19,7 @@ from hdrh.log import HistogramLogReader
 
 from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
 from jdkmatrix.drivers import loadgen
-from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Phase, Target
+from jdkmatrix.drivers.base import Driver, DriverError, DriverSession, Edge, Phase, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from tests.drivers.loadgen.conftest import Moody, Open
 
@@ -84,6 +85,45 @@ def test_the_nearest_rate_is_one_that_it_schedules(open_session: Open) -> None:
 def test_bad_url(url: str, open_session: Open) -> None:
     with pytest.raises(DriverError, match="url = "):
         open_session(url)
+
+
+@dataclass
+class Heard(Edge):
+    """When it was told what."""
+
+    told: list[tuple[str, int]] = field(default_factory=list)
+
+    def ahead(self) -> None:
+        self.told.append(("ahead", time.monotonic_ns()))
+
+    def at(self, *, under_load: bool) -> None:
+        self.told.append(("at", time.monotonic_ns()))
+
+    def over(self) -> None:
+        self.told.append(("over", time.monotonic_ns()))
+
+
+@pytest.mark.parametrize("lead_s", [0.0, 1.2])
+def test_a_load_that_is_on_before_what_counts(lead_s: float, moody: Moody, open_session: Open) -> None:
+    server, heard = moody(delay_us=400_000), Heard()
+    session = open_session(server.url)
+    result = session.run(SaturateLoad(connections=8), 1.0, label="led", edge=heard, lead_s=lead_s)
+    seen = server.report().requests
+    assert [name for name, _ in heard.told] == ["ahead", "at", "over"]
+    ahead_ns, at_ns, over_ns = (ns for _, ns in heard.told)
+    first_ns = min(one.arrived_ns for one in seen)
+    answered = [one for one in seen if one.answered_ns]
+    before = sum(one.answered_ns < result.started_monotonic_ns for one in answered)
+    assert ahead_ns < first_ns and over_ns >= result.ended_monotonic_ns
+    assert result.sent == result.completed + (result.outstanding or 0) and result.latency_from_s == lead_s
+    if result.lead is None:
+        assert (lead_s, before) == (0.0, 0) and at_ns < first_ns
+        assert (result.sent, result.answers) == (len(seen), result.completed + (result.answered_late or 0))
+        return
+    assert at_ns >= result.started_monotonic_ns and first_ns < result.started_monotonic_ns - 1e9
+    assert result.lead.sent + result.sent == len(seen) and result.lead.sent == result.lead.completed > 0
+    assert result.lead.completed == pytest.approx(before, abs=8), "an answer takes its way"
+    assert result.answers == result.completed, "as many are on their way at the end as at the start"
 
 
 def test_runs_where_it_is_told(moody: Moody, open_session: Open) -> None:

@@ -6,6 +6,7 @@ import java.util.List;
  * What a session reads, one JSON object per line: {@code kind} is "rate", "ramp", "saturate" or "join".
  *
  * @param points of a ramp, pairs of seconds and requests per second
+ * @param leadS for how long "saturate" is on before the phase begins
  */
 record Command(
         String label,
@@ -13,6 +14,7 @@ record Command(
         Double rateRps,
         List<List<Double>> points,
         Double joinS,
+        Double leadS,
         Integer connections,
         Double durationS) {
     Phase toPhase() {
@@ -31,7 +33,7 @@ record Command(
             default -> throw new IllegalArgumentException(
                     "kind = \"%s\": \"rate\", \"ramp\", \"saturate\" or \"join\" is needed".formatted(kind));
         };
-        return Phase.of(label, load, durationS);
+        return Phase.of(label, load, leadS == null ? 0 : leadS, durationS);
     }
 
     private static Load.Ramp.Point toPoint(List<Double> pair) {

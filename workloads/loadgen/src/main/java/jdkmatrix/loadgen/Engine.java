@@ -21,12 +21,13 @@ import jdkmatrix.common.process.TimerSlack;
 /**
  * Runs phases against one target, one after another, over connections that are kept from phase to phase.
  *
- * <p>A phase: open what is missing of its connections (at most {@link Limits#prepareNs}); send for its duration; wait
- * for what is outstanding (at most {@link Limits#DRAIN_NS}), close the connections that are still busy.
+ * <p>A phase: open what is missing of its connections (at most {@link Limits#prepareNs}); send for its lead, which is
+ * counted by itself, and go on for its duration; wait for what is outstanding (at most {@link Limits#DRAIN_NS}), close
+ * the connections that are still busy.
  */
 final class Engine implements AutoCloseable {
     /** Between the decision to begin and the first slot: every event loop has its orders by then. */
-    private static final long LEAD_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long ORDERS_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long MARGIN_NS = TimeUnit.SECONDS.toNanos(10);
     /** Of the JVM (libraries, pipes, logs) and, three each, of the event loops. */
     private static final int OTHER_FILES = 128;
@@ -72,12 +73,16 @@ final class Engine implements AutoCloseable {
     PhaseResult run(Phase phase, Progress progress) throws RefusedException, InterruptedException {
         check(phase.load().connections());
         prepare(phase.load().connections());
-        long startNs = System.nanoTime() + LEAD_NS;
+        long startNs = System.nanoTime() + ORDERS_NS + phase.leadNs();
         long endNs = startNs + phase.durationNs();
-        long cpuBefore = os.getProcessCpuTime();
-        each(worker -> worker.begin(phase.load(), startNs, phase.durationNs()));
+        each(worker -> worker.begin(phase, startNs));
         progress.started(startNs);
+        Tally lead = new Tally();
+        if (phase.leadNs() > 0) {
+            lead.add(gather(startNs + MARGIN_NS));
+        }
 
+        long cpuBefore = os.getProcessCpuTime();
         Tally total = new Tally();
         double durationS = phase.durationNs() / 1e9;
         int intervals = Math.toIntExact(Math.ceilDiv(phase.durationNs(), Limits.INTERVAL_NS));
@@ -92,7 +97,7 @@ final class Engine implements AutoCloseable {
         total.add(drain);
         progress.drained(durationS, Math.max(durationS, (System.nanoTime() - startNs) / 1e9), drain);
         long due = phase.load() instanceof Load.Scheduled load ? load.schedule(phase.durationNs()).due() : 0;
-        return new PhaseResult(phase, startNs, endNs, due, total, cpuS);
+        return new PhaseResult(phase, startNs, endNs, due, lead, total, cpuS);
     }
 
     String url() {

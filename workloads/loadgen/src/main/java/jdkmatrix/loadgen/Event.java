@@ -17,7 +17,7 @@ sealed interface Event {
     /** Commands are awaited. */
     record Ready(String version, String netty, String javaVersion, String transport) implements Event {}
 
-    /** The schedule starts at this System.nanoTime, in a few milliseconds. */
+    /** What is counted starts at this System.nanoTime: in a few milliseconds, or when the lead is over. */
     record Started(String label, long monotonicNs) implements Event {}
 
     /** One second; {@code due} are slots of the schedule, {@code sent} may be of earlier ones. */
@@ -42,6 +42,7 @@ sealed interface Event {
             long startedMonotonicNs,
             long endedMonotonicNs,
             double durationS,
+            Lead lead,
             Long due,
             long sent,
             Long unsent,
@@ -63,6 +64,14 @@ sealed interface Event {
 
     /** The command or the phase came to nothing: "bad-command" and "refused" leave the session usable. */
     record Failed(String code, String message) implements Event {}
+
+    /** Of the load before what is counted: the requests that were over when it began. */
+    record Lead(
+            double durationS, long sent, long completed, @JsonProperty("non_2xx") long non2xx, Errors errors) {
+        static Lead of(long ns, Tally tally) {
+            return new Lead(ns / 1e9, tally.sent, tally.completed, tally.non2xx, Errors.of(tally));
+        }
+    }
 
     record Errors(long connect, long read, long write, long timeout) {
         static Errors of(Tally tally) {

@@ -36,7 +36,7 @@ final class IntervalLog implements Progress, AutoCloseable {
     public void started(long startNs) {
         log.outputComment("[" + comment + "]");
         log.outputLogFormatVersion();
-        log.outputStartTime(Instant.now().toEpochMilli());
+        log.outputStartTime(Instant.now().toEpochMilli() + (startNs - System.nanoTime()) / 1_000_000);
         log.outputLegend();
     }
 

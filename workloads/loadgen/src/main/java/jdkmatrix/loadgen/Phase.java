@@ -6,13 +6,17 @@ import java.util.regex.Pattern;
  * One stretch of load.
  *
  * @param label names the phase's files
- * @param durationNs how long requests are sent, in nanoseconds
+ * @param leadNs for how long the load is on before the phase begins, in nanoseconds
+ * @param durationNs how long requests are sent after that, in nanoseconds
  */
-record Phase(String label, Load load, long durationNs) {
+record Phase(String label, Load load, long leadNs, long durationNs) {
     static final double MAX_DURATION_S = 86_400;
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
 
     Phase {
+        if (leadNs > 0 && !(load instanceof Load.Saturate)) {
+            throw new IllegalArgumentException("lead_s is for kind \"saturate\" alone");
+        }
         if (label == null || !LABEL.matcher(label).matches()) {
             throw new IllegalArgumentException(
                     "label = \"%s\": 1 to 100 letters, digits, '.', '_' or '-' are needed".formatted(label));
@@ -24,11 +28,19 @@ record Phase(String label, Load load, long durationNs) {
     }
 
     static Phase of(String label, Load load, double durationS) {
+        return of(label, load, 0, durationS);
+    }
+
+    static Phase of(String label, Load load, double leadS, double durationS) {
+        if (!(leadS >= 0 && leadS <= MAX_DURATION_S)) {
+            throw new IllegalArgumentException(
+                    "lead_s = %s: 0 to %.0f is allowed".formatted(leadS, MAX_DURATION_S));
+        }
         if (!(durationS > 0 && durationS <= MAX_DURATION_S)) {
             throw new IllegalArgumentException(
                     "duration_s = %s: above 0 and at most %.0f is allowed".formatted(durationS, MAX_DURATION_S));
         }
-        return new Phase(label, load, Math.max(1, toNs(durationS)));
+        return new Phase(label, load, toNs(leadS), Math.max(1, toNs(durationS)));
     }
 
     static long toNs(double seconds) {

@@ -4,10 +4,11 @@ package jdkmatrix.loadgen;
  * What one phase did.
  *
  * @param due slots of the schedule within the duration; 0 in a closed loop
- * @param total of all event loops, drain included
- * @param cpuS CPU time of the whole process while requests were sent
+ * @param lead of all event loops, of the requests that were over when it was; empty where there was none
+ * @param total of all event loops after the lead, drain included
+ * @param cpuS CPU time of the whole process while requests were sent, after the lead
  */
-record PhaseResult(Phase phase, long startNs, long endNs, long due, Tally total, double cpuS) {
+record PhaseResult(Phase phase, long startNs, long endNs, long due, Tally lead, Tally total, double cpuS) {
     boolean scheduled() {
         return phase.scheduled();
     }

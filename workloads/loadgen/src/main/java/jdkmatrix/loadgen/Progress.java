@@ -2,7 +2,7 @@ package jdkmatrix.loadgen;
 
 /** Hears of a phase while it runs; called by the thread that runs it. */
 interface Progress {
-    /** @param startNs the start of the schedule, as System.nanoTime */
+    /** @param startNs when what is counted begins, as System.nanoTime: in a few milliseconds, or after the lead */
     void started(long startNs);
 
     /**

@@ -7,8 +7,9 @@ import org.HdrHistogram.Histogram;
 /**
  * What was counted over some time: written by one thread, then handed over. Histograms are in nanoseconds.
  *
- * <p>Per request sent, exactly one of {@code completed}, a READ, WRITE or TIMEOUT failure, or "outstanding when the
- * phase ended" holds, so {@code sent = completed + failures + outstanding}.
+ * <p>Per request sent (one without an answer at the end of the lead is as if sent then), exactly one of {@code
+ * completed}, a READ, WRITE or TIMEOUT failure, or "outstanding when the phase ended" holds, so {@code sent = completed +
+ * failures + outstanding}.
  */
 final class Tally {
     /** From the intended send time; empty in a closed loop. */

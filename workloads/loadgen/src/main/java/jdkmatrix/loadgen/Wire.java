@@ -56,13 +56,15 @@ final class Wire {
     }
 
     static Event.Finished finished(PhaseResult result, String hlog) {
+        Phase phase = result.phase();
         Tally total = result.total();
         boolean scheduled = result.scheduled();
         return new Event.Finished(
-                result.phase().label(),
+                phase.label(),
                 result.startNs(),
                 result.endNs(),
                 result.durationS(),
+                phase.leadNs() > 0 ? Event.Lead.of(phase.leadNs(), result.lead()) : null,
                 scheduled ? result.due() : null,
                 total.sent,
                 scheduled ? result.unsent() : null,

@@ -24,7 +24,7 @@ final class Worker {
         /** Every connection was tried once, or the time for that is over. */
         record Prepared(int open, String error) implements Report {}
 
-        /** One for each interval, in order, then one for the drain. */
+        /** One for the lead if there is one, one for each interval, in order, then one for the drain. */
         record Counted(Tally tally) implements Report {}
 
         /** No further request can be made: this phase has no figures. */
@@ -54,6 +54,7 @@ final class Worker {
     private int outstanding;
 
     private Pacer pacer;
+    /** The start of what is counted; where there is a lead, it was sent before. */
     private long startNs;
     private long endNs;
     /** The end of the interval that is counted. */
@@ -97,16 +98,17 @@ final class Worker {
         }
     }
 
-    void begin(Load load, long startNs, long durationNs) {
+    void begin(Phase phase, long startNs) {
         this.startNs = startNs;
-        this.endNs = startNs + durationNs;
-        pacer = switch (load) {
+        this.endNs = startNs + phase.durationNs();
+        long sendNs = startNs - phase.leadNs();
+        pacer = switch (phase.load()) {
             case Load.Scheduled scheduled -> new OpenLoop(
-                    scheduled.schedule(durationNs), pool.connections(), this, startNs, endNs, limits.bundleNs());
-            case Load.Joining joining -> new ClosedLoop(joining, pool.connections(), this, startNs, endNs);
+                    scheduled.schedule(phase.durationNs()), pool.connections(), this, sendNs, endNs, limits.bundleNs());
+            case Load.Joining joining -> new ClosedLoop(joining, pool.connections(), this, sendNs, endNs);
         };
         mode = Mode.RUNNING;
-        overNs = Math.min(startNs + Limits.INTERVAL_NS, endNs);
+        overNs = phase.leadNs() > 0 ? startNs : Math.min(startNs + Limits.INTERVAL_NS, endNs);
         pool.begin();
         pump(System.nanoTime());
         armTimeouts(phaseNumber);
@@ -163,7 +165,13 @@ final class Worker {
     /** Hands over the intervals that are over, except the last: what follows counts for the next, however late. */
     private void countTo(long nowNs) {
         while (overNs <= nowNs && overNs < endNs) {
+            if (overNs == startNs) {
+                tally.sent -= outstanding;
+            }
             report();
+            if (overNs == startNs) {
+                tally.sent = outstanding;
+            }
             overNs = Math.min(overNs + Limits.INTERVAL_NS, endNs);
         }
     }

@@ -70,6 +70,21 @@ class CommandTest {
     }
 
     @Test
+    void leads() {
+        String saturate = "{\"label\": \"w\", \"kind\": \"saturate\", \"connections\": 4, \"lead_s\": %s, \"duration_s\": 2}";
+        assertEquals(1_500_000_000L, Wire.parse(saturate.formatted("1.5")).toPhase().leadNs());
+        assertEquals(0, Wire.parse(saturate.formatted("null")).toPhase().leadNs());
+        for (String bad : List.of("-1", "86401")) {
+            Command command = Wire.parse(saturate.formatted(bad));
+            assertThrows(IllegalArgumentException.class, command::toPhase);
+        }
+        Command rate = Wire.parse(saturate.formatted("1").replace("\"saturate\"", "\"rate\", \"rate_rps\": 5"));
+        assertEquals(
+                "lead_s is for kind \"saturate\" alone",
+                assertThrows(IllegalArgumentException.class, rate::toPhase).getMessage());
+    }
+
+    @Test
     void keysOfOtherKinds() {
         Command command = Wire.parse(RAMP.replace("ramp", "saturate").formatted("[[0,1],[1,1]]", "1"));
         assertEquals(
