@@ -44,6 +44,8 @@ def compare(
     Raises:
         MatrixError: not two sides, a side that is not there, or nothing that both have.
     """
+    if not math.isfinite(threshold):
+        raise MatrixError(f"--threshold: a share from 0 to 1 is needed, found {threshold}")
     loaded = [load_run(run) for run in runs]
     names = " or ".join(str(run.directory) for run in loaded)
     with readable(names):
@@ -69,7 +71,7 @@ def compare(
         return EXIT_WITH_REGRESSIONS
     if damaged:
         return EXIT_WITH_FAILURES
-    return EXIT_CANNOT_TELL if found.open else 0
+    return EXIT_CANNOT_TELL if found.open or found.lost else 0
 
 
 def _chosen(sides: Sequence[ComparedSide], values: Mapping[str, Sequence[str]]) -> tuple[ComparedSide, ComparedSide]:
@@ -81,7 +83,7 @@ def _chosen(sides: Sequence[ComparedSide], values: Mapping[str, Sequence[str]]) 
         raise MatrixError(f"both are run {sides[0].run.run_id}: two copies of one run have nothing to compare")
     if not values:
         if len(sides) == 1:
-            raise MatrixError("one run alone: name a second one, or two JDKs or executors of it")
+            raise MatrixError("only one run is given: add a second one, or two JDKs or executors of this one")
         return sides[0], sides[1]
     ((axis, chosen),) = values.items()
     if len(chosen) != 2:
@@ -91,6 +93,8 @@ def _chosen(sides: Sequence[ComparedSide], values: Mapping[str, Sequence[str]]) 
         if value not in there:
             raise MatrixError(f"--{axis}: {side.run.run_id} has no {value}; it has {', '.join(there) or 'no server'}")
     before, after = chosen
+    if before == after and len(sides) == 1:
+        raise MatrixError(f"--{axis} {before} is given twice: one run’s figures would be compared with themselves")
     return replace(sides[0], axis=axis, value=before), replace(sides[-1], axis=axis, value=after)
 
 
@@ -148,6 +152,7 @@ def _as_json(found: Compared) -> dict[str, Any]:
         "also_changed": found.else_changed,
         "not_compared": found.why_not,
         "left_out": found.left_out,
+        "lost": found.lost,
         "regressions": len(found.regressions),
         "not_excluded": len(found.open),
         "changes": [

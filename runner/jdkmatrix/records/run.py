@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -28,7 +29,7 @@ class CpuFacts(Record):
 
 
 class HostFacts(Record):
-    hostname_hash: str  # tells hosts apart without naming them
+    hostname_hash: str
     system: str  # "x86_64-linux"
     kernel: str
     os: str
@@ -46,6 +47,11 @@ class HostFacts(Record):
     transparent_huge_pages: str | None = None  # "always", "madvise", "never"
     kernel_command_line: str | None = None  # values that may be secret are masked
     kernel_command_line_sha256: str | None = None  # of the text above
+
+    @property
+    def id(self) -> str:
+        """Tells hosts apart without naming them: those of one name, too, where their CPUs are of different models."""
+        return hashlib.sha256(f"{self.hostname_hash} {self.cpu.model}".encode()).hexdigest()[:12]
 
 
 class KnownBug(Record):

@@ -7,11 +7,14 @@ whose arms the gates refused more often, and how many forks did what their load 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.figures.metrics import Metric, metrics_of
+from jdkmatrix.domain.executors import is_aa_arm
+from jdkmatrix.domain.quantities import digits
+from jdkmatrix.figures.metrics import P99, Metric, metrics_of, over_forks
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
@@ -88,7 +91,8 @@ class SideChange:
 @dataclass(frozen=True)
 class Compared:
     """`else_changed`: what besides is not the same on both sides; `why_not`: why figures themselves are not compared;
-    `left_out`: cells that only one side has, or has usable forks of. `names`: what columns call the two sides."""
+    `left_out`: cells that only one side has, or has usable forks of; `lost`: what was to be measured after, too, and
+    has no figure any more. `names`: what columns call the two sides."""
 
     before: str
     after: str
@@ -98,6 +102,7 @@ class Compared:
     else_changed: tuple[str, ...]
     why_not: str | None
     left_out: tuple[str, ...]
+    lost: tuple[str, ...]
     changes: tuple[SideChange, ...]
 
     @property
@@ -135,12 +140,14 @@ def _on_side(name: str) -> str:
 
 
 def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float) -> Compared:
-    """Every figure by which executors are compared, where both sides have it, and what forks did; one family of
-    p-values. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
-    hosts = (before.run.latest_session.host.hostname_hash, after.run.latest_session.host.hostname_hash)
-    family: Family[_Named] = Family(threshold)
+    """Every figure by which executors are compared, where both sides have it, and what forks did. One family of
+    p-values for what may be a regression; others for A/A arms, and for figures over another executor beside which the
+    figure itself is compared. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
+    one_host = before.run.latest_session.host.id == after.run.latest_session.host.id
+    families: dict[tuple[bool, bool], Family[_Named]] = defaultdict(lambda: Family(threshold))
     told: dict[_Named, tuple[Metric, str]] = {}
     left_out: list[str] = []
+    lost: list[str] = []
     refused, inside = _refused(before, after), {**page_refusals(before.cells), **page_refusals(after.cells)}
     inputs = dict.fromkeys(_run_differences(before, after))
     names = _names(before, after)
@@ -149,6 +156,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         cell, base = after.cells.get(key), before.cells.get(before.in_place_of(key))
         if base is None or cell is None:
             left_out.append(f"{key.cell_id}: not measured {then if base is None else now}")
+            lost += left_out[-1:] if base and base.usable else []
             continue
         if cell.driver and base.driver and cell.driver != base.driver:
             left_out.append(f"{key.cell_id}: driven by {base.driver} {then}, by {cell.driver} {now}")
@@ -157,18 +165,25 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         if not (cell.usable and base.usable):
             sides = [side for side, one in ((then, base), (now, cell)) if not one.usable]
             left_out.append(f"{key.cell_id}: no usable fork {' and '.join(sides)}")
-        figures = _figures(cell, base, before, after, inside, absolute=hosts[0] == hosts[1])
-        for metric, over, ratio, losses, within, values in figures:
+            lost += left_out[-1:] if base.usable else []
+        else:
+            lost += _lost_figures(cell, base, now)
+        again = is_aa_arm(key.executor)
+        for metric, over, ratio, losses, within, values in _figures(
+            cell, base, before, after, inside, absolute=one_host
+        ):
             if ratio is not None:
                 name = key, metric.id, over
+                family = families[again, over is not None and one_host]
                 family.ratios[name] = ratio, losses, within if over else refused.get(key)
                 told[name] = metric, values
         attained = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
-        family.outcomes[key, _OUTCOME, None] = cell.question, attained, refused.get(key)
+        families[again, False].outcomes[key, _OUTCOME, None] = cell.question, attained, refused.get(key)
         inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
     places = {key: place for place, key in enumerate(after.cells.keys)}
     there = {before.in_place_of(key) for key in after.compared()}
     left_out += [f"{key.cell_id}: only {then}" for key in before.compared() if key not in there]
+    changes = [change for family in families.values() for change in _changes(family, told, threshold, names)]
     return Compared(
         before=before.name,
         after=after.name,
@@ -176,10 +191,18 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         title=_title(before, after),
         threshold=threshold,
         else_changed=tuple(inputs),
-        why_not=None if hosts[0] == hosts[1] else "they were measured on two hosts",
+        why_not=None if one_host else "they were measured on two hosts",
         left_out=tuple(left_out),
-        changes=tuple(sorted(_changes(family, told, threshold, names), key=lambda change: places[change.key])),
+        lost=tuple(lost),
+        changes=tuple(sorted(changes, key=lambda change: places[change.key])),
     )
+
+
+def _lost_figures(cell: CellStats, base: CellStats, now: str) -> Iterator[str]:
+    """Of usable forks on both sides."""
+    for metric in metrics_of(cell.load):
+        if base.by_block(metric) and not cell.by_block(metric):
+            yield f"{cell.key.cell_id}, {metric.title}: no fork has a figure to compare {now}"
 
 
 def _refused(before: ComparedSide, after: ComparedSide) -> Mapping[CellKey, ArmRefusals]:
@@ -199,7 +222,7 @@ def _figures(
     same_run = before.cells is after.cells
     sequential = before.run.stopping is not None or after.run.stopping is not None
     for metric in metrics_of(cell.load):
-        old, new = (of_metric(metric, one, why="").text for one in (base, cell))
+        old, new = (_shown(metric, one) for one in (base, cell))
         values = f"{old} → {new} {metric.unit.replace('requests', 'req')}"
         if same_run:
             if paired := after.cells.over(metric, cell.key, base.key):
@@ -219,6 +242,12 @@ def _figures(
             yield metric, over, ratio, losses, within, values
 
 
+def _shown(metric: Metric, cell: CellStats) -> str:
+    """What the ratio is of: of p99 the forks' own, and not that of all requests together."""
+    over = over_forks(metric, cell.figures(metric).values()) if metric is P99 else None
+    return digits(over.value, metric.significant) if over else of_metric(metric, cell, why="").text
+
+
 def _changes(
     family: Family[_Named], told: Mapping[_Named, tuple[Metric, str]], threshold: float, names: tuple[str, str]
 ) -> Iterator[SideChange]:
@@ -228,7 +257,7 @@ def _changes(
         metric, values = told[key, figure, over]
         found = finding(one, metric)
         worse = found is PairFinding.WORSE and abs(one.ratio.value - 1) > threshold
-        counts = over is None or (key, figure, None) not in ratios
+        counts = over is None or (key, figure, None) not in told
         yield SideChange(
             key=key,
             figure=figure,
@@ -259,7 +288,7 @@ def _changes(
             p_adjusted=judged.p_adjusted,
             word=found.value,
             regression=found is PairFinding.WORSE,
-            open=not (judged.contrast.is_better or judged.differs),
+            open=not (judged.contrast.is_better or judged.differs) and old.yes > 0,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from jdkmatrix.domain.quantities import per_cent, plural
@@ -46,17 +46,24 @@ def outcome(found: Compared) -> str:
     limit, number = per_cent(found.threshold), len(found.regressions)
     if number:
         return f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
-    if found.open:
-        named = [
+    if found.open or found.lost:
+        open_ = [
             f"{change.key.cell_id}, {change.what} ({change.shown}, {change.interval or change.word})"
             for change in found.open
         ]
-        more = f"; and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
-        return (
-            f"cannot tell: nothing is significantly worse by more than {limit}, but in {len(named)} of "
-            f"{plural(len(found.changes), 'figure')} that is not excluded: {'; '.join(named[:_NAMED])}{more}"
-        )
+        said = [f"nothing is significantly worse by more than {limit}"]
+        if open_:
+            of = plural(len(found.changes), "figure")
+            said.append(f"in {len(open_)} of {of} that is not excluded: {_named(open_)}")
+        if found.lost:
+            said.append(f"what was measured before has no figure to compare: {_named(found.lost)}")
+        return f"cannot tell: {', but '.join(said)}"
     return f"no regression: for every figure, a change for the worse by more than {limit} is excluded"
+
+
+def _named(texts: Sequence[str]) -> str:
+    more = f"; and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+    return f"{'; '.join(texts[:_NAMED])}{more}"
 
 
 def remarks(found: Compared) -> tuple[str, ...]:

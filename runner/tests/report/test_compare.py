@@ -19,7 +19,7 @@ from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
-from jdkmatrix.report.compare_page import headings
+from jdkmatrix.report.compare_page import headings, outcome
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
@@ -199,6 +199,57 @@ def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded:
     }
 
 
+def spoilt(loaded: LoadedRun, executor: str) -> LoadedRun:
+    """Every fork of one executor, by what else the host did."""
+    gone = failing(loaded, executor, 5)
+    foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
+
+    def invalid(cell: CellRecord) -> CellRecord:
+        forks = tuple(
+            fork.model_copy(update={"status": Status.INVALID, "reasons": foreign}) if not fork.usable else fork
+            for fork in cell.forks
+        )
+        return cell.model_copy(update={"forks": forks})
+
+    return replace(gone, cells=tuple(map(invalid, gone.cells)))
+
+
+def test_what_has_no_figure_any_more_is_no_all_clear(
+    tmp_path: Path, loaded: LoadedRun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = compare_sides(side(loaded), side(spoilt(loaded, "virtual")), threshold=0.05)
+    lost = [cell.key.cell_id for cell in loaded.cells if cell.key.executor == "virtual"]
+    assert not found.regressions and found.lost == tuple(f"{one}: no usable fork after" for one in lost)
+    assert outcome(found).startswith("cannot tell: ") and lost[0] in outcome(found)
+    folders = [
+        str(stored(tmp_path / f"side-{number}", one).directory)
+        for number, one in enumerate((loaded, spoilt(loaded, "virtual")))
+    ]
+    assert compare(folders, {}, 0.99, as_json=True, as_markdown=False) == EXIT_CANNOT_TELL
+    assert json.loads(capsys.readouterr().out)["lost"] == list(found.lost)
+    assert not compare_sides(side(spoilt(loaded, "virtual")), side(loaded), threshold=0.05).lost, "it came to be"
+
+
+def test_what_neither_side_did_cannot_get_worse(loaded: LoadedRun) -> None:
+    before, after = failing(loaded, "virtual", 5), failing(loaded, "virtual", 5)
+    after = replace(after, run=after.run.model_copy(update={"run_id": "after"}))
+    found = compare_sides(side(before), side(after), threshold=0.99)
+    assert not found.lost and not [one for one in found.open if one.key.executor == "virtual"]
+
+
+def test_a_check_of_this_tool_takes_nothing_from_what_it_looks_for(tmp_path: Path) -> None:
+    """A/A arms, and figures over the pool beside the figures themselves, are families of their own."""
+    with_check = synthetic_run(tmp_path / "checked", replace(SHAPE, executors=("liberty", "liberty-aa", "virtual")))
+    without = replace(with_check, cells=tuple(cell for cell in with_check.cells if cell.key.executor != "liberty-aa"))
+
+    def p_values(run: LoadedRun) -> dict[tuple[str, str, str | None], float | None]:
+        found = compare_sides(side(run), side(slower(run, 0.97, "virtual")), threshold=0.05)
+        return {(one.key.cell_id, one.figure, one.over): one.p_adjusted for one in found.changes}
+
+    checked, alone = p_values(with_check), p_values(without)
+    assert {name: checked[name] for name in alone} == alone and len(checked) > len(alone)
+
+
 def refused(loaded: LoadedRun, executor: str) -> LoadedRun:
     """Half of the windows of one executor."""
     foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
@@ -288,15 +339,18 @@ def test_a_wide_interval_is_no_proof_that_nothing_got_worse(capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({}, "name a second one"),
+        ({}, "add a second one"),
         ({"jdk": ["temurin-25"]}, "give it twice"),
         ({"jdk": ["temurin-25", "temurin-99"]}, "has no temurin-99; it has temurin-21.0.8, temurin-25"),
         ({"jdk": ["a", "b"], "executor": ["a", "b"]}, "only one axis"),
+        ({"jdk": ["temurin-25", "temurin-25"]}, "compared with themselves"),
     ],
 )
 def test_bad_input_is_one_message(folders: tuple[str, str], values: dict[str, list[str]], words: str) -> None:
     with pytest.raises(MatrixError, match=words):
         compare(folders[:1], values, 0.05, as_json=False, as_markdown=False)
+    with pytest.raises(MatrixError, match="--threshold: a share from 0 to 1 is needed, found nan"):
+        compare(folders, {}, math.nan, as_json=False, as_markdown=False)
     with pytest.raises(MatrixError, match="neither the folder of a run nor the id of one"):
         compare(["nowhere"], {}, 0.05, as_json=False, as_markdown=False)
 

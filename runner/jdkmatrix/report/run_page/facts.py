@@ -115,7 +115,7 @@ def host_facts(host: HostFacts) -> tuple[Fact, ...]:
         ),
         *([Fact("Kernel command line", host.kernel_command_line)] if host.kernel_command_line else []),
         Fact("Limits", ", ".join(f"{name} {value}" for name, value in sorted(host.limits.items())) or "not recorded"),
-        Fact("Host", f"{host.system}, {host.hostname_hash}", "a hash tells hosts apart without naming them"),
+        Fact("Host", f"{host.system}, {host.id}", "a hash tells hosts apart without naming them"),
     )
 
 
@@ -252,7 +252,7 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
         "without a readable record": missing,
     }
     lost = ", ".join(f"{number} {what}" for what, number in losses.items() if number)
-    again = sum(len(cell.attempts) for cell in cells)
+    again = sum(fork.attempt > 1 for cell in cells for fork in cell.forks)
     text = f"{forks - len(unusable)} of {plural(forks + missing, 'fork')} usable"
     return ForkCount(f"{text}{f': {lost}' if lost else ''}{f'; {again} measured again' if again else ''}", lost != "")
 

@@ -139,6 +139,11 @@ def _why_not(claim: ClaimRecord) -> str | None:
 _NAMED_MAX = 5  # runs of a verdict; a host may have hundreds
 
 
+def _cells_seen(run: RunDigest) -> Iterator[CellKey]:
+    """With a server and without, by what claims found in them."""
+    yield from (cell.key for claim in run.claims for check in claim.checks for cell in check.cells)
+
+
 def _said(one: HostVerdict, names: Mapping[str, str], root: str) -> Markup:
     """The verdict of a host, and its runs, the newest by name."""
     parts = [verdict_badge(one.judged.verdict), f" {names[one.runs[0].host_id]}: "]
@@ -151,11 +156,11 @@ def _said(one: HostVerdict, names: Mapping[str, str], root: str) -> Markup:
 
 def _host_blocks(one: HostVerdict, names: Mapping[str, str], root: str) -> Iterator[PageBlock]:
     """Links lead to the cells of the newest run that has each."""
-    pages = {cell.page: f"{root}{run.folder}{cell.page}" for run in reversed(one.runs) for cell in run.cells}
-    newest, host = f"{root}{one.runs[0].folder}", names[one.runs[0].host_id]
+    folders = {key: run.folder for run in reversed(one.runs) for key in _cells_seen(run)}
+    host = names[one.runs[0].host_id]
 
     def page(key: CellKey) -> str:
-        return pages.get(cell_page(key), f"{newest}{cell_page(key)}")
+        return f"{root}{folders.get(key, one.runs[0].folder)}{cell_page(key)}"
 
     yield Prose(_said(one, names, root), css="")
     for check in one.judged.checks:

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.quantities import MISSING, digits, plural, work_words
-from jdkmatrix.figures.metrics import METRICS
+from jdkmatrix.figures.metrics import BY_ID, METRICS
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
 from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side, over_runs
 from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest
@@ -60,7 +60,7 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
     ]
     estimates = [(one, estimate) for one in same if (estimate := one[1].advice[0].estimate(one[1].blocks))]
     if len(estimates) < 2:
-        return Answering(newest, condition)
+        return Answering(*(estimates[0][0] if estimates else found[0]))
     (run, best), _ = min(estimates, key=lambda told: (told[1].high or 0.0) / (told[1].low or 1.0))
     told = over_runs(best.advice, [(one.advice, one.blocks) for (_, one), _ in estimates], best.asked)
     together = f"{told[0].value} ({told[0].under})"
@@ -69,8 +69,10 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
         ratio = Ratio(whole.value, whole.low, whole.high, whole.blocks)
         together = f"{ratio_value(ratio)} ({ratio_interval(ratio)})"
     alone = ", ".join(digits(estimate.value, 3) for _, estimate in estimates)
-    words = f"{len(estimates)} runs, newest first: {lead.title.lower()} {alone}; together {together}"
-    return Answering(run, replace(best, advice=told), words)
+    name = BY_ID[lead.figure].name
+    words = f"{len(estimates)} runs, newest first: {name} {alone}; together {together}"
+    cause = best.cause if told[0].side is best.advice[0].side else None
+    return Answering(run, replace(best, advice=told, cause=cause), words)
 
 
 def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:

@@ -166,7 +166,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         repeats_published=run.scenario is not None,
         title=run_title(judged),
         host=host_words(host),
-        host_id=host.hostname_hash,
+        host_id=host.id,
         kernel=host.kernel.split(maxsplit=1)[0] if host.kernel.strip() else "not known",
         jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
         servers=tuple((server.id, f"{server.name} {server.version}") for server in run.servers),

@@ -272,8 +272,8 @@ def _all_answers(answers: Sequence[Answering], figures: Mapping[str, str]) -> Se
         "all",
         "All answers",
         (Disclosure(plural(len(answers), "condition"), (table,)),),
-        "The newest result per host and condition. A ratio is virtual threads over the server’s pool, with its 95 % "
-        "interval.",
+        "Per host and condition, one run of the newest build: the one that knows the ratio best. A ratio is virtual "
+        "threads over the server’s pool, with its 95 % interval; what several runs decide is of all of them.",
     )
 
 

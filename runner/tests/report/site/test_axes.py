@@ -46,7 +46,7 @@ def test_a_ratio_says_over_what_it_is_and_the_reference_has_none(tmp_path: Path)
     row = entries(page)[0]
     assert list(row) == ["liberty", "virtual", "platform"]
     assert plain(row["liberty"]) == "measured what others are compared with"
-    assert re.match(r"0\.[0-9]+ Throughput over liberty, ", plain(row["virtual"]))
+    assert re.match(r"0\.[0-9]+ Throughput over liberty: ", plain(row["virtual"]))
     assert plain(row["platform"])[0].isdigit() and str(page.summary).startswith("JDK: 25.")
 
 
@@ -62,7 +62,7 @@ def test_a_host_keeps_its_own_row_and_an_older_cell_gives_way(tmp_path: Path) ->
     shown = "".join(one for row in entries(page) for one in row.values())
     assert sorted(re.findall(r"/runs/(\w+)/", shown)) == ["elsewhere", "new"]
     assert runs_of(page) == ["new", "old", "elsewhere"]
-    assert [len(runs_of(page)) for page in of_kind(pages, "host")] == [2, 1]
+    assert sorted(len(runs_of(page)) for page in of_kind(pages, "host")) == [1, 2]
 
 
 def runs_of(page: WebPage) -> list[str]:
