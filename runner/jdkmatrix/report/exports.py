@@ -24,10 +24,11 @@ from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.verdicts import Judged
 
 # `value`: the geometric mean over forks, with its 95 % interval; of readings of experiments the median, which has none.
-# `bound`: "≥" or "<" where forks give a bound only. `ratio`: over the same cell on `versus`, paired in blocks.
-# `p_adjusted`: over all that the page compares.
+# `forks_compared`: how many of these forks did what their load asks for, so that their figure may stand in a ratio.
+# `bound`: "≥" or "<" where forks give a bound only; where these point both ways, there is neither it nor a `value`.
+# `ratio`: over the same cell on `versus`, paired in blocks. `p_adjusted`: over all that the page compares.
 COLUMNS = (
-    *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "forks"),
+    *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "forks", "forks_compared"),
     *("value", "interval_low", "interval_high", "least", "most", "bound"),
     *("versus", "ratio", "ratio_low", "ratio_high", "blocks", "p_adjusted", "verdict"),
 )
@@ -49,7 +50,9 @@ def results(judged: JudgedRun) -> Iterator[Row]:
             over = over_forks(metric, cell.figures(metric).values())
             if over is None:
                 continue
-            row = {**_whose(judged, cell, metric), "forks": over.forks, "value": over.value}
+            row = {**_whose(judged, cell, metric), "forks": over.forks, "forks_compared": len(cell.by_block(metric))}
+            if over.bound is not None:
+                row["value"] = over.value
             if not over.bounded:
                 row |= {"interval_low": over.low, "interval_high": over.high}
             bound = over.bound.value if over.bounded and over.bound else ""
@@ -70,7 +73,8 @@ def blocks(judged: JudgedRun) -> Iterator[Row]:
                 continue
             whose = {**_whose(judged, cell, metric), "versus": compared.base.key.executor}
             for block, (above, below) in compared.pairs.items():
-                yield {**whose, "block": block, "value": above, "versus_value": below, "ratio": above / below}
+                values = {"value": above * metric.scale, "versus_value": below * metric.scale}
+                yield {**whose, "block": block, **values, "ratio": above / below}
 
 
 def _whose(judged: JudgedRun, cell: CellStats, metric: Metric) -> Row:
@@ -237,11 +241,12 @@ _BADGE_COLOURS = {Side.VIRTUAL: "orange", Side.POOL: "blue", Side.OPEN: "lightgr
 
 def compared_by(cells: Iterable[CellStats]) -> Iterator[tuple[CellStats, Metric, OverForks]]:
     """What each cell came to in each figure by which executors are compared, without those of which some forks give a
-    bound only; without an interval where that has no finite end."""
+    bound only, or did not do what their load asks for; without an interval where that has no finite end."""
     for cell in cells:
         for metric in metrics_of(cell.load):
-            over = over_forks(metric, cell.figures(metric).values())
-            if over is not None and not over.bounded:
+            figures = cell.figures(metric)
+            over = over_forks(metric, figures.values())
+            if over is not None and not over.bounded and len(cell.by_block(metric)) == len(figures):
                 ends = over.high is not None and math.isfinite(over.high)
                 yield cell, metric, over if ends else replace(over, low=None, high=None)
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.reporting import export
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
+from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.cells.advice import advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
@@ -38,6 +39,7 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.hostile_runs import hostile_run
 from tests.support.mixed_runs import mixed
+from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import site_of, stored
 
@@ -102,6 +104,17 @@ def test_every_ratio_can_be_worked_out_from_its_blocks(tmp_path: Path) -> None:
     for name, ratios in by_ratio.items():
         assert len(ratios) == int(told[name]["blocks"])
         assert geometric_mean(ratios) == pytest.approx(float(told[name]["ratio"]))
+
+
+def test_blocks_are_in_the_units_of_the_figures(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, Shape(blocks=3, loads=("rate-2000",)))
+    told: dict[tuple[str, str], list[float]] = {}
+    for row in blocks(JudgedRun(loaded)):
+        told.setdefault((row["cell_id"], row["figure"]), []).append(row["value"])
+    assert {figure for _, figure in told} == {"cpu", "p99"}
+    for row in table(loaded):
+        if values := told.get((row["cell_id"], row["figure"])):
+            assert geometric_mean(values) == pytest.approx(float(row["value"]))
 
 
 def test_experiments_without_a_server_are_in_it(tmp_path: Path) -> None:
@@ -186,6 +199,20 @@ def test_what_tracks_figures_is_told_which_way_is_better(tmp_path: Path) -> None
     assert {tuple(told) for by in bencher(Cells(single.run, single.served)).values() for told in by.values()} == {
         ("value",)
     }
+
+
+def test_figures_of_forks_that_missed_their_rate_are_marked(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, replace(QUICK, loads=("rate-2000",)))
+    missed = (Reason(code="rate-missed", message="half of it"),)
+    first = loaded.cells[0]
+    windows = tuple(one.model_copy(update={"shortfalls": missed}) for one in first.forks[0].windows)
+    short = first.model_copy(update={"forks": (altered(first.forks[0], {"windows": windows}), *first.forks[1:])})
+    cells = (short, *loaded.cells[1:])
+    rows = [row for row in table(replace(loaded, cells=cells)) if row["figure"] == "cpu"]
+    told = {row["cell_id"]: (row["forks"], row["forks_compared"]) for row in rows}
+    assert told.pop(first.key.cell_id) == ("2", "1") and set(told.values()) == {("2", "2")}
+    names = {one["name"].rpartition(" ")[0] for one in better(Cells(loaded.run, cells), bigger=False)}
+    assert names == {one.key.cell_id for one in loaded.cells[1:]}
 
 
 def test_gauges_are_the_figures_with_their_labels(tmp_path: Path) -> None:
