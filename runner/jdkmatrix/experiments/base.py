@@ -31,7 +31,8 @@ class Measurand:
     "%", "" for a count; `alone`: where it stands without those before it.
 
     `at`: its keys below `seen`, where it is `per` times as large, or how it is read of `seen`. Expected is what the
-    program's formula says, where that is about these keys; or `expected`, or what stands at those keys."""
+    program's formula says, where that is about these keys; or `expected`, or what stands at those keys. `of_all`: of
+    all that the program was asked to do: one that stopped before has none."""
 
     id: str
     unit: str
@@ -40,6 +41,7 @@ class Measurand:
     more_is_better: bool = False
     alone: str | None = None
     expected: str | float | None = None
+    of_all: bool = False
 
     @property
     def title(self) -> str:
@@ -47,6 +49,8 @@ class Measurand:
 
     def reading(self, result: ProgramResult) -> WindowReading | None:
         """None where the program could not tell. Raises: ValueError: it is no finite number."""
+        if self.of_all and result.outcome != "complete":
+            return None
         found = at(result.seen, self.at) if isinstance(self.at, str) else self.at(result.seen or {})
         if found is None:
             return None

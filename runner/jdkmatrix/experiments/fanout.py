@@ -39,7 +39,7 @@ class Fanout(Experiment):
     ARMS: ClassVar = ("virtual", "platform", "fixed-N", "virtual-bounded-N", "structured")
     LOADS: ClassVar = (CountLoad,)
     METRICS: ClassVar = (
-        Measurand(_WALL, "s", "wall_s", expected="ideal_s"),
+        Measurand(_WALL, "s", "wall_s", expected="ideal_s", of_all=True),
         Measurand("failed", "", "failed", alone="failed requests", expected=0.0),
         Measurand("p99 of a request", "ms", "latency.percentiles_us.99", per=1000),
         Measurand("in flight at once", "", "in_flight_most"),

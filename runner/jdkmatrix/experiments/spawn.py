@@ -59,10 +59,10 @@ class Spawn(Experiment):
         Measurand("PSS per thread", "KiB", "per_thread.pss_bytes", per=_KIB),
         Measurand("committed heap per thread", "KiB", "per_thread.heap_committed_bytes", per=_KIB),
         Measurand("kernel threads per thread", "", "per_thread.native_threads"),
-        Measurand(_STARTED, "s", "started_s"),
-        Measurand(_DONE, "s", "done_s"),
-        Measurand("VIRT", "MiB", "while_live.virt_bytes", per=_MIB),
-        Measurand("RSS", "MiB", "while_live.rss_bytes", per=_MIB),
+        Measurand(_STARTED, "s", "started_s", of_all=True),
+        Measurand(_DONE, "s", "done_s", of_all=True),
+        Measurand("VIRT", "MiB", "while_live.virt_bytes", per=_MIB, of_all=True),
+        Measurand("RSS", "MiB", "while_live.rss_bytes", per=_MIB, of_all=True),
         Measurand("started", "", "started", more_is_better=True, alone="threads started"),
     )
     TIMED: ClassVar = False

@@ -92,11 +92,11 @@ def _row(
     )
 
 
-def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Figure:
+def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Cell:
     if axis == "load":
         return Figure(load_of(piece, key), None, key.load)
     value = getattr(key, axis)
-    return Figure(f"{value:,}", value) if isinstance(value, int) else Figure(str(value), None)
+    return Figure(f"{value:,}", value) if isinstance(value, int) else str(value)
 
 
 def _against(spread: Spread | None) -> tuple[Figure, Figure]:

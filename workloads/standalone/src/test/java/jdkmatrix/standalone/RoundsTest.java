@@ -26,8 +26,8 @@ class RoundsTest {
         JsonNode seen = json(executor, "thread-local");
         long operations = seen.get("operations").asLong();
         long rounds = seen.get("rounds").asLong();
-        // Of the last round, some found the time over.
-        assertTrue(operations > 50 * (rounds - 2) && operations <= 50 * rounds, seen.toString());
+        // Of the first and the last round, some were done before, or found the time over.
+        assertTrue(operations >= 50 * (rounds - 2) && operations <= 50 * rounds, seen.toString());
         assertTrue(seen.get("throughput_per_s").asDouble() > 0, seen.toString());
         assertTrue(seen.get("cpu_us_per_operation").asDouble() > 0, seen.toString());
     }

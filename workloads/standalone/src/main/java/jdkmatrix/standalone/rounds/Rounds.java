@@ -3,6 +3,7 @@ package jdkmatrix.standalone.rounds;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import jdkmatrix.common.histogram.Distribution;
 import jdkmatrix.common.jvm.Allocation;
@@ -15,7 +16,10 @@ import jdkmatrix.standalone.result.Findings;
 import jdkmatrix.standalone.result.MeasuredSpan;
 import jdkmatrix.standalone.result.Outcome;
 
-/** Hands the tasks of a round to the executor, waits until all have ended, and begins again until the time is over. */
+/**
+ * Hands the tasks of a round to the executor, waits until all have ended, and begins again until the time is over. Rounds
+ * do not begin anew when the warm-up is over: what a crowd of threads does while it comes to be is no figure.
+ */
 final class Rounds {
     /** For tasks that are at work when the time is over. */
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
@@ -28,43 +32,75 @@ final class Rounds {
         this.operation = operation;
     }
 
+    /**
+     * What had been done and used by then.
+     *
+     * @param allocatedBytes null where the JVM does not count
+     */
+    private record Moment(long ns, long rounds, long operations, long cpuNs, Long allocatedBytes) {
+        static Moment of(Tally tally) {
+            Long allocatedBytes = Allocation.bytes();
+            return new Moment(System.nanoTime(), tally.rounds(), tally.operations(), Cpu.processNs(), allocatedBytes);
+        }
+    }
+
     Findings measure(Expected expected, Consumer<String> say) throws Exception {
         ExecutorService executor = Workers.of(ExecutorKind.parse(plan.executor())).executor();
         try {
-            say.accept("warming up for %s s".formatted(plan.warmupS()));
-            Tally warmup = new Tally();
-            repeat(executor, warmup, plan.warmupS());
-            if (warmup.stuck() > 0) {
-                return Findings.none(outcome(warmup), expected);
-            }
-            say.accept("measuring for %s s".formatted(plan.durationS()));
             Tally tally = new Tally();
-            Long allocatedFrom = Allocation.bytes();
-            long cpuFromNs = Cpu.processNs();
-            long startNs = System.nanoTime();
-            long rounds = repeat(executor, tally, plan.durationS());
-            long endNs = tally.stuck() == 0 ? System.nanoTime() : startNs + Math.round(plan.durationS() * 1e9);
-            double cpuS = (Cpu.processNs() - cpuFromNs) / 1e9;
-            Long allocatedTo = Allocation.bytes();
-            Long allocated = allocatedFrom == null || allocatedTo == null ? null : allocatedTo - allocatedFrom;
-            long done = tally.operations();
-            double durationS = (endNs - startNs) / 1e9;
-            RoundsSeen seen = new RoundsSeen(
-                    rounds,
-                    tally.stuck(),
-                    done,
-                    durationS,
-                    done / durationS,
-                    cpuS,
-                    done == 0 ? null : cpuS * 1e6 / done,
-                    done == 0 || allocated == null ? null : (double) allocated / done,
-                    Distribution.of(tally.waits()),
-                    Carriers.parallelism(),
-                    operation.about());
-            return new Findings(outcome(tally), expected, seen, new MeasuredSpan(startNs, endNs));
+            AtomicReference<Moment> from = new AtomicReference<>();
+            AtomicReference<Moment> to = new AtomicReference<>();
+            long startNs = System.nanoTime() + Math.round(plan.warmupS() * 1e9);
+            long endNs = startNs + Math.round(plan.durationS() * 1e9);
+            say.accept("warming up for %s s".formatted(plan.warmupS()));
+            Thread clock = Thread.ofPlatform().daemon().name("clock").start(() -> {
+                try {
+                    TimeUnit.NANOSECONDS.sleep(startNs - System.nanoTime());
+                    say.accept("measuring for %s s".formatted(plan.durationS()));
+                    tally.forgetWaits();
+                    from.set(Moment.of(tally));
+                    TimeUnit.NANOSECONDS.sleep(endNs - System.nanoTime());
+                    to.set(Moment.of(tally));
+                } catch (InterruptedException failed) {
+                    Thread.currentThread().interrupt();
+                } finally {
+                    tally.end();
+                }
+            });
+            while (!tally.isOver()) {
+                round(executor, tally, endNs + PATIENCE_NS);
+            }
+            if (tally.hasFailed()) {
+                clock.interrupt();
+            }
+            clock.join();
+            tally.rethrow();
+            return found(from.get(), to.get(), tally, expected);
         } finally {
             executor.shutdownNow();
         }
+    }
+
+    private Findings found(Moment from, Moment to, Tally tally, Expected expected) {
+        double durationS = (to.ns - from.ns) / 1e9;
+        double cpuS = (to.cpuNs - from.cpuNs) / 1e9;
+        long done = to.operations - from.operations;
+        Long allocated = from.allocatedBytes == null || to.allocatedBytes == null
+                ? null
+                : Long.valueOf(to.allocatedBytes - from.allocatedBytes);
+        RoundsSeen seen = new RoundsSeen(
+                to.rounds - from.rounds + 1,
+                tally.stuck(),
+                done,
+                durationS,
+                done / durationS,
+                cpuS,
+                done == 0 ? null : cpuS * 1e6 / done,
+                done == 0 || allocated == null ? null : (double) allocated / done,
+                Distribution.of(tally.waits()),
+                Carriers.parallelism(),
+                operation.about());
+        return new Findings(outcome(tally), expected, seen, new MeasuredSpan(from.ns, to.ns));
     }
 
     private Outcome outcome(Tally tally) {
@@ -76,28 +112,8 @@ final class Rounds {
         return Outcome.hung(text.formatted(tally.stuck(), plan.tasks(), patienceS), tally.operations());
     }
 
-    /** @return rounds, the last one included, whose tasks did nothing more once the time was over */
-    private long repeat(ExecutorService executor, Tally tally, double seconds) throws Exception {
-        long endNs = System.nanoTime() + Math.round(seconds * 1e9);
-        Thread clock = Thread.ofPlatform().daemon().name("clock").start(() -> {
-            try {
-                TimeUnit.NANOSECONDS.sleep(endNs - System.nanoTime());
-            } catch (InterruptedException early) {
-                Thread.currentThread().interrupt();
-            }
-            tally.end();
-        });
-        long rounds = 0;
-        while (!tally.isOver()) {
-            round(executor, tally, endNs + PATIENCE_NS);
-            rounds++;
-        }
-        clock.interrupt();
-        tally.rethrow();
-        return rounds;
-    }
-
     private void round(ExecutorService executor, Tally tally, long giveUpNs) throws InterruptedException {
+        tally.roundBegins();
         CountDownLatch left = new CountDownLatch(plan.tasks());
         Runnable task = () -> {
             try {

@@ -6,12 +6,12 @@ import jdkmatrix.common.histogram.Distribution;
 /**
  * What the measured time showed.
  *
+ * @param rounds with the one that was under way when the time began
  * @param stuck tasks that had not ended long after the time was over
- * @param durationS until the last round had ended, or what was asked for where it never did
  * @param cpuS of the process
  * @param cpuUsPerOperation null where nothing was done
  * @param allocatedBytesPerOperation by all threads; null where the JVM does not count, or nothing was done
- * @param waited null where the operation does not take it
+ * @param waited of all operations, or of each first of a few; null where the operation does not take it
  * @param parallelism of the scheduler of virtual threads
  * @param about as the operation says
  */

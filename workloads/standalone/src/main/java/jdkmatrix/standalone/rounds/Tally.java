@@ -8,18 +8,37 @@ import org.HdrHistogram.Histogram;
 /** What tasks have done so far. For any thread. */
 final class Tally {
     private final LongAdder operations = new LongAdder();
-    private final Histogram waits = Histograms.createShared();
+    private volatile Histogram waits = Histograms.createShared();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private volatile boolean over;
+    private volatile long rounds;
     private long stuck;
+
+    /** Only who hands tasks over may say so. */
+    void roundBegins() {
+        rounds++;
+    }
+
+    long rounds() {
+        return rounds;
+    }
 
     void done() {
         operations.increment();
     }
 
+    void done(long times) {
+        operations.add(times);
+    }
+
     /** How long one operation took, or waited for what it needs. */
     void waited(long ns) {
         Histograms.record(waits, ns);
+    }
+
+    /** What was told before is no more; what is being told may be in either. */
+    void forgetWaits() {
+        waits = Histograms.createShared();
     }
 
     /** Tasks that never ended. Only who waits for them may say and ask. */
@@ -35,6 +54,10 @@ final class Tally {
     void failed(Throwable why) {
         failure.compareAndSet(null, why);
         over = true;
+    }
+
+    boolean hasFailed() {
+        return failure.get() != null;
     }
 
     void end() {
