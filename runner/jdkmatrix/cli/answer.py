@@ -17,6 +17,7 @@ from jdkmatrix.report.run_page.facts import count_forks, own_applications
 from jdkmatrix.report.site.conditions import overview
 from jdkmatrix.report.site.digest import aa_words
 from jdkmatrix.report.words.sentences import condition
+from jdkmatrix.stats.verdicts import Verdict
 
 _TOLD_ALONE = 3  # conditions; of more than these, who is ahead in how many
 
@@ -60,13 +61,17 @@ def next_step(run: JudgedRun) -> str:
     forks = [fork for cell in run.loaded.cells for fork in cell.forks]
     if forks and all(fork.status is Status.INVALID for fork in forks):
         again = going_on(run.loaded.directory)
-        return f".venv/bin/matrix doctor tells what else this host does; to measure again: {again}"
+        return f".venv/bin/matrix doctor shows what disturbs this host; to measure again: {again}"
     precision = run.run.promised_precision
     undecided = [key for key in run.cells.keys if run.cells.stands_for_virtual(key) and _is_open(run, key)]
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
-    needed = [one.ratio.blocks + more for one in judged if precision and (more := blocks_ahead(one.ratio, precision))]
-    if precision and needed and (most := max(needed)) <= BLOCKS_TOLD_MAX:
-        return f"--blocks {most} would tell the ratio to {plus_minus(precision)}, if blocks scatter as these did"
+    if precision:
+        unclear = [one for one in judged if one.verdict is Verdict.CANNOT_TELL]
+        # As wide as a difference that matters, an interval around "no difference" seldom excludes one.
+        for told, share in ((judged, precision), (unclear, precision / 2)):
+            needed = [one.ratio.blocks + more for one in told if (more := blocks_ahead(one.ratio, share))]
+            if needed and (most := max(needed)) <= BLOCKS_TOLD_MAX:
+                return f"--blocks {most} would tell the ratio to {plus_minus(share)}, if blocks scatter as these did"
     if any(own_applications(run.run)):
         return _next_of_own(run)
     return ".venv/bin/matrix ask measures your own CPUs, task and remote delay"

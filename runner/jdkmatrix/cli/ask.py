@@ -34,7 +34,7 @@ from jdkmatrix.run.plan import estimate_s, make_plan, stages
 from jdkmatrix.servers.kinds import is_here, releases
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 
-_BUDGET = re.compile(r"([0-9]+) *(s|m|min|h)")
+_BUDGET = re.compile(r"([0-9]{1,9}) *(s|m|min|h)")
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 _PRECISION = 0.05
 _FEWEST = 2  # blocks with which a ratio has an interval
@@ -100,7 +100,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
         if not menus.confirmed():
             return 0
     elif not yes:
-        raise MatrixError("nothing is measured yet, since there is no terminal to ask on: --yes measures it")
+        raise MatrixError("nothing was measured: there is no terminal to confirm on; add --yes to start")
     return running.run(options, resume=False, directory=None, site=None)
 
 
@@ -119,7 +119,7 @@ def seconds(budget: str) -> int:
     """ "10m", "90s", "2h". Raises: MatrixError: anything else."""
     found = _BUDGET.fullmatch(budget.strip())
     if found is None:
-        raise MatrixError(f'--budget: "{budget}" is no time (allowed: 90s, 10m, 2h)')
+        raise MatrixError(f'--budget: "{budget}" is no valid time (allowed: 90s, 10m, 2h)')
     return int(found[1]) * _SECONDS[found[2]]
 
 
@@ -138,7 +138,7 @@ def within(options: Options, *, block_s: float, before_s: float, budget_s: float
     least, enough = (budget_for(before_s + count * block_s) for count in (_FEWEST, FEWEST_BLOCKS))
     decides = f"{enough} has room for {FEWEST_BLOCKS}, and goes on until the ratio is known to {plus_minus(_PRECISION)}"
     if blocks < _FEWEST:
-        first = f"{span(before_s)} go to the capacity that the load is a share of, " if before_s else ""
+        first = f"measuring the capacity that the load is a share of takes {span(before_s)}, " if before_s else ""
         raise MatrixError(
             f"--budget: {span(budget_s)} is too short: {first}a block takes about {span(block_s)}, and an interval "
             f"needs {_FEWEST} of them. {least} is the least; {decides} while there is time"

@@ -52,7 +52,7 @@ def own_table(
             ("--arm pool= and --arm virtual=OPTIONS", own_arms),
         ):
             if given:
-                raise MatrixError(f"{option}: of an application of your own, which --command or --war names")
+                raise MatrixError(f"{option}: for an application of your own; name it by --command or --war")
         return {}, others
     if command is not None and war is not None:
         raise MatrixError("--command and --war exclude each other: give one of them")

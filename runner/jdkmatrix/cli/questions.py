@@ -162,7 +162,7 @@ def _workload(matrix: Matrix, values: Values) -> str:
     """The first that can be what is asked for. Raises: MatrixError: none can."""
     found = next((name for name, reason in _reasons(matrix, values).items() if reason is None), None)
     if found is None:
-        raise MatrixError(f"no workload can be that on {title_of(str(values['server'][0]))}; --workload names one")
+        raise MatrixError(f"no workload on {title_of(str(values['server'][0]))} can do that; choose one by --workload")
     return found
 
 

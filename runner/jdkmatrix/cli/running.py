@@ -115,7 +115,8 @@ class _Stages:
         cells = tuple(cell for stage in self._stages for cell in stage.cells)
         seed = earlier.seed if earlier else options.order_seed()
         self._recording = Recording(project, chosen, earlier, store, confiner, cells, seed)
-        self._capacities = {one.key: one for one in earlier.capacities} if earlier else {}
+        self._capacities: dict[CellKey, BasisCapacity] = {}
+        self._earlier_capacities = {one.key: one for one in earlier.capacities} if earlier else {}
         self._calibration = next(iter(earlier.calibrations), None) if earlier else None
         # Those of later stages, too, so that a fork that is measured again comes behind them.
         kept = store.load().cells if earlier and len(self._stages) > 1 else ()
@@ -181,10 +182,14 @@ class _Stages:
 
     def _know_capacities(self, stage: Stage) -> None:
         """Measure the capacities behind this stage's loads: taken from an earlier stage, else from one fork of each
-        basis; what an earlier try left in the run's folder counts."""
+        basis; what an earlier try left in the run's folder counts. A capacity that is known from an earlier session
+        stands as long as forks of its basis do: what decides them has not changed."""
         missing = [basis for basis in basis_cells(self._matrix, stage.cells) if basis not in self._known_rps]
-        measured = {key for campaign in self._campaigns for key in campaign.setups}
-        self._capacities |= {key: capacity_of(key, self._cells[key], None) for key in missing if key in measured}
+        measured = {key: campaign.session for campaign in self._campaigns for key in campaign.setups}
+        for key in (key for key in missing if key in measured):
+            kept = any(fork.session < measured[key] for fork in self._cells[key].forks)
+            known = self._earlier_capacities.get(key) if kept else None
+            self._capacities[key] = known or capacity_of(key, self._cells[key], None)
         if lacking := [key for key in missing if key not in self._known_rps]:
             self._capacities |= {one.key: one for one in self._measure_bases(stage, lacking)}
 
@@ -197,7 +202,8 @@ class _Stages:
         prepared, campaign = self._prepared(once, bases, RunStore.create(self._store.directory / CAPACITY_FOLDER))
         self._try_own(campaign)
         cells = campaign.open(say)
-        say(f"first, the capacities that loads are derived from: {plural(len(bases), 'fork')}")
+        if needed := campaign.needed(cells):
+            say(f"first, the capacities that loads are derived from: {plural(len(needed), 'fork')}")
         with self._display(once, prepared) as shown:
             campaign.measure(cells, shown)
         impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}

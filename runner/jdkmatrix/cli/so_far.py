@@ -26,13 +26,15 @@ def so_far(group: Sequence[CellRecord], precision: float, block_s: float) -> str
     bases = references(cells, group[0].key.server)
     blocks = max(fork.fork for cell in group for fork in cell.forks)
     found = {name: arms for name, arms in comparisons(group, blocks).items() if bases[str(name)] != name}
-    for name in sorted(map(str, found), key=lambda name: (is_aa_arm(name), not is_virtual(name))):
-        base = cells[bases[name]]
-        if ratio := paired_ratio(*found[name]):
-            figure = metrics_of(base.load)[0].name
-            told = f"{figure} with {name} is {ratio_value(ratio)} × that with {base.key.executor}"
-            return f"so far: {told} ({_known(ratio)}){_ahead(ratio, precision, lambda n: span(n * block_s))}"
-    return None
+    if not found:
+        return None
+    name = min(map(str, found), key=lambda name: (is_aa_arm(name), not is_virtual(name)))
+    base, ratio = cells[bases[name]], paired_ratio(*found[name])
+    if ratio is None:
+        return None
+    figure = metrics_of(base.load)[0].name
+    told = f"{figure} with {name} is {ratio_value(ratio)} × that with {base.key.executor}"
+    return f"so far: {told} ({_known(ratio)}){_ahead(ratio, precision, lambda n: span(n * block_s))}"
 
 
 def _known(ratio: Ratio) -> str:

@@ -22,7 +22,7 @@ def microseconds(option: str, most_us: int, text: str) -> int:
     """
     found = _TIME.fullmatch(text.strip())
     if found is None:
-        raise MatrixError(f'{option}: "{text}" is no time (allowed: 300us, 20ms, 1s, or a number of µs)')
+        raise MatrixError(f'{option}: "{text}" is no valid time (allowed: 300us, 20ms, 1s, or a number of µs)')
     us = Decimal(found[1]) * _US[found[2] or "us"]
     if us != int(us):
         raise MatrixError(f"{option}: {text} is {us:g} µs; whole µs are needed")
@@ -35,7 +35,7 @@ def quota_cpus(text: str) -> float:
     """ "0.5" or "500m", as containers have it. Raises: MatrixError: anything else."""
     match = _QUOTA.fullmatch(text.strip())
     if match is None:
-        raise MatrixError(f'--cpu-quota: "{text}" is no number of CPUs (allowed: 0.5, 2, 500m)')
+        raise MatrixError(f'--cpu-quota: "{text}" is no valid number of CPUs (allowed: 0.5, 2, 500m)')
     thousandths = Decimal(match[1]) * (1 if match[2] else 1000)
     if not 10 <= thousandths <= 1_024_000 or thousandths != int(thousandths):
         raise MatrixError(

@@ -48,7 +48,10 @@ def _up_to(blocks: int, by_block: Mapping[int, float]) -> dict[int, float]:
 def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:
     """The decision with the figures that made it, in a line."""
     widths = [math.expm1(width) for width in decision.half_widths_log.values() if width is not None]
+    untold = [str(name) for name, width in decision.half_widths_log.items() if width is None]
     known = f"known to ± {max(widths):.1%}" if widths else "no ratio"
+    if widths and untold:
+        known += f" (not that of {', '.join(untold)})"
     asked = f"± {rules.precision:.1%} asked for"
     end = {Why.PRECISE: "enough", Why.MOST: "the most that the profile allows"}.get(decision.why, "one more")
     return f"{known} after {blocks} blocks, {asked}: {end}"

@@ -123,8 +123,8 @@ def test_rows_of_a_menu_tell_each_other_apart_and_take_another_value() -> None:
     assert (read["cpus"]("47"), read["burn_us"]("300us"), read["wait_us"]("20 ms")) == (47, 300, 20_000)
     for axis, text, problem in (
         ("cpus", "48", "allowed: 1 to 47"),
-        ("burn_us", "soon", "is no time"),
-        ("wait_us", "2h", "is no time"),
+        ("burn_us", "soon", "is no valid time"),
+        ("wait_us", "2h", "is no valid time"),
     ):
         with pytest.raises(MatrixError, match=problem):
             read[axis](text)
@@ -151,11 +151,13 @@ def test_a_budget_decides_how_many_blocks(capsys: pytest.CaptureFixture[str]) ->
     assert (many.blocks, many.max_blocks, many.precision) == (5, 12, 0.05)
     assert command([], {}, many)[-6:] == ("--blocks", "5", "--max-blocks", "12", "--precision", "0.05")
     assert within(options, block_s=1, before_s=0, budget_s=1e9).max_blocks == 1000, "no run may have more"
-    with pytest.raises(MatrixError, match=r"60 s is too short: 70 s go to .*, a block takes about 5 min, and "):
+    with pytest.raises(
+        MatrixError, match=r"60 s is too short: measuring the capacity .* takes 70 s, a block takes about 5 min, and "
+    ):
         within(options, block_s=300, before_s=70, budget_s=60)
     with pytest.raises(MatrixError, match="--budget 12m is the least; --budget 27m has room for 5"):
         within(options, block_s=300, before_s=70, budget_s=60)
-    with pytest.raises(MatrixError, match='--budget: "soon" is no time'):
+    with pytest.raises(MatrixError, match='--budget: "soon" is no valid time'):
         seconds("soon")
 
 
@@ -201,7 +203,7 @@ def test_without_a_terminal_it_says_what_it_would_measure_and_measures_nothing(
     assert same == (
         f"The same without questions: .venv/bin/matrix run --server tomcat --jdk temurin-25 {executors} --blocks 2"
     )
-    refused = "matrix: nothing is measured yet, since there is no terminal to ask on: --yes measures it\n"
+    refused = "matrix: nothing was measured: there is no terminal to confirm on; add --yes to start\n"
     assert (done.returncode, done.stderr) == (1, refused)
     assert not (home / "results").exists()
 
@@ -272,7 +274,7 @@ def test_arrow_keys_choose_and_another_value_is_typed(home: Path) -> None:
         ("Which server?", DOWN + ENTER),
         ("How long does a request compute?", DOWN * 6 + ENTER),
         ("(such as 300us or 20ms)", f"soon{ENTER}"),
-        ("is no time", f"\x15300us{ENTER}"),
+        ("is no valid time", f"\x15300us{ENTER}"),
         ("How long does it wait for another system?", ENTER),
         ("What matters most?", DOWN + ENTER),
         ("Measure now?", "n"),

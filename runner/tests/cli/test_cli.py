@@ -190,7 +190,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
         ),
         (
             ("plan", "--wait", "2 min"),
-            '--wait: "2 min" is no time (allowed: 300us, 20ms, 1s, or a number of µs)',
+            '--wait: "2 min" is no valid time (allowed: 300us, 20ms, 1s, or a number of µs)',
         ),
         (("plan", "--burn", "11s"), "--burn: 11s is too long; at most 10 s are allowed"),
         (("plan", "--load", "saturate-x"), '--load: "saturate-x" is not known; did you mean "saturate-N"?'),
@@ -244,7 +244,7 @@ def test_plan_lists_what_this_host_has_no_cpus_for(home: Path) -> None:
             "\n  open-liberty-23.0.0.9 has no microProfile-6.1, which mp-ping-mp61 needs\n",
         ),
         (("ask", "--yes", "--blocks", "9"), "ask decides that itself, by --budget: drop --blocks, or use `matrix run`"),
-        (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is no time (allowed: 90s, 10m, 2h)'),
+        (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is no valid time (allowed: 90s, 10m, 2h)'),
         (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),
         (("report", "/no/such/run"), "/no/such/run: not a run"),
         (("summary", "/no/such/run", "--markdown"), "/no/such/run: neither the folder of a run nor the id of one in "),

@@ -196,6 +196,18 @@ def test_a_run_of_stages_goes_on_where_it_was_cut_off(sessions: Sessions) -> Non
     assert len(sessions.script.labels) == 14, "nothing is left to do"
 
 
+def test_a_capacity_is_found_again_when_what_decides_it_has_changed(sessions: Sessions) -> None:
+    sessions.script.cut_after = 6
+    with pytest.raises(KeyboardInterrupt):
+        sessions.measure(Options("staged", {}))
+    sessions.script.cut_after = None
+    before = list(sessions.script.labels)
+    sessions.facts = sessions.facts.model_copy(update={"kernel": "another"})
+    assert sessions.measure(resume=True) == 0
+    again = [label for label in sessions.script.labels[len(before) :] if BASES[1].cell_id in label]
+    assert again, "the fork that the capacity was of ran on another kernel"
+
+
 def test_a_run_whose_options_set_another_goal_than_a_profile_behind_it_goes_on(sessions: Sessions) -> None:
     sessions.script.cut_after = 3
     with pytest.raises(KeyboardInterrupt):

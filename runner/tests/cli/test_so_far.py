@@ -38,6 +38,17 @@ def test_it_says_how_the_ratio_stands_and_what_it_would_take(group: list[CellRec
     assert said in (so_far(group, 0.05, 120) or "")
 
 
-@pytest.mark.parametrize("group", [[POOL], [POOL, arm("virtual", 600, None, 640)], [POOL, arm("virtual", None)]])
+AGAIN = arm("liberty-aa", 999, 998, 1003)
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        [POOL],
+        [POOL, arm("virtual", 600, None, 640)],
+        [POOL, arm("virtual", None)],
+        [POOL, AGAIN, arm("virtual", 600, None, 640)],
+    ],
+)
 def test_without_a_fair_pair_nothing_is_said(group: list[CellRecord]) -> None:
     assert so_far(group, 0.05, 120) is None

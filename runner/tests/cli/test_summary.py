@@ -86,6 +86,10 @@ def test_the_next_step_after_a_host_that_did_other_work() -> None:
         (((1000, 1000), (1100, 1000), (900, 1000)), "--blocks 19 would tell the ratio to ± 5 %"),
         (((500, 1000), (510, 1000), (490, 1000)), ".venv/bin/matrix ask measures your own CPUs"),
         (((1000, 1000),), ".venv/bin/matrix ask measures your own CPUs"),
+        (
+            ((990, 1000), (1050, 1000), (1060, 1000), (1000, 1000), (1050, 1000)),
+            "--blocks 9 would tell the ratio to ± 2.5 %",  # known to ± 4 %, which neither shows nor excludes 5 %
+        ),
     ],
 )
 def test_the_next_step(rates: tuple[tuple[int, int], ...], told: str) -> None:

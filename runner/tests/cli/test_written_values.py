@@ -29,7 +29,8 @@ def test_times_have_units(text: str, us: int) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("0.5us", "whole µs"), ("2m", "is no time"), ("-1ms", "is no time"), ("", "is no time"), ("1e3", "is no time"),
+        ("0.5us", "whole µs"), ("2m", "is no valid time"), ("-1ms", "is no valid time"), ("", "is no valid time"),
+        ("1e3", "is no valid time"),
         ("601s", "at most 600 s"),
     ],
 )  # fmt: skip
@@ -52,7 +53,8 @@ def test_a_rate_may_be_written_as_one() -> None:
 def test_a_quota_is_written_as_for_a_container() -> None:
     assert [*map(quota_cpus, ("0.5", "500m", "2"))] == [0.5, 0.5, 2.0]
     for text, why in (
-        ("-1", "is no number"), ("half", "is no number"), ("5 m", "is no number"), ("0", "whole thousandths"),
+        ("-1", "is no valid number"), ("half", "is no valid number"), ("5 m", "is no valid number"),
+        ("0", "whole thousandths"),
         ("2000", "whole thousandths"), ("1m", "whole thousandths"), ("0.0101", "is 10.1m; whole thousandths"),
     ):  # fmt: skip
         with pytest.raises(MatrixError, match=f"--cpu-quota: .*{why}"):
