@@ -114,10 +114,12 @@ def _snapshot(root: Path, processes: Callable[[], Mapping[int, Process]]) -> Sna
         interrupts = parse_interrupts((root / "proc/interrupts").read_text())
     except OSError:
         interrupts = {}
+    # The walk through all processes takes long, and the first one longer: the clocks belong beside the ticks.
+    monotonic_ns, own_cpu_ns = time.monotonic_ns(), time.process_time_ns()
     return Snapshot(
         processes=processes(),
-        monotonic_ns=time.monotonic_ns(),
-        own_cpu_ns=time.process_time_ns(),
+        monotonic_ns=monotonic_ns,
+        own_cpu_ns=own_cpu_ns,
         ticks=ticks,
         interrupts=interrupts,
     )

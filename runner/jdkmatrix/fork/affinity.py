@@ -48,10 +48,10 @@ def astray(pid: int, cpus: Collection[int]) -> tuple[int, ...]:
 
 def cpus_beside(allowed: Collection[int], sets: CpuSets, cores: Iterable[Collection[int]]) -> frozenset[int]:
     """The CPUs for this tool: on CPUs that nobody has and that share no core with the server's, else beside the driver
-    and the remote system, else anywhere. `cores`: the CPUs of each."""
-    free = set(allowed).difference(sets.all)
-    free -= {cpu for core in cores if set(core) & set(sets.sut) for cpu in core}
-    return frozenset(free or set(allowed) - set(sets.sut) or set(allowed))
+    and the remote system on such cores, else beside the server on its cores, else anywhere. `cores`: the CPUs of
+    each."""
+    beside = set(allowed) - {cpu for core in cores if set(core) & set(sets.sut) for cpu in core} - set(sets.sut)
+    return frozenset(beside.difference(sets.all) or beside or set(allowed) - set(sets.sut) or set(allowed))
 
 
 @contextmanager

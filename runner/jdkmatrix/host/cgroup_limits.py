@@ -1,4 +1,4 @@
-"""Limits by the cgroups of this process: a set of CPUs, and a quota of CPU time. Versions 1 and 2.
+"""Limits by the cgroups of this process: a set of CPUs, a quota of CPU time, memory. Versions 1 and 2.
 
 Not handled: a cgroup that is mounted nowhere where this process can see it; then there is nothing to read, and its
 quota shows only in the throttling counters.
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from jdkmatrix.host.cpulist import read_cpu_list
 from jdkmatrix.reading import text_if_readable
@@ -70,6 +71,39 @@ def read_limits(hierarchies: Iterable[Hierarchy]) -> CgroupLimits:
     return CgroupLimits(
         cpuset=frozenset.intersection(*cpusets) if cpusets else None, quota_cpus=min(quotas) if quotas else None
     )
+
+
+def memory_left_bytes(hierarchies: Iterable[Hierarchy]) -> int | None:
+    """What the narrowest limit on the way up leaves, with the page cache that the kernel would drop; None: no limit."""
+    left = []
+    for hierarchy in hierarchies:
+        if hierarchy.version == 1 and "memory" not in hierarchy.controllers:
+            continue
+        names = MEMORY_FILES[hierarchy.version]
+        for folder in hierarchy.upwards:
+            limit, used = (text_if_readable(folder / name) or "" for name in (names.limit, names.used))
+            if limit.isdigit() and used.isdigit():
+                kept = droppable_bytes(text_if_readable(folder / "memory.stat") or "", hierarchy.version)
+                left.append(max(0, int(limit) - int(used) + kept))
+    return min(left, default=None)
+
+
+class MemoryFiles(NamedTuple):
+    limit: str
+    used: str
+    droppable: str  # a row of memory.stat
+
+
+MEMORY_FILES = {
+    1: MemoryFiles("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: MemoryFiles("memory.max", "memory.current", "inactive_file"),
+}
+
+
+def droppable_bytes(stat: str, version: int) -> int:
+    """Of a memory.stat: pages of files that were not used for a while, which count as used until others need them."""
+    rows = dict(line.split(maxsplit=1) for line in stat.splitlines() if " " in line)
+    return int(rows.get(MEMORY_FILES[version].droppable, 0))
 
 
 def _places(text: str) -> Iterator[tuple[frozenset[str], str]]:

@@ -9,6 +9,7 @@ import re
 import resource
 from pathlib import Path
 
+from jdkmatrix.host.cgroup_limits import memory_left_bytes, read_hierarchies
 from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpulist import read_cpu_list
 from jdkmatrix.host.topology import CPU_ROOT, Topology
@@ -124,8 +125,9 @@ def memory_bytes() -> int:
 
 
 def available_memory_bytes() -> int:
-    """The memory that new programs can have without swapping."""
-    return _meminfo_bytes("MemAvailable")
+    """The memory that new programs can have without swapping, within the limits of this process's cgroups."""
+    available, left = _meminfo_bytes("MemAvailable"), memory_left_bytes(read_hierarchies(Path("/proc")))
+    return available if left is None else min(available, left)
 
 
 def _meminfo_bytes(key: str) -> int:

@@ -15,8 +15,9 @@ from jdkmatrix.errors import MatrixError
 # they would miss nearly everything.
 CHURN_SHARE_MAX = 0.10
 
-# Compiler threads as the kernel names them: HotSpot's "C1 CompilerThread0", OpenJ9's "JIT Compilation Thread-000".
-JIT_THREADS = ("C1 CompilerThre", "C2 CompilerThre", "JIT Compilation")
+# Compiler threads as the kernel names them: HotSpot's "C1 CompilerThread0", OpenJ9's "JIT Compilation Thread-000",
+# Graal's "JVMCI-native CompilerThread0" (of which none was seen here).
+JIT_THREADS = ("C1 CompilerThre", "C2 CompilerThre", "JIT Compilation", "JVMCI-native Co", "JVMCI CompilerT")
 
 # The thread in which HotSpot answers jcmd; it does nothing else. On an idle server, a reading of its memory took 21 ms
 # in this thread and 26 ms in the whole process (JDK 21, 47 threads), 35.4 and 35.5 ms (JDK 25, 49 threads), 92.7 and

@@ -178,6 +178,9 @@ def test_control_groups_of_version_1_and_of_groups_above_count(tmp_path: Path) -
     checks = checks_of(tmp_path / "v1", first)
     assert checks["CPU quota"].found == "2.5 of 4 CPUs"
     assert checks["memory"].found == "0.5 GiB available in this control group"
+    stat = {"sys/fs/cgroup/memory/memory.stat": f"cache 5\ntotal_inactive_file {2**28}\n"}
+    cached = checks_of(tmp_path / "cached", first | stat)["memory"]
+    assert cached.found == "0.8 GiB available in this control group", "the page cache gives way"
     above = make_host(tmp_path / "v2", {"sys/fs/cgroup/cpu.max": "200000 100000\n"})
     assert cpu_quota(above).found == "2 of 4 CPUs"
 

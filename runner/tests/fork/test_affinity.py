@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from jdkmatrix.fork.affinity import allow_jit, confine
+from jdkmatrix.fork.affinity import allow_jit, confine, cpus_beside
+from jdkmatrix.host.cpusets import CpuSets
 
 SCRIPT = """
 import threading, time
@@ -44,3 +46,20 @@ def test_only_the_compiler_is_let_out_and_everybody_is_put_back() -> None:
         process.wait()
     allow_jit(process.pid, {first})
     confine(process.pid, {first})
+
+
+@pytest.mark.parametrize(
+    ("allowed", "cores", "expected"),
+    [
+        (range(4), [(0,), (1,), (2,), (3,)], {3}),
+        (range(4), [(0, 2), (1, 3)], {0, 2}),  # the fourth is the other thread of the server's core
+        (range(3), [(0,), (1,), (2,)], {0, 2}),
+        ((1, 3), [(1, 3)], {3}),
+        ((1,), [(1,)], {1}),
+    ],
+)
+def test_this_tool_keeps_off_the_cores_of_the_server(
+    allowed: Sequence[int], cores: list[tuple[int, ...]], expected: set[int]
+) -> None:
+    sets = CpuSets(sut=(1,), driver=(0,), remote=(2,), overlapped=False)
+    assert cpus_beside(allowed, sets, cores) == expected

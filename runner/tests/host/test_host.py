@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
+
+from jdkmatrix.host.cgroup_limits import Hierarchy, memory_left_bytes
 from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import read_topology
 
@@ -14,3 +18,27 @@ def test_facts_of_this_host() -> None:
     assert facts.cpu.model
     assert facts.memory_bytes > 100e6
     assert facts.kernel.startswith(os.uname().release)
+
+
+@pytest.mark.parametrize(
+    ("version", "controllers", "limit", "used", "cache"),
+    [
+        (2, (), "memory.max", "memory.current", "inactive_file"),
+        (1, ("memory",), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ],
+)
+def test_the_narrowest_cgroup_leaves_what_its_page_cache_gives_way_to(
+    tmp_path: Path, version: int, controllers: tuple[str, ...], limit: str, used: str, cache: str
+) -> None:
+    inner = tmp_path / "pod" / "job"
+    inner.mkdir(parents=True)
+    here = Hierarchy(version, tmp_path, inner, frozenset(controllers))
+    assert memory_left_bytes([here]) is None
+    (inner / limit).write_text("max\n" if version == 2 else f"{2**63 - 4096}\n")
+    (inner / used).write_text("5000\n")
+    (inner.parent / limit).write_text("10000\n")
+    (inner.parent / used).write_text("9000\n")
+    assert memory_left_bytes([here]) == 1000
+    (inner.parent / "memory.stat").write_text(f"anon 6000\n{cache} 2500\n")
+    assert memory_left_bytes([here]) == 3500
+    assert memory_left_bytes([Hierarchy(1, tmp_path, inner, frozenset({"cpu"}))]) is None
