@@ -79,7 +79,7 @@
     const instead = cell === lead && figure !== lead.dataset.figure;
     const verdict = make("p", `verdict ${cell.dataset.side}`);
     const where = `On ${words("host", of(row, "host"))}: ${row.cells[0].textContent}. `;
-    const missing = `This load has no figure for “${words("figure", figure)}”; this is ${cell.dataset.title}. `;
+    const missing = `Nothing to tell of “${words("figure", figure)}” here; this is ${cell.dataset.title}. `;
     verdict.append(make("span", "where", `${where}${instead ? missing : ""}`), make("b", "", cell.querySelector("p").textContent));
     said.replaceChildren(verdict, tiles(row), ...Array.from(row.querySelector(".rests").children, (one) => one.cloneNode(true)));
     if (elsewhere.length > 0) {

@@ -44,7 +44,7 @@ BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFF
          "virtual is ahead at 2 ms, but not at every longer delay; liberty is ahead at 20 ms; nothing is shown at "
          "0 ms. Measured: 0 ms, 2 ms and 20 ms."),
         ({0: SAME, 2000: BETTER, 20_000: None, 200_000: BETTER},
-         "virtual is ahead from a delay of 200 ms on; it is not at 0 ms, 2 ms and 20 ms; nothing is shown at "
+         "virtual is ahead from a delay of 200 ms on; it is not at 0 ms and 2 ms; nothing is shown at "
          "0 ms; no verdict at 20 ms. Measured: 0 ms, 2 ms, 20 ms and 200 ms."),
     ],
 )  # fmt: skip

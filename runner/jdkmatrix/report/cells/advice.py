@@ -131,8 +131,8 @@ class Advice:
     note: str = ""
 
     def estimate(self, blocks: int) -> Estimate | None:
-        """Of so many blocks; None where it has no interval."""
-        if self.ratio is None or self.low is None or self.high is None:
+        """Of so many blocks; None where it has no interval, or is not judged."""
+        if not self.judged or self.ratio is None or self.low is None or self.high is None:
             return None
         return Estimate(self.ratio, self.low, self.high, blocks, of_ratio=True, confidence=self.confidence)
 
@@ -301,7 +301,7 @@ def _of_figure(metric: Metric, judged: Judged) -> str:
             return f"{metric.title}: not judged, because {not_judged_words(judged, _VIRTUAL, _POOL)}."
         case PairFinding.NO_EVIDENCE_YET:
             family = plural(judged.family, "comparison")
-            return f"No evidence yet: {_effect(metric, ratio)}, too little among the {family} of its run."
+            return f"No evidence yet: {_effect(metric, ratio)}, not significant beside the {family} of its run."
         case PairFinding.CANNOT_TELL:
             return f"Cannot tell: with {_VIRTUAL} {metric.name} is anywhere {_span(ratio)}."
         case _:
@@ -314,7 +314,8 @@ def _effect(metric: Metric, ratio: Ratio, *, named: bool = True) -> str:
     low, high = ratio.ci_low, ratio.ci_high
     within = ""
     if low and high:
-        ends = f"{digits(low, 2)} to {digits(high, 2)} times" if ratio.value >= 2 else _interval(low, high)
+        as_factor = ratio.value >= 2 or ratio.value < 0.01
+        ends = f"{digits(low, 2)} to {digits(high, 2)} times" if as_factor else _interval(low, high)
         within = f" (95 % interval {ends})"
     if named:
         return f"with {_VIRTUAL} {metric.name} is {much(ratio.value)}{within}"

@@ -108,7 +108,8 @@ def _answer(
         return AnswerBox(lead, (*(seen or (("", nothing),)), *behind))
     amber = any(finding(one, metric) is PairFinding.NOT_JUDGED for metric, by_key in told for one in by_key.values())
     if len(keys) > 1:
-        first = [*_crossovers(pair, keys, judged, outcomes), *([_outcomes_tally(pair, outcomes)] if news else [])]
+        recorded = [key for key in keys if judgements.cells.get(key)]
+        first = [*_crossovers(pair, recorded, judged, outcomes), *([_outcomes_tally(pair, outcomes)] if news else [])]
         tallies = [(metric.title, _tally(pair, by_key, metric, len(keys))) for metric, by_key in told]
         return AnswerBox(jdk, (*seen, *first, *tallies, *behind), amber)
     (key,) = keys
@@ -218,8 +219,9 @@ def crossover_sentence(findings: _Findings, numerator: str, denominator: str) ->
     if since == waits[0]:
         words = f"{numerator} is ahead at every delay that was measured"
     elif since is not None:
-        before = _delays([wait_us for wait_us in waits if wait_us < since])
-        words = f"{numerator} is ahead from a delay of {wait_words(since)} on; it is not at {before}"
+        before = [wait_us for wait_us in waits if wait_us < since and wait_us not in unjudged]
+        words = f"{numerator} is ahead from a delay of {wait_words(since)} on"
+        words += f"; it is not at {_delays(before)}" if before else ""
     elif ahead:
         words = f"{numerator} is ahead at {_delays(ahead)}, but not at every longer delay"
     else:

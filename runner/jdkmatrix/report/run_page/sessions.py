@@ -70,7 +70,8 @@ def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
         return tuple(Fact("Sessions", "1") for _ in sessions)
     told = []
     for session in sessions:
-        lasted = duration(session) if session.ended_at else "killed"
+        goes_on = session is sessions[-1] and loaded.run.status == "running"
+        lasted = duration(session) if session.ended_at else "goes on" if goes_on else "killed"
         parts = (moment(session.started_at), lasted, plural(forks[session.number], "fork"))
         told.append(", ".join(filter(None, parts)))
     return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "and how many forks of each are used"),)

@@ -17,6 +17,7 @@ from jdkmatrix.stats.ratios import Ratio
 _MIB = 1024 * 1024
 _MINUS = "\u2212"
 _TWICE = 2
+_SMALL = 0.01
 
 
 @dataclass(frozen=True)
@@ -122,11 +123,12 @@ def ratio_interval(ratio: Ratio) -> str | None:
 
 
 def _ratio(ratio: Ratio) -> tuple[str, str | None]:
-    """Below ten with the decimals that the interval can carry: three if it is narrower than 0.1, else two."""
+    """Below ten with the decimals that the interval can carry: three if it is narrower than 0.1, else two. Below
+    `_SMALL` as many as it takes."""
     low, high = ratio.ci_low, ratio.ci_high
     if low is None or high is None:
-        return f"{ratio.value:.2f}", None
-    if ratio.value >= 10:
+        return f"{ratio.value:.2f}" if ratio.value >= _SMALL else digits(ratio.value, 2), None
+    if ratio.value >= 10 or ratio.value < _SMALL:
         value, *ends = with_interval(ratio.value, low, high)
         return value, "–".join(ends)
     places = 3 if high - low < 0.1 else 2
@@ -164,13 +166,14 @@ def apart(ratio: float) -> str:
 
 
 def much(ratio: float) -> str:
-    """ "18 % higher"; from twice on, a factor reads better than per cent: "2.4 times as high"."""
-    return f"{digits(ratio, 2)} times as high" if ratio >= _TWICE else f"{apart(ratio)} {higher(ratio)}"
+    """ "18 % higher"; from twice on, a factor reads better than per cent: "2.4 times as high"; and near nothing."""
+    as_factor = ratio >= _TWICE or ratio < _SMALL
+    return f"{digits(ratio, 2)} times as high" if as_factor else f"{apart(ratio)} {higher(ratio)}"
 
 
 def than(ratio: float) -> str:
     """The word that follows `much`."""
-    return "as" if ratio >= _TWICE else "than"
+    return "as" if ratio >= _TWICE or ratio < _SMALL else "than"
 
 
 def higher(ratio: float) -> str:
