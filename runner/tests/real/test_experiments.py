@@ -235,7 +235,8 @@ def test_connections_are_borrowed_from_the_pool_that_was_asked_for(
     assert found["operations"] > 1000 and found["rounds"] == 1
     # Agroal 3.2.1 may leave a thread waiting though connections are free.
     assert result.outcome == "complete" or (pool == "agroal" and 0 < found["stuck"] < 20)
-    assert found["waited"]["count"] >= found["operations"] > 0
+    # Each thread times the first of 64, before the window and in it.
+    assert abs(found["waited"]["count"] - found["operations"] / 64) <= 2 * 20
 
 
 def rows_of_the_ended() -> set[Path]:
@@ -250,7 +251,8 @@ def test_rows_are_put_into_files_that_are_gone_afterwards(
 ) -> None:
     before = rows_of_the_ended()
     found = seen(told(run(matrix, parts, cell("puts-small", FREE, executor, "count-20"), tmp_path, BURN_S)))
-    assert found["operations"] == found["waited"]["count"] > 0
+    assert found["operations"] > 0, "those that are under way at either end are told of, or counted"
+    assert abs(found["operations"] - found["waited"]["count"]) <= 2 * 20
     assert found["about"]["H2"].startswith("2.2.224") and " on " in found["about"]["File system"]
     assert rows_of_the_ended() <= before
 

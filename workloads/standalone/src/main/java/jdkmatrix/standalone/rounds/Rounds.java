@@ -17,8 +17,8 @@ import jdkmatrix.standalone.result.MeasuredSpan;
 import jdkmatrix.standalone.result.Outcome;
 
 /**
- * Hands the tasks of a round to the executor, waits until all have ended, and begins again until the time is over. Rounds
- * do not begin anew when the warm-up is over: what a crowd of threads does while it comes to be is no figure.
+ * Hands the tasks of a round to the executor, waits until all have ended, and begins again until the time is over.
+ * Rounds do not begin anew when the warm-up is over: what a crowd of threads does while it comes to be is no figure.
  */
 final class Rounds {
     /** For tasks that are at work when the time is over. */
@@ -48,6 +48,7 @@ final class Rounds {
         ExecutorService executor = Workers.of(ExecutorKind.parse(plan.executor())).executor();
         try {
             Tally tally = new Tally();
+            Moment.of(tally); // beside a full CPU, loading what it asks would take a part of the time
             AtomicReference<Moment> from = new AtomicReference<>();
             AtomicReference<Moment> to = new AtomicReference<>();
             long startNs = System.nanoTime() + Math.round(plan.warmupS() * 1e9);
@@ -57,8 +58,8 @@ final class Rounds {
                 try {
                     TimeUnit.NANOSECONDS.sleep(startNs - System.nanoTime());
                     say.accept("measuring for %s s".formatted(plan.durationS()));
-                    tally.forgetWaits();
                     from.set(Moment.of(tally));
+                    tally.forgetWaits();
                     TimeUnit.NANOSECONDS.sleep(endNs - System.nanoTime());
                     to.set(Moment.of(tally));
                 } catch (InterruptedException failed) {
