@@ -57,7 +57,9 @@ class WarmupRules(Table):
     trend_alpha: Annotated[float, Field(gt=0, lt=1)] = 0.1
     change_max: Positive = 0.05  # … and larger than this share
     jit_share_max: Positive = 0.05  # of one CPU, on average over the last tail_windows
-    max_s: Seconds = 90.0  # of the whole warm-up; a cell that needs longer is "not steady"
+    # Under the load that is measured; a cell that needs longer is "not steady". Before an open loop, half as long may
+    # have gone by at the moderate rate.
+    max_s: Seconds = 90.0
     # Behind the gate the JIT has the SUT's CPUs alone, as in the measurement. Windows under the measured load are
     # thrown away until it is below jit_share_max there, too.
     settle_s: Seconds = 3.0
@@ -203,13 +205,13 @@ def _loaded(windows: Sequence[WarmupWindow]) -> list[WarmupWindow]:
 
 
 def is_over(windows: Sequence[WarmupWindow], gate: WarmupGate) -> bool:
-    """Has the whole warm-up reached its cap? Where windows are long because answers are slow, the cap alone leaves too
-    few to tell anything from: then several times the longest steady rest must have been tried, too."""
-    rules = gate.rules
-    if duration_s(windows, rules) < rules.max_s:
+    """Has the warm-up reached its cap? Where windows are long because answers are slow, the cap alone leaves too few to
+    tell anything from: then several times the longest steady rest must have been tried, too."""
+    rules, loaded = gate.rules, _loaded(windows)
+    if duration_s(loaded, rules) < rules.max_s:
         return False
     enough = _RESTS_TRIED * gate.rest_windows(rules.tail_s_max)
-    return gate.window_s <= rules.window_s or len(_loaded(windows)) >= enough
+    return gate.window_s <= rules.window_s or len(loaded) >= enough
 
 
 def duration_s(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float:

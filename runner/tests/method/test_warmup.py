@@ -191,6 +191,9 @@ def test_stages_end_after_their_time() -> None:
     assert is_moderate_over(series([100] * 3), RULES, open_loop=False)
     assert not is_over(series([100] * 19), GATE)
     assert is_over(series([100] * 20), GATE)
+    moderate = [one.model_copy(update={"stage": "moderate", "t_s": one.t_s - 10}) for one in series([100] * 10)]
+    assert not is_over([*moderate, *series([100] * 19)], GATE), "half of the cap goes by before an open loop"
+    assert is_over([*moderate, *series([100] * 20)], GATE)
 
 
 def test_slow_answers_get_windows_enough_to_tell() -> None:

@@ -49,7 +49,7 @@ class ServedApplications:
         """Its way to the steady state is taken as a third of the warm-up's cap, in an open loop as the half that may
         pass at a moderate rate, and the gate as then looking at half of its longest tail more. That is 45 and 60 s from
         the first answer on; on two CPUs, runs took 39 to 58 s in closed loops and 57 to 63 s in open ones, but 81 to
-        92 s where a cell was never steady."""
+        92 s where a cell was never steady, which an open loop now is half of the cap later."""
         rules = matrix.warmup
         share = 1 / 3 if kind_of(matrix.loads[cell.load]).load.in_windows.is_closed_loop else 1 / 2
         warmup_s = rules.max_s * share + rules.tail_s_max / 2 + rules.settle_s
