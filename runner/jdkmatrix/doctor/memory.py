@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from jdkmatrix.doctor.base import Check, Host, HostChange, chosen
-from jdkmatrix.host.cgroup_limits import MEMORY_FILES, droppable_bytes
+from jdkmatrix.host.cgroup_limits import memory_left_bytes, read_hierarchies
 
 _THP = "/sys/kernel/mm/transparent_hugepage"
 _SWAPPINESS = "/proc/sys/vm/swappiness"
@@ -21,16 +21,9 @@ def memory(host: Host) -> Check | None:
     left_bytes, where = _meminfo_bytes(host).get("MemAvailable"), ""
     if left_bytes is None:
         return None
-    for file in host.limit_files("memory", MEMORY_FILES[1].limit, MEMORY_FILES[2].limit) or ():
-        limit = host.number(file)
-        version = 2 if file.endswith(MEMORY_FILES[2].limit) else 1
-        folder = file.rpartition("/")[0]
-        used = host.number(f"{folder}/{MEMORY_FILES[version].used}")
-        if limit is None or used is None:
-            continue
-        kept = droppable_bytes(host.text(f"{folder}/memory.stat") or "", version)
-        if (left := max(0, limit - used + kept)) < left_bytes:
-            left_bytes, where = left, " in this control group"
+    within = memory_left_bytes(read_hierarchies(host.at("/proc")), lambda file: host.text(str(file)))
+    if within is not None and within < left_bytes:
+        left_bytes, where = within, " in this control group"
     found = f"{left_bytes / 2**30:.1f} GiB available{where}"
     if left_bytes >= MEMORY_NEEDED_BYTES:
         return Check("ready", found)

@@ -6,10 +6,9 @@ quota shows only in the throttling counters.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from jdkmatrix.host.cpulist import read_cpu_list
 from jdkmatrix.reading import text_if_readable
@@ -73,37 +72,30 @@ def read_limits(hierarchies: Iterable[Hierarchy]) -> CgroupLimits:
     )
 
 
-def memory_left_bytes(hierarchies: Iterable[Hierarchy]) -> int | None:
-    """What the narrowest limit on the way up leaves, with the page cache that the kernel would drop; None: no limit."""
+def memory_left_bytes(
+    hierarchies: Iterable[Hierarchy], read: Callable[[Path], str | None] = text_if_readable
+) -> int | None:
+    """What the narrowest limit on the way up leaves, with the page cache that the kernel would drop; None: no limit.
+    Pages of files that were not used for a while count as used until others need them."""
     left = []
     for hierarchy in hierarchies:
         if hierarchy.version == 1 and "memory" not in hierarchy.controllers:
             continue
-        names = MEMORY_FILES[hierarchy.version]
+        limit_file, used_file, cache = _MEMORY[hierarchy.version]
         for folder in hierarchy.upwards:
-            limit, used = (text_if_readable(folder / name) or "" for name in (names.limit, names.used))
+            limit, used = ((read(folder / name) or "").strip() for name in (limit_file, used_file))
             if limit.isdigit() and used.isdigit():
-                kept = droppable_bytes(text_if_readable(folder / "memory.stat") or "", hierarchy.version)
-                left.append(max(0, int(limit) - int(used) + kept))
+                stat = (read(folder / "memory.stat") or "").splitlines()
+                rows = dict(row.split(maxsplit=1) for row in stat if " " in row)
+                left.append(max(0, int(limit) - int(used) + int(rows.get(cache, 0))))
     return min(left, default=None)
 
 
-class MemoryFiles(NamedTuple):
-    limit: str
-    used: str
-    droppable: str  # a row of memory.stat
-
-
-MEMORY_FILES = {
-    1: MemoryFiles("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-    2: MemoryFiles("memory.max", "memory.current", "inactive_file"),
+# By version: the files of the limit and of what is used, and the row of memory.stat.
+_MEMORY = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
 }
-
-
-def droppable_bytes(stat: str, version: int) -> int:
-    """Of a memory.stat: pages of files that were not used for a while, which count as used until others need them."""
-    rows = dict(line.split(maxsplit=1) for line in stat.splitlines() if " " in line)
-    return int(rows.get(MEMORY_FILES[version].droppable, 0))
 
 
 def _places(text: str) -> Iterator[tuple[frozenset[str], str]]:

@@ -32,7 +32,7 @@ from jdkmatrix.report.cells.judgements import (
     worth_reporting,
 )
 from jdkmatrix.report.cells.shown import of_metric
-from jdkmatrix.report.words.numbers import apart, much, ratio_value, than
+from jdkmatrix.report.words.numbers import apart, much, ratio_value, reads_as_factor, than
 from jdkmatrix.report.words.sentences import (
     PairFinding,
     asked_words,
@@ -314,8 +314,8 @@ def _effect(metric: Metric, ratio: Ratio, *, named: bool = True) -> str:
     low, high = ratio.ci_low, ratio.ci_high
     within = ""
     if low and high:
-        as_factor = ratio.value >= 2 or ratio.value < 0.01
-        ends = f"{digits(low, 2)} to {digits(high, 2)} times" if as_factor else _interval(low, high)
+        in_times = f"{digits(low, 2)} to {digits(high, 2)} times"
+        ends = in_times if reads_as_factor(ratio.value) else _interval(low, high)
         within = f" (95 % interval {ends})"
     if named:
         return f"with {_VIRTUAL} {metric.name} is {much(ratio.value)}{within}"

@@ -167,13 +167,16 @@ def apart(ratio: float) -> str:
 
 def much(ratio: float) -> str:
     """ "18 % higher"; from twice on, a factor reads better than per cent: "2.4 times as high"; and near nothing."""
-    as_factor = ratio >= _TWICE or ratio < _SMALL
-    return f"{digits(ratio, 2)} times as high" if as_factor else f"{apart(ratio)} {higher(ratio)}"
+    return f"{digits(ratio, 2)} times as high" if reads_as_factor(ratio) else f"{apart(ratio)} {higher(ratio)}"
+
+
+def reads_as_factor(ratio: float) -> bool:
+    return ratio >= _TWICE or ratio < _SMALL
 
 
 def than(ratio: float) -> str:
     """The word that follows `much`."""
-    return "as" if ratio >= _TWICE or ratio < _SMALL else "than"
+    return "as" if reads_as_factor(ratio) else "than"
 
 
 def higher(ratio: float) -> str:

@@ -165,13 +165,10 @@ final class Worker {
     /** Hands over the intervals that are over, except the last: what follows counts for the next, however late. */
     private void countTo(long nowNs) {
         while (overNs <= nowNs && overNs < endNs) {
-            if (overNs == startNs) {
-                tally.sent -= outstanding;
-            }
+            int carried = overNs == startNs ? outstanding : 0;
+            tally.sent -= carried;
             report();
-            if (overNs == startNs) {
-                tally.sent = outstanding;
-            }
+            tally.sent += carried;
             overNs = Math.min(overNs + Limits.INTERVAL_NS, endNs);
         }
     }
