@@ -1,14 +1,21 @@
-"""A run that measures on this host meanwhile, and another test, decide nothing here."""
+"""A project for each module; a run that measures on this host meanwhile, and another test, decide nothing here."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from jdkmatrix.cli import measuring_lock
+from tests.support.project import make_project
 
 
 @pytest.fixture(autouse=True)
 def own_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring_lock, "_NAME", f"jdk-matrix.test.{uuid4()}")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_project(tmp_path_factory.mktemp("project"))

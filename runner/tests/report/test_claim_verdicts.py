@@ -8,19 +8,16 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.cli.scenarios import SCALES, as_profile
 from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.figures.metrics import BY_ID, CPU, THROUGHPUT
-from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
 from jdkmatrix.records.run import NotTestable, Stopping
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.claims.estimates import Results
-from jdkmatrix.report.claims.evidence import ClaimEvidence, asks_for, evidence, together
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, factor, judge, remark, rests_on
+from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence, together
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge, remark, rests_on
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.run.plan import select_cells
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
 from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
@@ -30,7 +27,7 @@ from tests.support.experiment_runs import experiments_run
 from tests.support.project import ROOT
 from tests.support.records import in_whole
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
-from tests.support.shipped import MATRIX, REGISTRY
+from tests.support.shipped import REGISTRY
 from tests.support.sites import site_of
 
 SOURCE = ClaimSource(title="SYNTHETIC", no_url="Nowhere.")
@@ -375,39 +372,6 @@ def test_experiments_without_a_server_speak_by_their_readings(tmp_path: Path) ->
     assert (check.verdict, check.unit) == (ClaimVerdict.REPRODUCED, "1/s"), "a server's figure has the same name"
     nothing = judged(loaded, claim(quick.model_copy(update={"metric": "throughput"})))
     assert nothing.verdict is ClaimVerdict.NOT_MEASURED
-
-
-@pytest.mark.parametrize("claim_id", [claim_id for claim_id, one in REGISTRY.claims.items() if one.checks])
-def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
-    """Of a scenario that names the claim; so does what it is compared with."""
-    cells = {
-        cell
-        for name in REGISTRY.claims[claim_id].scenarios
-        for scale in SCALES
-        for cell in select_cells(*as_profile(MATRIX, name, scale))
-    }
-    for check in REGISTRY.claims[claim_id].checks:
-        asked = [cell for cell in cells if asks_for(check, cell)]
-        assert asked, check.says
-        for cell in asked if check.versus else ():
-            assert cell.model_copy(update={"executor": check.versus}) in cells, cell.cell_id
-        for cell in asked if check.versus_load else ():
-            assert cell.model_copy(update={"load": check.versus_load}) in cells, cell.cell_id
-        for cell in asked if check.versus_workload else ():
-            assert cell.model_copy(update={"workload": check.versus_workload}) in cells, cell.cell_id
-        for cell in asked if check.versus_vendor else ():
-            version = cell.jdk.partition("-")[2]
-            assert cell.model_copy(update={"jdk": f"{check.versus_vendor}-{version}"}) in cells, cell.cell_id
-        for needed in check.requires:
-            assert all(cell.model_copy(update={"executor": needed.arm or cell.executor}) in cells for cell in asked)
-        if check.metric == CPU.id:
-            of_all = [kind_of(MATRIX.loads[cell.load]).cpu_label is None for cell in asked]
-            assert all(of_all), f"{check.says}: that of one step is another figure"
-        if all(cell.has_server for cell in asked):
-            metric = BY_ID[check.metric]
-            if check.figure and not (check.versus or check.versus_load):
-                published = REGISTRY.claims[claim_id].figures[check.figure - 1].unit
-                assert factor(published, metric.unit) is not None, check.says
 
 
 def test_the_page_and_the_summary_give_the_same_verdict(tmp_path: Path) -> None:
