@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import CellSetup
+from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.run.campaign import Campaign
@@ -21,6 +22,7 @@ from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import prepare
 from jdkmatrix.run.prepared import Prepared
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 
 PROFILE = "one-fork"
@@ -68,7 +70,7 @@ class OneFork:
             setups={cell: setup or self.setup},
             store=store,
         )
-        campaign.measure(campaign.open(step), _Listening(step))
+        campaign.measure(campaign.open(step), Listening(step))
         recorded = store.read_cell(cell)
         if recorded is None or not recorded.forks:
             raise MatrixError("the fork was not recorded")
@@ -127,18 +129,18 @@ def _only(matrix: Matrix, asked: Asked) -> Matrix:
     return matrix.model_copy(update={"loads": loads, "axes": axes, "profiles": {PROFILE: profile}, "measure": measure})
 
 
-@dataclass
-class _Listening:
-    """Passes the steps of the fork on."""
+class Listening:
+    """Passes the steps of forks on."""
 
-    step: Callable[[str], None] = field()
+    def __init__(self, step: Callable[[str], None]) -> None:
+        self.step = step
 
     def forks_added(self, forks: int) -> None: ...
 
-    def fork_started(self, planned: object) -> None: ...
+    def fork_started(self, planned: PlannedFork) -> None: ...
 
-    def fork_finished(self, fork: object, cell: object) -> None: ...
+    def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
 
-    def block_finished(self, group: object, more: bool) -> None: ...
+    def block_finished(self, group: Sequence[CellRecord], more: bool) -> None: ...
 
     def decided(self, text: str) -> None: ...

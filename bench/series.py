@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from one_fork import Listening
 from rich.console import Console
 
 from jdkmatrix.cli.measuring_lock import measuring
@@ -40,15 +41,12 @@ class Series:
     blocks: list[dict[str, Any]]
 
 
-class _Progress:
+class _Progress(Listening):
     """`keep`: called with every fork that is recorded."""
 
     def __init__(self, console: Console, keep: Callable[[], None]) -> None:
+        super().__init__(lambda step: None)
         self._console, self._keep = console, keep
-
-    def step(self, text: str) -> None: ...
-
-    def forks_added(self, forks: int) -> None: ...
 
     def fork_started(self, planned: PlannedFork) -> None:
         self._console.print(planned.label, highlight=False)
@@ -57,8 +55,6 @@ class _Progress:
         valid = len(fork.valid_windows)
         self._keep()
         self._console.print(f"    {fork.status.value}, {valid} of {len(fork.windows)} windows", highlight=False)
-
-    def block_finished(self, group: Sequence[CellRecord], more: bool) -> None: ...
 
     def decided(self, text: str) -> None:
         self._console.print(text, highlight=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -121,7 +122,7 @@ def locked(target: Path) -> Iterator[None]:
 
 
 def _remove_abandoned(target: Path) -> None:
-    for partial in target.parent.glob(f".{target.name}.*.part"):
-        pid = partial.name.removeprefix(f".{target.name}.").split(".")[0]
-        if pid.isdigit() and not Path(f"/proc/{pid}").exists():
+    left = re.compile(rf"\.{re.escape(target.name)}\.([0-9]+)\.[0-9a-f]{{8}}\.part")  # `thing` is not `thing.0`
+    for partial in target.parent.iterdir():
+        if (named := left.fullmatch(partial.name)) and not Path("/proc", named[1]).exists():
             shutil.rmtree(partial, ignore_errors=True)

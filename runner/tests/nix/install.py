@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -125,7 +126,7 @@ def nix_of_host_release() -> Nix:
     Raises:
         MatrixError: this is no Debian, its mirror does not answer, or what it delivers does not run.
     """
-    return _installed(apt.host_suite())
+    return _installed(platform.freedesktop_os_release().get("VERSION_CODENAME", NEWEST_SUITE))
 
 
 def newest_nix() -> Nix:
@@ -212,7 +213,8 @@ def _bind(staging: Path, final: Path) -> None:
     program = staging / "usr" / "bin" / "nix"
     if not program.is_file():
         raise MatrixError(f"{PACKAGE} holds no usr/bin/nix")
-    libraries = elf.with_search_path(elf.files(staging / "usr" / "lib"))
+    asked = [elf.patchelf(), "--print-rpath"]
+    libraries = [file for file in elf.files(staging / "usr" / "lib") if subprocess.check_output([*asked, file]).strip()]
     elf.relocate([program, *libraries], staging, final)
     hook = staging / "usr" / "libexec" / "nix" / "build-remote"
     if not hook.exists():

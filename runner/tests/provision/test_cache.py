@@ -71,11 +71,13 @@ def test_only_what_a_dead_process_left_is_removed(tmp_path: Path) -> None:
     abandoned = tmp_path / f".thing.{dead.pid}.0123abcd.part"
     in_use = tmp_path / f".thing.{os.getpid()}.4567cdef.part"
     other = tmp_path / f".another.{dead.pid}.89abcdef.part"
-    for folder in (abandoned, in_use, other):
+    longer = tmp_path / f".thing.{dead.pid}.{os.getpid()}.89abcdef.part"  # a part of a thing.NUMBER that is being made
+    for folder in (abandoned, in_use, other, longer):
         folder.mkdir()
     with atomic_dir(tmp_path / "thing"):
         pass
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == sorted([in_use.name, other.name, "thing"])
+    left = sorted(entry.name for entry in tmp_path.iterdir())
+    assert left == sorted([in_use.name, other.name, longer.name, "thing"])
 
 
 def _thing(folder: Path) -> Path:

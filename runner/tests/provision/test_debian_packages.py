@@ -13,7 +13,6 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.debian import elf
 from jdkmatrix.provision.debian.apt import dependencies, library_closure
-from jdkmatrix.provision.debian.sources import AptSource, own_suite
 from tests.support.loader import loaded
 
 CHAIN = ("librt.so.1", "libpthread.so.0")
@@ -54,14 +53,6 @@ def test_libraries_of_libraries_and_nothing_else() -> None:
     deep = ["libc6", "libdeep0.9-1", "libgcc-s1", "libnew1t64", "libsecond2", "zlib1g"]
     assert library_closure(found, "tool") == deep
     assert library_closure({"tool": found["tool"]}, "tool") == ["libc6", "libnew1t64", "libsecond2", "zlib1g"]
-
-
-@pytest.mark.parametrize(
-    ("suites", "codename", "expected"),
-    [(("bookworm-updates", "bookworm"), "bookworm", "bookworm"), (("sid",), None, "sid"), (("stable",), "x", "stable")],
-)
-def test_the_suite_of_the_host(suites: tuple[str, ...], codename: str | None, expected: str) -> None:
-    assert own_suite(AptSource(("http://mirror.example",), suites, ("main",)), codename) == expected
 
 
 def host_program() -> Path:
@@ -109,7 +100,6 @@ def test_a_program_loads_nothing_of_the_host(tmp_path: Path, core: str) -> None:
     private.parent.mkdir()
     library.rename(private)
     library.symlink_to(f"../private/{library.name}")
-    assert elf.with_search_path(elf.files(root / "usr/lib")) == [private]
 
     elf.relocate([program, private], root, final)
     root.rename(final)

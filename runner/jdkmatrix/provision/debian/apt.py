@@ -22,7 +22,7 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.provision.cache import cache_dir, locked
-from jdkmatrix.provision.debian.sources import AptSource, debian_archive, for_suite, own_suite, read_sources
+from jdkmatrix.provision.debian.sources import AptSource, debian_archive, for_suite, read_sources
 
 _APT_LIMIT_S = 900
 _PROBE_LIMIT_S = 5
@@ -132,15 +132,6 @@ def suite(name: str) -> Iterator[Suite]:
             raise MatrixError(f"cache folder {folder} cannot be written: {error.strerror}") from None
         _run("apt-get", "-qq", "-c", str(conf), "update")
         yield Suite(name, str(conf))
-
-
-def host_suite() -> str:
-    """The suite that this host was installed from, such as "bookworm".
-
-    Raises:
-        MatrixError: this is no Debian, or its apt sources name no Debian archive.
-    """
-    return own_suite(_archive(), _os_release().get("VERSION_CODENAME"))
 
 
 def absent() -> str | None:

@@ -41,16 +41,6 @@ def files(folder: Path) -> list[Path]:
     return sorted(found)
 
 
-def with_search_path(paths: Iterable[Path]) -> list[Path]:
-    """The ELF files among `paths` that say where their libraries lie.
-
-    Raises:
-        MatrixError: patchelf fails.
-    """
-    tool = patchelf()
-    return [path for path in paths if _ask(tool, "--print-rpath", path)]
-
-
 def relocate(paths: Iterable[Path], root: Path, final_root: Path) -> None:
     """Bind the ELF files `paths`, under `root` with the libraries they need, to the libc that lies there.
 

@@ -33,12 +33,6 @@ def debian_archive(sources: Iterable[AptSource], codename: str | None) -> AptSou
     return next((s for s in sources if own & set(s.suites) and "main" in s.components), None)
 
 
-def own_suite(archive: AptSource, codename: str | None) -> str:
-    """The suite of `archive`, as `debian_archive` found it, that is the host's own release."""
-    own = _own_names(codename)
-    return next(suite for suite in archive.suites if suite in own)
-
-
 def for_suite(source: AptSource, suite: str) -> str:
     """A deb822 stanza for another suite of the same mirror."""
     lines = ["Types: deb", f"URIs: {' '.join(source.uris)}", f"Suites: {suite}", "Components: main"]
