@@ -143,13 +143,13 @@
   };
   const keyOf = (cell) => cell.dataset.sort ?? cell.textContent.trim();
   const sortBy = (table, column, direction) => {
-    const numeric = table.tHead.rows[0].cells[column].classList.contains("num");
     for (const body of table.tBodies) {
       const rows = Array.from(body.rows, (row) => [keyOf(row.cells[column]), row]);
       rows.sort(([a], [b]) => {
         const missing = compare(a, b);
         if (missing !== null) return missing;
-        return direction * (numeric ? Number(a) - Number(b) : a.localeCompare(b, "en", { numeric: true }));
+        const apart = Number(a) - Number(b);
+        return direction * (Number.isNaN(apart) ? a.localeCompare(b, "en", { numeric: true }) : apart);
       });
       body.append(...rows.map(([, row]) => row));
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ from jdkmatrix.report.run_page.facts import count_forks, own_applications
 from jdkmatrix.report.site.conditions import overview
 from jdkmatrix.report.site.digest import aa_words
 from jdkmatrix.report.words.sentences import condition
-from jdkmatrix.stats.verdicts import Verdict
+from jdkmatrix.stats.stopping import half_width_that_tells
 
 _TOLD_ALONE = 3  # conditions; of more than these, who is ahead in how many
 
@@ -66,12 +67,15 @@ def next_step(run: JudgedRun) -> str:
     undecided = [key for key in run.cells.keys if run.cells.stands_for_virtual(key) and _is_open(run, key)]
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
     if precision:
-        unclear = [one for one in judged if one.verdict is Verdict.CANNOT_TELL]
-        # As wide as a difference that matters, an interval around "no difference" seldom excludes one.
-        for told, share in ((judged, precision), (unclear, precision / 2)):
-            needed = [one.ratio.blocks + more for one in told if (more := blocks_ahead(one.ratio, share))]
-            if needed and (most := max(needed)) <= BLOCKS_TOLD_MAX:
-                return f"--blocks {most} would tell the ratio to {plus_minus(share)}, if blocks scatter as these did"
+        sequential = run.run.stopping is not None
+        needed = [
+            (one.ratio.blocks + more, half_width_that_tells(one.ratio.value, precision))
+            for one in judged
+            if (more := blocks_ahead(one.ratio, precision, sequential=sequential))
+        ]
+        if needed and (most := max(needed))[0] <= BLOCKS_TOLD_MAX:
+            share = plus_minus(math.expm1(most[1]))
+            return f"--blocks {most[0]} would tell the ratio to {share}, if blocks scatter as these did"
     if any(own_applications(run.run)):
         return _next_of_own(run)
     return ".venv/bin/matrix ask measures your own CPUs, task and remote delay"

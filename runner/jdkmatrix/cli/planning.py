@@ -139,11 +139,11 @@ def show(options: Options, *, as_json: bool) -> None:
         console.print(f"In the order of seed {options.seed}.")
     if repeats_max:
         console.print(
-            f"A fork that a fault of the host spoils is measured again, at most {repeats_max} times: "
+            f"A fork that a fault of the host spoils is measured again, at most {plural(repeats_max, 'time')}: "
             f"about {span(repeated_s)} at the very most."
         )
     for reason, count in Counter(entry.reason for entry in not_testable).items():
-        cells_are = "1 cell is" if count == 1 else f"{count} cells are"
+        cells_are = f"{plural(count, 'cell')} {'is' if count == 1 else 'are'}"
         console.print(f"[yellow]{cells_are} not testable here: {escape(reason)}")
     if to_fetch:
         console.print(f"Not here yet; a run will try to fetch: {', '.join(to_fetch)}.")
@@ -172,5 +172,5 @@ def _show_stage(one: _StageEstimate, matrix: Matrix, console: Console) -> None:
     if profile.stopping:
         console.print(
             f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "
-            f"{profile.stopping.max_blocks}: {len(plan.forks)} forks, about {span(one.most_s)}."
+            f"{profile.stopping.max_blocks}: {plural(len(plan.forks), 'fork')}, about {span(one.most_s)}."
         )

@@ -51,11 +51,13 @@ def clock(seconds: float) -> str:
 @dataclass(eq=False)
 class Display(AbstractContextManager["Display", None], ABC):
     """Counts forks and tells the time left: by the forks that are done, by the plan's estimate until one is.
-    `_precision`: to which share ratios are to be known; `_verbose`: tell windows and rounds, too."""
+    `_precision`: to which share ratios are to be known; `_sequential`: by adding blocks until they are; `_verbose`:
+    tell windows and rounds, too."""
 
     _console: Console
     _fork_s: float
     _precision: float
+    _sequential: bool
     _verbose: bool
     _now: Callable[[], float]
     _total = _started = _done = 0
@@ -78,7 +80,10 @@ class Display(AbstractContextManager["Display", None], ABC):
 
     def block_finished(self, group: Sequence[CellRecord], more: bool) -> None:
         """Behind the last block of a condition the summary says more."""
-        if more and group[0].key.has_server and (text := so_far(group, self._precision, self._fork_s * len(group))):
+        if not more or not group[0].key.has_server:
+            return
+        block_s = self._fork_s * len(group)
+        if text := so_far(group, self._precision, block_s, sequential=self._sequential):
             self.told_so_far(text)
 
     def step(self, text: str) -> None:
@@ -176,6 +181,12 @@ class Screen(Display):
 
 
 def display(
-    console: Console, fork_s: float, precision: float, *, verbose: bool, now: Callable[[], float] = time.monotonic
+    console: Console,
+    fork_s: float,
+    precision: float,
+    *,
+    sequential: bool,
+    verbose: bool,
+    now: Callable[[], float] = time.monotonic,
 ) -> Display:
-    return (Screen if console.is_terminal else Lines)(console, fork_s, precision, verbose, now)
+    return (Screen if console.is_terminal else Lines)(console, fork_s, precision, sequential, verbose, now)

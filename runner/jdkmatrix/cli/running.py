@@ -27,6 +27,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
+from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.own import with_own
@@ -37,6 +38,7 @@ from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
+from jdkmatrix.run.identity import calibration_of
 from jdkmatrix.run.impossible import check_some
 from jdkmatrix.run.plan import Stage, estimate_s, select_cells, stages
 from jdkmatrix.run.prepare import prepare, set_up_parts
@@ -117,7 +119,7 @@ class _Stages:
         self._recording = Recording(project, chosen, earlier, store, confiner, cells, seed)
         self._capacities: dict[CellKey, BasisCapacity] = {}
         self._earlier_capacities = {one.key: one for one in earlier.capacities} if earlier else {}
-        self._calibration = next(iter(earlier.calibrations), None) if earlier else None
+        self._calibration = calibration_of(earlier, read_facts(read_topology()), confiner.method) if earlier else None
         # Those of later stages, too, so that a fork that is measured again comes behind them.
         kept = store.load().cells if earlier and len(self._stages) > 1 else ()
         self._cells = {cell.key: cell for cell in kept}
@@ -241,7 +243,8 @@ class _Stages:
     def _display(self, profile: Profile, prepared: Prepared) -> Display:
         sure = prepared.plan.sure
         fork_s = estimate_s(self._matrix, profile, sure) / len(sure)
-        return display(self._console, fork_s, profile.promised_precision, verbose=self._verbose)
+        sequential = profile.stopping is not None
+        return display(self._console, fork_s, profile.promised_precision, sequential=sequential, verbose=self._verbose)
 
 
 def _runs_with(project: Project, store: RunStore) -> tuple[Path, ...]:

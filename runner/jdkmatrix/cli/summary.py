@@ -14,12 +14,13 @@ from jdkmatrix.cli.answer import answer_lines, next_step, trust_line
 from jdkmatrix.cli.conditions_table import ConditionRow, ConditionRows, conditions_table
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.executors import base_of, is_aa_arm
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.metrics import CAPACITY, metrics_of
 from jdkmatrix.loads.kinds import AnyLoad, kind_of, loads_words
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.judgements import counted, sentence, worth_reporting
+from jdkmatrix.report.cells.judgements import of_forks, sentence, worth_reporting
 from jdkmatrix.report.cells.shown import ShownCell, failed_words
 from jdkmatrix.report.claims.verdicts import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
@@ -126,10 +127,10 @@ def has_failures(loaded: LoadedRun) -> bool:
 
 
 def _cells_words(loaded: LoadedRun) -> str:
-    cells = f"{len(loaded.cells)} of {len(loaded.run.cells)} cells"
+    cells = f"{len(loaded.cells)} of {plural(len(loaded.run.cells), 'cell')}"
     if not has_failures(loaded):
         return f"{cells}, all with usable forks"
-    return f"{cells}, {_unusable(loaded)} without a usable fork, {_failed_forks(loaded)} failed forks"
+    return f"{cells}, {_unusable(loaded)} without a usable fork, {plural(_failed_forks(loaded), 'failed fork')}"
 
 
 def _unusable(loaded: LoadedRun) -> int:
@@ -145,7 +146,8 @@ def _measured_how(loaded: LoadedRun) -> Iterator[str]:
     if told := sessions.line(loaded):
         yield told
     if attempts := sum(len(cell.attempts) for cell in loaded.cells):
-        yield f"{attempts} earlier attempts at forks do not count: a fault of the host, or a block that was cut off"
+        do_not = f"{plural(attempts, 'earlier attempt')} at forks {'does' if attempts == 1 else 'do'} not"
+        yield f"{do_not} count: a fault of the host, or a block that was cut off"
 
 
 def _not_testable(loaded: LoadedRun) -> Iterator[str]:
@@ -181,11 +183,12 @@ def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
     if judged is not None and worth_reporting(judged):
         yield sentence(judged, key.executor, base)
     elif judged is None and cell.attained.no and not cell.question.is_sought:
-        yield f"{key.executor} {cell.question.did} in {counted(cell.attained)} forks"
+        yield f"{key.executor} {cell.question.did} in {of_forks(cell.attained)}"
     for words in remarks(cell):
         yield f"{key.executor} {words}"
     if failed_words(cell):
-        yield f"{cell.failed_requests:,} requests failed with {key.executor} and count in no throughput"
+        counts = "counts" if cell.failed_requests == 1 else "count"
+        yield f"{plural(cell.failed_requests, 'request')} failed with {key.executor} and {counts} in no throughput"
     ratio = run.judgements.of(run.cells.leading(key), key)
     if ratio is not None and ratio.verdict is Verdict.NOT_JUDGED:
         compared = "A/A check" if is_aa_arm(key.executor) else "ratio"

@@ -18,6 +18,7 @@ from jdkmatrix.doctor.base import Host
 from jdkmatrix.doctor.catalogue import proposed
 from jdkmatrix.doctor.tuned import ARM_FILE, STATE_FILE
 from jdkmatrix.doctor.tuning import ChangeOutcome, Restored, Step, restore, steps, tune
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 
 _STYLES = {"put back": "green", "already so": "green", "left": "yellow", "gone": "yellow", "failed": "red"}
@@ -44,7 +45,7 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
         raise MatrixError("nothing was changed")
     failed: list[ChangeOutcome] = []
     tune(host, planned, state, lambda outcome: failed.append(outcome) if outcome.error else None)
-    console.print(f"{len(planned) - len(failed)} of {len(planned)} settings changed.")
+    console.print(f"{len(planned) - len(failed)} of {plural(len(planned), 'setting')} changed.")
     _list(console, ((outcome.file, f"[red]not changed[/]: {escape(outcome.error)}") for outcome in failed))
     return 1 if failed else 0
 

@@ -244,7 +244,7 @@ class Scenario(Table):
 
 
 class Server(Table):
-    first_response_timeout_s: Seconds = 60.0
+    first_response_timeout_s: Seconds = 180.0  # from its start, which a slow or busy host makes several times longer
     ready_without_port_s: Seconds = 5.0  # the server says it is ready and opens no port: give up this long after
     # A status that is neither 2xx nor 503, again and again after it says it is ready, or opens its port where it says
     # nothing: give up this long after the first one.

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from jdkmatrix.host.topology import stat_is_the_kernels
 from jdkmatrix.probes.cpu_balance import CpuTicks, parse_stat
 
 _NAMED = 3  # processes: enough to know whom to end
@@ -45,7 +46,7 @@ class Activity:
 
 
 def observe(root: Path, interval_s: float, processes: Callable[[], Mapping[int, Process]]) -> Activity | None:
-    """Watch for `interval_s` seconds; None where /proc/stat is not shown."""
+    """Watch for `interval_s` seconds; None where the kernel's /proc/stat is not shown."""
     before = _snapshot(root, processes)
     if before is None:
         return None
@@ -106,6 +107,8 @@ def other_processes() -> dict[int, Process]:
 
 
 def _snapshot(root: Path, processes: Callable[[], Mapping[int, Process]]) -> Snapshot | None:
+    if not stat_is_the_kernels(root / "proc"):
+        return None
     try:
         ticks = parse_stat((root / "proc/stat").read_text())
     except (OSError, ValueError):

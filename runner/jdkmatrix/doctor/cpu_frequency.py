@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections import Counter
 
 from jdkmatrix.doctor.base import Check, Host, HostChange
@@ -53,12 +55,18 @@ def boost(host: Host) -> Check | None:
 
 
 def c_states(host: Host) -> Check | None:
-    """cpuidle (Documentation/admin-guide/pm/cpuidle.rst): `latency` is the time in µs to leave a state."""
+    """cpuidle (Documentation/admin-guide/pm/cpuidle.rst): `latency` is the time in µs to leave a state. One that takes
+    longer than PM QoS allows is not entered (Documentation/power/pm_qos_interface.rst)."""
     files = host.matching(f"{_CPU}/cpu[0-9]*/cpuidle/state[0-9]*/disable")
     latencies_us = {file: us for file in files if (us := host.number(file.replace("/disable", "/latency"))) is not None}
     if not latencies_us:
         return None
-    enabled = {file: us for file, us in latencies_us.items() if host.text(file) == "0"}
+    max_us = _wake_up_max_us(host)
+    enabled = {
+        file: us
+        for file, us in latencies_us.items()
+        if host.text(file) == "0" and us <= min(max_us, _wake_up_max_us_of(host, file.partition("/cpuidle/")[0]))
+    }
     if not enabled:
         return Check("ready", "all off")
     deepest = max(enabled, key=lambda file: enabled[file])
@@ -76,3 +84,17 @@ def c_states(host: Host) -> Check | None:
     why = "a CPU that slept answers later: at a moderate rate this is in the latency of whoever sleeps more"
     advice = f"cpupower idle-set --disable-by-latency {DEEPEST_LATENCY_MAX_US + 1}"
     return Check("noisy", found, why, advice, changes)
+
+
+def _wake_up_max_us(host: Host) -> float:
+    """What a process asks of all CPUs as long as it holds this file open; only root may read it."""
+    try:
+        return int.from_bytes(host.at("/dev/cpu_dma_latency").read_bytes(), sys.byteorder, signed=True)
+    except OSError:
+        return math.inf
+
+
+def _wake_up_max_us_of(host: Host, cpu: str) -> float:
+    """0 says that there is no limit, "n/a" that the CPU must not sleep."""
+    file = f"{cpu}/power/pm_qos_resume_latency_us"
+    return 0 if host.text(file) == "n/a" else host.number(file) or math.inf

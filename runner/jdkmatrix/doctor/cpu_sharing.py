@@ -49,7 +49,9 @@ def smt(host: Host) -> Check | None:
 
 
 def isolation(host: Host) -> Check | None:
-    """isolcpus (Documentation/admin-guide/kernel-parameters.txt): an isolated CPU takes part in no load balancing."""
+    """isolcpus (Documentation/admin-guide/kernel-parameters.txt): an isolated CPU takes part in no load balancing.
+    nohz_full: what a thread has used is added to its process's clock when it is switched out or at a tick
+    (`thread_group_cputime`), and without one once a second (`sched_tick_remote`, both below kernel/sched)."""
     isolated, allowed = host.cpus(f"{_CPU}/isolated"), set(host.allowed)
     if isolated is None:
         return None
@@ -59,11 +61,13 @@ def isolation(host: Host) -> Check | None:
         why = "the kernel spreads no threads over isolated CPUs: a server of several would run on one of them"
         advice = "boot without isolcpus=; a calm host does not need it, as each side gets CPUs of its own"
         return Check("noisy", found, why, advice)
-    if allowed & set(tickless) not in (set(), allowed):
-        why = "entering the kernel costs more on CPUs of nohz_full than on the others"
-        return Check(
-            "noisy", found, why, "boot without nohz_full=, or let the run use only one kind: taskset --cpu-list"
+    if allowed & set(tickless):
+        why = (
+            "on CPUs of nohz_full it costs more to enter the kernel, and the clock of a process is up to a second "
+            "behind where a thread runs without a pause: CPU time of short windows can be off by as much"
         )
+        advice = "boot without nohz_full=, or keep the run off these CPUs: taskset --cpu-list"
+        return Check("noisy", found, why, advice)
     return Check("ready", found)
 
 

@@ -75,7 +75,7 @@ def processes(host: Host) -> Check | None:
     if number >= THREADS_COMFORTABLE:
         return Check("ready", found)
     why = "one thread per request or connection would end in 'unable to create native thread'"
-    advice = f"raise it to {THREADS_COMFORTABLE:,}{': ulimit -u' if source == 'ulimit' else ''}"
+    advice = f"raise it to {THREADS_COMFORTABLE:,}: {'ulimit -u' if source == 'ulimit' else 'only root can'}"
     return Check("unfit" if number < THREADS_NEEDED else "noisy", found, why, advice)
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.doctor.spin import GAP_NS
+from jdkmatrix.host.topology import stat_is_the_kernels
 from jdkmatrix.probes.cpu_balance import CpuTicks, parse_stat
 
 _START_S = 0.5  # every spinner has imported what it needs by then, and they all begin together
@@ -98,6 +99,6 @@ def sum_stalls(cpu: int, printed: dict[str, object], *, stolen_s: float | None) 
 
 def _ticks(root: Path) -> dict[int, CpuTicks]:
     try:
-        return parse_stat((root / "proc/stat").read_text())
+        return parse_stat((root / "proc/stat").read_text()) if stat_is_the_kernels(root / "proc") else {}
     except (OSError, ValueError):
         return {}

@@ -19,6 +19,7 @@ from jdkmatrix.fork.remote import RemoteError
 from jdkmatrix.fork.watchdog import DiskFullError, FloodError
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.ending import KilledError
+from jdkmatrix.host.http import HttpError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.limits import LIMIT_CODES
@@ -33,11 +34,17 @@ class LostUpdateError(MatrixError):
     """The application's books are wrong."""
 
 
+class ProgramError(MatrixError):
+    """The program of an experiment ended without a result."""
+
+
 # The first that fits counts.
 _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (HungError, "server-hangs", "outcome"),
     (ServerError, "server", "outcome"),
     (SutGoneError, "server", "outcome"),
+    (HttpError, "server", "outcome"),  # it answers our own questions badly, or has requests that never end
+    (ProgramError, "program", "outcome"),
     (DiskFullError, "disk-full", "fault"),
     (FloodError, "flood", "outcome"),
     (ProofError, "wrong-executor", "outcome"),
@@ -51,13 +58,12 @@ _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (KilledError, "killed", "fault"),
 )
 INTERNAL_ERROR = "internal-error"
-# Of the program of an experiment, or of what a server answered.
-_ANY_OTHER = "measurement"
+_ANY_OTHER = "measurement"  # what this tool could not do on this host, and says in words
 
 KINDS: dict[str, Kind] = {
     **{code: kind for _, code, kind in _ENDS},
     INTERNAL_ERROR: "fault",
-    _ANY_OTHER: "outcome",
+    _ANY_OTHER: "fault",
     # The work of a request was not what it should be: the clock of the host, or another compilation of it.
     BURN_OFF: "fault",
     # Boxes are there to be run into.

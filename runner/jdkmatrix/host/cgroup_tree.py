@@ -22,7 +22,7 @@ from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_limits import read_hierarchies
 
 _THREADED_CONTROLLERS = frozenset({"cpu", "cpuset", "perf_event", "pids"})
-_ADVICE = "a scope of its own has one: systemd-run --scope -p Delegate=yes"
+_ADVICE = "root can start this in a scope of its own: systemd-run --scope -p Delegate=yes"
 
 
 @dataclass(frozen=True)

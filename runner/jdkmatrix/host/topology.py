@@ -6,6 +6,7 @@ Not handled: dies and clusters inside one L3 domain, and caches that are shared 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Literal
 
 from jdkmatrix.host.cgroup_limits import CgroupLimits, read_hierarchies, read_limits
 from jdkmatrix.host.cpulist import read_cpu_list
+from jdkmatrix.reading import text_if_readable
 
 CPU_ROOT = Path("/sys/devices/system/cpu")
 # Favoured cores of one kind differ by a few per cent in their capacity, kinds by a third and more.
@@ -26,7 +28,8 @@ Limit = Literal["the CPU affinity of this process", "the cgroup's cpuset"]
 class Cpu:
     """One hardware thread. `core`, `l3` and `node` are unique on the machine; a core and an L3 domain are called by
     the lowest CPU in them. `isolated`: no scheduler domain has it (isolcpus), so that the kernel never moves a thread
-    onto it or off it; `tickless`: no timer tick while one thread runs (nohz_full)."""
+    onto it or off it; `tickless`: no timer tick while one thread runs (nohz_full), which is quiet, and leaves the clock
+    of its process up to a second behind, as the doctor says."""
 
     cpu: int
     core: int
@@ -41,13 +44,15 @@ class Cpu:
 @dataclass(frozen=True)
 class Topology:
     """`cpus`: those that this process may use, in rising order; `withheld`: online, but not for this process, because
-    of `limit`; `offline`: present, but switched off; `quota_cpus`: CPU seconds per second that its cgroup grants."""
+    of `limit`; `offline`: present, but switched off; `quota_cpus`: CPU seconds per second that its cgroup grants;
+    `uncounted`: of `cpus`, those whose times /proc/stat does not tell."""
 
     cpus: tuple[Cpu, ...]
     withheld: tuple[Cpu, ...] = ()
     limit: Limit | None = None
     offline: tuple[int, ...] = ()
     quota_cpus: float | None = None
+    uncounted: tuple[int, ...] = ()
 
     @property
     def cores(self) -> tuple[tuple[int, ...], ...]:
@@ -78,7 +83,21 @@ def read_topology(
         limit=_limit(online, usable, limits),
         offline=tuple(sorted(frozenset(read_cpu_list(cpu_root / "present")) - online)),
         quota_cpus=limits.quota_cpus,
+        uncounted=tuple(sorted(usable - _counted_cpus(proc))),
     )
+
+
+def stat_is_the_kernels(proc: Path) -> bool:
+    """Over that of a container may lie another (lxcfs), which numbers the container's CPUs from 0 on."""
+    try:
+        return (proc / "stat").stat().st_dev == proc.stat().st_dev
+    except OSError:
+        return False
+
+
+def _counted_cpus(proc: Path) -> frozenset[int]:
+    stat = text_if_readable(proc / "stat") if stat_is_the_kernels(proc) else None
+    return frozenset(map(int, re.findall(r"^cpu(\d+) ", stat or "", re.MULTILINE)))
 
 
 def _limit(online: frozenset[int], usable: frozenset[int], limits: CgroupLimits) -> Limit | None:

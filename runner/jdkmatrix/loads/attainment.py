@@ -18,8 +18,9 @@ from jdkmatrix.records.limits import LIMIT_CODES
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 
-# Reasons of a failed fork that are the server's own doing; all others are the host's, the driver's, or ours.
-SERVERS_OWN = frozenset({"server", "server-hangs", "flood", "wrong-executor", "lost-update"}) | LIMIT_CODES
+# Reasons of a failed fork that are the server's own doing, or a program's; all others are the host's, the driver's, or
+# ours.
+SERVERS_OWN = frozenset({"server", "server-hangs", "flood", "wrong-executor", "lost-update", "program"}) | LIMIT_CODES
 
 
 class ForkOutcome(Enum):

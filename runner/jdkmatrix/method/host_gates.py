@@ -154,7 +154,8 @@ HOST_GATES = (
         "of one CPU. Threads of other processes count, too; to start and end one costs more than is allowed for it. "
         "Other work that the kernel does for an arm and charges to no process looks like another process: arms with "
         "many threads may be refused for what they are. A run’s page warns where gates refused one arm more often than "
-        "the other, and gives such a pair no verdict.",
+        "the other, and gives such a pair no verdict. Where /proc/stat does not show our CPUs under their own numbers, "
+        "as under lxcfs, this gate and the next two judge nothing; the run says so at its start.",
     ),
     Gate(
         ("steal", "steal-driver"),

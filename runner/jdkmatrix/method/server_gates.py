@@ -82,7 +82,8 @@ BURN = Gate(
     _burn_off,
     "After the windows the warm server runs the work of a request by itself. The fastest run must take as long as was "
     "asked for, at the speed that the CPU has at that moment. This gate refuses the whole fork.",
-    "A clock that changed during the windows and changed back; the page shows its speed before each of them.",
+    "A clock that changed during the windows and changed back; the page shows its speed before each of them. Work that "
+    "is off by no more than the server’s CPUs differ from each other.",
 )
 SERVER_GATES = (
     Gate(

@@ -79,15 +79,15 @@ def balance(
     ticks_per_s: int,
     irq_time_accounting: bool | None,
 ) -> tuple[CpuUse, ...]:
-    """One for each set of CPUs that roles share; CPUs that /proc/stat does not show are left out.
+    """One for each set of CPUs that roles share; none of a set that /proc/stat does not show whole.
 
     `irq_time_accounting` None (not known) is taken as False: if that is wrong, interrupts count as foreign, and windows
     are refused that were good; the other way round a foreign load would not be seen.
     """
     found = []
     for group in _sharing(used):
-        cpus = tuple(sorted({cpu for one in group for cpu in one.cpus} & before.keys() & after.keys()))
-        if not cpus or elapsed_s <= 0:
+        cpus = tuple(sorted({cpu for one in group for cpu in one.cpus}))
+        if not cpus or not set(cpus) <= before.keys() & after.keys() or elapsed_s <= 0:
             continue
 
         def share(column: str, cpus: Sequence[int] = cpus) -> float:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from jdkmatrix.domain.quantities import rise
 from jdkmatrix.host.cgroup_limits import Hierarchy, read_hierarchies
+from jdkmatrix.host.topology import stat_is_the_kernels
 from jdkmatrix.probes.cpu_balance import CpuTicks, Used, balance, parse_stat
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import CpuUse, Pressure
@@ -34,7 +35,7 @@ class HostReading:
     """Counters since boot; None where the kernel does not tell."""
 
     clocks: Clocks
-    ticks: Mapping[int, CpuTicks]  # by CPU
+    ticks: Mapping[int, CpuTicks]  # by CPU; of none where they are numbered otherwise
     psi_some_us: int | None  # total stall time, /proc/pressure/cpu
     throttled_us: int | None  # of the runner's own cgroup, which server and driver are in, and of those above it
     swapped_pages: int | None  # in and out, whole host
@@ -87,7 +88,7 @@ def read_host(cpus: Iterable[int] = ()) -> HostReading:
     """`cpus`: of these the entries to idle are counted, too, which takes a file for each idle state of each."""
     clocks = Clocks(time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.time_ns())
     stat = _text(_PROC / "stat")
-    ticks = parse_stat(stat)
+    ticks = parse_stat(stat) if stat_is_the_kernels(_PROC) else {}
     for cpu in ticks.keys() & set(cpus):
         ticks[cpu] = replace(ticks[cpu], idle_entries=read_idle_entries(cpu))
     return HostReading(

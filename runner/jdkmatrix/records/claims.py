@@ -94,7 +94,7 @@ Patterns = Annotated[tuple[Text | Count, ...], Field(min_length=1)]
 
 class CheckedCells(Record):
     """The cells that a check looks at: values of axes, names as patterns of a shell ("temurin-21*"); an axis left out
-    means any value."""
+    means any value. `cell_id`: of values that belong together ("*.cpus-2.*.count-3")."""
 
     workload: Patterns | None = None
     server: Patterns | None = None
@@ -103,6 +103,7 @@ class CheckedCells(Record):
     burn_us: Patterns | None = None
     wait_us: Patterns | None = None
     load: Patterns | None = None
+    cell_id: Patterns | None = None
 
 
 BandOrigin = Literal["as published", "published with our tolerance", "ours"]

@@ -41,7 +41,8 @@ class Proof(Record):
 
 class BurnCheck(Record):
     """`rounds` of burn as the warm SUT runs them; `best_us` is the fastest of several, `expected_us` what they take at
-    the clock speed of that moment, by that of the calibration; None: a clock speed is not known."""
+    the clock speed of that moment, by that of the calibration, on the CPU of the SUT where that fits best; None: a
+    clock speed is not known."""
 
     rounds: int
     asked_us: float

@@ -147,9 +147,10 @@ class Warmup(Record):
 
 class ObservedWindow(Record):
     """Common to all windows. `remote`: of the remote system that is called, None: there is none. `clock_speed`: how
-    fast a CPU of the SUT did a piece of serial work right before it (probes/clock_speed.py), in divisions per
-    microsecond; None: not read. `reasons`: faults of the host or of the measurement; not empty: invalid. `readings`:
-    figures that their metrics know by name, the leading one first."""
+    fast the CPUs of the SUT, one after another, did a piece of serial work right before it (probes/clock_speed.py), in
+    divisions per microsecond, on average; in older records its last CPU alone; None: not read. `reasons`: faults of the
+    host or of the measurement; not empty: invalid. `readings`: figures that their metrics know by name, the leading one
+    first."""
 
     remote: RemoteStats | None = None
     clock_speed: float | None = None

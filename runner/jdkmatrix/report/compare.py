@@ -8,7 +8,7 @@ whose arms the gates refused more often, and how many forks did what their load 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -25,6 +25,7 @@ from jdkmatrix.report.cells.judgements import (
     against,
     counted,
     finding_of,
+    of_forks,
     page_refusals,
     worth_reporting,
 )
@@ -140,62 +141,86 @@ def _on_side(name: str) -> str:
 
 
 def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float) -> Compared:
-    """Every figure by which executors are compared, where both sides have it, and what forks did. One family of
-    p-values for what may be a regression; others for A/A arms, and for figures over another executor beside which the
-    figure itself is compared. `threshold`: a share, beyond which a change of a figure for the worse is a regression."""
+    """Every figure by which executors are compared, where both sides have it, and what forks did. `threshold`: a share,
+    beyond which a change of a figure for the worse is a regression."""
     one_host = before.run.latest_session.host.id == after.run.latest_session.host.id
-    families: dict[tuple[bool, bool], Family[_Named]] = defaultdict(lambda: Family(threshold))
-    told: dict[_Named, tuple[Metric, str]] = {}
-    left_out: list[str] = []
-    lost: list[str] = []
-    refused, inside = _refused(before, after), {**page_refusals(before.cells), **page_refusals(after.cells)}
-    inputs = dict.fromkeys(_run_differences(before, after))
     names = _names(before, after)
     then, now = map(_on_side, names)
-    for key in after.compared():
-        cell, base = after.cells.get(key), before.cells.get(before.in_place_of(key))
-        if base is None or cell is None:
-            left_out.append(f"{key.cell_id}: not measured {then if base is None else now}")
-            lost += left_out[-1:] if base and base.usable else []
-            continue
-        if cell.driver and base.driver and cell.driver != base.driver:
-            left_out.append(f"{key.cell_id}: driven by {base.driver} {then}, by {cell.driver} {now}")
-            inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
-            continue
-        if not (cell.usable and base.usable):
-            sides = [side for side, one in ((then, base), (now, cell)) if not one.usable]
-            left_out.append(f"{key.cell_id}: no usable fork {' and '.join(sides)}")
-            lost += left_out[-1:] if base.usable else []
-        else:
-            lost += _lost_figures(cell, base, now)
-        again = is_aa_arm(key.executor)
-        for metric, over, ratio, losses, within, values in _figures(
-            cell, base, before, after, inside, absolute=one_host
-        ):
-            if ratio is not None:
-                name = key, metric.id, over
-                family = families[again, over is not None and one_host]
-                family.ratios[name] = ratio, losses, within if over else refused.get(key)
-                told[name] = metric, values
-        attained = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
-        families[again, False].outcomes[key, _OUTCOME, None] = cell.question, attained, refused.get(key)
-        inputs.update(dict.fromkeys(_input_differences(before, after, base, cell)))
-    places = {key: place for place, key in enumerate(after.cells.keys)}
+    pairs = [(key, after.cells.get(key), before.cells.get(before.in_place_of(key))) for key in after.compared()]
+    both = [(cell, base) for _, cell, base in pairs if cell and base]
+    gaps = [_gap(*pair, then, now) for pair in pairs]
     there = {before.in_place_of(key) for key in after.compared()}
-    left_out += [f"{key.cell_id}: only {then}" for key in before.compared() if key not in there]
-    changes = [change for family in families.values() for change in _changes(family, told, threshold, names)]
+    only_before = [f"{key.cell_id}: only {then}" for key in before.compared() if key not in there]
+    inputs = [text for cell, base in both for text in _input_differences(before, after, base, cell)]
+    families, told = _families(before, after, both, threshold, absolute=one_host)
+    changes = [change for family in families for change in _changes(family, told, threshold, names)]
+    places = {key: place for place, key in enumerate(after.cells.keys)}
     return Compared(
         before=before.name,
         after=after.name,
         names=names,
         title=_title(before, after),
         threshold=threshold,
-        else_changed=tuple(inputs),
+        else_changed=tuple(dict.fromkeys([*_run_differences(before, after), *inputs])),
         why_not=None if one_host else "they were measured on two hosts",
-        left_out=tuple(left_out),
-        lost=tuple(lost),
+        left_out=(*(why for why, _ in gaps if why), *only_before),
+        lost=tuple(text for _, lost in gaps for text in lost),
         changes=tuple(sorted(changes, key=lambda change: places[change.key])),
     )
+
+
+def _driven_alike(cell: CellStats, base: CellStats) -> bool:
+    return not cell.driver or not base.driver or cell.driver == base.driver
+
+
+def _gap(
+    key: CellKey, cell: CellStats | None, base: CellStats | None, then: str, now: str
+) -> tuple[str | None, list[str]]:
+    """Why the two are not compared, and what was to be measured after, too, and has no figure any more."""
+    if cell is None or base is None:
+        why = f"{key.cell_id}: not measured {then if base is None else now}"
+    elif not _driven_alike(cell, base):
+        return f"{key.cell_id}: driven by {base.driver} {then}, by {cell.driver} {now}", []
+    elif cell.usable and base.usable:
+        return None, list(_lost_figures(cell, base, now))
+    else:
+        sides = [side for side, one in ((then, base), (now, cell)) if not one.usable]
+        why = f"{key.cell_id}: no usable fork {' and '.join(sides)}"
+    return why, [why] if base and base.usable else []
+
+
+_Told = dict[_Named, tuple[Metric, str]]  # of each ratio, the metric, and what it was before and after
+
+
+def _families(
+    before: ComparedSide,
+    after: ComparedSide,
+    both: Sequence[tuple[CellStats, CellStats]],
+    threshold: float,
+    *,
+    absolute: bool,
+) -> tuple[Iterable[Family[_Named]], _Told]:
+    """One for what may be a regression; others for A/A arms, and for figures over another executor beside which the
+    figure itself is compared. `both`: every cell that both sides have, after and before; `absolute`: as `_figures`."""
+    families: dict[tuple[bool, bool], Family[_Named]] = defaultdict(lambda: Family(threshold))
+    told: _Told = {}
+    refused = one_sided_among((cell.key, cell.record, base.record) for cell, base in both)
+    inside = {**page_refusals(before.cells), **page_refusals(after.cells)}
+    for cell, base in both:
+        if not _driven_alike(cell, base):
+            continue
+        again = is_aa_arm(cell.key.executor)
+        figures = _figures(cell, base, before, after, inside, absolute=absolute)
+        for metric, over, ratio, losses, within, values in figures:
+            if ratio is not None:
+                name = cell.key, metric.id, over
+                one_sided = within if over else refused.get(cell.key)
+                families[again, over is not None and absolute].ratios[name] = ratio, losses, one_sided
+                told[name] = metric, values
+        attained = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
+        outcome = cell.question, attained, refused.get(cell.key)
+        families[again, False].outcomes[cell.key, _OUTCOME, None] = outcome
+    return families.values(), told
 
 
 def _lost_figures(cell: CellStats, base: CellStats, now: str) -> Iterator[str]:
@@ -203,11 +228,6 @@ def _lost_figures(cell: CellStats, base: CellStats, now: str) -> Iterator[str]:
     for metric in metrics_of(cell.load):
         if base.by_block(metric) and not cell.by_block(metric):
             yield f"{cell.key.cell_id}, {metric.title}: no fork has a figure to compare {now}"
-
-
-def _refused(before: ComparedSide, after: ComparedSide) -> Mapping[CellKey, ArmRefusals]:
-    pairs = ((key, after.cells.get(key), before.cells.get(before.in_place_of(key))) for key in after.compared())
-    return one_sided_among((key, cell.record, base.record) for key, cell, base in pairs if cell and base)
 
 
 _Figure = tuple[Metric, str | None, Ratio | None, Losses, ArmRefusals | None, str]
@@ -248,10 +268,7 @@ def _shown(metric: Metric, cell: CellStats) -> str:
     return digits(over.value, metric.significant) if over else of_metric(metric, cell, why="").text
 
 
-def _changes(
-    family: Family[_Named], told: Mapping[_Named, tuple[Metric, str]], threshold: float, names: tuple[str, str]
-) -> Iterator[SideChange]:
-    """`told`: of each ratio, the metric, and what it was before and after."""
+def _changes(family: Family[_Named], told: _Told, threshold: float, names: tuple[str, str]) -> Iterator[SideChange]:
     ratios, outcomes, _ = family.judge()
     for (key, figure, over), one in ratios.items():
         metric, values = told[key, figure, over]
@@ -281,7 +298,7 @@ def _changes(
             figure=_OUTCOME,
             title=judged.question.title,
             over=None,
-            values=f"{counted(old)} → {counted(new)} forks",
+            values=f"{counted(old)} → {of_forks(new)}",
             ratio=None,
             shown=f"{against(judged)} {_on_side(names[0])}",
             interval=None,

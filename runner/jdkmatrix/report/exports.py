@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,21 +17,26 @@ from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import OverForks, overall
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
-from jdkmatrix.report.cells.advice import Side, advise
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.report.cells.advice import OUTCOME, Side, advise
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.judgements import finding_of
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
-from jdkmatrix.stats.verdicts import Judged
+from jdkmatrix.stats.verdicts import Judged, Verdict
 
 # `value`: the geometric mean over forks, with its 95 % interval; of readings of experiments the median, which has none.
 # `forks_compared`: how many of these forks did what their load asks for, so that their figure may stand in a ratio.
 # `bound`: "≥" or "<" where forks give a bound only; where these point both ways, there is neither it nor a `value`.
 # `ratio`: over the same cell on `versus`, paired in blocks. `p_adjusted`: over all that the page compares.
+# `did_as_asked` to `reasons`: of the line "outcome", whose `forks` are the first two of these together: forks that did
+# what their load asks for, that did not, and that were lost to faults; and codes of what happened, with their forks.
 COLUMNS = (
     *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "forks", "forks_compared"),
     *("value", "interval_low", "interval_high", "least", "most", "bound"),
     *("versus", "ratio", "ratio_low", "ratio_high", "blocks", "p_adjusted", "verdict"),
+    *("did_as_asked", "fell_short", "lost", "failed_requests", "reasons"),
 )
 # `value`, `versus_value`: what both came to in a block; the ratio of a cell is the geometric mean of `ratio`.
 BLOCK_COLUMNS = (
@@ -42,15 +48,18 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def results(judged: JudgedRun) -> Iterator[Row]:
-    """One for each figure of each cell, with `COLUMNS`; without the last seven where it has no ratio. What has two
-    names, as throughput has where it is that at saturation, too, is there once, by the name that executors are compared
-    by."""
+    """One for what became of the forks of each cell with a server, and one for each figure of each cell, with
+    `COLUMNS`; from `versus` to `verdict` only where it has a ratio. What has two names, as throughput has where it is
+    that at saturation, too, is there once, by the name that executors are compared by."""
     for cell in (*judged.cells, *judged.experiments):
+        if not cell.is_program:
+            yield _outcome(judged, cell)
         for metric in _told_once(cell):
             over = over_forks(metric, cell.figures(metric).values())
             if over is None:
                 continue
-            row = {**_whose(judged, cell, metric), "forks": over.forks, "forks_compared": len(cell.by_block(metric))}
+            whose = _whose(judged, cell, metric.id, metric.unit)
+            row = {**whose, "forks": over.forks, "forks_compared": len(cell.by_block(metric))}
             if over.bound is not None:
                 row["value"] = over.value
             if not over.bounded:
@@ -71,16 +80,37 @@ def blocks(judged: JudgedRun) -> Iterator[Row]:
         for metric in cell.metrics:
             if (compared := judged.judgements.comparison(metric, cell.key)) is None:
                 continue
-            whose = {**_whose(judged, cell, metric), "versus": compared.base.key.executor}
+            whose = {**_whose(judged, cell, metric.id, metric.unit), "versus": compared.base.key.executor}
             for block, (above, below) in compared.pairs.items():
                 values = {"value": above * metric.scale, "versus_value": below * metric.scale}
                 yield {**whose, "block": block, **values, "ratio": above / below}
 
 
-def _whose(judged: JudgedRun, cell: CellStats, metric: Metric) -> Row:
+def _outcome(judged: JudgedRun, cell: CellStats) -> Row:
+    """There also where no fork has a figure."""
+    arm, happened = cell.attained, Counter(code for fork in cell.record.forks for code in _codes(fork))
+    row = {
+        **_whose(judged, cell, OUTCOME, "forks"),
+        **{"forks": arm.told, "did_as_asked": arm.yes, "fell_short": arm.no, "lost": arm.lost},
+        "failed_requests": cell.failed_requests,
+        "reasons": "; ".join(f"{code} {number}" for code, number in happened.items()),
+    }
+    if (one := judged.judgements.outcomes(cell.key)) is not None:
+        found = Verdict.DIFFERENT if one.differs else finding_of(one)
+        row |= {"versus": judged.cells.reference(cell.key), "p_adjusted": one.p_adjusted, "verdict": found.value}
+    return row
+
+
+def _codes(fork: Fork) -> Iterable[str]:
+    """Each once."""
+    shortfalls = (reason for window in fork.windows for reason in window.shortfalls)
+    return dict.fromkeys(reason.code for reason in (*fork.reasons, *shortfalls))
+
+
+def _whose(judged: JudgedRun, cell: CellStats, figure: str, unit: str) -> Row:
     axes = {axis: getattr(cell.key, axis) for axis in AXES}
     whose = {"run_id": judged.run.run_id, "cell_id": cell.key.cell_id, **axes, "driver": cell.driver}
-    return {**whose, "figure": metric.id, "unit": metric.unit}
+    return {**whose, "figure": figure, "unit": unit}
 
 
 def _ratio(judged: JudgedRun, cell: CellStats, metric: Metric) -> tuple[Judged | None, str]:

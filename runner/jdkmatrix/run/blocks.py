@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import leading_by_block, metrics_of
 from jdkmatrix.figures.paired import paired_figures
-from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block
+from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block, half_width_that_tells
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -47,11 +47,17 @@ def _up_to(blocks: int, by_block: Mapping[int, float]) -> dict[int, float]:
 
 def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:
     """The decision with the figures that made it, in a line."""
-    widths = [math.expm1(width) for width in decision.half_widths_log.values() if width is not None]
-    untold = [str(name) for name, width in decision.half_widths_log.items() if width is None]
-    known = f"known to ± {max(widths):.1%}" if widths else "no ratio"
+    widths = {
+        half: half_width_that_tells(ratio.value, rules.precision)
+        for ratio in decision.ratios.values()
+        if ratio and (half := ratio.half_width_log) is not None
+    }
+    untold = [str(name) for name, ratio in decision.ratios.items() if ratio is None or ratio.half_width_log is None]
+    known, needed = "no ratio", math.log1p(rules.precision)
+    if widths:
+        half = max(widths, key=lambda half: half / widths[half])
+        known, needed = f"known to ± {math.expm1(half):.1%}", widths[half]
     if widths and untold:
         known += f" (not that of {', '.join(untold)})"
-    asked = f"± {rules.precision:.1%} asked for"
     end = {Why.PRECISE: "enough", Why.MOST: "the most that the profile allows"}.get(decision.why, "one more")
-    return f"{known} after {blocks} blocks, {asked}: {end}"
+    return f"{known} after {blocks} blocks, ± {math.expm1(needed):.1%} needed: {end}"

@@ -27,6 +27,7 @@ from jdkmatrix.run.plan import Plan
 from jdkmatrix.run.repeats import (
     Cells,
     PlannedBlock,
+    beside_current,
     in_blocks,
     in_order,
     last_sequence,
@@ -34,6 +35,7 @@ from jdkmatrix.run.repeats import (
     measured_again,
     next_attempt,
     with_fork,
+    with_last_attempt,
     without_fork,
 )
 from jdkmatrix.run.turns import round_orders, rounds_of_next, why_alone
@@ -126,7 +128,6 @@ class Campaign:
         return decision.stop
 
     def _measure_block(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
-        self._make_room(block, cells, listener)
         members = [self.setups[planned.key] for planned in block.forks]
         memory_bytes = available_memory_bytes()
         alone = why_alone(members, self.profile, wait_us=block.group.wait_us, memory_bytes=memory_bytes)
@@ -141,7 +142,6 @@ class Campaign:
         group = [cell for key, cell in cells.items() if key.group == block.group]
         rounds = rounds_of_next(group, self.profile, self.matrix.turns)
         for repeats_left in range(self.matrix.measure.repeats_max, -1, -1):
-            self._make_room(block, cells, listener)
             spoilt = self._take_turns(block, cells, listener, rounds)
             if not spoilt or not repeats_left:
                 return
@@ -171,6 +171,7 @@ class Campaign:
                 lead_s=turns.lead_s,
                 round_s=turns.round_s,
             )
+        self._make_room(block, cells, listener)
         spoilt = []
         for attempt, fork in zip(attempts, forks, strict=True):
             placed = self._placed(attempt, fork).model_copy(update={"together": together})
@@ -182,8 +183,10 @@ class Campaign:
     def _measure_one_by_one(
         self, block: PlannedBlock, cells: Records, listener: CampaignListener, why_alone: str | None
     ) -> None:
-        """The whole block; then, at its end, each fork again that a fault has spoilt."""
+        """The whole block; then, at its end, each fork again that a fault has spoilt. What an earlier session measured
+        of it stands until the block is whole."""
         repeats_max = self.matrix.measure.repeats_max
+        replaced = len(block.forks) if block.current(cells) else 0
         queue = deque((planned, repeats_max) for planned in block.forks)
         position = 0
         while queue:
@@ -193,8 +196,12 @@ class Campaign:
             with runner_beside(self.setups[attempt.key].cpu_sets):
                 found = measure_fork(self._draft(attempt, listener), listener)
             fork = self._placed(attempt, found).model_copy(update={"why_alone": why_alone})
-            kept = self._keep(planned.key, cells, partial(with_fork, fork=fork), listener)
-            listener.fork_finished(fork, kept)
+            place = beside_current if position <= replaced else with_fork
+            listener.fork_finished(fork, self._keep(planned.key, cells, partial(place, fork=fork), listener))
+            if position == replaced:
+                self._make_room(block, cells, listener)
+                for one in block.forks:
+                    self._keep(one.key, cells, partial(with_last_attempt, fork=one.fork), listener)
             if (faults := faults_of(fork)) and repeats_left:
                 queue.append((planned, repeats_left - 1))
                 listener.decided(
@@ -207,8 +214,8 @@ class Campaign:
         return planned._replace(position=position, sequence=sequence, attempt=number)
 
     def _make_room(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
-        """Turn everything that an earlier session measured of this block into attempts before the first fork: whatever
-        happens then, no ratio pairs two sessions."""
+        """Turn everything that was measured of this block before into attempts, once it has been measured again and
+        before the first fork of that stands: whatever happens then, no ratio pairs two sessions."""
         for planned in block.forks:
             if latest(cells[planned.key], planned.fork) is not None:
                 aside = partial(without_fork, fork=planned.fork, reason=measured_again(self.session))

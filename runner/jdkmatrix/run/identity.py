@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jdkmatrix.records.forks import ConfinementMethod
-from jdkmatrix.records.run import HostFacts
+from jdkmatrix.records.run import Calibration, HostFacts, RunRecord
 from jdkmatrix.store.cells import Identity
 
 _NAMED_AT_MOST = 6
@@ -43,6 +43,15 @@ def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, An
         "transparent_huge_pages": host.transparent_huge_pages,
         "confinement": confinement,
     }
+
+
+def calibration_of(earlier: RunRecord, host: HostFacts, confinement: ConfinementMethod) -> Calibration | None:
+    """That of a run which goes on; None where it has none, or where something of this host is other than it was, so
+    that all of its cells are measured again."""
+    last = next(reversed(earlier.sessions), None)
+    if last is None or host_inputs(last.host, last.confinement or confinement) != host_inputs(host, confinement):
+        return None
+    return next(iter(earlier.calibrations), None)
 
 
 def changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """Find the blocks that must be measured, and keep forks that are measured again as attempts. Pure.
 
 A block is measured in one session, or not at all: of a block that was cut off, or that faults of the host left a gap
-in, every fork is measured again. What was measured before is kept as an attempt.
+in, every fork is measured again. What was measured before stands until the block is whole again, and is kept as an
+attempt then.
 """
 
 from __future__ import annotations
@@ -74,6 +75,20 @@ def without_fork(cell: CellRecord, fork: int, reason: Reason) -> CellRecord:
     return _with_forks(cell, [one for one in cell.forks if one.fork != fork], (*cell.attempts, *aside))
 
 
+def beside_current(cell: CellRecord, fork: Fork) -> CellRecord:
+    """`cell` with this fork among its attempts, until `with_last_attempt`: what stands is not replaced yet."""
+    waiting = fork.model_copy(update={"reasons": (*fork.reasons, _cut_off(fork.session))})
+    return _with_forks(cell, cell.forks, (*cell.attempts, waiting))
+
+
+def with_last_attempt(cell: CellRecord, fork: int) -> CellRecord:
+    """`cell` with the latest of its attempts at this fork as the current one, after `beside_current`."""
+    last = max((one for one in cell.attempts if one.fork == fork), key=lambda one: one.attempt)
+    others = tuple(one for one in cell.attempts if one is not last)
+    stands = last.model_copy(update={"reasons": last.reasons[:-1]})
+    return with_fork(cell.model_copy(update={"attempts": others}), stands)
+
+
 def _with_forks(cell: CellRecord, forks: Iterable[Fork], attempts: Iterable[Fork]) -> CellRecord:
     return cell.model_copy(
         update={
@@ -86,6 +101,12 @@ def _with_forks(cell: CellRecord, forks: Iterable[Fork], attempts: Iterable[Fork
 def measured_again(session: int) -> Reason:
     """Why a fork that may have been sound is current no more."""
     return Reason(code="block-measured-again", message=f"the block was measured whole again in session {session}")
+
+
+def _cut_off(session: int) -> Reason:
+    """Why a fork that may be sound has not become current."""
+    message = f"session {session} was stopped before it had measured the block whole again"
+    return Reason(code="block-cut-off", message=message)
 
 
 def in_order(cells: Iterable[CellRecord]) -> tuple[str, ...]:

@@ -43,8 +43,12 @@ class ServerError(MatrixError):
     """The server did not start, or died; the message ends with the end of its log."""
 
 
+class LateStartError(ServerError):
+    """The process lives, and has not answered well in the time that it has for its start."""
+
+
 class HungError(ServerError):
-    """The process lives and gives no answer."""
+    """The process lives and gives no answer any more."""
 
 
 class _Answer(NamedTuple):
@@ -134,9 +138,10 @@ class ServerProcess:
         again.
 
         Raises:
+            LateStartError: it did not answer with 2xx in time.
             ServerError: it ended; or says it is ready and opens no port, which is what Liberty does when a required
                 service (a plugged executor, say) is missing; or answered with one and the same other status for
-                `wrong_answer_s`, or not with 2xx in time.
+                `wrong_answer_s`.
         """
         limit_ns = self.started_ns + int(self._rules.first_response_timeout_s * 1e9)
         ready_ns: int | None = None
@@ -169,9 +174,10 @@ class ServerProcess:
                         perhaps="a service that its HTTP channel needs may be missing, such as the plugged executor",
                     )
                 if now_ns > limit_ns:
-                    within = f"within {self._rules.first_response_timeout_s:g} s"
+                    within = f"{self._rules.first_response_timeout_s:g} s (server.first_response_timeout_s)"
                     last = f"the last answer was {answer.words}" if answer else "the port is closed"
-                    raise HungError(self._told(f"no answer with status 2xx to GET {self._ready_path} {within}; {last}"))
+                    told = f"the server did not start within {within}: no answer with status 2xx to GET"
+                    raise LateStartError(self._told(f"{told} {self._ready_path}; {last}"))
                 time.sleep(_POLL_S)
 
     def _check_is_ours(self) -> None:

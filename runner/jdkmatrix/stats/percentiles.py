@@ -60,9 +60,13 @@ def _over(forks: Sequence[Latency], percent: str) -> Summary | None:
 
 def tail_checked(latency: Latency, percent: str) -> float | None:
     """That percentile in µs; None where it was not recorded or too few requests lie beyond it."""
-    beyond = latency.count * (1 - float(percent) / 100)
+    return latency.percentiles_us.get(percent) if enough_beyond(latency.count, percent) else None
+
+
+def enough_beyond(count: int, percent: str) -> bool:
+    """Do enough of so many requests lie beyond that percentile?"""
     # Half a request of tolerance: 1 - 0.999 is a little below 0.001 in binary.
-    return latency.percentiles_us.get(percent) if beyond >= MIN_BEYOND - 0.5 else None
+    return count * (1 - float(percent) / 100) >= MIN_BEYOND - 0.5
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:

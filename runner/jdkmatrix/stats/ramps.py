@@ -58,10 +58,11 @@ def time_to_peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float
     """
     limit = level_rps * ((_shortest(tuple(one.p50_us for one in seconds)) or 0.0) / 1e6 + WAITING_MAX_S)
     enough_rps, length = CAUGHT_UP_SHARE * level_rps, _told_in_s(level_rps, len(seconds))
+    done_rps = [one.completed_rps for one in seconds]
     reached_s = None
     for index in range(len(seconds) - 1, -1, -1):
         begin = max(0, min(index, len(seconds) - length))
-        if _level_of(seconds[begin : begin + length]) < enough_rps or seconds[index].in_flight > limit:
+        if _level_of(done_rps[begin : begin + length]) < enough_rps or seconds[index].in_flight > limit:
             break
         reached_s = seconds[index].t_s if _calm_rps(seconds, index) >= enough_rps else reached_s
     return reached_s if reached_s is not None and seconds[-1].t_s - reached_s >= held_s else None
@@ -73,10 +74,11 @@ def _told_in_s(level_rps: float, seconds: int) -> int:
     return max(CALM_SECONDS, math.ceil(min(needed_s, HELD_SHARE * seconds)))
 
 
-def _level_of(seconds: Sequence[Second]) -> float:
-    """The mean throughput without the slowest second."""
-    done = sorted(one.completed_rps for one in seconds)
-    return statistics.fmean(done[1:] or done)
+def _level_of(done_rps: Sequence[float]) -> float:
+    """The mean throughput without the slowest second: fsum adds exactly, so that what is taken away leaves nothing."""
+    if len(done_rps) == 1:
+        return done_rps[0]
+    return math.fsum((*done_rps, -min(done_rps))) / (len(done_rps) - 1)
 
 
 def _calm_rps(seconds: Sequence[Second], index: int) -> float:
@@ -96,7 +98,8 @@ def peak_of(fork: Fork) -> float | None:
         return None
     if isinstance(load, RampLoad):
         return time_to_peak_s(seconds, load.points[-1][1])
-    level_rps = _level_of(seconds[-max(STEADY_SECONDS, round(HELD_SHARE * len(seconds))) :])
+    last = seconds[-max(STEADY_SECONDS, round(HELD_SHARE * len(seconds))) :]
+    level_rps = _level_of([one.completed_rps for one in last])
     return time_to_peak_s(seconds, level_rps, held_s=HELD_SHARE * seconds[-1].t_s)
 
 

@@ -162,6 +162,16 @@ def _verdict(ratio: Ratio, p_adjusted: float | None, relevant: float) -> Verdict
         return Verdict.ONE_BLOCK
     if p_adjusted < FAMILY_ERROR:
         return Verdict.DIFFERENT
-    if ratio.p_value < FAMILY_ERROR:
-        return Verdict.NO_EVIDENCE_YET
+    return Verdict.NO_EVIDENCE_YET if ratio.p_value < FAMILY_ERROR else _undecided(ratio, relevant)
+
+
+def verdict_by_interval(ratio: Ratio, relevant: float) -> Verdict:
+    """Of a ratio that has no p-value, since several runs came to it, and is in no family."""
+    low, high = ratio.ci_low, ratio.ci_high
+    if (low is not None and low > 1) or (high is not None and high < 1):
+        return Verdict.DIFFERENT
+    return Verdict.CANNOT_TELL if low is None or high is None else _undecided(ratio, relevant)
+
+
+def _undecided(ratio: Ratio, relevant: float) -> Verdict:
     return Verdict.CANNOT_TELL if _possible(ratio, relevant) else Verdict.NO_DIFFERENCE_SEEN

@@ -19,7 +19,7 @@ GROUP = [cell(key(name), (measured(1, rate),)) for name, rate in (("liberty", 10
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_log_has_a_line_when_a_fork_starts_and_one_with_its_result(verbose: bool) -> None:
     sink = StringIO()
-    with display(Console(file=sink, width=200), 60, 0.05, verbose=verbose) as shown:
+    with display(Console(file=sink, width=200), 60, 0.05, sequential=False, verbose=verbose) as shown:
         shown.forks_added(4)
         for position, one in enumerate(GROUP, start=1):
             shown.fork_started(PlannedFork(one.key, fork=1, position=position, sequence=position))
@@ -38,7 +38,7 @@ def test_a_log_has_a_line_when_a_fork_starts_and_one_with_its_result(verbose: bo
 def test_the_time_left_only_falls_while_forks_take_turns() -> None:
     """Those of a block all end with it, minutes after the first of them began."""
     sink, now = StringIO(), [0.0]
-    with display(Console(file=sink, width=200), 60, 0.05, verbose=False, now=lambda: now[0]) as shown:
+    with display(Console(file=sink, width=200), 60, 0.05, sequential=False, verbose=False, now=lambda: now[0]) as shown:
         shown.forks_added(6)
         for block in range(3):
             for one in GROUP:
@@ -54,7 +54,11 @@ def test_the_time_left_only_falls_while_forks_take_turns() -> None:
 def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio(verbose: bool) -> None:
     sink = StringIO()
     with display(
-        Console(file=sink, width=100, force_terminal=True, color_system=None), 60, 0.05, verbose=verbose
+        Console(file=sink, width=100, force_terminal=True, color_system=None),
+        60,
+        0.05,
+        sequential=False,
+        verbose=verbose,
     ) as shown:
         shown.forks_added(4)
         for one in GROUP:

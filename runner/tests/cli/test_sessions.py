@@ -23,7 +23,7 @@ from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.records.run import HostFacts, ServerFacts
+from jdkmatrix.records.run import Calibration, HostFacts, ServerFacts
 from jdkmatrix.report.site.build import Built
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import make_plan
@@ -74,6 +74,7 @@ class Sessions:
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.script = Script()
         self.facts: HostFacts = host_facts()
+        self.counted: Calibration | None = None  # what a calibration comes to
         self.boot = "boot-1"
         self.commit: tuple[str | None, bool | None] = ("a" * 40, False)
         self.asked: list[tuple[int, dict[CellKey, float]]] = []  # cells to prepare, and the capacities known then
@@ -116,13 +117,14 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
             servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),
             drivers=(),
             jdks=(),
-            calibration=None,
+            calibration=others["known_calibration"] or made.counted,
             provenance=Provenance(inputs=(), parts=()),
             notes=(),
         )
 
     monkeypatch.setattr(running, "find_project", lambda: project)
     monkeypatch.setattr(running, "prepare", prepared)
+    monkeypatch.setattr(running, "read_facts", lambda _: made.facts)
     monkeypatch.setattr(recording, "catalogue_records", lambda *_: ())
     monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
     monkeypatch.setattr(running, "write_site_apart", lambda *_: made.sites.append(len(made.script.labels)))
@@ -335,3 +337,19 @@ def test_a_change_of_the_host_is_named_and_its_cells_are_measured_again(sessions
     assert len([*(sessions.loaded().directory / "cells").glob("*.superseded-1")]) == 2
     assert len(sessions.script.labels) == 8
     assert {fork.session for cell in sessions.loaded().cells for fork in cell.forks} == {2}
+
+
+def test_what_a_microsecond_is_is_counted_again_on_another_cpu(sessions: Sessions) -> None:
+    fast = Calibration(jdk="temurin-25", rounds_per_us=700.0, repeats=20, spread=0.001, cpu=1)
+    slow = fast.model_copy(update={"rounds_per_us": 350.0})
+    sessions.counted, sessions.script.cut_after = fast, 1
+    with pytest.raises(KeyboardInterrupt):
+        sessions.measure()
+    sessions.counted, sessions.script.cut_after = slow, None
+    assert sessions.measure(resume=True) == 0
+    assert sessions.loaded().run.calibrations == (fast,), "one of a run, while its host stays as it is"
+    cpu = sessions.facts.cpu.model_copy(update={"model": "a slower one"})
+    sessions.facts = sessions.facts.model_copy(update={"cpu": cpu})
+    assert sessions.measure(resume=True) == 0
+    assert sessions.loaded().run.calibrations == (slow,)
+    assert {fork.session for cell in sessions.loaded().cells for fork in cell.forks} == {3}

@@ -83,7 +83,7 @@ def test_the_next_step_after_a_host_that_did_other_work() -> None:
 @pytest.mark.parametrize(
     ("rates", "told"),
     [
-        (((1000, 1000), (1100, 1000), (900, 1000)), "--blocks 19 would tell the ratio to ± 5 %"),
+        (((1000, 1000), (1100, 1000), (900, 1000)), "--blocks 30 would tell the ratio to ± 3.9 %"),
         (((500, 1000), (510, 1000), (490, 1000)), ".venv/bin/matrix ask measures your own CPUs"),
         (((1000, 1000),), ".venv/bin/matrix ask measures your own CPUs"),
         (
@@ -184,7 +184,7 @@ def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (Status.FAILED, "1 without a usable fork, 1 failed forks"),
+        (Status.FAILED, "1 without a usable fork, 1 failed fork"),
         (Status.INVALID, "1 without a usable fork, 0 failed forks"),
     ],
 )
@@ -201,6 +201,13 @@ def test_what_cannot_be_used_is_told_above_the_table_and_below_it(
     assert words in cells
     listed = text.partition("**Failed or invalid**")[2].splitlines()[2]
     assert listed.endswith(f"\\#1 {status.value}: it \\<b>broke\\</b> \\| badly")
+
+
+def test_a_single_attempt_is_no_plural(loaded: LoadedRun) -> None:
+    first, *others = loaded.cells
+    again = first.model_copy(update={"attempts": first.forks[:1]})
+    text = summary_markdown(replace(loaded, cells=(again, *others))).replace("\\", "")
+    assert "\n\n1 earlier attempt at forks does not count: " in text
 
 
 def test_a_run_in_which_everything_fails_is_still_a_summary(loaded: LoadedRun) -> None:

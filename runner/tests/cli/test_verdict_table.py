@@ -40,7 +40,7 @@ RUN = RunDigest(
     jdks=(("temurin-25", "25"),),
     servers=(),
     status="complete",
-    forks=ForkCount("all", amber=False),
+    forks=ForkCount("all", 1, amber=False),
     aa=None,
     damaged=(),
     conditions=(),

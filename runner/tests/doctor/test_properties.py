@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +13,7 @@ import pytest
 from jdkmatrix.doctor.activity import Activity
 from jdkmatrix.doctor.base import Check, Host, chosen, overall
 from jdkmatrix.doctor.catalogue import PROPERTIES, examine, proposed
+from jdkmatrix.doctor.cpu_frequency import c_states
 from jdkmatrix.doctor.cpu_sharing import cpu_mask, cpu_quota, interrupts
 from jdkmatrix.doctor.memory import disk
 from jdkmatrix.doctor.noise import foreign_load, hiccups, steal
@@ -62,6 +65,7 @@ def test_names_are_unique() -> None:
         ),
         ({f"{CPU}/isolated": "2-3\n"}, "isolcpus, nohz_full", "noisy", "isolated 2-3, nohz_full none"),
         ({f"{CPU}/nohz_full": "3\n"}, "isolcpus, nohz_full", "noisy", "isolated none, nohz_full 3"),
+        ({f"{CPU}/nohz_full": "0-3\n"}, "isolcpus, nohz_full", "noisy", "isolated none, nohz_full 0-3"),
         (
             {f"{CPU}/cpufreq/policy0/scaling_governor": "powersave\n"},
             "frequency governor",
@@ -131,7 +135,7 @@ def test_what_disturbs_is_named_with_what_to_do(
     [
         ({f"{CPU}/smt/active": "1\n"}, "SMT", "on, 4 cores"),
         ({f"{CPU}/isolated": "4-7\n"}, "isolcpus, nohz_full", "isolated 4-7, nohz_full none"),
-        ({f"{CPU}/nohz_full": "0-3\n"}, "isolcpus, nohz_full", "isolated none, nohz_full 0-3"),
+        ({f"{CPU}/nohz_full": "4-7\n"}, "isolcpus, nohz_full", "isolated none, nohz_full 4-7"),
         ({"proc/sys/kernel/perf_event_paranoid": "4\n"}, "perf events", "perf_event_paranoid 4"),
         ({"sys/fs/cgroup/user/cpu.max": "400000 100000\n"}, "CPU quota", "4 CPUs"),
         (
@@ -152,6 +156,35 @@ def test_what_does_not_disturb_is_ready(tmp_path: Path, changes: dict[str, str |
 def test_the_idle_states_of_a_guest_say_nothing_about_the_hardware(tmp_path: Path) -> None:
     changes = {f"{CPU}/cpuidle/current_driver": "haltpoll\n", f"{CPU}/cpu0/cpuidle/state2/disable": "0\n"}
     assert checks_of(tmp_path, changes)["C-states"].verdict == "not shown"
+
+
+@pytest.mark.parametrize(
+    ("of_cpu_us", "of_all_us", "verdict"),
+    [("0", 2_000_000_000, "noisy"), ("200", None, "noisy"), ("50", None, "ready"), ("n/a", None, "ready"),
+     ("0", 10, "ready"), ("0", 0, "ready")],
+)  # fmt: skip
+def test_a_sleep_that_takes_longer_to_end_than_somebody_allows_is_not_entered(
+    tmp_path: Path, of_cpu_us: str, of_all_us: int | None, verdict: str
+) -> None:
+    """Who calls for quick CPUs, as the daemon `tuned` does, leaves all states switched on."""
+    host = make_host(
+        tmp_path,
+        {
+            f"{CPU}/cpu1/cpuidle/state2/disable": "0\n",
+            f"{CPU}/cpu1/power/pm_qos_resume_latency_us": f"{of_cpu_us}\n",
+        },
+    )
+    if of_all_us is not None:
+        (tmp_path / "dev").mkdir()
+        (tmp_path / "dev/cpu_dma_latency").write_bytes(of_all_us.to_bytes(4, sys.byteorder, signed=True))
+    found = c_states(host)
+    assert (found.verdict, bool(found.changes)) == (verdict, verdict == "noisy")
+
+
+def test_what_only_root_can_follow_says_so(tmp_path: Path) -> None:
+    group = checks_of(tmp_path / "group", {"sys/fs/cgroup/user/pids.max": "2000\n"})["processes"]
+    own = checks_of(tmp_path / "own", {"proc/self/limits": LIMITS.replace("96365", "2000")})["processes"]
+    assert (group.advice, own.advice) == ("raise it to 4,096: only root can", "raise it to 4,096: ulimit -u")
 
 
 def test_a_machine_without_cpu_flags_is_of_unknown_kind(tmp_path: Path) -> None:
@@ -221,6 +254,14 @@ def test_foreign_load_names_who_it_is(tmp_path: Path) -> None:
     assert finding.found == "0.63 CPUs over 1.0 s: java (12) 0.50, make (9) 0.13"
     host.__dict__["activity"] = Activity(1.0, 0.015, (), {})
     assert foreign_load(host).verdict == "ready"
+
+
+def test_what_a_container_is_told_of_its_cpus_is_not_taken_for_the_host(tmp_path: Path) -> None:
+    """A file over that of the kernel, as lxcfs has it, is of another file system."""
+    host = replace(make_host(tmp_path))
+    (tmp_path / "proc/stat").unlink()
+    (tmp_path / "proc/stat").symlink_to("/proc/stat")
+    assert foreign_load(host) is None
 
 
 def spun(root: Path, stalls: tuple[Stalls, ...]) -> Host:

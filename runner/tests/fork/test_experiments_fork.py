@@ -11,12 +11,12 @@ import pytest
 
 from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.domain.tables import Limits
-from jdkmatrix.fork.faults import faults_of
+from jdkmatrix.fork.faults import ProgramError, faults_of
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, ProgramCell, ProgramError, parse_result
+from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, ProgramCell, parse_result
 from tests.support.builders import key
 from tests.support.fork_setups import draft_of, usual
 from tests.support.pinning_results import RESULT
@@ -93,6 +93,7 @@ def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list
     fork = run(tmp_path, script)
     assert fork.status is Status.FAILED
     assert fork.program is not None and fork.result is None
+    assert [reason.code for reason in fork.reasons] == ["program"]
     for text in expected:
         assert text in fork.reasons[0].message
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import AffinityError
-from jdkmatrix.fork.faults import KINDS, LostUpdateError, code_of, faults, faults_of
+from jdkmatrix.fork.faults import KINDS, LostUpdateError, ProgramError, code_of, faults, faults_of
 from jdkmatrix.fork.kernel import KernelError
 from jdkmatrix.fork.remote import RemoteError
 from jdkmatrix.fork.watchdog import DiskFullError, FloodError
@@ -21,9 +21,8 @@ from jdkmatrix.host.http import HttpError, NoAnswerError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.servers.process import HungError, ServerError
+from jdkmatrix.servers.process import HungError, LateStartError, ServerError
 from jdkmatrix.servers.proof import ProofError
-from jdkmatrix.subjects.experiments.measurement import ProgramError
 from tests.support.builders import fork_with, latency, load_result, pressure, reasons, sut_usage, window
 from tests.support.pinning_results import program_fork, result
 from tests.support.records import altered
@@ -40,7 +39,8 @@ def ended(status: Status, ends: Sequence[str], gates: Sequence[str] = (), figure
 
 
 @pytest.mark.parametrize(
-    "kind", [DriverError, RemoteError, AffinityError, CgroupError, KernelError, KilledError, DiskFullError]
+    "kind",
+    [DriverError, RemoteError, AffinityError, CgroupError, KernelError, KilledError, DiskFullError, MatrixError],
 )
 def test_what_the_host_or_the_measurement_did_is_a_fault(kind: type[MatrixError]) -> None:
     code = code_of(kind("it broke"))
@@ -50,10 +50,15 @@ def test_what_the_host_or_the_measurement_did_is_a_fault(kind: type[MatrixError]
 @pytest.mark.parametrize(
     "kind",
     [HungError, ServerError, SutGoneError, FloodError, ProofError, LostUpdateError, HttpError, NoAnswerError,
-     ProgramError, MatrixError],
+     ProgramError, LateStartError],
 )  # fmt: skip
 def test_what_the_server_did_is_a_result(kind: type[MatrixError]) -> None:
     assert faults_of(ended(Status.FAILED, [code_of(kind("it broke"))])) == ()
+
+
+def test_a_start_that_takes_too_long_is_no_hang() -> None:
+    assert code_of(LateStartError("it did not start within 180 s")) == "server"
+    assert code_of(HungError("no answer within 10 s")) == "server-hangs"
 
 
 def test_our_own_mistake_is_a_fault_and_what_nobody_knows_is_not() -> None:
@@ -72,7 +77,7 @@ def test_a_program_without_a_server_is_judged_alike() -> None:
     assert faults_of(program_fork(1, found, Status.INVALID, "steal", "threads-limit")) == ("steal",)
     assert faults_of(program_fork(1, found, Status.OK, "threads-limit")) == ()
     assert faults_of(program_fork(1, None, Status.FAILED, "remote")) == ("remote",)
-    assert faults_of(program_fork(1, None, Status.FAILED, "measurement")) == ()
+    assert faults_of(program_fork(1, None, Status.FAILED, "program")) == ()
 
 
 codes = st.lists(st.sampled_from([*KINDS, "steal", "foreign-cpu", "compiling", "brand-new"]), max_size=4)

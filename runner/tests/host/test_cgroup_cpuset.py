@@ -40,7 +40,7 @@ FREE = CgroupState(
         (replace(FREE, v1_controllers=frozenset({"cpuset"})), "hierarchy of version 1"),
         (replace(FREE, controllers=frozenset({"memory"})), "given no cpuset controller"),
         (replace(FREE, read_only=True, writable=False), "mounted read-only"),
-        (replace(FREE, writable=False), "this user may not write"),
+        (replace(FREE, writable=False), "this user may not write in the cgroup /cg/run.scope; root can start this"),
         (replace(FREE, may_hand_down=False), "this user may not write"),
         (replace(FREE, type="domain invalid"), "below a threaded one"),
         (replace(FREE, busy_children=("init.scope",)), "so has init.scope in it"),

@@ -276,6 +276,11 @@ def test_who_gets_which_cpus(
     assert (codes(sets), sets.overlapped) == (given_up, False)
 
 
+@pytest.mark.parametrize(("uncounted", "given_up"), [((0, 1), ["uncounted"]), ((0,), ["uncounted"]), ((7,), [])])
+def test_that_nobody_tells_the_times_of_a_cpu_is_said(uncounted: tuple[int, ...], given_up: list[str]) -> None:
+    assert codes(assign(replace(VM, uncounted=uncounted), sut_cpus=1, driver_cpus=1, overlap=False)) == given_up
+
+
 def test_overlap_only_where_it_is_allowed() -> None:
     with pytest.raises(TooFewCpusError):
         assign(VM, sut_cpus=2, driver_cpus=1, overlap=False)

@@ -117,6 +117,17 @@ def test_offline_isolated_and_tickless_cpus(tree: Tree) -> None:
     assert [cpu.cpu for cpu in topology.cpus if cpu.tickless] == [5]
 
 
+def test_cpus_whose_times_the_kernel_does_not_tell(tree: Tree) -> None:
+    """A file over that of the kernel, as lxcfs has it, is of another file system, and numbers CPUs otherwise."""
+    assert tree.read([0, 1]).uncounted == (0, 1)
+    write(tree.proc, {"stat": "cpu  9 0 0 9 0 0 0 0\ncpu0 5 0 0 4 0 0 0 0\ncpu1 4 0 0 5 0 0 0 0"})
+    assert tree.read([0, 1]).uncounted == ()
+    assert tree.read([1, 4]).uncounted == (4,)
+    (tree.proc / "stat").unlink()
+    (tree.proc / "stat").symlink_to("/proc/stat")
+    assert tree.read([0]).uncounted == (0,)
+
+
 @pytest.mark.parametrize(
     "files",
     [

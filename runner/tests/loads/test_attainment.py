@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.faults import KINDS, LostUpdateError, code_of, faults
+from jdkmatrix.fork.faults import KINDS, LostUpdateError, ProgramError, code_of, faults
 from jdkmatrix.fork.watchdog import FloodError
 from jdkmatrix.loads.attainment import SERVERS_OWN, ForkOutcome, OutcomeCounts, attained, contrast, fate
 from jdkmatrix.loads.kinds import kind_of
@@ -124,9 +124,9 @@ def test_a_fork_that_the_server_let_fail_is_an_outcome_and_one_that_failed_other
 
 
 def test_what_is_never_measured_again_is_an_outcome() -> None:
-    """But for an error of no kind, of which nobody knows whose doing it is, and what windows tell."""
+    """But for what windows tell."""
     outcomes = {code for code, kind in KINDS.items() if kind == "outcome"}
-    assert outcomes - {"measurement", "no-answers", "rate-missed", "errors"} == SERVERS_OWN
+    assert outcomes - {"no-answers", "rate-missed", "errors"} == SERVERS_OWN
 
 
 def test_a_closed_loop_asks_for_answers(measured: Fork) -> None:
@@ -218,7 +218,7 @@ def test_each_load_has_its_question(load: CellLoad, title: str, is_sought: bool,
 
 
 def test_codes_of_the_servers_own_doing_are_those_that_are_not_measured_again() -> None:
-    ends = (HungError, ServerError, FloodError, ProofError, LostUpdateError)
+    ends = (HungError, ServerError, FloodError, ProofError, LostUpdateError, ProgramError)
     assert {code_of(end("it ended so")) for end in ends} | LIMIT_CODES == SERVERS_OWN
     for code in SERVERS_OWN:
         assert KINDS[code] == "outcome"

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from jdkmatrix.probes import clock_speed as module
-from jdkmatrix.probes.clock_speed import fastest_clock_speed, read_clock_speed
+from jdkmatrix.probes.clock_speed import fastest_clock_speeds, mean_clock_speed, read_clock_speed
 
 
 def test_it_runs_on_the_cpu_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,6 +40,7 @@ def test_it_comes_back_when_it_is_interrupted(monkeypatch: pytest.MonkeyPatch) -
 def test_a_cpu_that_the_kernel_refuses_is_not_read() -> None:
     before = os.sched_getaffinity(0)
     assert read_clock_speed(100_000) is None
+    assert mean_clock_speed([100_000]) is None
     assert os.sched_getaffinity(0) == before
 
 
@@ -60,8 +61,17 @@ def test_a_cpu_that_seems_slow_is_read_again(
     pauses: list[float] = []
     monkeypatch.setattr(module, "read_clock_speed", lambda cpu: next(left))
     monkeypatch.setattr("jdkmatrix.probes.clock_speed.time.sleep", pauses.append)
-    assert fastest_clock_speed(0, before, 191.4) == found
+    assert fastest_clock_speeds({3: before}, 191.4) == ({} if found is None else {3: found})
     assert len(pauses) == reads
+
+
+def test_every_cpu_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of CPUs of one kind, some are favoured, and faster."""
+    now = {0: 190.0, 1: 200.0, 2: None}
+    monkeypatch.setattr(module, "read_clock_speed", now.get)
+    monkeypatch.setattr("jdkmatrix.probes.clock_speed.time.sleep", lambda pause_s: None)
+    assert mean_clock_speed([0, 1, 2]) == 195.0
+    assert fastest_clock_speeds({0: 195.0, 1: 198.0, 2: 190.0}, 199.0) == {0: 195.0, 1: 200.0}
 
 
 def test_the_work_is_a_thousand_divisions_in_a_row() -> None:

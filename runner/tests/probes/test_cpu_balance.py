@@ -84,6 +84,7 @@ def test_entries_to_idle_are_a_rate_of_each_cpu_and_none_where_one_is_not_counte
 
 def test_a_cpu_that_is_not_shown_and_a_window_without_length_have_no_balance() -> None:
     assert shares([Used("sut", (7,), 1.0)], {0: NOTHING}) == {}
+    assert shares([Used("sut", (0, 7), 1.0)], {0: NOTHING}) == {}, "what two CPUs were used for was not used of one"
     assert shares([Used("sut", (0,), 0.0)], {0: NOTHING}, elapsed_s=0.0) == {}
 
 

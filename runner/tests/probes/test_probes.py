@@ -236,6 +236,13 @@ def test_quotas_above_the_own_cgroup_count(tmp_path: Path) -> None:
     assert read_throttled_us([v1, Hierarchy(1, tmp_path / "none", tmp_path / "none", frozenset({"pids"}))]) == 6000
 
 
+def test_the_times_of_a_container_are_not_taken_for_those_of_our_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jdkmatrix.probes.host.stat_is_the_kernels", lambda proc: False)
+    cpus = tuple(os.sched_getaffinity(0))
+    seen = pressure(read_host(cpus), read_host(cpus), used=[Used("sut", cpus, 0.0)], irq_time_accounting=None)
+    assert seen.cpu_use == ()
+
+
 def test_this_host_can_be_read() -> None:
     before, after = read_host(), read_host()
     assert set(os.sched_getaffinity(0)) <= set(before.ticks)

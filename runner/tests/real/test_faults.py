@@ -149,6 +149,11 @@ def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(fork_of: ForkOf
     assert "jdkmatrix" in (setup.log_dir / "threads.txt").read_text()
 
 
+def test_a_server_that_starts_too_slowly_does_not_hang(fork_of: ForkOf) -> None:
+    fork = measure_fork(with_rules(jetty(fork_of), first_response_timeout_s=0.2), Silent())
+    assert_failed(fork, "server", "the server did not start within 0.2 s")
+
+
 def server_port() -> int:
     sockets = server_process().net_connections("tcp")
     return next(socket.laddr.port for socket in sockets if socket.status == psutil.CONN_LISTEN)

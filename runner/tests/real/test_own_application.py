@@ -180,9 +180,8 @@ def test_a_switch_without_effect_is_told(
 
 
 def test_a_jar_that_never_listens_is_told(parts: Parts, started: Callable[..., Instance]) -> None:
-    assert "to GET /items within 3 s; the port is closed" in tried(
-        parts, started("{port} {address} never-listens"), "/", 3
-    )
+    told = tried(parts, started("{port} {address} never-listens"), "/", 3)
+    assert "did not start within 3 s" in told and "to GET /items; the port is closed" in told
 
 
 def test_a_port_that_is_taken_is_told(parts: Parts, started: Callable[..., Instance], taken_port: int) -> None:

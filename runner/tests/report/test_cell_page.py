@@ -18,6 +18,7 @@ from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_note
 from jdkmatrix.report.cell_page.forks import reason_words
 from jdkmatrix.report.charts.shapes import executor_order
+from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import (
     cell_page_of,
@@ -239,7 +240,7 @@ WINDOW_FIGURES: tuple[tuple[str, str, Callable[[Window], float | None]], ...] = 
     ("In flight, peak", "requests", lambda w: w.sut.in_flight_peak),
     ("JIT", "ms", lambda w: w.sut.jit_ms),
     ("JIT, share of one CPU", "%", lambda w: w.sut.jit_share * 100),
-    ("Speed of a CPU before it", "divisions/µs", lambda w: w.clock_speed),
+    ("Speed of the server’s CPUs before it", "divisions/µs", lambda w: w.clock_speed),
     ("Driver's share of its CPUs", "%", lambda w: w.load.driver_cpu_share * 100),
 )
 
@@ -270,6 +271,8 @@ def test_the_figures_of_a_window_under_a_rate(loaded: LoadedRun, tmp_path_factor
     # Due counts from when a request should have been sent.
     p99_ms = window.load.corrected.percentiles_us["99"] / 1e3
     assert float(figures["p99 ms"][0].text) == pytest.approx(p99_ms, rel=0.013)
+    few = f"fewer than 10 of {window.load.corrected.count:,} requests were slower: too few to say"
+    assert figures["p99.9 ms"][0] == missing(few)
 
 
 def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.report.charts.bars import bars
 from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, on_a_page, rows
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.charts import vega_lite
+from tests.support.charts import rows_of, vega_lite
 from tests.support.experiment_runs import experiments_run
 from tests.support.judged_pages import cell_page_of
 from tests.support.served_runs import QUICK, synthetic_run
@@ -58,6 +59,23 @@ def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
     assert vega_lite(one)["layer"][0]["encoding"]["x"]["title"] == "{ends}", "what is given has no blanks"
     assert vega_lite(one)["datasets"] == vega_lite(two)["datasets"]
     assert on_a_page({}) is None
+
+
+def test_an_interval_that_reaches_beyond_its_chart_ends_in_an_arrow() -> None:
+    means = [
+        {"executor": name, "work": "no delay", "mean": 1.0, "low": 0.9, "high": high, "label": "1"}
+        for name, high in (("wide", 3.0), ("narrow", 1.05), ("lone", None))
+    ]
+    words = {"title": "", "figure": "", "number_format": "~s", "description": ""}
+    drawing = bars(means, [], order=("wide", "narrow", "lone"), highest=1.0, **words)
+    assert [(row["high_shown"], row["cut"]) for row in rows_of(drawing.datasets["means"])] == [
+        (1.06, True), (1.05, False), (None, False),
+    ]  # fmt: skip
+    layers = vega_lite(drawing)["layer"]
+    (arrow,) = (one for one in layers if one["mark"].get("shape") == "triangle-right")
+    assert arrow["transform"] == [{"filter": "datum.cut"}]
+    titles = {told.get("title") for one in layers for told in one["encoding"].get("tooltip", [])}
+    assert "task" in titles and "task duration" not in titles, "tasks may differ in their delay alone"
 
 
 def charts(loaded: LoadedRun) -> Iterator[Drawing]:

@@ -18,6 +18,8 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
 from jdkmatrix.report.blocks.kinds import Container, Prose, Section
+from jdkmatrix.report.claims.evidence import asks_for
+from tests.support.builders import key
 from tests.support.hostile_runs import HOSTILE, hostile_run
 from tests.support.judged_pages import PageOfRun, found, plain, section_of, table_of
 from tests.support.project import ROOT
@@ -175,3 +177,16 @@ def test_a_terminal_says_what_there_is_in_place_of_figures() -> None:
     line = "  No figure is printed: there are only words."
     assert line in list(claim_lines(claim))
     assert line not in list(claim_lines(claim.model_copy(update={"only": None})))
+
+
+@pytest.mark.parametrize(
+    ("cpus", "load", "more", "as_many"),
+    [(2, "count-3", True, False), (4, "count-5", True, False), (2, "count-2", False, True), (4, "count-4", False, True),
+     (4, "count-3", False, False), (2, "count-4", False, False)],
+)  # fmt: skip
+def test_threads_are_counted_against_carriers_before_they_must_hang(
+    cpus: int, load: str, more: bool, as_many: bool
+) -> None:
+    hang, *_, go_on = REGISTRY.claims["netflix-hang"].checks
+    cell = key("virtual", workload="hang-synchronized", server="none", jdk="temurin-21.0.8", cpus=cpus, load=load)
+    assert (asks_for(hang, cell), asks_for(go_on, cell)) == (more, as_many)

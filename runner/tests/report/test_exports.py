@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from jdkmatrix.cli.reporting import export
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.report.cells.advice import advise
+from jdkmatrix.report.cells.advice import OUTCOME, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.exports import (
@@ -39,6 +39,7 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.hostile_runs import hostile_run
 from tests.support.mixed_runs import mixed
+from tests.support.outcome_runs import Change, all_of, failing, hung, missed, spoilt, with_outcomes
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import site_of, stored
@@ -53,7 +54,7 @@ def table(loaded: LoadedRun) -> list[dict[str, str]]:
 
 def test_every_figure_of_every_cell_is_a_line(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, Shape(blocks=3, accidents=True, cpus=(1, 2), burn_us=(0, 100)))
-    rows = table(loaded)
+    rows = [row for row in table(loaded) if row["figure"] != OUTCOME]
     cells = Cells(loaded.run, loaded.served)
     named_twice = {"saturated", "lowest-cpu"}  # of a load that is one rate, or none
     told = {
@@ -70,6 +71,26 @@ def test_every_figure_of_every_cell_is_a_line(tmp_path: Path) -> None:
         assert float(row["least"]) <= float(row["value"]) * (1 + 1e-9)
         assert float(row["value"]) <= float(row["most"]) * (1 + 1e-9)
         assert {row["run_id"]} == {loaded.run.run_id}
+
+
+def test_what_became_of_forks_is_a_line_also_where_none_has_a_figure(tmp_path: Path) -> None:
+    plain = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), loads=("rate-2000",), blocks=5, windows=1))
+
+    def told(changes: dict[int, Change]) -> dict[str, str]:
+        rows = [row for row in table(with_outcomes(plain, {"virtual": changes})) if row["executor"] == "virtual"]
+        (outcome,) = (row for row in rows if row["figure"] == OUTCOME)
+        assert len(rows) > 1 or changes == all_of(hung)
+        return outcome
+
+    some = told({1: missed, 2: hung, 3: hung, 4: spoilt, 5: failing})
+    names = ("forks", "did_as_asked", "fell_short", "lost", "failed_requests", "reasons")
+    codes = "rate-missed 1; server-hangs 2; steal 1; errors 1"
+    assert [some[name] for name in names] == ["4", "0", "4", "1", "50", codes]
+    every = told(all_of(hung))
+    assert [every[name] for name in ("fell_short", "versus", "verdict", "value", "ratio")] == [
+        "5", "liberty", "different", "", "",
+    ]  # fmt: skip
+    assert float(every["p_adjusted"]) < 0.05
 
 
 def test_what_the_page_shows_the_most_of_is_that_here_too(tmp_path: Path) -> None:

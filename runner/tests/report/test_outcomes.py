@@ -291,6 +291,7 @@ def test_what_the_first_line_of_a_page_counts(closed_loop: LoadedRun, tmp_path: 
         "12 of 20 forks usable: 2 lost to faults of the host or of the measurement, 1 lost to the server’s own doing, "
         "5 without a readable record; 1 measured again"
     )
+    assert count.usable == 12
     page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
     assert f'<p class="summary"><b class="forks amber">{count.text}.</b>' in page
 

@@ -12,12 +12,16 @@ from hypothesis import strategies as st
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.fork_figures import OverForks
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.loads.attainment import OutcomeCounts
 from jdkmatrix.loads.base import Bound, ForkFigure
+from jdkmatrix.records.claims import CheckedCells, ClaimCheck
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.heat import EDGES, legend, tone
+from jdkmatrix.report.cells.judgements import of_forks
 from jdkmatrix.report.charts.lines import log_domain, log_ticks
 from jdkmatrix.report.charts.shapes import executor_order
+from jdkmatrix.report.claims.evidence import words_of
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import (
     half_width,
@@ -312,6 +316,13 @@ def test_log_axes_hold_all_values_and_have_ticks(values: list[float]) -> None:
 )
 def test_a_server_is_called_by_its_name(server: str, words: str) -> None:
     assert served_words(key(server=server)) == words
+
+
+def test_one_is_no_plural() -> None:
+    assert [of_forks(OutcomeCounts(1, no, 0)) for no in (0, 1)] == ["1 of 1 fork", "1 of 2 forks"]
+    for cpus, words in (((1,), "1 CPU"), ((1, 2), "1 or 2 CPUs"), ((4,), "4 CPUs")):
+        check = ClaimCheck(says="s", metric="throughput", arm="virtual", figure=1, where=CheckedCells(cpus=cpus))
+        assert words_of(check) == f"cell with {words} with virtual"
 
 
 def test_colours_do_not_depend_on_what_was_measured() -> None:

@@ -71,7 +71,7 @@ def test_a_fault_is_repeated_at_the_end_of_its_block(store: RunStore, script: Sc
     assert (log_of(store, kept), log_of(store, found.forks[0])) == (one, f"{one}.2")
 
 
-@pytest.mark.parametrize("ending", [not_steady, failed(HANGS), failed(Reason(code="measurement", message="?"))])
+@pytest.mark.parametrize("ending", [not_steady, failed(HANGS), failed(Reason(code="program", message="?"))])
 def test_what_the_server_did_is_not_repeated(store: RunStore, script: Script, ending: Change) -> None:
     one, _ = first_block(store)
     script.endings[one] = [ending]
@@ -166,6 +166,29 @@ def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStor
     assert_no_block_is_split(store)
     done = campaign(store, session=3, blocks=2)
     assert done.needed(done.open(Heard().notice)) == ()
+
+
+def test_a_block_that_is_measured_again_stands_as_it_was_until_it_is_whole(store: RunStore, script: Script) -> None:
+    one, other = first_block(store)
+    script.endings[one] = [spoilt] * 3
+    run(campaign(store, blocks=1), Heard())
+    stood = {found.key: found.forks for found in cells_in(store)}
+    script.cut_after = len(script.labels) + 1
+    script.endings.clear()
+    with pytest.raises(KeyboardInterrupt):
+        run(campaign(store, session=2, blocks=1), Heard())
+    assert {found.key: found.forks for found in cells_in(store)} == stood, "its sound fork counts still"
+    (waited,) = [fork_ for found in cells_in(store) for fork_ in found.attempts if fork_.session == 2]
+    assert [reason.code for reason in waited.reasons] == ["block-cut-off"]
+    assert "session 2 was stopped" in waited.reasons[0].message
+    script.cut_after = None
+    order = run(campaign(store, session=3, blocks=1), Heard())
+    assert script.labels[-2:] == [f"{one}.5", f"{other}.2"] and list(order) == script.labels
+    sound = next(found for found in cells_in(store) if other.startswith(f"{found.key.cell_id}#"))
+    assert [(fork_.session, fork_.reasons) for fork_ in sound.forks] == [(3, ())]
+    assert sound.attempts[0].reasons == (measured_again(3),)
+    assert all(fork_.usable for found in cells_in(store) for fork_ in found.forks)
+    assert_no_block_is_split(store)
 
 
 # ---------------------------------------------------------------- the pure parts

@@ -112,6 +112,20 @@ def test_a_fault_in_one_fork_has_the_whole_block_measured_again(store: RunStore,
     assert cells[one.partition("#")[0]].forks[0].together == (3, 4)
 
 
+def test_a_block_that_takes_turns_again_stands_as_it_was_until_it_is_whole(store: RunStore, lanes: Lanes) -> None:
+    one, _ = block_of(store, 0)
+    lanes.script.endings[one] = [without_driver]
+    lanes.script.cut_after = 3
+    with pytest.raises(KeyboardInterrupt):
+        run(campaign(store, blocks=1, **IN_TURNS), Heard())
+    assert [(fork.attempt, fork.usable) for found in cells_in(store) for fork in found.forks].count((1, True)) == 1
+    assert all(not found.attempts for found in cells_in(store))
+    lanes.script.cut_after = None
+    run(campaign(store, session=2, blocks=1, **IN_TURNS), Heard())
+    assert all(fork.usable for found in cells_in(store) for fork in found.forks)
+    assert_no_block_is_split(store)
+
+
 def test_faults_without_an_end_are_given_up_and_left_to_another_session(store: RunStore, lanes: Lanes) -> None:
     one, other = block_of(store, 0)
     lanes.script.endings[one] = [without_driver] * 3

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
-from jdkmatrix.stats.stopping import StoppingRules, after_block
+from jdkmatrix.stats.stopping import StoppingRules, after_block, half_width_that_tells
 from jdkmatrix.stats.verdicts import holm
 from tests.support.simulations import Floats, burst, correlated, intervals, normal, student_3
 
@@ -100,48 +100,59 @@ def test_the_interval_covers_the_truth_as_often_as_its_docstring_says(
 # ---------------------------------------------------------------- stopping
 
 
+def stops_at(low: Floats, high: Floats) -> npt.NDArray[np.bool_]:
+    needed = [half_width_that_tells(float(ratio), RULES.precision) for ratio in np.exp((low + high) / 2)]
+    stops: npt.NDArray[np.bool_] = (high - low) / 2 <= np.array(needed)
+    return stops
+
+
 @functools.cache
-def stopped(noise: float, confidence: float, min_blocks: int) -> tuple[float, float]:
-    """Coverage at the stop, and mean number of blocks there."""
-    logs = log_ratios(np.random.default_rng(77), MANY_BLOCKS, noise=noise)
+def stopped(noise: float, confidence: float, min_blocks: int, truth: float = TRUTH) -> tuple[float, float, float]:
+    """Coverage at the stop, the share of intervals that leave 1 out, and the mean number of blocks there."""
+    numerators, denominators = arms(np.random.default_rng(77), MANY_BLOCKS, noise=noise, truth=truth)
+    logs = np.log(numerators) - np.log(denominators)
     running = np.ones(DATA_SETS, dtype=bool)
-    covered = blocks_run = 0
+    covered = different = blocks_run = 0
     for blocks in range(min_blocks, MANY_BLOCKS + 1):
         low, high = intervals(logs[running, :blocks], confidence)
-        stops = ((high - low) / 2 <= RULES.half_width_log) | (blocks == MANY_BLOCKS)
-        covered += int(covers(low, high)[stops].sum())
+        stops = stops_at(low, high) | (blocks == MANY_BLOCKS)
+        covered += int((((low <= np.log(truth)) & (np.log(truth) <= high)) & stops).sum())
+        different += int((((low > 0) | (high < 0)) & stops).sum())
         blocks_run += blocks * int(stops.sum())
         running[np.flatnonzero(running)[stops]] = False
-    return covered / DATA_SETS, blocks_run / DATA_SETS
+    return covered / DATA_SETS, different / DATA_SETS, blocks_run / DATA_SETS
 
 
+@pytest.mark.parametrize("truth", [1.0, 1.01, 1.02, 1.03, TRUTH])
 @pytest.mark.parametrize("noise", [0.005, 0.010, 0.015, 0.020, 0.025, 0.030])
-def test_coverage_at_the_stop(noise: float) -> None:
-    """Noise from where the first look is enough to where most runs need every block they may have."""
-    coverage, _ = stopped(noise, SEQUENTIAL_CONFIDENCE, RULES.min_blocks)
-    assert 0.935 <= coverage <= 0.98
+def test_coverage_at_the_stop(noise: float, truth: float) -> None:
+    """Noise from where the first look is enough to where most runs need every block they may have; at 1 and at the
+    edge of what matters, where it depends on the ratio when the rule stops."""
+    coverage, different, _ = stopped(noise, SEQUENTIAL_CONFIDENCE, RULES.min_blocks, truth)
+    assert 0.93 <= coverage <= 0.98
+    assert truth != 1 or different <= 0.055 + 0.01
 
 
 def test_two_modes_of_a_start_are_not_made_up_for() -> None:
     """As the docstrings of intervals.py and stopping.py say."""
-    logs = slow_starts(np.random.default_rng(1), (MANY, MANY_BLOCKS))
+    logs = np.log(TRUTH) + slow_starts(np.random.default_rng(1), (MANY, MANY_BLOCKS))
     running, covered = np.ones(MANY, dtype=bool), 0
     for blocks in range(RULES.min_blocks, MANY_BLOCKS + 1):
         low, high = intervals(logs[:, :blocks], SEQUENTIAL_CONFIDENCE)
-        stops = running & (((high - low) / 2 <= RULES.half_width_log) | (blocks == MANY_BLOCKS))
-        covered += int(((low <= 0) & (high >= 0) & stops).sum())
+        stops = running & (stops_at(low, high) | (blocks == MANY_BLOCKS))
+        covered += int((covers(low, high) & stops).sum())
         running &= ~stops
     assert covered / MANY == pytest.approx(0.79, abs=0.01)
 
 
 def test_why_the_rule_starts_late_and_works_at_a_higher_level() -> None:
-    coverage, _ = stopped(0.025, CONFIDENCE, 3)
+    coverage, *_ = stopped(0.025, CONFIDENCE, 3)
     assert coverage < 0.92
 
 
 def test_more_noise_takes_more_blocks() -> None:
-    _, quiet = stopped(0.005, SEQUENTIAL_CONFIDENCE, RULES.min_blocks)
-    _, noisy = stopped(0.025, SEQUENTIAL_CONFIDENCE, RULES.min_blocks)
+    *_, quiet = stopped(0.005, SEQUENTIAL_CONFIDENCE, RULES.min_blocks)
+    *_, noisy = stopped(0.025, SEQUENTIAL_CONFIDENCE, RULES.min_blocks)
     assert quiet == pytest.approx(RULES.min_blocks, abs=0.1)
     assert noisy > 2 * quiet
 
@@ -156,7 +167,8 @@ def test_the_rule_is_the_one_that_was_simulated() -> None:
             if blocks >= RULES.min_blocks:
                 logs = np.log(numerators[[index], :blocks]) - np.log(denominators[[index], :blocks])
                 low, high = intervals(logs, SEQUENTIAL_CONFIDENCE)
-                assert decision.half_widths_log["x"] == pytest.approx(float(high[0] - low[0]) / 2)
+                assert (found := decision.ratios["x"])
+                assert found.half_width_log == pytest.approx(float(high[0] - low[0]) / 2)
             if decision.stop:
                 break
         assert RULES.min_blocks <= blocks <= MANY_BLOCKS

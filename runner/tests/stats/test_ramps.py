@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,7 +14,16 @@ from jdkmatrix.domain.loads import JoinLoad, RampLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
-from jdkmatrix.stats.ramps import CALM_SECONDS, Second, knee, latest_peak_s, peak_of, seconds_of, time_to_peak_s
+from jdkmatrix.stats.ramps import (
+    CALM_SECONDS,
+    Second,
+    _level_of,
+    knee,
+    latest_peak_s,
+    peak_of,
+    seconds_of,
+    time_to_peak_s,
+)
 from tests.support.builders import fork_with, load_result, window
 from tests.support.ramped_runs import recorded_ramps
 
@@ -213,6 +223,11 @@ def test_a_server_that_never_answers_for_long_has_its_knee_at_once() -> None:
 SECONDS = st.lists(st.tuples(st.floats(0, 2000), st.none() | st.floats(1, 1e6)), max_size=60).map(
     lambda pairs: ramp([done for done, _ in pairs], [p99 for _, p99 in pairs] or None)
 )
+
+
+@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60))
+def test_the_level_is_the_mean_of_all_but_the_slowest_second(done_rps: list[float]) -> None:
+    assert _level_of(done_rps) == statistics.fmean(sorted(done_rps)[1:] or done_rps)
 
 
 @given(SECONDS)

@@ -7,6 +7,8 @@ import random
 import statistics
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.windows import Warmup
@@ -20,8 +22,10 @@ from jdkmatrix.stats.protocols import (
     cost_in_turns,
     measured_fork,
 )
+from jdkmatrix.stats.ratios import of_logs
 from jdkmatrix.stats.rounds import Components
-from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block
+from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block, tells
+from jdkmatrix.stats.verdicts import Verdict, judged
 from tests.support.builders import fork, fork_with, load_result, reasons, warmup_window, window
 from tests.support.records import altered
 
@@ -41,14 +45,14 @@ def test_every_comparison_must_be_precise() -> None:
     assert after_block(5, {"a": comparison(QUIET)}, RULES).why is Why.PRECISE
     both = after_block(5, {"a": comparison(QUIET), "b": comparison(NOISY)}, RULES)
     assert (both.stop, both.why) == (False, Why.NOT_PRECISE)
-    narrow, wide = both.half_widths_log["a"], both.half_widths_log["b"]
-    assert narrow < math.log(1.02) < wide
+    narrow, wide = (ratio.half_width_log for ratio in both.ratios.values() if ratio)
+    assert narrow and wide and narrow < math.log(1.02) < wide
 
 
 def test_half_width_worked_by_hand() -> None:
     decision = after_block(5, {"a": comparison(QUIET)}, RULES)
     expected = student_t(0.97, 5) * statistics.stdev(QUIET) / math.sqrt(5)
-    assert decision.half_widths_log["a"] == pytest.approx(expected)
+    assert (found := decision.ratios["a"]) and found.half_width_log == pytest.approx(expected)
 
 
 def test_the_least_and_the_most() -> None:
@@ -58,6 +62,23 @@ def test_the_least_and_the_most() -> None:
     last = after_block(10, {"a": comparison(NOISY * 2)}, RULES)
     assert (last.stop, last.why) == (True, Why.MOST)
     assert after_block(10, {"a": comparison(QUIET * 2)}, RULES).why is Why.PRECISE
+
+
+def test_near_one_as_wide_as_the_precision_tells_nothing() -> None:
+    """It would end as "cannot tell": it neither leaves out 1 nor what lies beyond the precision."""
+    scatter = [-0.012, -0.006, 0.0, 0.006, 0.012]  # known to ± 1.4 %
+    for shift, told in ((0.0, True), (0.008, False), (0.016, False), (0.03, True)):
+        decision = after_block(5, {"a": comparison([one + shift for one in scatter])}, RULES)
+        assert decision.stop is told, shift
+
+
+@given(st.floats(-0.3, 0.3), st.floats(0.0001, 0.2), st.floats(0.001, 0.3))
+def test_what_tells_is_no_wider_than_the_precision_and_never_cannot_tell(log: float, half: float, share: float) -> None:
+    ratio = of_logs(log, (log - half, log + half), 5, 0.01 if half < abs(log) else 0.5)
+    if tells(ratio, share):
+        assert half <= math.log1p(share) + 1e-9
+        assert judged(ratio, ratio.p_value, 1, relevant=share + 1e-9).verdict is not Verdict.CANNOT_TELL
+    assert tells(ratio, share) or half > math.log1p(share) / 2 - 1e-9, "half of it always suffices"
 
 
 def test_blocks_that_were_lost_do_not_count_for_a_comparison() -> None:
@@ -72,7 +93,7 @@ def test_an_arm_that_never_ran_holds_nobody_up() -> None:
     assert not after_block(4, {"a": dead}, RULES).stop
     decision = after_block(5, {"a": dead, "b": comparison(QUIET)}, RULES)
     assert decision.stop
-    assert decision.half_widths_log["a"] is None
+    assert decision.ratios["a"] is None
     assert after_block(5, {}, RULES).stop, "nothing is compared"
 
 

@@ -12,7 +12,7 @@ from scipy.stats import ttest_1samp
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, Verdict, adjust, holm, judged
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, Verdict, adjust, holm, judged, verdict_by_interval
 from tests.support.families import judge
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
@@ -117,3 +117,17 @@ def test_few_blocks_find_a_small_difference_among_many_comparisons_seldom(
     logs[:, 0, :] += 0.05
     p_values = np.asarray(ttest_1samp(logs, 0, axis=2).pvalue)
     assert np.mean([holm(page.tolist())[0] < FAMILY_ERROR for page in p_values]) == pytest.approx(found, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.97, 1.03, Verdict.NO_DIFFERENCE_SEEN), (0.97, 1.06, Verdict.CANNOT_TELL), (0.94, 1.0, Verdict.CANNOT_TELL),
+        (1.01, 1.02, Verdict.DIFFERENT), (0.9, 0.99, Verdict.DIFFERENT), (1.01, None, Verdict.DIFFERENT),
+        (0.97, None, Verdict.CANNOT_TELL),
+    ],
+)  # fmt: skip
+def test_several_runs_together_have_the_verdict_of_their_interval(
+    low: float, high: float | None, verdict: Verdict
+) -> None:
+    assert verdict_by_interval(Ratio(1.0, low, high, 9), 0.05) is verdict

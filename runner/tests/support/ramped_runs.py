@@ -83,8 +83,8 @@ class RecordedRamp:
 
 
 def recorded_ramps() -> tuple[RecordedRamp, ...]:
-    """From 20261125T014526Z-infoq-rampup.small: of the pool all forks on the two releases that have the fix, and one on
-    23.0.0.9; two of virtual threads. Distributions have their percentiles alone."""
+    """From an earlier reference run of infoq-rampup: of the pool all forks on the two releases that have the fix, and
+    one on 23.0.0.9; two of virtual threads. Distributions have their percentiles alone."""
     found = json.loads((RECORDED / "ramps" / "infoq-rampup.json").read_text())
     return tuple(RecordedRamp(one["server"], one["executor"], _with_load(one["load"])) for one in found)
 

@@ -15,9 +15,10 @@ from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.report.blocks.inline import badge, joined
 from jdkmatrix.report.blocks.kinds import PageBlock, Prose
 from jdkmatrix.report.blocks.tables import DataTable, columns
-from jdkmatrix.report.cells.shown import KIND_SHORT, KIND_WORDS
+from jdkmatrix.report.cells.shown import KIND_SHORT, KIND_WORDS, few_beyond
 from jdkmatrix.report.run_page.over_rate import OUTCOMES, p99_ms
 from jdkmatrix.report.words.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
+from jdkmatrix.stats.percentiles import enough_beyond
 
 _NO_REMOTE = "no figures of a remote system were recorded"
 _NO_DATABASE = "no figures of a database were recorded"
@@ -34,6 +35,8 @@ def _unscheduled(window: Window) -> str:
 
 
 def _percentile(latency: Latency | None, name: str, why: str = _SILENT) -> Figure:
+    if latency and not enough_beyond(latency.count, name):
+        return few_beyond(latency.count)
     return milliseconds(latency.percentiles_us.get(name) if latency else None, why=why)
 
 
@@ -97,7 +100,7 @@ _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each
         ("JIT, share of one CPU", lambda w: share(w.sut.jit_share)),
     ),
     "Driver and host": (
-        ("Speed of a CPU before it|divisions/µs", lambda w: quantity(w.clock_speed, 4, why="not read")),
+        ("Speed of the server’s CPUs before it|divisions/µs", lambda w: quantity(w.clock_speed, 4, why="not read")),
         ("Driver's share of its CPUs", lambda w: share(w.load.driver_cpu_share)),
         ("Send lateness, p99|ms", lambda w: _percentile(w.load.send_lateness, "99", _unscheduled(w))),
         ("Foreign CPU, on the server’s CPUs", _use("sut", lambda use: use.foreign_share)),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from jdkmatrix.domain.quantities import amount, digits, per_cent, plural
-from jdkmatrix.experiments.base import Details, Measurand
+from jdkmatrix.experiments.base import Details, Measurand, Seen
 from jdkmatrix.experiments.kinds import details_of, measurands
 from jdkmatrix.experiments.pinning import pinned_words
 from jdkmatrix.records.forks import Fork
@@ -37,12 +37,14 @@ from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import search_blocks, window_blocks
 from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.shown import few_beyond
 from jdkmatrix.report.experiments.pinning import pinned_stacks
 from jdkmatrix.report.experiments.words import endings, expectation_of, titled
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.sessions import speed_words
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, share
 from jdkmatrix.report.words.sentences import STATUS_CLASS, STATUS_WORDS, State
+from jdkmatrix.stats.percentiles import enough_beyond
 from jdkmatrix.store.cells import CellRecord
 
 _PLACES: tuple[tuple[Place, str], ...] = (
@@ -52,7 +54,7 @@ _PLACES: tuple[tuple[Place, str], ...] = (
     ("elsewhere", "threads of unknown origin"),
 )
 _MIB = 1024**2
-_PERCENTILES = ("50", "90", "99", "99.9")
+_TAIL = ("90", "99", "99.9")
 
 
 def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord, logs: Sequence[Log]) -> Section:
@@ -178,17 +180,15 @@ def under_load_words(fork: Fork) -> str:
         return "not counted" if windows else "not counted: no window was measured"
     begun = sum(served.begun for _, served in told)
     parts = [
-        f"{count:,} of {begun:,} requests in {plural(len(told), 'window')} ran on {words}"
+        f"{count:,} of {plural(begun, 'request')} in {plural(len(told), 'window')} ran on {words}"
         for place, words in _PLACES
         if (count := sum(served.on(place) for _, served in told))
     ]
     if all((served.threads_started or 0) >= served.begun for _, served in told):
         parts[-1] += ", each on a new one"
     sent = [window.load.sent for window, _ in told]
-    answers = sum(window.load.completed for window, _ in told)
-    parts.append(
-        f"the driver had {answers:,} answers" if None in sent else f"the driver sent {sum(filter(None, sent)):,}"
-    )
+    answers = plural(sum(window.load.completed for window, _ in told), "answer")
+    parts.append(f"the driver had {answers}" if None in sent else f"the driver sent {sum(filter(None, sent)):,}")
     if len(told) < len(windows):
         parts.append(f"in {len(windows) - len(told)} more the server could not be asked")
     return "; ".join(parts)
@@ -221,12 +221,10 @@ def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
     if told.facts:
         yield FactList(told.facts)
     if told.distributions:
-        heads = columns("In ms", "count#", "least#", *(f"p{name}#" for name in _PERCENTILES), "most#")
+        heads = columns("In ms", "count#", "least#", "p50#", *(f"p{name}#" for name in _TAIL), "most#")
         rows: list[tuple[Cell, ...]] = []
         for name, one in told.distributions:
-            values_us = (one["min_us"], *(one["percentiles_us"].get(each) for each in _PERCENTILES), one["max_us"])
-            shown = (milliseconds(value_us, why="the program does not say") for value_us in values_us)
-            rows.append((name, count(one["count"]), *shown))
+            rows.append((name, count(one["count"]), *_of_distribution(one)))
         table = DataTable(f"Distributions of fork {fork.fork}", heads, rows, "wrap")
         yield from (Prose(heading="Distributions"), table)
     for title, section in told.sections:
@@ -242,6 +240,20 @@ def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
     if result:
         yield Disclosure("The JVM", (FactList(_vm_facts(result.vm)),))
         yield Disclosure("The request as the program reports it", (Pre(facts.pretty_json(result.asked)),))
+
+
+def _of_distribution(told: Seen) -> Iterator[Figure]:
+    """In ms: its ends, and between them the percentiles. The median of few values is one, a tail of them is not."""
+
+    def shown(value_us: float | None) -> Figure:
+        return milliseconds(value_us, why="the program does not say")
+
+    number, percentiles_us = told["count"], told["percentiles_us"]
+    yield from (shown(told["min_us"]), shown(percentiles_us.get("50")))
+    for percent in _TAIL:
+        enough = enough_beyond(number, percent)
+        yield shown(percentiles_us.get(percent)) if enough else few_beyond(number, "value")
+    yield shown(told["max_us"])
 
 
 def _figure(one: WindowReading, metric: Measurand) -> tuple[Cell, ...]:

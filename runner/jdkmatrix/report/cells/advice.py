@@ -4,7 +4,7 @@ was measured beside a ratio and may be why one executor is behind. Pure."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated
@@ -45,7 +45,7 @@ from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import CONFIDENCE
 from jdkmatrix.stats.pooling import pooled
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.stats.verdicts import Judged, Verdict
+from jdkmatrix.stats.verdicts import RELEVANT, Judged, Verdict, verdict_by_interval
 
 # Of a server's CPUs. One that is bounded by them uses nearly all; below half, it is not they.
 _UNUSED_SHARE_MAX = 0.5
@@ -71,14 +71,19 @@ def held_back(cell: CellStats) -> str | None:
     return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
 
 
-def more_switches(behind: CellStats, ahead: CellStats) -> tuple[str, str] | None:
-    """Context switches per request of both, where the one that is behind has many more, and the CPU is what it is
-    behind in: in CPU per request, or in what its busy CPUs allow."""
-    is_busy = all(best(fork).sut.cpu_share >= _UNUSED_SHARE_MAX for fork in behind.usable)
-    one, other = (of_metric(SWITCHES, cell, why="") for cell in (behind, ahead))
-    if one.sort is None or other.sort is None or not (is_busy or metrics_of(behind.load)[0] is CPU):
+def likely_cause(arms: Mapping[str, CellStats], ahead: str | None) -> str | None:
+    """Context switches per request of two arms, by their names, where the one that is not `ahead` has many more, and
+    the CPU is what it is behind in: in CPU per request, or in what its busy CPUs allow."""
+    if ahead is None:
         return None
-    return (one.text, other.text) if one.sort >= _SWITCHES_TIMES_MIN * other.sort else None
+    (behind,) = arms.keys() - {ahead}
+    told = {name: of_metric(SWITCHES, cell, why="") for name, cell in arms.items()}
+    many, few = told[behind].sort, told[ahead].sort
+    is_busy = all(best(fork).sut.cpu_share >= _UNUSED_SHARE_MAX for fork in arms[behind].usable)
+    if many is None or few is None or not (is_busy or metrics_of(arms[behind].load)[0] is CPU):
+        return None
+    words = ", ".join(f"{figure.text} with {name}" for name, figure in told.items())
+    return f"context switches per request: {words}" if many >= _SWITCHES_TIMES_MIN * few else None
 
 
 def best(fork: Fork) -> Window:
@@ -111,7 +116,7 @@ class Advice:
     what is found of this figure alone, in a few words and as HeatCell's. `value`: of virtual threads over the pool,
     `under`: its interval, or why there is none; `judged`: has it a verdict, be it that no difference was seen? `ratio`,
     `low`, `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks;
-    `confidence`: the nominal one of the interval.
+    `confidence`: the nominal one of the interval; `relevant`: the share from which on a difference matters.
     `note`: the end of `sentence`, which says what the ratio does not.
     """
 
@@ -127,6 +132,7 @@ class Advice:
     low: KeptRatio | None = None
     high: KeptRatio | None = None
     confidence: float = CONFIDENCE
+    relevant: float = RELEVANT
     sentence: str
     note: str = ""
 
@@ -216,9 +222,8 @@ def _together(advice: Advice, runs: Sequence[tuple[Sequence[Advice], int]]) -> J
     if advice.side is Side.OPEN or len(estimates) < 2:
         return None
     whole = pooled(estimates)
-    differs = (whole.low is not None and whole.low > 1) or (whole.high is not None and whole.high < 1)
     ratio = Ratio(whole.value, whole.low, whole.high, whole.blocks)
-    return Judged(ratio, None, 1, Verdict.DIFFERENT if differs else Verdict.CANNOT_TELL)
+    return Judged(ratio, None, 1, verdict_by_interval(ratio, advice.relevant), relevant=advice.relevant)
 
 
 def _word(found: PairFinding) -> str:
@@ -277,6 +282,7 @@ def _of_ratio(
         ratio=ratio.value,
         low=ratio.ci_low,
         high=ratio.ci_high,
+        relevant=judged.relevant,
         sentence=sentence,
         note=note,
     )

@@ -209,6 +209,11 @@ def counted(arm: OutcomeCounts) -> str:
     return f"{arm.yes} of {arm.told}"
 
 
+def of_forks(arm: OutcomeCounts) -> str:
+    """ "0 of 5 forks"."""
+    return f"{arm.yes} of {plural(arm.told, 'fork')}"
+
+
 def sentence(judged: JudgedOutcomes, numerator: str, denominator: str) -> str:
     """ "virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.008)" """
     return f"{numerator} {against(judged)} with {denominator}: {verdict(judged)}"
@@ -218,7 +223,7 @@ def against(judged: JudgedOutcomes) -> str:
     """ "held the rate in 0 of 5 forks against 5 of 5"."""
     one, other = judged.contrast.numerator, judged.contrast.denominator
     did = judged.question.did
-    return f"{did} in {one.yes} of {plural(one.told, 'fork')} against {counted(other)}"
+    return f"{did} in {of_forks(one)} against {counted(other)}"
 
 
 def verdict(judged: JudgedOutcomes) -> str:
@@ -236,5 +241,5 @@ def verdict(judged: JudgedOutcomes) -> str:
         basis.append(judged.question.better)
     one, other = judged.contrast.numerator.lost, judged.contrast.denominator.lost
     if one or other:
-        basis.append(f"{one} and {other} more forks were lost to faults of the host or of the measurement")
+        basis.append(f"{one} and {plural(other, 'more fork')} were lost to faults of the host or of the measurement")
     return f"{words} ({'; '.join(basis)})" if basis else words

@@ -21,7 +21,7 @@ from jdkmatrix.loads.base import Bound
 from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
 from jdkmatrix.report.blocks.tables import Column, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, Pooled
-from jdkmatrix.report.cells.judgements import Judgements, counted, finding_of, sentence
+from jdkmatrix.report.cells.judgements import Judgements, counted, finding_of, of_forks, sentence
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, over_forks, quantity, ratio_value
 from jdkmatrix.report.words.sentences import (
     AXIS_TITLES,
@@ -48,13 +48,15 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
     """In ms, of all requests; beneath it the interval over forks, and why there is none in the tooltip."""
     found = pooled.percentiles.get(percent)
     if found is None:
-        return missing(f"fewer than {MIN_BEYOND} of {pooled.count:,} requests were slower: too few to say")
+        return few_beyond(pooled.count)
     figure = milliseconds(found.merged_us, why="")
     forks = found.forks
     if pooled.fell_short:
         without = "this driver leaves requests without an answer out"
         if (bounds := pooled.lower_bounds) is not None:
-            without = f"{bounds:,} requests without an answer stand in it with the time that they had waited"
+            stand, they = ("stands", "it") if bounds == 1 else ("stand", "they")
+            whose = plural(bounds, "request")
+            without = f"{whose} without an answer {stand} in it with the time that {they} had waited"
         why = f"at least: {pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short; {without}"
         return replace(figure, text=f"{Bound.AT_LEAST.value} {figure.text}", title=why)
     if forks is None:
@@ -72,6 +74,11 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
         f"own p{percent} ({digits(forks.geomean / 1000, 3)} ms)",
         under=f"{low}–{high}",
     )
+
+
+def few_beyond(number: int, noun: str = "request") -> Figure:
+    """In the place of a percentile of so many, of which too few are slower."""
+    return missing(f"fewer than {MIN_BEYOND} of {plural(number, noun)} were slower: too few to say")
 
 
 def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
@@ -225,7 +232,7 @@ class ShownCell:
         if self.cell is None:
             return missing(self.why)
         arm, judged = self.cell.attained, self.judgements.outcomes(self.key)
-        text, under = f"{self.cell.question.title} in {counted(arm)} forks", None
+        text, under = f"{self.cell.question.title} in {of_forks(arm)}", None
         if judged is not None:
             text = sentence(judged, self.key.executor, self.judgements.cells.reference(self.key))
             under = finding_of(judged).value if judged.differs else None

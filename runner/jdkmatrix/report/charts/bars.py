@@ -28,16 +28,18 @@ def _bars_shape(grouped: bool) -> Shape:
         place["yOffset"] = alt.YOffset("executor:N", scale=present, sort=None)
     along: dict[str, Any] = {"title": blank("title"), "scale": alt.Scale(domain=[0, blank("end")], nice=False)}
     mean = alt.X("mean:Q", axis=alt.Axis(tickCount=4, format=blank("number_format")), **along)
-    low, value, end = (alt.X(f"{name}:Q", **along) for name in ("low_shown", "value", "end"))
+    low, high, value, end = (alt.X(f"{name}:Q", **along) for name in ("low_shown", "high_shown", "value", "end"))
     figure = alt.Tooltip("label:N", title=blank("figure"))
-    told = [*tooltips("executor", work="task duration"), figure]
+    told = [*tooltips("executor", work="task"), figure]
     bar = rows("means").mark_bar(opacity=0.82, cornerRadiusEnd=2)
     interval = rows("means").transform_filter("isValid(datum.high_shown)").mark_rule(style="interval")
+    cut = rows("means").transform_filter("datum.cut").mark_point(style="interval", shape="triangle-right", filled=True)
     point = rows("forks").mark_point(style="fork", filled=True, size=42)
     label = rows("means").mark_text(style="value", align="right")
     return Shape(
         bar.encode(x=mean, color=colour(), tooltip=told, **place),
         interval.encode(x=low, x2="high_shown:Q", **place),
+        cut.encode(x=high, tooltip=told, **place),
         point.encode(x=value, tooltip=[alt.Tooltip("executor:N"), alt.Tooltip("fork:Q"), figure], **place),
         label.encode(x=end, text="label:N", **place),
     )
@@ -64,14 +66,15 @@ def bars(
     present = [name for name in order if any(row["executor"] == name for row in means)]
     works = list(dict.fromkeys(row["work"] for row in means))
     grouped = len(works) != 1
-    # Beyond this the labels stand; an interval of two forks can be wider than the chart, and ends there: the table
-    # has its figures.
+    # Beyond this the labels stand; an interval of two forks can be wider than the chart, and ends there in an arrow:
+    # the table has its figures.
     edge = highest * 1.06
     table = [
         {
             **row,
             "low_shown": None if row["low"] is None else max(row["low"], 0),
             "high_shown": None if row["high"] is None else min(row["high"], edge),
+            "cut": row["high"] is not None and row["high"] > edge,
             "end": end,
         }
         for row in means

@@ -38,10 +38,11 @@ def words_of(check: ClaimCheck) -> str:
         f"cell of {_either(axes.workload)}" if axes.workload else "cell",
         f"on {_either(axes.server)}" if axes.server else "",
         f"on {_either(axes.jdk)}" if axes.jdk else "",
-        f"with {_either(axes.cpus)} CPUs" if axes.cpus else "",
+        f"with {_either(axes.cpus)} {'CPU' if _either(axes.cpus) == '1' else 'CPUs'}" if axes.cpus else "",
         f"with {_either(work_words(int(us)) for us in axes.burn_us)} of work" if axes.burn_us else "",
         f"with answers after {_either(wait_words(int(us)) for us in axes.wait_us)}" if axes.wait_us else "",
         f"under {_either(axes.load)}" if axes.load else "",
+        f"called {_either(axes.cell_id)}" if axes.cell_id else "",
         f"with {check.arm}",
     ]
     return " ".join(filter(None, parts))

@@ -122,9 +122,10 @@ def pinned_stacks(forks: Iterable[Fork]) -> tuple[int, tuple[PageBlock, ...]]:
     stacks = sorted(found.items(), key=lambda item: -item[1])[:MOST_STACKS]
     blocks: list[PageBlock] = []
     for (reason, frames), count in stacks if events else ():
-        blocks += [Prose(f"{count:,} of {events:,} events{f': {reason}' if reason else ''}"), Pre(frames)]
+        of = plural(events, "event")
+        blocks += [Prose(f"{count:,} of {of}{f': {reason}' if reason else ''}"), Pre(frames)]
     if (left_out := events - sum(count for _, count in stacks)) > 0:
-        blocks.append(Prose(f"{left_out:,} events have other stacks."))
+        blocks.append(Prose(f"{plural(left_out, 'event')} with other stacks."))
     return events, tuple(blocks)
 
 
@@ -137,7 +138,7 @@ def stacks_of_kind(piece: ExperimentSlice) -> Iterator[Disclosure]:
     blocks: list[PageBlock] = []
     for key, _, stacks in seen:
         more = [key.executor] if piece.varies("executor") else []
-        more += [f"{key.cpus} CPUs"] if piece.varies("cpus") else []
+        more += [plural(key.cpus, "CPU")] if piece.varies("cpus") else []
         blocks += [Prose(heading=", ".join([f"{piece.subject(key)} on {key.jdk}", *more]), level=4), *stacks]
-    events = sum(number for _, number, _ in seen)
-    yield Disclosure(f"Stacks that pin: {events} jdk.VirtualThreadPinned events in {plural(len(seen), 'cell')}", blocks)
+    events = plural(sum(number for _, number, _ in seen), "jdk.VirtualThreadPinned event")
+    yield Disclosure(f"Stacks that pin: {events} in {plural(len(seen), 'cell')}", blocks)

@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import reference, tuning_of
-from jdkmatrix.domain.quantities import wait_words
+from jdkmatrix.domain.quantities import plural, wait_words
 from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.kinds import kind_of, loads_words
 from jdkmatrix.report.blocks.inline import Wording, element, file_stem, fill, joined, say, swatch
@@ -23,7 +23,7 @@ from jdkmatrix.report.blocks.kinds import (
     Prose,
     Section,
 )
-from jdkmatrix.report.cells.advice import more_switches
+from jdkmatrix.report.cells.advice import likely_cause
 from jdkmatrix.report.cells.heat import heat_map, legend, mapped, scorecard
 from jdkmatrix.report.cells.judgements import (
     JudgedOutcomes,
@@ -31,6 +31,7 @@ from jdkmatrix.report.cells.judgements import (
     against,
     counted,
     finding_of,
+    of_forks,
     sentence,
     worth_reporting,
 )
@@ -67,12 +68,11 @@ def answers(
 def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> Iterator[tuple[str, str]]:
     """Beside the leading figure of a cell: a measurement that may be why one of the two is behind."""
     judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
-    found = finding(judged, metric) if judged else None
-    if compared and found in (PairFinding.BETTER, PairFinding.WORSE):
-        arms = (compared.base, compared.cell) if found is PairFinding.BETTER else (compared.cell, compared.base)
-        if switches := more_switches(*arms):
-            told = ", ".join(f"{text} with {arm.key.executor}" for text, arm in zip(switches, arms, strict=True))
-            yield "A likely cause", f"context switches per request: {told}."
+    if judged and compared:
+        arms = {arm.key.executor: arm for arm in (compared.cell, compared.base)}
+        ahead = dict(zip((PairFinding.BETTER, PairFinding.WORSE), arms, strict=True)).get(finding(judged, metric))
+        if cause := likely_cause(arms, ahead):
+            yield "A likely cause", f"{cause}."
 
 
 def _tuned(
@@ -177,8 +177,8 @@ def _counts(pair: Pair, findings: Sequence[PairFinding], conditions: int) -> str
     if len(findings) < conditions:
         said["no pair"] = conditions - len(findings)
     (first, number), *others = said.items()
-    whole = f"all {conditions}" if number == conditions else f"{number} of {conditions}"
-    return ", ".join([f"{first} in {whole} conditions", *(f"{text} in {number}" for text, number in others)])
+    whole = f"{'all' if number == conditions > 1 else f'{number} of'} {plural(conditions, 'condition')}"
+    return ", ".join([f"{first} in {whole}", *(f"{text} in {number}" for text, number in others)])
 
 
 def _tally(pair: Pair, by_key: dict[CellKey, Judged], metric: Metric, conditions: int) -> str:
@@ -197,7 +197,7 @@ def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tup
     counts = _counts(pair, [finding_of(one) for one in by_key.values()], len(by_key))
     key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
     one, other = widest.contrast.numerator, widest.contrast.denominator
-    largest = f"{counted(one)} forks with {pair.numerator}, {counted(other)} with {pair.base}"
+    largest = f"{of_forks(one)} with {pair.numerator}, {counted(other)} with {pair.base}"
     return widest.question.title, f"{counts}. The largest difference: {largest}, with {condition(key.cpus, key.task)}."
 
 

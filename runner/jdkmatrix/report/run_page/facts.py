@@ -234,6 +234,7 @@ class ForkCount:
     """How many forks can be used, and what became of the others, in a line. `amber`: some were lost."""
 
     text: str
+    usable: int
     amber: bool
 
 
@@ -253,8 +254,10 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
     }
     lost = ", ".join(f"{number} {what}" for what, number in losses.items() if number)
     again = sum(fork.attempt > 1 for cell in cells for fork in cell.forks)
-    text = f"{forks - len(unusable)} of {plural(forks + missing, 'fork')} usable"
-    return ForkCount(f"{text}{f': {lost}' if lost else ''}{f'; {again} measured again' if again else ''}", lost != "")
+    usable = forks - len(unusable)
+    text = f"{usable} of {plural(forks + missing, 'fork')} usable"
+    told = f"{text}{f': {lost}' if lost else ''}{f'; {again} measured again' if again else ''}"
+    return ForkCount(told, usable, amber=lost != "")
 
 
 def jdks_section(jdks: Sequence[JdkRecord]) -> Section:

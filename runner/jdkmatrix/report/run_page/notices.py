@@ -222,7 +222,7 @@ def modes_notices(cells: Cells) -> Iterator[Notice]:
     """For the leading figure of every cell with enough forks; all tests of a page are one family."""
     tested = modes_of_family({cell.key: cell.by_block(cells.leading(cell.key)).values() for cell in cells})
     named = [
-        f"{cell_words(key)}: {one.lower} and {one.upper} forks, {apart(math.exp(one.apart))} apart, adjusted "
+        f"{cell_words(key)}: {one.lower} and {plural(one.upper, 'fork')}, {apart(math.exp(one.apart))} apart, adjusted "
         f"{p_value(adjusted)}"
         for key, (one, adjusted) in tested.items()
         if adjusted < P_MAX

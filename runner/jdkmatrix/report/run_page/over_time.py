@@ -26,6 +26,7 @@ from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, lin
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.stats import ramps
 from jdkmatrix.stats.forks import fork_readings_us
+from jdkmatrix.stats.percentiles import MIN_BEYOND
 
 _MIB = 1024 * 1024
 # From below; the palette of origins has eight colours.
@@ -160,6 +161,8 @@ def _at_the_end(last: MemoryReading) -> str:
     return f"At the end {digits(last.rss_bytes / _MIB, 3)} MiB: {parts}.{missing}"
 
 
+# The rule reads such seconds, too, several in a row; so they are shown.
+_FEW = f"In seconds of fewer than {MIN_BEYOND * 100:,} answers it is the story of single requests."
 KNEE_RULE = (
     f"the first of {ramps.KNEE_SECONDS} seconds in a row with a p99 above {ramps.KNEE_FACTOR:g} times the lowest "
     f"median of any {ramps.KNEE_SECONDS} seconds in a row, where a request that fails takes longer than any answer"
@@ -213,7 +216,7 @@ def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
         since = "From the intended send time."
         p99 = LineFigure(
             *("p99", "p99 second by second", "p99 in ms", _percentile("p99_us")),
-            f"{since} A dot marks the knee: {KNEE_RULE}.",
+            f"{since} {_FEW} A dot marks the knee: {KNEE_RULE}.",
             log=True,
             marks=_knees,
             note=partial(_came_to, KNEE, "knee at {} requests/s", "no knee"),
@@ -223,7 +226,8 @@ def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
         offered = [{"x": t_s, "y": connections} for t_s, connections in joined_by]
         title, axis, told = "Connections", "connections", "Connections, over time"
         since = "From when the request was sent: a slow answer delays the next request."
-        p99 = LineFigure("p99", "p99 second by second", "p99 in ms", _percentile("p99_us"), since, log=True)
+        words = f"{since} {_FEW}"
+        p99 = LineFigure("p99", "p99 second by second", "p99 in ms", _percentile("p99_us"), words, log=True)
     highest = Axis(axis, 0, max(float(row["y"]) for row in offered) * 1.05)
     asked = lines([], x=time, y=highest, order=place.piece.order, reference=offered, description=told, height=110)
     chart = Chart(f"{place.id_prefix}-offered", title, "", asked)
@@ -296,7 +300,7 @@ def became(cell: CellStats) -> Iterator[str]:
         took = f"{digits(worst_us / 1e6, 3)} s" if worst_us >= 1e6 else f"{digits(worst_us / 1e3, 3)} ms"
         words.append(f"its median response took up to {took} in the worst second")
     if failed := sum(failed_by_itself(fork) for fork in cell.record.forks):
-        words.append(f"the server failed in {failed} of {attained.told} forks")
+        words.append(f"the server failed in {failed} of {plural(attained.told, 'fork')}")
     hit = [without_log_prefix(outcome.message) for fork in cell.usable for outcome in fork.outcomes]
     yield "; ".join([*words, *hit[:1]]) + ("" if hit else ".")
 
@@ -345,4 +349,4 @@ def _mean(metric: Metric, cell: CellStats) -> str | None:
 def _in(found: int, cell: CellStats) -> str:
     """In how many of the forks that say something; empty where it is all of them."""
     told = cell.attained.told
-    return f" in {found} of {told} forks" if found < told else ""
+    return f" in {found} of {plural(told, 'fork')}" if found < told else ""

@@ -180,7 +180,7 @@ def _reproduce(run: RunRecord) -> Section:
     order = (Prose(say("order_of_forks")), Items(run.order, "order", ordered=True))
     blocks = (
         Command(facts.reproduce(run), "Commands that repeat this run"),
-        Disclosure(f"Order of execution ({len(run.order)} forks)", order),
+        Disclosure(f"Order of execution ({plural(len(run.order), 'fork')})", order),
         Prose(say("files_of_run")),
     )
     return Section("reproduce", "Reproduce this run", blocks, say("reproduce"))

@@ -29,7 +29,7 @@ from jdkmatrix.stats.dependence import (
     judge_dependence,
 )
 from jdkmatrix.stats.rounds import components
-from jdkmatrix.stats.stopping import StoppingRules
+from jdkmatrix.stats.stopping import StoppingRules, tells
 from jdkmatrix.stats.verdicts import Verdict
 
 _NAMED_AT_MOST = 3
@@ -181,7 +181,7 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
         ended_by = "fixed number"
         if adaptive:
             short = "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
-            ended_by = "precise enough" if half_width_log <= rules.half_width_log else short
+            ended_by = "precise enough" if tells(ratio, rules.precision) else short
         yield (
             ratio_name(key, base.key.executor),
             metric.title,

@@ -143,18 +143,18 @@ def speeds(fork: Fork) -> tuple[float, ...]:
 
 def moved(cells: Iterable[CellRecord], beyond: float) -> Moved | None:
     """None where nothing was read. Readings on different CPUs are not compared."""
-    by_cpu: dict[int, list[float]] = {}
+    by_cpus: dict[tuple[int, ...], list[float]] = {}
     by_block: dict[tuple[str, int], list[float]] = {}
     for cell in cells:
         for fork in cell.forks:
             found = speeds(fork)
-            by_cpu.setdefault(fork.confinement.sut_cpus[-1], []).extend(found)
+            by_cpus.setdefault(fork.confinement.sut_cpus, []).extend(found)
             by_block.setdefault((cell.key.group_id, fork.fork), []).extend(found)
     blocks = [_moved(readings) for readings in by_block.values() if readings]
     if not blocks:
         return None
     return Moved(
-        over_run=max(_moved(readings) for readings in by_cpu.values() if readings),
+        over_run=max(_moved(readings) for readings in by_cpus.values() if readings),
         in_block=max(blocks),
         blocks=len(blocks),
         blocks_beyond=sum(one > beyond for one in blocks),
@@ -170,7 +170,7 @@ def clock_notices(cells: Iterable[CellRecord], promised: float | None) -> Iterab
     if promised is None or (found := moved(cells, promised)) is None or found.over_run <= promised:
         return
     inside = (
-        f"inside {found.blocks_beyond} of {found.blocks} blocks it moved by more than that, in one by "
+        f"inside {found.blocks_beyond} of {plural(found.blocks, 'block')} it moved by more than that, in one by "
         f"{share(found.in_block).text}, and part of that is in their ratios"
         if found.blocks_beyond
         else f"inside a block by {share(found.in_block).text} at most"

@@ -125,7 +125,7 @@ def _tables(decided: DataTable | None, still_open: DataTable | None, others: Dat
         words = "Another run may decide these; the command measures what the claim is about."
         yield Section("open", "Open", (still_open,), words)
     if others:
-        yield Disclosure(f"{len(others.rows)} claims that no run here can judge, and why", (others,), "block")
+        yield Disclosure(f"{plural(len(others.rows), 'claim')} that no run here can judge, and why", (others,), "block")
 
 
 def _published(claim: ClaimRecord) -> Markup:

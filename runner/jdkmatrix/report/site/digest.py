@@ -21,7 +21,7 @@ from jdkmatrix.records.run import HostFacts, RunRecord
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advise, asked_of, more_switches, ratio_words
+from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advise, asked_of, likely_cause, ratio_words
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Family, Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
@@ -239,7 +239,10 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
             advice=advice,
             arms=tuple(_arm_figures(both)),
             forks=tuple((cell.key.executor, _of_forks(cell, cells.leading(key))) for cell in both),
-            cause=_cause(advice[0], cell, cells.get(pool)),
+            cause=likely_cause(
+                {"virtual threads": cell, "the pool": both[0]},
+                {Side.VIRTUAL: "virtual threads", Side.POOL: "the pool"}.get(advice[0].side),
+            ),
             warnings=tuple(one for one in care if one not in of_cells or one in here),
             better=tuple(_better(judgements, key, pool)),
         )
@@ -294,18 +297,6 @@ def _arm_figures(cells: Iterable[CellStats]) -> Iterator[ArmFigure]:
 
 def _of_forks(cell: CellStats, leading: Metric) -> tuple[float, ...]:
     return tuple(float(f"{one:.6g}") for one in cell.by_block(leading).values() if one > 0)
-
-
-def _cause(lead: Advice, cell: CellStats, pool: CellStats | None) -> str | None:
-    """Context switches, where the one that is behind has many more of them."""
-    if pool is None or lead.side is Side.OPEN:
-        return None
-    virtual_is_behind = lead.side is Side.POOL
-    switches = more_switches(*((cell, pool) if virtual_is_behind else (pool, cell)))
-    if switches is None:
-        return None
-    one, other = switches if virtual_is_behind else switches[::-1]
-    return f"context switches per request: {one} with virtual threads, {other} with the pool"
 
 
 def _cells(judgements: Judgements) -> Iterator[MeasuredCell]:
@@ -367,6 +358,6 @@ def _row(run: RunDigest, host: str, root: str) -> tuple[Cell, ...]:
         run.about,
         host,
         ", ".join(name for name, _ in run.jdks),
-        Figure(forks, None, amber=run.forks.amber),
+        Figure(forks, run.forks.usable, amber=run.forks.amber),
         run.aa or "none",
     )

@@ -30,7 +30,7 @@ from jdkmatrix.report.blocks.kinds import (
     Tiles,
     WebPage,
 )
-from jdkmatrix.report.blocks.tables import Cell, DataTable, TableRow, columns
+from jdkmatrix.report.blocks.tables import Cell, DataTable, Sorted, TableRow, columns
 from jdkmatrix.report.cells.advice import OUTCOME, Advice
 from jdkmatrix.report.claims.verdicts import VERDICT_CLASS, ClaimVerdict
 from jdkmatrix.report.run_page.facts import moment
@@ -265,9 +265,8 @@ def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:
 def _all_answers(answers: Sequence[Answering], figures: Mapping[str, str]) -> Section:
     """Scripts read the answers from this table."""
     heads = columns("Condition", *figures.values(), "Rests on")
-    table = DataTable(
-        "Table of all answers", heads, [_row(one, figures) for one in answers], "wrap", "answers-table", tall=True
-    )
+    rows = [_row(one, figures) for one in answers]
+    table = DataTable("Table of all answers", heads, rows, "wrap", "answers-table", sortable=True, tall=True)
     return Section(
         "all",
         "All answers",
@@ -289,10 +288,11 @@ def _row(one: Answering, figures: Iterable[str]) -> TableRow:
     return TableRow(cells, id=one.anchor, data=(*one.values.items(), ("driver", driver)))
 
 
-def _figure(told: Advice | None) -> str:
+def _figure(told: Advice | None) -> Sorted:
+    """By its ratio, where it has one."""
     if told is None:
-        return MISSING
-    return element(
+        return Sorted(MISSING, "")
+    shown = element(
         "div",
         strong(told.value),
         " ",
@@ -303,6 +303,7 @@ def _figure(told: Advice | None) -> str:
         data_tone=told.tone,
         data_side=told.side.value,
     )
+    return Sorted(shown, told.value if told.ratio is None else str(told.ratio))
 
 
 def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> Iterator[Pick]:

@@ -49,6 +49,6 @@ def _finding(figures: Sequence[Sequence[float]], modes: Modes, adjusted: float) 
         else "no run has forks of both, so that whole runs differed rather than starts"
     )
     return (
-        f"{counted} fall into two groups, {modes.lower} and {modes.upper} forks, {apart(math.exp(modes.apart))} apart "
-        f"(adjusted {p_value(adjusted)}); {why}"
+        f"{counted} fall into two groups, {modes.lower} and {plural(modes.upper, 'fork')}, "
+        f"{apart(math.exp(modes.apart))} apart (adjusted {p_value(adjusted)}); {why}"
     )

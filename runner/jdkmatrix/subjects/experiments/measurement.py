@@ -12,9 +12,9 @@ from typing import Any, Self
 from pydantic import ValidationError
 
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Experiment, Given
 from jdkmatrix.fork.database import DatabaseProcess
+from jdkmatrix.fork.faults import ProgramError
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
@@ -22,7 +22,7 @@ from jdkmatrix.host import launch
 from jdkmatrix.host.ending import check_not_killed, oom_kills
 from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import refusals
-from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.probes.clock_speed import mean_clock_speed
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.readings import ProgramResult, WindowReading
@@ -36,11 +36,6 @@ STDERR_LOG = "standalone.err"
 FOLDER = "{folder}"  # in a command: one that is the fork's, and gone afterwards
 _GRACE_S = 2.0
 _SPARE_S = 60.0  # beyond what it is asked for: its start, and a busy host
-
-
-class ProgramError(MatrixError):
-    """The program ended without a result."""
-
 
 NO_TURNS = "an experiment without a server runs in one piece"
 
@@ -96,7 +91,7 @@ class ProgramMeasurement:
             self.fork.limits = box.plan.enforced
             if remote:
                 remote.stats(reset=True)
-            self.clock_speed_before = read_clock_speed(cpus.sut[-1])
+            self.clock_speed_before = mean_clock_speed(cpus.sut)
             watched = HostWatch(cpus.all, remote.pid if remote else None)
             oom_kills_before = oom_kills()
             try:
@@ -105,7 +100,7 @@ class ProgramMeasurement:
                 self.fork.outcomes = box.outcomes(
                     "the program", (text_if_readable(self.fork.log_dir / STDERR_LOG) or "").splitlines()
                 )
-            self.fork.clock_speed_after = read_clock_speed(cpus.sut[-1])
+            self.fork.clock_speed_after = mean_clock_speed(cpus.sut)
             self.remote = remote.stats() if remote else None
         try:
             if not box.ended_it:

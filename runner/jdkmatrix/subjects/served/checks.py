@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from pydantic import ValidationError
 
 from jdkmatrix.fork.faults import LostUpdateError
 from jdkmatrix.host.http import Connection, HttpError
-from jdkmatrix.probes.clock_speed import fastest_clock_speed
+from jdkmatrix.probes.clock_speed import fastest_clock_speeds
 from jdkmatrix.probes.sampler import read_gauges
 from jdkmatrix.records.forks import Audit, BurnCheck
 from jdkmatrix.records.run import Calibration
@@ -50,17 +51,20 @@ def check_burn(
     *,
     rounds: int,
     asked_us: int,
-    cpu: int,
     calibration: Calibration | None,
-    clock_speed_before: float | None,
+    clock_speeds_before: Mapping[int, float],
 ) -> BurnCheck:
-    """The fastest of readings around it is the clock of that moment. `cpu`: one of the server's."""
+    """The fastest of readings around it is the clock of that moment. `clock_speeds_before`: by CPU of the server. On
+    which of them it ran fastest, nobody tells: on the one whose clock fits best."""
     answer = connection.get_json(f"/burn?rounds={rounds}&repeats={BURN_REPEATS}")
-    calibrated = calibration.clock_speed if calibration else None
-    now = fastest_clock_speed(cpu, clock_speed_before, calibrated) if clock_speed_before and calibrated else None
+    best_us = float(answer["best_us"])
+    expected_us: list[float] = []
+    if calibration and (calibrated := calibration.clock_speed):
+        now = fastest_clock_speeds(clock_speeds_before, calibrated)
+        expected_us = [asked_us * calibrated / speed for speed in now.values()]
     return BurnCheck(
         rounds=rounds,
         asked_us=asked_us,
-        best_us=float(answer["best_us"]),
-        expected_us=asked_us * calibrated / now if calibrated and now else None,
+        best_us=best_us,
+        expected_us=min(expected_us, key=lambda us: abs(us - best_us), default=None),
     )

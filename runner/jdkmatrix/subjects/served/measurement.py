@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from statistics import fmean
 from typing import Any
 
 from jdkmatrix.config.model import Workload
@@ -28,7 +29,7 @@ from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.gate import WindowContext
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.method.warmup import WarmupGate
-from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.probes.clock_speed import read_clock_speeds
 from jdkmatrix.probes.jcmd import dump_threads
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
@@ -36,7 +37,7 @@ from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.blocking import block_at_most
 from jdkmatrix.servers.instance import Instance
-from jdkmatrix.servers.process import HungError, ServerProcess
+from jdkmatrix.servers.process import HungError, LateStartError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
 from jdkmatrix.subjects.served.checks import BURN_REPEATS, audit_books, check_burn
 from jdkmatrix.subjects.served.findings import Findings
@@ -167,15 +168,17 @@ class ServedMeasurement:
                     watchdog.check()
                     if database:
                         database.check()
-                    hangs = isinstance(error, HungError | NoAnswerError)
+                    lives = isinstance(error, LateStartError | NoAnswerError)
                     if not box.ended_it:
-                        server.check_not_killed(within_s=0 if hangs else _ENDING_S)
+                        server.check_not_killed(within_s=0 if lives else _ENDING_S)
                     server.check_alive()
-                    if not hangs:
+                    if not lives:
                         raise
-                    self.listener.step("the server hangs: asking for its threads")
+                    self.listener.step("the server gives no answer: asking for its threads")
                     threads = dump_threads(server.pid, cell.instance.java, self.fork.log_dir)
                     server.kill()
+                    if isinstance(error, LateStartError):
+                        raise LateStartError(f"{error}\n{threads}") from None
                     raise HungError(f"the server hangs: {error}; {threads}") from None
                 finally:
                     self.fork.outcomes = box.outcomes("the server", _log_lines(launch))
@@ -250,14 +253,15 @@ class ServedMeasurement:
                 with self._memory(launch, server), sampler.looking(False):
                     yield warm_server
                     warm_server.finish()
-                self.fork.clock_speed_after = read_clock_speed(cpus.sut[-1])
+                clock_speeds = read_clock_speeds(cpus.sut)
+                self.fork.clock_speed_after = fmean(clock_speeds.values()) if clock_speeds else None
                 if may_end and not server.is_alive:
                     return  # its outcome says why
                 overloaded = self._kind.ended_overloaded(found.windows)
                 if not overloaded:
                     # Each window begins with a question; a server that hangs in the last one is found by this one.
                     bench.ask(bench.question)
-                    self._check_burn(connection)
+                    self._check_burn(connection, clock_speeds)
             finally:
                 found.driver_command = tuple(session.command)
         if self.cell.workload.served.has_accounts:
@@ -327,7 +331,7 @@ class ServedMeasurement:
             self.found.memory = sampler.readings
             yield
 
-    def _check_burn(self, connection: Connection) -> None:
+    def _check_burn(self, connection: Connection, clock_speeds: Mapping[int, float]) -> None:
         """A request of a new kind: before the windows it would spoil them (Bench.observe says how)."""
         rounds = self.cell.burn_rounds
         if rounds:
@@ -335,9 +339,8 @@ class ServedMeasurement:
                 connection,
                 rounds=rounds,
                 asked_us=self._key.burn_us,
-                cpu=self.cell.cpu_sets.sut[-1],
                 calibration=self.cell.calibration,
-                clock_speed_before=self.fork.clock_speed_after,
+                clock_speeds_before=clock_speeds,
             )
 
     def _audit(self, launch: Launch, *, may_be_late: bool, within_s: float | None) -> None:

@@ -11,7 +11,7 @@ from jdkmatrix.loads.base import Ask, NearestRate, lead_s
 from jdkmatrix.method.gate import DEFAULT_CONTEXT, WindowContext
 from jdkmatrix.method.gates import Thresholds, window_reasons
 from jdkmatrix.method.shortfalls import window_shortfalls
-from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.probes.clock_speed import mean_clock_speed
 from jdkmatrix.records.windows import Window
 from jdkmatrix.servers.outside import check_carriers
 from jdkmatrix.servers.proof import check_served
@@ -40,7 +40,7 @@ class Windows:
         ProofError: requests ran on other threads than the executor's.
         MatrixError: as Bench.observe.
         """
-        clock_speed = read_clock_speed(self.bench.cpu_sets.sut[-1])
+        clock_speed = mean_clock_speed(self.bench.cpu_sets.sut)
         lead = lead_s(ask.load, self.means.service_s) if ask.may_lead else 0.0
         seen = self.bench.observe(ask.load, ask.duration_s, label=ask.label, lead_s=lead)
         if seen.served:

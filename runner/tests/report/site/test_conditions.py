@@ -69,6 +69,22 @@ def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together
     assert answering([(one, one.conditions[0]) for one in (noisy, build)]).run.run_id == "a"
 
 
+def test_what_several_runs_leave_open_is_no_difference_where_they_exclude_all_that_matters(tmp_path: Path) -> None:
+    (run,) = built([synthetic_run(tmp_path / "run", FIVE)], tmp_path / "site").runs
+    runs = [
+        saying(run, *told)
+        for told in (("c", 0.985, 0.990, 0.995), ("b", 0.990, 1.002, 1.014), ("a", 0.988, 1.000, 1.012))
+    ]
+    near = answering([(one, one.conditions[0]) for one in runs]).advice[0]
+    assert near.low is not None and near.high is not None and 0.95 < near.low < 1 < near.high < 1.05
+    assert (near.side, near.word) == (Side.OPEN, "no difference seen")
+    assert near.sentence.startswith("No difference in throughput was seen: ")
+    first, *others = runs[0].conditions[0].advice
+    strict = replace(runs[0].conditions[0], advice=(replace(first, relevant=0.005), *others))
+    told = answering([(runs[0], strict), *((one, one.conditions[0]) for one in runs[1:])])
+    assert told.advice[0].word == "cannot tell", "one percent matters there"
+
+
 def test_the_page_of_a_run_with_several_conditions_opens_on_a_map_of_them(tmp_path: Path) -> None:
     """Each entry says what is found, in words and in colour, and leads to its answer without a script."""
     shape = replace(FIVE, jdks=("temurin-25",), burn_us=(0, 500), loads=("saturate-50", "rate-2000"))

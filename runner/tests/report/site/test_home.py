@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +20,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.home import offered
@@ -308,6 +310,19 @@ def test_a_run_that_moves_and_one_whose_figures_cannot_be_read_do_not_stop_the_o
     site, _ = built(RunStore(tmp_path / "copy"), store, broken)
     assert [run.run_id for run in site.runs] == [loaded.run.run_id]
     assert len(site.unreadable) == 2 and not (tmp_path / "site" / "runs" / "other").exists()
+
+
+def test_answers_sort_by_their_ratios_and_runs_by_the_forks_that_can_be_used(tmp_path: Path) -> None:
+    """Ratios have two or three decimals, so that their text has another order."""
+    loaded = synthetic_run(tmp_path / "run", replace(FIVE, burn_us=(0, 100)))
+    (run,) = all_of([loaded], tmp_path / "site").runs
+    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    answers = page.split('<table id="answers-table" class="data sortable wrap">')[1].split("</table>")[0]
+    told = {str(one.ratio) for condition in run.conditions for one in condition.advice if one.ratio is not None}
+    keys = {key for key in re.findall(r'data-sort="([^"]*)"', answers) if " / " not in key}
+    assert keys == told and len(told) > 4
+    runs = page.split('id="runs"')[1].split("</table>")[0]
+    assert f'<td class="ends" data-sort="{count_forks(loaded).usable}">' in runs
 
 
 def test_a_run_whose_summary_cannot_be_written_does_not_stop_the_others(

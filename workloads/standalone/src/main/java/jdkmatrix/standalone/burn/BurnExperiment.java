@@ -121,9 +121,9 @@ final class BurnExperiment {
 
     /** Ends the executor, after every worker had something to do, so that parks that last still are recorded. */
     private void end(Workers workers, boolean wake) throws InterruptedException {
-        if (wake && workers.atOnce() != null) {
+        if (wake && workers.threads() != null) {
             try {
-                for (int i = 0; i < 2 * workers.atOnce(); i++) {
+                for (int i = 0; i < 2 * workers.threads(); i++) {
                     workers.executor().execute(BurnExperiment::spin);
                 }
             } catch (RejectedExecutionException | OutOfMemoryError refused) {
@@ -150,7 +150,7 @@ final class BurnExperiment {
         say.accept("reading the recording");
         try {
             ParkLog log = probe.finish(workers);
-            return ParkAnalysis.of(log, queued, period.startNs(), period.endNs(), workers.atOnce());
+            return ParkAnalysis.of(log, queued, period.startNs(), period.endNs(), workers.threads());
         } catch (IllegalArgumentException unmapped) {
             return ParkReport.unavailable(unmapped.getMessage());
         }

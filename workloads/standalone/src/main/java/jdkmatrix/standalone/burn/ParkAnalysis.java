@@ -33,11 +33,11 @@ final class ParkAnalysis {
         this.toNs = toNs;
     }
 
-    /** @param atOnce how many workers there are; null: any number */
-    static ParkReport of(ParkLog log, Steps queued, long fromNs, long toNs, Integer atOnce) {
+    /** @param workers how many there are; null: any number */
+    static ParkReport of(ParkLog log, Steps queued, long fromNs, long toNs, Integer workers) {
         ParkAnalysis analysis = new ParkAnalysis(queued, fromNs, toNs);
         log.workers().forEach(analysis::take);
-        return analysis.report(log, atOnce);
+        return analysis.report(log, workers);
     }
 
     private void take(ParkLog.WorkerParks worker) {
@@ -68,7 +68,7 @@ final class ParkAnalysis {
         }
     }
 
-    private ParkReport report(ParkLog log, Integer atOnce) {
+    private ParkReport report(ParkLog log, Integer workers) {
         List<ParkReport.AtLeast> atLeast = new ArrayList<>();
         for (int i = 0; i < AT_LEAST_NS.length; i++) {
             atLeast.add(new ParkReport.AtLeast(AT_LEAST_NS[i] / NS_PER_US, atLeastCount[i], atLeastNs[i] / NS_PER_S));
@@ -87,7 +87,7 @@ final class ParkAnalysis {
                         atLeast,
                         longest,
                         idleNs / NS_PER_S,
-                        atOnce == null ? null : idleNs / ((double) (toNs - fromNs) * atOnce)),
+                        workers == null ? null : idleNs / ((double) (toNs - fromNs) * workers)),
                 log.byBlocker(),
                 new ParkReport.Clock(
                         log.clock().anchors(), log.clock().bracketNs() / NS_PER_US, log.clock().residualNs() / NS_PER_US),

@@ -56,6 +56,11 @@ public final class Workers {
         return atOnce;
     }
 
+    /** How many threads work for it, which are parked while there is nothing to do; null: no fixed number. */
+    Integer threads() {
+        return carriers ? Integer.valueOf(Carriers.parallelism()) : atOnce;
+    }
+
     /** Whether its threads outlive a task, so that they can be parked while tasks wait. */
     boolean outliveTasks() {
         return carriers || atOnce != null || !threadIds.isEmpty();

@@ -9,7 +9,7 @@ import jdkmatrix.common.histogram.Distribution;
  * @param wallS from before the first thread was made to the end of the last request
  * @param idealS as {@link FanoutExpectation} works it out
  * @param overheadS wallS - idealS
- * @param latency of good answers, from the start of each request
+ * @param latency of good answers, from the start of each request on its thread
  * @param sinceStart of good answers, from the start of all: waiting for a thread or a permit is in it
  * @param errors by kind
  * @param openFilesPeak looked at again and again; {@code openFilesPeakIsLowerBound}: looking itself was refused an open file

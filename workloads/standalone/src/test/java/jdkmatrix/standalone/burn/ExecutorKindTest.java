@@ -53,6 +53,15 @@ class ExecutorKindTest {
         workers.executor().close();
     }
 
+    /** Idle time is a share of theirs, not of as many threads as the bound allows. */
+    @Test
+    void carriersWorkForABoundedNumberOfVirtualThreads() {
+        Workers workers = Workers.of(ExecutorKind.parse("virtual-bounded:1000"));
+        assertEquals(1000, workers.atOnce());
+        assertEquals(Carriers.parallelism(), workers.threads());
+        workers.executor().close();
+    }
+
     @Test
     void aThreadForEachTaskOutlivesNone() {
         Workers workers = Workers.of(ExecutorKind.parse("platform"));

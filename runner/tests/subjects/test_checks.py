@@ -1,0 +1,34 @@
+"""What is checked of a server after its windows."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from jdkmatrix.host.http import Connection
+from jdkmatrix.records.run import Calibration
+from jdkmatrix.subjects.served.checks import check_burn
+
+CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=41.2, repeats=20, spread=0.004, cpu=1, clock_speed=200.0)
+
+
+@pytest.mark.parametrize(
+    ("best_us", "speeds", "expected_us"),
+    [
+        (100.5, {1: 200.0}, 100.0),
+        (100.5, {0: 210.0, 1: 200.0}, 100.0),
+        (95.0, {0: 210.0, 1: 200.0}, 95.24),
+        (110.0, {0: 210.0, 1: 200.0}, 100.0),
+        (100.5, {}, None),
+    ],
+)
+def test_work_is_expected_at_the_clock_of_the_cpu_that_fits_best(
+    monkeypatch: pytest.MonkeyPatch, best_us: float, speeds: dict[int, float], expected_us: float | None
+) -> None:
+    """On which of the server's CPUs it ran, nobody tells, and some may be favoured."""
+    monkeypatch.setattr("jdkmatrix.probes.clock_speed.read_clock_speed", speeds.get)
+    connection = cast(Connection, SimpleNamespace(get_json=lambda path: {"best_us": best_us}))
+    check = check_burn(connection, rounds=4120, asked_us=100, calibration=CALIBRATION, clock_speeds_before=speeds)
+    assert check.expected_us == (None if expected_us is None else pytest.approx(expected_us, abs=0.01))
