@@ -11,7 +11,7 @@ Left out is what no figure of any page needs:
   its percentiles are, and each window its percentiles;
 - second by second, what the driver and the server did in the second and all later blocks, and the windows of their warm-up:
   how long forks that took turns are in getting warm, the first block tells.
-  Of a load that rises, whose figures are read from them, all is kept.
+  Of a load that rises, whose figures are read from them, what lies before its window is left out.
 
 Each run goes to results/reference/ID, also one that is there already. Afterwards
 
@@ -74,12 +74,15 @@ def _kept(hidden: Mapping[str, str], record: Any) -> str:
 
 def _shortened(cell: CellRecord) -> Any:
     record = _without_points(cell.model_dump(mode="json"))
-    if not isinstance(cell.load, LoadOverTime):
-        shorter = (*record["forks"], *record["attempts"])
-        for fork, less in zip((*cell.forks, *cell.attempts), shorter, strict=True):
-            _merge_histograms(less, fork)
+    shorter = (*record["forks"], *record["attempts"])
+    for fork, less in zip((*cell.forks, *cell.attempts), shorter, strict=True):
+        if isinstance(cell.load, LoadOverTime):
             if fork.fork > 1:
-                _drop_series(less)
+                _drop_warmup(less, fork)
+            continue
+        _merge_histograms(less, fork)
+        if fork.fork > 1:
+            _drop_series(less)
     return record
 
 
@@ -113,6 +116,17 @@ def _drop_series(fork: Any) -> None:
     fork["samples"] = []
     for window in fork["windows"]:
         window["load"]["intervals"] = []
+    _drop_windows_of_warmup(fork)
+
+
+def _drop_warmup(less: Any, fork: Fork) -> None:
+    """Of what the server did second by second, too; the last reading before the window begins stays."""
+    before = [sample.t_s for sample in fork.samples if fork.windows and sample.t_s <= fork.windows[0].t_s]
+    less["samples"] = [one for one in less["samples"] if not before or one["t_s"] >= before[-1]]
+    _drop_windows_of_warmup(less)
+
+
+def _drop_windows_of_warmup(fork: Any) -> None:
     if fork["warmup"]:
         fork["warmup"] |= {"windows": [], "settling": []}
 
