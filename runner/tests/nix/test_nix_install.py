@@ -194,7 +194,8 @@ def test_without_debian_and_without_a_known_one(looked: Callable[[float], Path])
         newest_nix()
 
 
-def test_no_debian(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_debian(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path))
     monkeypatch.setattr(apt, "_os_release", lambda: {"ID": "fedora"})
     with pytest.raises(MatrixError, match=r"cannot be had: this host is fedora, not Debian$"):
         nix_of_host_release()
