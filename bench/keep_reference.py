@@ -76,13 +76,11 @@ def _shortened(cell: CellRecord) -> Any:
     record = _without_points(cell.model_dump(mode="json"))
     shorter = (*record["forks"], *record["attempts"])
     for fork, less in zip((*cell.forks, *cell.attempts), shorter, strict=True):
-        if isinstance(cell.load, LoadOverTime):
-            if fork.fork > 1:
-                _drop_warmup(less, fork)
-            continue
-        _merge_histograms(less, fork)
+        over_time = isinstance(cell.load, LoadOverTime)
+        if not over_time:
+            _merge_histograms(less, fork)
         if fork.fork > 1:
-            _drop_series(less)
+            _drop_series_before(less, fork) if over_time else _drop_series(less)
     return record
 
 
@@ -119,8 +117,8 @@ def _drop_series(fork: Any) -> None:
     _drop_windows_of_warmup(fork)
 
 
-def _drop_warmup(less: Any, fork: Fork) -> None:
-    """Of what the server did second by second, too; the last reading before the window begins stays."""
+def _drop_series_before(less: Any, fork: Fork) -> None:
+    """What lies before the window; the last reading before it begins stays."""
     before = [sample.t_s for sample in fork.samples if fork.windows and sample.t_s <= fork.windows[0].t_s]
     less["samples"] = [one for one in less["samples"] if not before or one["t_s"] >= before[-1]]
     _drop_windows_of_warmup(less)

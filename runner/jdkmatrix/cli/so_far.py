@@ -10,7 +10,7 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.report.words.numbers import ratio_interval, ratio_value, span
 from jdkmatrix.run.blocks import comparisons
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, student_t
+from jdkmatrix.stats.intervals import nominal_confidence, student_t
 from jdkmatrix.stats.protocols import blocks_needed
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.stopping import half_width_that_tells
@@ -65,7 +65,7 @@ def blocks_ahead(ratio: Ratio, precision: float, *, sequential: bool) -> int | N
     needed = half_width_that_tells(ratio.value, precision)
     if half <= needed:
         return 0
-    confidence = SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE
+    confidence = nominal_confidence(sequential=sequential)
     variance = ratio.blocks * (half / student_t(confidence, ratio.blocks)) ** 2
     return blocks_needed(variance, needed, confidence, ratio.blocks + 1) - ratio.blocks
 

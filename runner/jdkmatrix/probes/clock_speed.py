@@ -53,7 +53,12 @@ def read_clock_speeds(cpus: Iterable[int]) -> dict[int, float]:
 
 def mean_clock_speed(cpus: Iterable[int]) -> float | None:
     """Read now, of all that can be read."""
-    return fmean(speeds.values()) if (speeds := read_clock_speeds(cpus)) else None
+    return mean_speed(read_clock_speeds(cpus))
+
+
+def mean_speed(speeds: Mapping[int, float]) -> float | None:
+    """None where none could be read."""
+    return fmean(speeds.values()) if speeds else None
 
 
 def fastest_clock_speeds(before: Mapping[int, float], expected: float) -> dict[int, float]:

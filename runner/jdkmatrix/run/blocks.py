@@ -47,16 +47,16 @@ def _up_to(blocks: int, by_block: Mapping[int, float]) -> dict[int, float]:
 
 def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:
     """The decision with the figures that made it, in a line."""
-    widths = {
-        half: half_width_that_tells(ratio.value, rules.precision)
+    widths = [
+        (half, half_width_that_tells(ratio.value, rules.precision))
         for ratio in decision.ratios.values()
         if ratio and (half := ratio.half_width_log) is not None
-    }
+    ]
     untold = [str(name) for name, ratio in decision.ratios.items() if ratio is None or ratio.half_width_log is None]
     known, needed = "no ratio", math.log1p(rules.precision)
     if widths:
-        half = max(widths, key=lambda half: half / widths[half])
-        known, needed = f"known to ± {math.expm1(half):.1%}", widths[half]
+        half, needed = max(widths, key=lambda one: one[0] / one[1])
+        known = f"known to ± {math.expm1(half):.1%}"
     if widths and untold:
         known += f" (not that of {', '.join(untold)})"
     end = {Why.PRECISE: "enough", Why.MOST: "the most that the profile allows"}.get(decision.why, "one more")

@@ -43,6 +43,11 @@ _EXP_MAX = 709.0  # of a 64-bit float
 _ROUNDING = 1e-12  # what is smaller beside the values is rounding
 
 
+def nominal_confidence(*, sequential: bool) -> float:
+    """`sequential`: the number of blocks was decided by looking at the figures (stopping.py)."""
+    return SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE
+
+
 def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
     """Low and high end; None for a single value."""
     if len(values) < 2:

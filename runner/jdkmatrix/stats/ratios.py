@@ -19,7 +19,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, exp, mean_interval, p_of_zero
+from jdkmatrix.stats.intervals import (
+    CONFIDENCE,
+    SEQUENTIAL_CONFIDENCE,
+    exp,
+    mean_interval,
+    nominal_confidence,
+    p_of_zero,
+)
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,7 @@ def paired_ratio(
     if not logs:
         return None
     mean = statistics.fmean(logs)
-    interval = mean_interval(logs, SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE)
+    interval = mean_interval(logs, nominal_confidence(sequential=sequential))
     if interval is None:
         return Ratio(math.exp(mean), None, None, len(logs))
     p_value = p_of_zero(logs)

@@ -11,7 +11,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, p_without_scatter, standard_error
+from jdkmatrix.stats.intervals import nominal_confidence, p_without_scatter, standard_error
 from jdkmatrix.stats.ratios import Ratio, of_logs, sequential_p
 
 
@@ -32,7 +32,7 @@ def difference_of_logs(above: Sequence[float], below: Sequence[float], *, sequen
     fewest = min(len(above), len(below))
     if fewest < 2:
         return Ratio(math.exp(difference), None, None, fewest)
-    confidence = SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE
+    confidence = nominal_confidence(sequential=sequential)
     one, other = standard_error(above) ** 2, standard_error(below) ** 2
     error = math.sqrt(one + other)
     if error == 0:

@@ -30,7 +30,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
+from jdkmatrix.stats.intervals import nominal_confidence
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
 from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
 from jdkmatrix.stats.verdicts import RELEVANT, Losses
@@ -303,7 +303,7 @@ class Cells:
             if record.key.has_server == served
         }
         self._sequential = run.stopping is not None
-        self.confidence = SEQUENTIAL_CONFIDENCE if self._sequential else CONFIDENCE
+        self.confidence = nominal_confidence(sequential=self._sequential)
         self.relevant = RELEVANT if run.promised_precision is None else run.promised_precision
         planned = dict.fromkeys(key for key in run.cells if key.has_server == served)
         self.keys = (*planned, *(key for key in self._by_key if key not in planned))

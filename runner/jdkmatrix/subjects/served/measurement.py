@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from statistics import fmean
 from typing import Any
 
 from jdkmatrix.config.model import Workload
@@ -29,7 +28,7 @@ from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.gate import WindowContext
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.method.warmup import WarmupGate
-from jdkmatrix.probes.clock_speed import read_clock_speeds
+from jdkmatrix.probes.clock_speed import mean_speed, read_clock_speeds
 from jdkmatrix.probes.jcmd import dump_threads
 from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
@@ -254,7 +253,7 @@ class ServedMeasurement:
                     yield warm_server
                     warm_server.finish()
                 clock_speeds = read_clock_speeds(cpus.sut)
-                self.fork.clock_speed_after = fmean(clock_speeds.values()) if clock_speeds else None
+                self.fork.clock_speed_after = mean_speed(clock_speeds)
                 if may_end and not server.is_alive:
                     return  # its outcome says why
                 overloaded = self._kind.ended_overloaded(found.windows)
