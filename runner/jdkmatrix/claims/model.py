@@ -37,13 +37,9 @@ class Claim(PublishedResult):
     scenarios: tuple[Name, ...] = ()
 
     @model_validator(mode="after")
-    def _says_what_there_is_without_figures(self) -> Self:
+    def _says_why_it_lacks_something(self) -> Self:
         if not self.figures and self.only is None:
             raise ValueError('has no figures; say what there is instead: only = "graph" or only = "words"')
-        return self
-
-    @model_validator(mode="after")
-    def _is_checked_or_says_why_not(self) -> Self:
         told = [bool(self.checks), self.not_checked is not None, self.not_repeated is not None]
         if sum(told) != 1:
             raise ValueError("give one of these: checks; not_checked, why there are none; or not_repeated")

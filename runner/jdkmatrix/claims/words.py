@@ -5,10 +5,7 @@ from __future__ import annotations
 from jdkmatrix.records.claims import ClaimCheck, ClaimSource, PublishedFigure, PublishedResult
 
 MINUS = "\u2212"
-_INSTEAD = {
-    "graph": "No figure is printed: there is only a graph.",
-    "words": "No figure is printed: there are only words.",
-}
+_INSTEAD = {"graph": "is only a graph", "words": "are only words"}
 
 
 def amount(figure: PublishedFigure) -> str:
@@ -43,7 +40,7 @@ def of_whom(figure: PublishedFigure) -> str:
 
 def without_figures(claim: PublishedResult) -> str | None:
     """Say what a claim has in place of figures; None where it has some, or the record does not tell."""
-    return None if claim.only is None else _INSTEAD[claim.only]
+    return None if claim.only is None else f"No figure is printed: there {_INSTEAD[claim.only]}."
 
 
 def source_line(source: ClaimSource) -> str:

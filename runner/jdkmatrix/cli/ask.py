@@ -57,8 +57,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     files = read_files(project.matrix)
     matrix = parse_files(files)
     pinned = load_catalogue(project.jdks).entries
-    jdks = (*(entry.id for entry in pinned), *matrix.jdk_homes, *options.tables.get("jdk_homes", ()))
-    check_values(files, matrix, options, jdks)
+    check_values(files, matrix, options, (entry.id for entry in pinned))
     given = with_own(options, matrix).values
     located = [entry.id for entry in pinned if any(locate(entry))]
     here = Here(located, len(topology.cpus), releases(project.root, matrix.servers))

@@ -14,12 +14,13 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.jdks import net
 from jdkmatrix.jdks.availability import Outlook, outlook
-from jdkmatrix.jdks.catalogue import JdkEntry, dump_catalogue, load_catalogue, parse_catalogue, read_catalogue
+from jdkmatrix.jdks.catalogue import JdkEntry, dump_catalogue, load_catalogue, parse_catalogue
 from jdkmatrix.jdks.lookup import look_up, question
 from jdkmatrix.jdks.pins import why_fixed
 from jdkmatrix.jdks.resolve import fetch
 from jdkmatrix.jdks.update import difference, judge, with_updates
 from jdkmatrix.provision.project import find_project
+from jdkmatrix.reading import read_text
 from jdkmatrix.store.atomic import write_atomic
 
 _STYLES = {"ready": "green", "fetchable": "cyan", "unavailable": "dim"}
@@ -29,7 +30,7 @@ def show(*, as_json: bool) -> None:
     """List the catalogue with what becomes of each entry on this host."""
     rows = outlook(load_catalogue(find_project().jdks))
     if as_json:
-        print(json.dumps([_as_json(row) for row in rows], indent=2))
+        print(json.dumps([_as_json(row) for row in rows], indent=2, default=str))
         return
     table = Table(
         box=box.SIMPLE_HEAD, caption="where each is, its vendor, VM and hashes: --json", caption_justify="left"
@@ -77,7 +78,7 @@ def update(ids: Sequence[str], *, write: bool) -> None:
         MatrixError: an id is unknown, no vendor answers, or jdks.json cannot be read or written.
     """
     path = find_project().jdks
-    text = read_catalogue(path)
+    text = read_text(path)
     catalogue = parse_catalogue(path, text)
     chosen = [catalogue.entry(jdk_id) for jdk_id in dict.fromkeys(ids)] or list(catalogue.entries)
     followed = [entry for entry in chosen if why_fixed(entry) is None]
@@ -116,12 +117,5 @@ def _tell_fixed(entries: Iterable[JdkEntry]) -> None:
 
 
 def _as_json(row: Outlook) -> dict[str, object]:
-    here = {
-        "status": row.status,
-        "source": row.source,
-        "detail": row.detail,
-        "home": str(row.home) if row.home else None,
-        "version": row.version,
-        "notice": row.notice,
-    }
+    here = {name: value for name, value in vars(row).items() if name != "entry"}
     return {**row.entry.model_dump(mode="json"), "here": here}

@@ -35,6 +35,7 @@ def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
     facts = read_facts(read_topology())
     checks = examine(this_host())
     verdict = overall(checks.values())
+    host = f"{facts.cpu.model}, Linux {facts.kernel}"
     if as_json:
         report = {
             "verdict": verdict,
@@ -42,16 +43,14 @@ def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
             "facts": facts.model_dump(),
         }
         print(json.dumps(report, indent=2))
-        return EXIT[verdict]
-    host = f"{facts.cpu.model}, Linux {facts.kernel}"
-    if as_markdown:
+    elif as_markdown:
         print(_markdown(checks, verdict, host))
-        return EXIT[verdict]
-    console = Console()
-    console.print(_table(checks, host))
-    console.print(f"This host is [{_STYLES[verdict]}]{verdict}[/] ({_counts(checks)}). {_MEANINGS[verdict]}")
-    if changes := sum(len(check.changes) for check in checks.values()):
-        console.print(f"`matrix doctor --tune` (root) can change {changes} settings, and --restore puts them back.")
+    else:
+        console = Console()
+        console.print(_table(checks, host))
+        console.print(f"This host is [{_STYLES[verdict]}]{verdict}[/] ({_counts(checks)}). {_MEANINGS[verdict]}")
+        if changes := sum(len(check.changes) for check in checks.values()):
+            console.print(f"`matrix doctor --tune` (root) can change {changes} settings, and --restore puts them back.")
     return EXIT[verdict]
 
 

@@ -39,9 +39,8 @@ def groups(cells: Cells) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
         key = cell.key
         burn = f", {key.burn_us} µs" if key.burn_us else ""
         wait = f", {wait_words(key.wait_us)} delay" if key.wait_us else ""
-        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {plural(key.cpus, 'CPU')}{burn}{wait}", []).append(
-            cell
-        )
+        title = f"{key.jdk}: {key.workload}, {key.load}, {plural(key.cpus, 'CPU')}{burn}{wait}"
+        by_group.setdefault(title, []).append(cell)
     for title, members in by_group.items():
         leading = (cell.spreads[0] for cell in members if cell.spreads)
         names = dict.fromkeys(f"{one.name}, {one.unit}" if one.unit else one.name for one in leading)

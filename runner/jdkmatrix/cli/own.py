@@ -112,15 +112,11 @@ def with_own(options: Options, matrix: Matrix) -> Options:
         values |= {"server": (COMMAND,)}
         if options.aa is None:
             values |= {"executor": (*arms, aa_arm(arms[0]))}
-    return replace(options, values={**values, **_with_arms(options, values)})
-
-
-def _with_arms(options: Options, values: Mapping[str, tuple[str | int, ...]]) -> Mapping[str, tuple[str | int, ...]]:
-    """Arms with options of their own, such as virtual:-XX:+UseParallelGC, come behind those of the command."""
-    asked = dict(options.values)
-    if "executor" in asked and "executor" in values and all("+" in str(one) for one in asked["executor"]):
-        asked["executor"] = (*values["executor"], *asked["executor"])
-    return asked
+    merged, tuned = {**values, **options.values}, options.values.get("executor", ())
+    # Arms with options of their own, such as virtual:-XX:+UseParallelGC, come behind those of the command.
+    if "executor" in values and all("+" in str(one) for one in tuned):
+        merged["executor"] = (*values["executor"], *tuned)
+    return replace(options, values=merged)
 
 
 def own_applications(options: Options, matrix: Matrix) -> list[OwnApplication]:

@@ -21,7 +21,7 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue
 from jdkmatrix.jdks.own import with_own
-from jdkmatrix.jdks.resolve import Available, resolve
+from jdkmatrix.jdks.resolve import resolve
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.capacities import bases_s
@@ -90,7 +90,7 @@ def show(options: Options, *, as_json: bool) -> None:
     to_fetch = [
         jdk
         for jdk in dict.fromkeys(cell.jdk for cell in cells)
-        if jdk in planned and not isinstance(resolve(catalogue.entry(jdk), allow_fetch=False), Available)
+        if jdk in planned and resolve(catalogue.entry(jdk)) is None
     ]
     if not planned:
         raise none_here(cells, {entry.key: entry.reason for entry in not_testable})

@@ -12,7 +12,6 @@ from typing import Literal
 from jdkmatrix import __version__
 from jdkmatrix.cli.own import from_anywhere
 from jdkmatrix.cli.scenarios import Chosen
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import now_utc
 from jdkmatrix.host.facts import boot_id
@@ -20,6 +19,7 @@ from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
 from jdkmatrix.run.origins import source_revision
+from jdkmatrix.run.plan import Stage, stages
 from jdkmatrix.run.prepare import catalogue_records
 from jdkmatrix.run.prepared import Prepared, together
 from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
@@ -28,19 +28,24 @@ from jdkmatrix.store.runs import RunStore
 
 @dataclass
 class Recording:
-    """`earlier`: the record of a run that goes on; `cells`: of all stages; `seed`: of the order of forks. `record`:
-    None before a fork of this session is measured."""
+    """`earlier`: the record of a run that goes on; `seed`: of the order of forks. `record`: None before a fork of this
+    session is measured."""
 
     project: Project
     chosen: Chosen
     earlier: RunRecord | None
     store: RunStore
     confiner: Confiner
-    cells: tuple[CellKey, ...]
-    seed: int
+    stages: tuple[Stage, ...] = field(init=False)
+    seed: int = field(init=False)
     record: RunRecord | None = field(default=None, init=False)
     _prepared: list[Prepared] = field(default_factory=list, init=False)
     _started_s: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        options = self.chosen.options
+        self.stages = stages(self.chosen.matrix, options.profile)
+        self.seed = self.earlier.seed if self.earlier else options.order_seed()
 
     @property
     def session(self) -> int:
@@ -118,7 +123,7 @@ class Recording:
             jdks=prepared.jdks,
             calibrations=(prepared.calibration,) if prepared.calibration else (),
             capacities=capacities,
-            cells=self.cells,
+            cells=tuple(cell for stage in self.stages for cell in stage.cells),
             not_testable=prepared.plan.not_testable,
             order=prepared.plan.order,
             stopping=Stopping.model_validate(asdict(profile.stopping)) if profile.stopping else None,

@@ -26,13 +26,11 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.fork.confinement import Confiner
-from jdkmatrix.host.facts import read_facts
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.own import with_own
 from jdkmatrix.provision.project import Project, find_project
-from jdkmatrix.records.run import BasisCapacity, RunRecord
+from jdkmatrix.records.run import BasisCapacity, Calibration, HostFacts, RunRecord
 from jdkmatrix.report.site.replace_folder import check_replaceable
 from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
@@ -40,7 +38,7 @@ from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.identity import calibration_of
 from jdkmatrix.run.impossible import check_some
-from jdkmatrix.run.plan import Stage, estimate_s, select_cells, stages
+from jdkmatrix.run.plan import Stage, estimate_s, select_cells
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
@@ -80,7 +78,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
             store, earlier = RunStore.create(folder), None
         else:
             store, chosen, earlier = _resumed(project, directory)
-        measured = _Stages(project, chosen, earlier, store, confiner, console, verbose=verbose)
+        measured = _Stages(Recording(project, chosen, earlier, store, confiner), console, verbose=verbose)
         write = SiteBetweenBlocks(lambda: write_site_apart(project, _runs_with(project, store), site), say)
         stopped = measured.measure(write)
         if stopped:
@@ -98,30 +96,15 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
 class _Stages:
     """The stages of a run, one after another. `cut_short`: why a later one could not begin; what is measured stands."""
 
-    def __init__(
-        self,
-        project: Project,
-        chosen: Chosen,
-        earlier: RunRecord | None,
-        store: RunStore,
-        confiner: Confiner,
-        console: Console,
-        *,
-        verbose: bool,
-    ) -> None:
-        options = chosen.options
-        self._verbose = verbose
-        self._project, self._matrix, self._store = project, chosen.matrix, store
-        self._confiner, self._console = confiner, console
-        self._stages = stages(chosen.matrix, options.profile)
-        cells = tuple(cell for stage in self._stages for cell in stage.cells)
-        seed = earlier.seed if earlier else options.order_seed()
-        self._recording = Recording(project, chosen, earlier, store, confiner, cells, seed)
+    def __init__(self, recording: Recording, console: Console, *, verbose: bool) -> None:
+        self._recording, self._console, self._verbose = recording, console, verbose
+        self._matrix, self._stages, self._store = recording.chosen.matrix, recording.stages, recording.store
+        earlier = recording.earlier
         self._capacities: dict[CellKey, BasisCapacity] = {}
         self._earlier_capacities = {one.key: one for one in earlier.capacities} if earlier else {}
-        self._calibration = calibration_of(earlier, read_facts(read_topology()), confiner.method) if earlier else None
+        self._calibration: Calibration | None = None
         # Those of later stages, too, so that a fork that is measured again comes behind them.
-        kept = store.load().cells if earlier and len(self._stages) > 1 else ()
+        kept = self._store.load().cells if earlier and len(self._stages) > 1 else ()
         self._cells = {cell.key: cell for cell in kept}
         self._campaigns: list[Campaign] = []
         self._tried: set[Arm] = set()
@@ -162,7 +145,6 @@ class _Stages:
     def _open(self, stage: Stage) -> Prepared:
         self._know_capacities(stage)
         prepared, campaign = self._prepared(stage.profile, stage.cells, self._store)
-        self._calibration = prepared.calibration
         self._try_own(campaign)
         self._cells |= campaign.open(say)
         self._recording.add(prepared)
@@ -220,16 +202,17 @@ class _Stages:
 
     def _prepared(self, profile: Profile, cells: Sequence[CellKey], store: RunStore) -> tuple[Prepared, Campaign]:
         prepared = prepare(
-            self._project,
+            self._recording.project,
             self._matrix,
             profile,
             cells,
             seed=self._recording.seed,
-            known_calibration=self._calibration,
+            known_calibration=self._known_calibration,
             capacities_rps=self._known_rps,
-            confiner=self._confiner,
+            confiner=self._recording.confiner,
             say=say,
         )
+        self._calibration = prepared.calibration
         campaign = Campaign(
             matrix=self._matrix,
             profile=profile,
@@ -239,6 +222,11 @@ class _Stages:
             session=self._recording.session,
         )
         return prepared, campaign
+
+    def _known_calibration(self, host: HostFacts) -> Calibration | None:
+        """That of this session, or of the run that goes on."""
+        earlier, method = self._recording.earlier, self._recording.confiner.method
+        return self._calibration or (calibration_of(earlier, host, method) if earlier else None)
 
     def _display(self, profile: Profile, prepared: Prepared) -> Display:
         sure = prepared.plan.sure

@@ -64,14 +64,13 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
     if options.scenario not in matrix.scenarios:
         raise MatrixError(f"--scenario: {unknown(options.scenario, matrix.scenarios)}")
     scenario = matrix.scenarios[options.scenario]
-    scale: ScaleName = "small"
+    scale: ScaleName
     if options.scale != "auto":
         scale, why = options.scale, "as requested"
+    elif missing := next(iter(cannot(matrix, options.scenario, "article", topology, memory)), None):
+        scale, why = "small", f"the published size is too large for this host: {missing}"
     else:
-        missing = next(iter(cannot(matrix, options.scenario, "article", topology, memory)), None)
-        if missing is None:
-            scale = "article"
-        why = f"the published size is too large for this host: {missing}" if missing else "it fits this host"
+        scale, why = "article", "it fits this host"
     named, profile = as_profile(matrix, options.scenario, scale)
     size = scenario.size(scale)
     return Chosen(
@@ -111,9 +110,7 @@ def chosen_here(project: Project, options: Options) -> Chosen:
         check_own_files(own, project.root)
     options = with_own(options, matrix).with_quotas(matrix)
     if options.asked or options.quotas_cpus:
-        pinned = (entry.id for entry in load_catalogue(project.jdks).entries)
-        jdks = tuple(dict.fromkeys((*pinned, *matrix.jdk_homes, *options.tables.get("jdk_homes", ()))))
-        check_values(files, matrix, options, jdks)
+        check_values(files, matrix, options, (entry.id for entry in load_catalogue(project.jdks).entries))
         matrix = parse_files(files, options.asked, options.tables)
     if options.scenario == IN_TURN and matrix.scenarios:
         name = in_turn(tuple(matrix.scenarios), time.time())

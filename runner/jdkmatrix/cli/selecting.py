@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
@@ -202,8 +202,8 @@ def _check_ranges(profile: Profile) -> None:
         raise MatrixError("; ".join(f"--{problem}" for problem in problems)) from None
 
 
-def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, jdks: Collection[str]) -> None:
-    """`files`: what `matrix` was made of; `jdks`: of the catalogue.
+def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, pinned: Iterable[str]) -> None:
+    """`files`: what `matrix` was made of; `pinned`: the JDKs of the catalogue.
 
     Raises:
         MatrixError: a value that is unknown, or no name for one; says what is allowed.
@@ -217,7 +217,7 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
             *options.tables.get("workloads", ()),
         ],
         "server": [*matrix.servers, COMMAND],
-        "jdk": jdks,
+        "jdk": [*pinned, *matrix.jdk_homes, *options.tables.get("jdk_homes", ())],
         "load": tables["loads"],
     }
     for axis, names in known.items():

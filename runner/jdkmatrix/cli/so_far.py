@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from jdkmatrix.domain.executors import is_aa_arm, is_virtual, references
 from jdkmatrix.domain.quantities import plural
@@ -35,8 +35,7 @@ def so_far(group: Sequence[CellRecord], precision: float, block_s: float, *, seq
         return None
     figure = metrics_of(base.load)[0].name
     told = f"{figure} with {name} is {ratio_value(ratio)} × that with {base.key.executor}"
-    ahead = _ahead(ratio, precision, lambda n: span(n * block_s), sequential=sequential)
-    return f"so far: {told} ({_known(ratio)}){ahead}"
+    return f"so far: {told} ({_known(ratio)}){_ahead(ratio, precision, block_s, sequential=sequential)}"
 
 
 def _known(ratio: Ratio) -> str:
@@ -44,7 +43,7 @@ def _known(ratio: Ratio) -> str:
     return f"95 %: {interval}, {plural(ratio.blocks, 'block')}" if interval else "1 block, no interval yet"
 
 
-def _ahead(ratio: Ratio, precision: float, span_of: Callable[[int], str], *, sequential: bool) -> str:
+def _ahead(ratio: Ratio, precision: float, block_s: float, *, sequential: bool) -> str:
     more = blocks_ahead(ratio, precision, sequential=sequential)
     if more is None:
         return ""
@@ -53,7 +52,7 @@ def _ahead(ratio: Ratio, precision: float, span_of: Callable[[int], str], *, seq
     share = plus_minus(math.expm1(half_width_that_tells(ratio.value, precision)))
     if more > BLOCKS_TOLD_MAX:
         return f"; to {share} more than {BLOCKS_TOLD_MAX} blocks"
-    return f"; to {share} about {plural(more, 'more block')}, {span_of(more)}"
+    return f"; to {share} about {plural(more, 'more block')}, {span(more * block_s)}"
 
 
 def blocks_ahead(ratio: Ratio, precision: float, *, sequential: bool) -> int | None:

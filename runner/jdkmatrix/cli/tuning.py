@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.doctor.catalogue import proposed
 from jdkmatrix.doctor.tuned import ARM_FILE, STATE_FILE
-from jdkmatrix.doctor.tuning import ChangeOutcome, Restored, Step, restore, steps, tune
+from jdkmatrix.doctor.tuning import Restored, Step, restore, steps, tune
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 
@@ -43,10 +43,9 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     console.print(f"The current settings are kept in {state}; `matrix doctor --restore` puts them back.")
     if not yes and not _agreed():
         raise MatrixError("nothing was changed")
-    failed: list[ChangeOutcome] = []
-    tune(host, planned, state, lambda outcome: failed.append(outcome) if outcome.error else None)
+    failed = tune(host, planned, state)
     console.print(f"{len(planned) - len(failed)} of {plural(len(planned), 'setting')} changed.")
-    _list(console, ((outcome.file, f"[red]not changed[/]: {escape(outcome.error)}") for outcome in failed))
+    _list(console, ((file, f"[red]not changed[/]: {escape(error)}") for file, error in failed.items()))
     return 1 if failed else 0
 
 
@@ -104,9 +103,9 @@ def _list(console: Console, lines: Iterable[tuple[str, str]]) -> None:
         console.print(f"  {escape(file)}: {text}")
 
 
-def _agreed(ask: Callable[[str], str] = input) -> bool:
+def _agreed() -> bool:
     try:
-        return ask("Change these settings? [y/N] ").strip().lower() in ("y", "yes")
+        return input("Change these settings? [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         return False
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from jdkmatrix.host.topology import stat_is_the_kernels
-from jdkmatrix.probes.cpu_balance import CpuTicks, parse_stat
+from jdkmatrix.host.cpu_ticks import CpuTicks, read_ticks
 
 _NAMED = 3  # processes: enough to know whom to end
 
@@ -107,11 +106,8 @@ def other_processes() -> dict[int, Process]:
 
 
 def _snapshot(root: Path, processes: Callable[[], Mapping[int, Process]]) -> Snapshot | None:
-    if not stat_is_the_kernels(root / "proc"):
-        return None
-    try:
-        ticks = parse_stat((root / "proc/stat").read_text())
-    except (OSError, ValueError):
+    ticks = read_ticks(root / "proc")
+    if not ticks:
         return None
     try:
         interrupts = parse_interrupts((root / "proc/interrupts").read_text())

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from jdkmatrix.doctor.activity import Activity, Process, observe, other_processes
 from jdkmatrix.doctor.stalls import Stalls, probe
-from jdkmatrix.host.cgroup_limits import read_hierarchies
+from jdkmatrix.host.cgroup_limits import Hierarchy, read_hierarchies
 from jdkmatrix.host.cpulist import parse_cpu_list
 from jdkmatrix.reading import text_if_readable
 
@@ -57,7 +57,7 @@ class Host:
     spin_s: float = 1.0
     processes: Callable[[], Mapping[int, Process]] = other_processes
 
-    def text(self, file: str) -> str | None:
+    def text(self, file: str | Path) -> str | None:
         """The text of `file` (absolute, as on the host itself) without surrounding space; None where it cannot be
         read."""
         return text_if_readable(self.at(file))
@@ -77,28 +77,23 @@ class Host:
         except ValueError:
             return None
 
-    def at(self, file: str) -> Path:
-        return self.root / file.lstrip("/")
+    def at(self, file: str | Path) -> Path:
+        return self.root / str(file).lstrip("/")
 
     def matching(self, pattern: str) -> tuple[str, ...]:
         """The files that match the pattern, absolute as on the host itself, in a stable order."""
         found = self.root.glob(pattern.lstrip("/"))
         return tuple(sorted(f"/{path.relative_to(self.root)}" for path in found))
 
-    def limit_files(self, controller: str, v1_name: str, v2_name: str) -> tuple[str, ...] | None:
-        """The files that limit this process by its control groups, in either version (cgroups(7)): its own group's
-        first, then those of the groups above it: the tightest counts.
+    def group_files(self, controller: str, name: str) -> tuple[str, ...]:
+        """The files `name` in the control groups of this process, in either version (cgroups(7)): its own group's
+        first, then those of the groups above it, whether there are such files or not."""
+        found = (one for one in self.hierarchies if one.version == 2 or controller in one.controllers)
+        return tuple(str(group / name) for one in found for group in one.upwards)
 
-        None where the kernel does not say which groups these are.
-        """
-        if self.text("/proc/self/cgroup") is None:
-            return None
-        files = []
-        for hierarchy in read_hierarchies(self.at("/proc")):
-            if hierarchy.version == 2 or controller in hierarchy.controllers:
-                name = v2_name if hierarchy.version == 2 else v1_name
-                files += [str(group / name) for group in hierarchy.upwards]
-        return tuple(file for file in files if self.at(file).is_file())
+    @cached_property
+    def hierarchies(self) -> tuple[Hierarchy, ...]:
+        return read_hierarchies(self.at("/proc"))
 
     @cached_property
     def allowed(self) -> tuple[int, ...]:

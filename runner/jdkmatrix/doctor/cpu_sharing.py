@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jdkmatrix.doctor.base import Check, Host, HostChange, Verdict, chosen
+from jdkmatrix.doctor.base import Check, Host, HostChange, Verdict
+from jdkmatrix.domain.quantities import plural
+from jdkmatrix.host.cgroup_limits import quotas_cpus
 from jdkmatrix.host.cpulist import format_cpu_list
 
 _CPU = "/sys/devices/system/cpu"
@@ -41,7 +43,7 @@ def smt(host: Host) -> Check | None:
         (host.text(f"{folder}/physical_package_id"), host.text(f"{folder}/core_id") or str(cpu))
         for cpu, folder in folders.items()
     }
-    found = f"on, {len(cores)} cores"
+    found = f"on, {plural(len(cores), 'core')}"
     if len(cores) >= CORES_FOR_NO_SIBLINGS:
         return Check("ready", found, "siblings are left idle as long as no cell needs more CPUs than cores")
     why = "two CPUs share a core: what runs on one slows the other down"
@@ -108,20 +110,19 @@ def _routed(host: Host, files: Sequence[str], cpus: tuple[int, ...]) -> tuple[Ho
 
 def cpu_quota(host: Host) -> Check | None:
     """CFS bandwidth control (Documentation/scheduler/sched-bwc.rst); the tightest quota counts."""
-    files = host.limit_files("cpu", "cpu.cfs_quota_us", "cpu.max")
-    if files is None:
+    if host.text("/proc/self/cgroup") is None:
         return None
-    cpus = min((cpus for file in files if (cpus := _quota_cpus(host, file)) is not None), default=None)
+    cpus = min(quotas_cpus(host.hierarchies, host.text), default=None)
     if cpus is None:
         return Check("ready", "none")
     periods = _throttled_periods(host)
-    throttled = f", throttled in {periods:,} periods so far" if periods else ""
+    throttled = f", throttled in {plural(periods, 'period')} so far" if periods else ""
     if cpus >= len(host.allowed):
-        return Check("ready", f"{cpus:g} CPUs{throttled}")
+        return Check("ready", f"{cpus:g} {'CPU' if cpus == 1 else 'CPUs'}{throttled}")
     why = "whoever uses it up stands still until the next period, mostly for tens of ms"
     advice = "run without a quota (docker: no --cpus, but --cpuset-cpus)"
     verdict: Verdict = "unfit" if cpus < CPUS_NEEDED else "noisy"
-    return Check(verdict, f"{cpus:g} of {len(host.allowed)} CPUs{throttled}", why, advice)
+    return Check(verdict, f"{cpus:g} of {plural(len(host.allowed), 'CPU')}{throttled}", why, advice)
 
 
 def cpu_mask(cpus: tuple[int, ...], *, like: str) -> str:
@@ -133,20 +134,9 @@ def cpu_mask(cpus: tuple[int, ...], *, like: str) -> str:
     return ",".join(reversed(groups))
 
 
-def _quota_cpus(host: Host, file: str) -> float | None:
-    text = chosen(host.text(file) or "")
-    if file.endswith("cpu.max"):
-        quota, _, period = text.partition(" ")
-    else:
-        quota, period = text, host.text(file.replace("quota", "period")) or ""
-    if not quota.isdigit() or not period.isdigit():
-        return None  # "max", and -1 in version 1: no limit
-    return int(quota) / int(period)
-
-
 def _throttled_periods(host: Host) -> int | None:
     """Since the group exists."""
-    for file in host.limit_files("cpu", "cpu.stat", "cpu.stat") or ():
+    for file in host.group_files("cpu", "cpu.stat"):
         for line in (host.text(file) or "").splitlines():
             key, _, value = line.partition(" ")
             if key == "nr_throttled":

@@ -65,7 +65,7 @@ def processes(host: Host) -> Check | None:
     limits = _soft_and_hard(host, "Max processes")
     sources = [("ulimit", limits[0] if limits else None)]
     sources += [(file, host.number(file)) for file in ("/proc/sys/kernel/threads-max", "/proc/sys/kernel/pid_max")]
-    groups = host.limit_files("pids", "pids.max", "pids.max") or ()
+    groups = host.group_files("pids", "pids.max")
     sources += [("pids.max of the control group", host.number(file)) for file in groups]
     known = [(number, source) for source, number in sources if number is not None]
     if not known:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 
 from jdkmatrix.doctor.base import Check, Host, HostChange, chosen
-from jdkmatrix.host.cgroup_limits import memory_left_bytes, read_hierarchies
+from jdkmatrix.host.cgroup_limits import memory_left_bytes
 
 _THP = "/sys/kernel/mm/transparent_hugepage"
 _SWAPPINESS = "/proc/sys/vm/swappiness"
@@ -21,7 +21,7 @@ def memory(host: Host) -> Check | None:
     left_bytes, where = _meminfo_bytes(host).get("MemAvailable"), ""
     if left_bytes is None:
         return None
-    within = memory_left_bytes(read_hierarchies(host.at("/proc")), lambda file: host.text(str(file)))
+    within = memory_left_bytes(host.hierarchies, host.text)
     if within is not None and within < left_bytes:
         left_bytes, where = within, " in this control group"
     found = f"{left_bytes / 2**30:.1f} GiB available{where}"

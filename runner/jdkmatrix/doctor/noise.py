@@ -7,6 +7,7 @@ import re
 
 from jdkmatrix.doctor.base import Check, Host
 from jdkmatrix.doctor.stalls import Stalls
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.method.gates import Thresholds
 
 LOAD_PER_CPU_MAX = 0.2  # of the CPUs of a small host: a run in which others have every fifth moment is no run
@@ -86,8 +87,9 @@ def hiccups(host: Host) -> Check | None:
     waited_s = max(stall.waited_s for stall in stalls)
     others = f"; other processes had {waited_s * 1e3:.0f} ms" if waited_s > 0 else ""
     if not worst.gaps:
-        return Check("ready", f"none above 0.5 ms on {len(stalls)} CPUs{others}")
-    found = f"away up to {share:.2%} (CPU {worst.cpu}, {worst.gaps} gaps); longest {longest_ms:.1f} ms{others}"
+        return Check("ready", f"none above 0.5 ms on {plural(len(stalls), 'CPU')}{others}")
+    gaps = plural(worst.gaps, "gap")
+    found = f"away up to {share:.2%} (CPU {worst.cpu}, {gaps}); longest {longest_ms:.1f} ms{others}"
     if share <= AWAY_SHARE_MAX and longest_ms <= LONGEST_AWAY_MAX_S * 1e3:
         return Check("ready", found)
     told = "none" if worst.stolen_s is None else f"{worst.stolen_s * 1e3:.0f} ms"

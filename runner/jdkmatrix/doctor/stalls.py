@@ -17,10 +17,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from jdkmatrix.doctor.spin import GAP_NS
-from jdkmatrix.host.topology import stat_is_the_kernels
-from jdkmatrix.probes.cpu_balance import CpuTicks, parse_stat
+from jdkmatrix.host.cpu_ticks import read_ticks
 
 _START_S = 0.5  # every spinner has imported what it needs by then, and they all begin together
 _ENDED_S = 10.0
@@ -46,20 +46,14 @@ def probe(root: Path, cpus: Sequence[int], spin_s: float) -> tuple[Stalls, ...] 
 
     None where no CPU could be probed.
     """
-    before = _ticks(root)
+    before = read_ticks(root / "proc")
     start_ns = time.monotonic_ns() + int(_START_S * 1e9)
+    spin = [sys.executable, "-I", str(Path(__file__).with_name("spin.py"))]
     spinners = []
     try:
         for cpu in cpus:
-            command = [sys.executable, "-I", str(Path(__file__).with_name("spin.py"))]
-            spinners.append(
-                subprocess.Popen(
-                    [*command, str(cpu), str(start_ns), str(spin_s)],
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    text=True,
-                )
-            )
+            command = [*spin, str(cpu), str(start_ns), str(spin_s)]
+            spinners.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
         printed = [spinner.communicate(timeout=_START_S + spin_s + _ENDED_S)[0] for spinner in spinners]
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -67,7 +61,7 @@ def probe(root: Path, cpus: Sequence[int], spin_s: float) -> tuple[Stalls, ...] 
         for spinner in spinners:
             spinner.kill()
             spinner.wait()
-    after = _ticks(root)
+    after = read_ticks(root / "proc")
     ticks_per_s = os.sysconf("SC_CLK_TCK")
     stalls = []
     for cpu, spinner, text in zip(cpus, spinners, printed, strict=True):
@@ -78,27 +72,17 @@ def probe(root: Path, cpus: Sequence[int], spin_s: float) -> tuple[Stalls, ...] 
     return tuple(stalls) or None
 
 
-def sum_stalls(cpu: int, printed: dict[str, object], *, stolen_s: float | None) -> Stalls:
+def sum_stalls(cpu: int, printed: dict[str, Any], *, stolen_s: float | None) -> Stalls:
     """`printed`: what spin.py prints: spun_ns, and gaps as pairs (length, of which waited), in ns. Pure."""
     gaps = printed["gaps"]
-    spun_ns = printed["spun_ns"]
-    assert isinstance(gaps, list)
-    assert isinstance(spun_ns, int)
     # What is left of a gap after waiting includes the two switches and a cold cache: those are the process's doing.
     away = [length - waited for length, waited in gaps if length - waited > GAP_NS]
     return Stalls(
         cpu=cpu,
-        spun_s=spun_ns / 1e9,
+        spun_s=printed["spun_ns"] / 1e9,
         gaps=len(away),
         away_s=sum(away) / 1e9,
         longest_away_s=max(away, default=0) / 1e9,
         waited_s=sum(waited for _, waited in gaps) / 1e9,
         stolen_s=stolen_s,
     )
-
-
-def _ticks(root: Path) -> dict[int, CpuTicks]:
-    try:
-        return parse_stat((root / "proc/stat").read_text()) if stat_is_the_kernels(root / "proc") else {}
-    except (OSError, ValueError):
-        return {}

@@ -8,7 +8,7 @@ found; any other value was set by somebody else, or by a reboot, and stays.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -30,14 +30,6 @@ class Step:
 
 
 @dataclass(frozen=True)
-class ChangeOutcome:
-    """The outcome of one write; `error` is empty when it succeeded."""
-
-    file: str
-    error: str = ""
-
-
-@dataclass(frozen=True)
 class Restored:
     """`detail` says more for whoever has to look after it."""
 
@@ -56,13 +48,15 @@ def steps(host: Host, changes: Iterable[HostChange]) -> tuple[Step, ...]:
     )
 
 
-def tune(host: Host, planned: Iterable[Step], state: Path, told: Callable[[ChangeOutcome], None]) -> Tuned:
-    """Record, then write one after another; a write that fails is told and does not stop the others.
+def tune(host: Host, planned: Iterable[Step], state: Path) -> dict[str, str]:
+    """Record, then write one after another; a write that fails does not stop the others. Returns those files with what
+    went wrong.
 
     Raises:
         MatrixError: what was found cannot be kept, or another tune is at work.
     """
     planned = tuple(planned)
+    failed: dict[str, str] = {}
     with locked(state):
         tuned = merged(load(state), planned, boot_id(host))
         save(state, tuned)
@@ -70,10 +64,11 @@ def tune(host: Host, planned: Iterable[Step], state: Path, told: Callable[[Chang
             error, now = _write(host, step.file, step.new), current(host, step.file)
             if not error and now == step.found:
                 error = "the kernel took it and kept the old value"
+            if error:
+                failed[step.file] = error
             tuned = tuned.with_outcome(step.file, f"failed: {error}" if error else "written", None if error else now)
             save(state, tuned)
-            told(ChangeOutcome(step.file, error))
-        return tuned
+    return failed
 
 
 def merged(earlier: Tuned | None, planned: Iterable[Step], boot: str) -> Tuned:

@@ -134,11 +134,6 @@ def per_answer(reading: str) -> FigureOf:
     return summed(reading, over=lambda window: window.load.answers)
 
 
-def counted_per_answer(reading: str) -> FigureOf:
-    """Of what the server counts itself."""
-    return summed(reading, over=lambda window: window.gauged_answers)
-
-
 def most(values: Callable[[Window], Iterable[float]]) -> FigureOf:
     """The most that any valid window has."""
 
@@ -219,9 +214,8 @@ def overall(figures: Iterable[ForkFigure], by: Literal["mean", "most", "median"]
     values = [figure.value for figure in found]
     ends = min(found, key=lambda figure: figure.value), max(found, key=lambda figure: figure.value)
     if by != "mean":
-        return OverForks(
-            median(values) if by == "median" else max(values), None, None, *ends, Bound.NONE, 0, len(values)
-        )
+        value = median(values) if by == "median" else max(values)
+        return OverForks(value, None, None, *ends, Bound.NONE, 0, len(values))
     bounds = {figure.bound for figure in found} - {Bound.NONE}
     summary = summarise(values)
     low, high = (None, None) if bounds else (summary.ci_low, summary.ci_high)

@@ -59,7 +59,6 @@ def _cpu_us(window: Window) -> float:
 
 
 _RPS, _CPU_US, _S = "requests/s", "µs", "s"
-_MIB = 1 / 2**20
 THROUGHPUT = Metric("throughput", "Throughput", True, read.throughput_rps, _RPS, 4, of_window=_succeeded_rps)
 CPU = Metric("cpu", "CPU per request", False, read.cpu_us_per_request, _CPU_US, 3, of_window=_cpu_us)
 P99 = Metric("p99", "p99 latency", False, read.p99_us, "ms", 3, 1e-3, "the driver recorded no such latency")
@@ -75,7 +74,7 @@ TIME_TO_STEADY = Metric(
 )
 _peak = partial(Metric, over_forks="most", on_cell_page=True)
 _rss_peak = read.most(lambda window: [window.sut.rss_peak_bytes])
-RSS_PEAK = _peak("rss-peak", "RSS, peak", False, _rss_peak, "MiB", 3, _MIB)
+RSS_PEAK = _peak("rss-peak", "RSS, peak", False, _rss_peak, "MiB", 3, 1 / 2**20)
 _threads_peak = read.most(lambda window: [window.sut.threads_peak])
 THREADS_PEAK = _peak("threads-peak", "Threads, peak", False, _threads_peak, "", 0)
 SWITCHES = Metric(
@@ -83,8 +82,9 @@ SWITCHES = Metric(
     missing="threads ended whose switches the kernel did not keep",
     on_cell_page=True,
 )
+_allocated = read.summed("allocated_bytes", over=lambda window: window.gauged_answers)
 ALLOCATED = Metric(
-    *("allocated", "Allocated per request", False, read.counted_per_answer("allocated_bytes"), "KiB", 3, 1 / 1024),
+    *("allocated", "Allocated per request", False, _allocated, "KiB", 3, 1 / 1024),
     missing="not recorded: by wrk2, on a JVM that does not count it, of an application without our probes, or before "
     "this tool asked for it",
     on_cell_page=True,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jdkmatrix.doctor.base import Host, HostChange
 from jdkmatrix.doctor.tuned import ARM_FILE
-from jdkmatrix.doctor.tuning import ChangeOutcome, restore, steps, tune
+from jdkmatrix.doctor.tuning import restore, steps, tune
 from jdkmatrix.errors import MatrixError
 
 
@@ -43,12 +43,10 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
     if not files:
         yield
         return
-    failed: list[ChangeOutcome] = []
     changes = [HostChange(file, value, "an arm of the comparison") for file, value in files.items()]
     try:
-        tune(host, steps(host, changes), state, lambda outcome: failed.append(outcome) if outcome.error else None)
-        if failed:
-            raise KernelError("; ".join(f"{outcome.file}: {outcome.error}" for outcome in failed))
+        if failed := tune(host, steps(host, changes), state):
+            raise KernelError("; ".join(f"{file}: {error}" for file, error in failed.items()))
         yield
     finally:
         _put_back(host, state)

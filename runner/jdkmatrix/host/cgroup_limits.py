@@ -6,12 +6,14 @@ quota shows only in the throttling counters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from jdkmatrix.host.cpulist import read_cpu_list
 from jdkmatrix.reading import text_if_readable
+
+Read = Callable[[Path], str | None]
 
 
 @dataclass(frozen=True)
@@ -57,24 +59,29 @@ def read_hierarchies(proc: Path) -> tuple[Hierarchy, ...]:
     return tuple(found.values())
 
 
-def read_limits(hierarchies: Iterable[Hierarchy]) -> CgroupLimits:
+def read_limits(hierarchies: Sequence[Hierarchy]) -> CgroupLimits:
     """The narrowest limits on the way up from this process's cgroups."""
     cpusets: list[frozenset[int]] = []
-    quotas: list[float] = []
     for hierarchy in hierarchies:
         names = ("cpuset.cpus.effective",) if hierarchy.version == 2 else ("cpuset.effective_cpus", "cpuset.cpus")
         # The nearest one that tells: the kernel has intersected it with those above.
         lists = (read_cpu_list(folder / name) for folder in hierarchy.upwards for name in names)
         cpusets.extend([frozenset(cpus) for cpus in lists if cpus][:1])
-        quotas.extend(quota for folder in hierarchy.upwards if (quota := _quota_cpus(folder, hierarchy.version)))
     return CgroupLimits(
-        cpuset=frozenset.intersection(*cpusets) if cpusets else None, quota_cpus=min(quotas) if quotas else None
+        cpuset=frozenset.intersection(*cpusets) if cpusets else None,
+        quota_cpus=min(quotas_cpus(hierarchies), default=None),
     )
 
 
-def memory_left_bytes(
-    hierarchies: Iterable[Hierarchy], read: Callable[[Path], str | None] = text_if_readable
-) -> int | None:
+def quotas_cpus(hierarchies: Iterable[Hierarchy], read: Read = text_if_readable) -> Iterator[float]:
+    """Those on the way up, in CPU seconds per second."""
+    for hierarchy in hierarchies:
+        for folder in hierarchy.upwards:
+            if quota := _quota_cpus(folder, hierarchy.version, read):
+                yield quota
+
+
+def memory_left_bytes(hierarchies: Iterable[Hierarchy], read: Read = text_if_readable) -> int | None:
     """What the narrowest limit on the way up leaves, with the page cache that the kernel would drop; None: no limit.
     Pages of files that were not used for a while count as used until others need them."""
     left = []
@@ -113,11 +120,11 @@ def _below(mount: Path, root: str, place: str) -> Path:
     return mount / path.relative_to(root)
 
 
-def _quota_cpus(folder: Path, version: int) -> float | None:
+def _quota_cpus(folder: Path, version: int, read: Read) -> float | None:
     if version == 2:
-        words = (text_if_readable(folder / "cpu.max") or "").split()
+        words = (read(folder / "cpu.max") or "").split()
     else:
-        words = [text_if_readable(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
+        words = [read(folder / f"cpu.cfs_{name}_us") or "" for name in ("quota", "period")]
     try:
         quota_us, period_us = (int(word) for word in words)
     except ValueError:  # "max", or no such file

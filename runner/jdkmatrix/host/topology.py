@@ -6,15 +6,14 @@ Not handled: dies and clusters inside one L3 domain, and caches that are shared 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from jdkmatrix.host.cgroup_limits import CgroupLimits, read_hierarchies, read_limits
+from jdkmatrix.host.cpu_ticks import read_ticks
 from jdkmatrix.host.cpulist import read_cpu_list
-from jdkmatrix.reading import text_if_readable
 
 CPU_ROOT = Path("/sys/devices/system/cpu")
 # Favoured cores of one kind differ by a few per cent in their capacity, kinds by a third and more.
@@ -74,8 +73,7 @@ def read_topology(
     cpu_root = sysfs / "devices/system/cpu"
     online = frozenset(read_cpu_list(cpu_root / "online")) | may_use
     limits = read_limits(read_hierarchies(proc))
-    usable = may_use & limits.cpuset if limits.cpuset else may_use
-    usable = usable or may_use
+    usable = may_use & (limits.cpuset or may_use) or may_use
     cpus = _read_cpus(sysfs, cpu_root, online)
     return Topology(
         cpus=tuple(cpu for cpu in cpus if cpu.cpu in usable),
@@ -83,33 +81,19 @@ def read_topology(
         limit=_limit(online, usable, limits),
         offline=tuple(sorted(frozenset(read_cpu_list(cpu_root / "present")) - online)),
         quota_cpus=limits.quota_cpus,
-        uncounted=tuple(sorted(usable - _counted_cpus(proc))),
+        uncounted=tuple(sorted(usable - read_ticks(proc).keys())),
     )
-
-
-def stat_is_the_kernels(proc: Path) -> bool:
-    """Over that of a container may lie another (lxcfs), which numbers the container's CPUs from 0 on."""
-    try:
-        return (proc / "stat").stat().st_dev == proc.stat().st_dev
-    except OSError:
-        return False
-
-
-def _counted_cpus(proc: Path) -> frozenset[int]:
-    stat = text_if_readable(proc / "stat") if stat_is_the_kernels(proc) else None
-    return frozenset(map(int, re.findall(r"^cpu(\d+) ", stat or "", re.MULTILINE)))
 
 
 def _limit(online: frozenset[int], usable: frozenset[int], limits: CgroupLimits) -> Limit | None:
     if usable == online:
         return None
     # The kernel cuts the affinity to the cpuset: what is missing beyond that is the affinity's own.
-    in_cpuset = online & limits.cpuset if limits.cpuset else online
-    return "the cgroup's cpuset" if usable == in_cpuset else "the CPU affinity of this process"
+    return "the cgroup's cpuset" if usable == online & (limits.cpuset or online) else "the CPU affinity of this process"
 
 
 def _read_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> tuple[Cpu, ...]:
-    packages = {cpu: _number(cpu_root / f"cpu{cpu}/topology/physical_package_id", 0) for cpu in online}
+    packages = {cpu: _number(cpu_root / f"cpu{cpu}/topology/physical_package_id") for cpu in online}
     lowest_of_package: dict[int, int] = {}
     for cpu in sorted(online):
         lowest_of_package.setdefault(packages[cpu], cpu)
@@ -138,7 +122,7 @@ def _core_cpus(folder: Path) -> tuple[int, ...]:
 
 def _l3_cpus(folder: Path) -> tuple[int, ...]:
     for index in sorted(folder.glob("index*")):
-        if _number(index / "level", 0) == 3:
+        if _number(index / "level") == 3:
             return read_cpu_list(index / "shared_cpu_list")
     return ()
 
@@ -158,13 +142,14 @@ def _efficiency_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> fro
         listed += read_cpu_list(folder / "cpulist")
     if listed:
         return frozenset(listed)
-    capacities = {cpu: _number(cpu_root / f"cpu{cpu}/cpu_capacity", 0) for cpu in online}
+    capacities = {cpu: _number(cpu_root / f"cpu{cpu}/cpu_capacity") for cpu in online}
     limit = _EFFICIENCY_CAPACITY_SHARE_MAX * max(capacities.values(), default=0)
     return frozenset(cpu for cpu, capacity in capacities.items() if capacity < limit)
 
 
-def _number(path: Path, default: int) -> int:
+def _number(path: Path) -> int:
+    """0 where there is none."""
     try:
         return int(path.read_text())
     except (OSError, ValueError):
-        return default
+        return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import net
 from jdkmatrix.jdks.cache import Cached, Delivery, Progress, install
-from jdkmatrix.jdks.catalogue import Archive, Catalogue, JdkEntry, for_this_system, this_system
+from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, for_this_system, this_system
 from jdkmatrix.jdks.pins import instead_of, why_fixed
 
 _MIB = 1 << 20
@@ -21,7 +21,7 @@ def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = Non
     Raises:
         MatrixError: in one line why not; nothing is left behind then.
     """
-    archive = pinned(entry)
+    archive = for_this_system(entry.archives)
     if archive is None:
         raise MatrixError(absent(entry) or "none")
     if not hasattr(tarfile, "data_filter"):
@@ -48,10 +48,6 @@ def absent(entry: JdkEntry) -> str | None:
     if this_system() not in entry.archives:
         return f"none for {this_system()} (only {', '.join(sorted(entry.archives))})"
     return None
-
-
-def pinned(entry: JdkEntry) -> Archive | None:
-    return for_this_system(entry.archives)
 
 
 def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:

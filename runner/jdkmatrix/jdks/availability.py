@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.jdks import archive, debian, net, pypi
-from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
+from jdkmatrix.jdks import archive, net, pypi
+from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource, for_this_system
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
+from jdkmatrix.provision.debian import apt
 
 PROBES_LIMIT_S = 5.0
 
@@ -49,9 +50,7 @@ def outlook(catalogue: Catalogue) -> list[Outlook]:
 
 def ask(probes: Mapping[str, Probe], limit_s: float = PROBES_LIMIT_S) -> dict[str, Answer]:
     """Run all probes at the same time; one that does not end in time is answered for."""
-    answers = net.answers_in_time(probes, limit_s)
-    late = f"no answer within {limit_s:g} s"
-    return {name: answers.get(name, late) for name in probes}
+    return net.answers_in_time(probes, limit_s, f"no answer within {limit_s:g} s")
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ class _Elsewhere:
 
 
 def _elsewhere(entry: JdkEntry) -> Iterator[_Elsewhere]:
-    pinned = archive.pinned(entry)
+    pinned = for_this_system(entry.archives)
     if pinned is None:
         yield _Elsewhere("archive", absent=archive.absent(entry))
     else:
@@ -79,7 +78,7 @@ def _elsewhere(entry: JdkEntry) -> Iterator[_Elsewhere]:
             yield _Elsewhere("registry", name, name, partial(pypi.unreachable, source), pypi.absent(source))
         case DebianSource() as source:
             name, detail = f"Debian {source.suite}", f"Debian {source.suite}, the newest {source.packages[0]}"
-            yield _Elsewhere("registry", name, detail, partial(debian.unreachable, source), debian.absent())
+            yield _Elsewhere("registry", name, detail, partial(apt.unreachable, source.suite), apt.absent())
         case None:
             yield _Elsewhere("registry", absent="none")
 

@@ -115,39 +115,43 @@ def path_safe(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "_", text)
 
 
-def check_build(entry: JdkEntry, build: VersionOutput, where: str) -> None:
-    """Raises:
-    MatrixError: `build` is not what the catalogue says that `entry` is.
-    """
+def other_build(entry: JdkEntry, build: VersionOutput, where: str) -> str | None:
+    """How `build`, found at `where`, differs from what the catalogue says of `entry`; None: it does not."""
     if build.vm != entry.vm:
-        raise MatrixError(f'{where} runs on {build.vm}; the catalogue says "{entry.vm}" for {entry.id}')
+        return f'{where} runs on {build.vm}; the catalogue says "{entry.vm}" for {entry.id}'
     if not signed_by(build, entry.vendor):
         found = build.vendor or build.product or "nobody"
-        raise MatrixError(f'{where} is signed by {found}; the catalogue says "{entry.vendor}" for {entry.id}')
+        return f'{where} is signed by {found}; the catalogue says "{entry.vendor}" for {entry.id}'
     if not entry.rolling and not is_build(build, entry.version):
-        raise MatrixError(f'{where} says {build.version}; the catalogue says "{entry.version}" for {entry.id}')
+        return f'{where} says {build.version}; the catalogue says "{entry.version}" for {entry.id}'
     if entry.rolling and feature_version(build.version) != entry.feature_version:
-        raise MatrixError(
-            f"{where} says {build.version}; the catalogue says JDK {entry.feature_version} for {entry.id}"
-        )
+        return f"{where} says {build.version}; the catalogue says JDK {entry.feature_version} for {entry.id}"
+    return None
+
+
+def run_as(entry: JdkEntry, home: Path, where: str) -> tuple[str, VersionOutput]:
+    """`java_version` of the JDK in `home`.
+
+    Raises:
+        MatrixError: it does not run, or is another build than `entry`.
+    """
+    output, build = java_version(home)
+    if problem := other_build(entry, build, where):
+        raise MatrixError(problem)
+    return output, build
 
 
 def _count(entry: JdkEntry, final: Path, delivery: Delivery) -> Cached:
     home = final / delivery.java_home
-    output, build = java_version(home)
-    check_build(entry, build, f"what came from the {delivery.source}")
+    output, build = run_as(entry, home, f"what came from the {delivery.source}")
     release = home / "release"
     facts = Facts(
+        **vars(delivery),
         id=entry.id,
         catalogue_version=entry.version,
-        source=delivery.source,
-        java_home=delivery.java_home,
         version=build.version,
         version_output=output,
         release=parse_release(release.read_text(encoding="utf-8")) if release.is_file() else {},
-        origin=delivery.origin,
-        packages=delivery.packages,
-        libc=delivery.libc,
         got_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
     )
     write_atomic(final / FACTS_FILE, json.dumps(facts.model_dump(), indent=2, sort_keys=True) + "\n")

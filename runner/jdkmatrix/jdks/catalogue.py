@@ -11,7 +11,6 @@ import json
 import platform
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -143,18 +142,14 @@ class Catalogue(Record):
     schema_version: Literal[1]
     entries: Annotated[tuple[JdkEntry, ...], Field(min_length=1)]
 
-    @cached_property
-    def _by_id(self) -> dict[str, JdkEntry]:
-        return {entry.id: entry for entry in self.entries}
-
     def entry(self, jdk_id: str) -> JdkEntry:
         """Raises:
         MatrixError: there is none of that id; says which was meant and which there are.
         """
-        try:
-            return self._by_id[jdk_id]
-        except KeyError:
-            raise MatrixError(f"JDK {unknown(jdk_id, self._by_id)}") from None
+        for entry in self.entries:
+            if entry.id == jdk_id:
+                return entry
+        raise MatrixError(f"JDK {unknown(jdk_id, [entry.id for entry in self.entries])}")
 
 
 def this_system() -> str:
@@ -173,16 +168,7 @@ def load_catalogue(path: Path) -> Catalogue:
     Raises:
         MatrixError: names the file, the entry, the key, what was found and what is allowed.
     """
-    return parse_catalogue(path, read_catalogue(path))
-
-
-def read_catalogue(path: Path) -> str:
-    """The text of jdks.json.
-
-    Raises:
-        MatrixError: it cannot be read.
-    """
-    return read_text(path)
+    return parse_catalogue(path, read_text(path))
 
 
 def dump_catalogue(catalogue: Catalogue) -> str:

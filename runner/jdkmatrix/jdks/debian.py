@@ -10,8 +10,6 @@ from jdkmatrix.jdks.cache import Cached, Delivery, Progress, install
 from jdkmatrix.jdks.catalogue import DebianSource, JdkEntry
 from jdkmatrix.provision.debian import apt, elf
 
-absent = apt.absent
-
 
 def fetch(entry: JdkEntry, source: DebianSource, progress: Progress) -> Cached:
     """Get the newest; an equal one in the cache is returned as it is.
@@ -32,11 +30,6 @@ def fetch(entry: JdkEntry, source: DebianSource, progress: Progress) -> Cached:
             return _make(source, suite.unpack(packages, staging), staging, final)
 
         return install(entry, newest, make)
-
-
-def unreachable(source: DebianSource) -> str | None:
-    """None if the host's mirror serves the suite; else the reason. 5 s at most."""
-    return apt.unreachable(source.suite)
 
 
 def _make(source: DebianSource, versions: dict[str, str], staging: Path, final: Path) -> Delivery:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import cache, host
 from jdkmatrix.jdks.cache import Cached
 from jdkmatrix.jdks.catalogue import JdkEntry, for_this_system
@@ -38,22 +37,19 @@ def locate(entry: JdkEntry) -> Iterator[Here]:
     cached = cache.find(entry)
     if cached is not None:
         yield Here("cache", cached.home, cached.facts.version, cached.facts.release, cached)
-    for jdk in map(host.read_jdk, host.candidates()):
-        if jdk is not None and jdk.build is not None and host.matches(jdk, entry):
-            yield Here("host", jdk.home, jdk.build.version, jdk.release)
+    for found in host.candidates():
+        release, build = host.read_release(found)
+        if build is not None and cache.other_build(entry, build, str(found)) is None:
+            yield Here("host", found, build.version, release)
 
 
 def _handed_over(entry: JdkEntry, home: Path) -> Here:
     if not (home / "bin" / "java").is_file():
         return Here("nix", home, None, problem=f"{home}/bin/java is not there")
-    jdk = host.read_jdk(home)
-    if jdk is None or jdk.build is None:
-        return Here("nix", home, None, jdk.release if jdk else {})
-    try:
-        cache.check_build(entry, jdk.build, str(home))
-    except MatrixError as error:
-        return Here("nix", home, jdk.build.version, jdk.release, problem=str(error))
-    return Here("nix", home, jdk.build.version, jdk.release)
+    release, build = host.read_release(home)
+    if build is None:
+        return Here("nix", home, None, release)
+    return Here("nix", home, build.version, release, problem=cache.other_build(entry, build, str(home)))
 
 
 def has_everything(entry: JdkEntry) -> bool:

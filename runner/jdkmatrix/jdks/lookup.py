@@ -33,10 +33,8 @@ def look_up(entries: Iterable[JdkEntry], get_text: GetText, limit_s: float = LOO
     All are asked at the same time. One that fails, or takes longer than `limit_s`, is `Unanswered`; the others are not
     touched by that.
     """
-    questions = dict.fromkeys(question(entry) for entry in entries)
-    answers = answers_in_time({asked: partial(_ask, asked, get_text) for asked in questions}, limit_s)
-    late = Unanswered(f"no answer within {limit_s:g} s")
-    return {asked: answers.get(asked, late) for asked in questions}
+    jobs = {asked: partial(_ask, asked, get_text) for asked in map(question, entries)}
+    return answers_in_time(jobs, limit_s, Unanswered(f"no answer within {limit_s:g} s"))
 
 
 def _ask(asked: Question, get_text: GetText) -> Answer:

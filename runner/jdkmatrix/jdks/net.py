@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import Any, TypeVar
 
 from jdkmatrix.errors import MatrixError
 
@@ -59,9 +59,9 @@ def unreachable(host: str) -> str | None:
         return f"{name} does not answer from here ({_plain(error, PROBE_TIMEOUT_S)})"
 
 
-def answers_in_time(jobs: Mapping[K, Callable[[], T]], limit_s: float) -> dict[K, T]:
-    """Run all jobs at the same time. One that raises, or has not ended after `limit_s`, is not among the answers."""
-    answers: dict[K, T] = {}
+def answers_in_time(jobs: Mapping[K, Callable[[], T]], limit_s: float, late: T) -> dict[K, T]:
+    """Run all jobs at the same time. `late` is the answer of one that raises, or has not ended after `limit_s`."""
+    answers = dict.fromkeys(jobs, late)
 
     def run(name: K, job: Callable[[], T]) -> None:
         answers[name] = job()
@@ -144,18 +144,11 @@ def _refused(url: str, error: urllib.error.HTTPError) -> MatrixError:
 
 
 class _SecureRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
+    def redirect_request(self, *given: Any, **named: Any) -> urllib.request.Request | None:
+        *_, newurl = given
         if not is_secure(newurl):
             raise urllib.error.URLError(f"it redirects to {newurl}, which is not https")
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+        return super().redirect_request(*given, **named)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

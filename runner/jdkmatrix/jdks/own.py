@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry
-from jdkmatrix.jdks.host import read_jdk
+from jdkmatrix.jdks.host import read_release
 from jdkmatrix.jdks.identify import feature_version
 from jdkmatrix.jdks.jvm import java_version
 
@@ -50,10 +50,10 @@ def _entry(jdk_id: str, home: Path) -> OwnJdk:
     feature = feature_version(build.version)
     if feature is None or feature < _FIRST_WITH_VIRTUAL_THREADS:
         raise MatrixError(f"{jdk_id}: {home} is Java {build.version}; virtual threads need 21 or later")
-    known = read_jdk(home)
+    release, _ = read_release(home)
     return OwnJdk.model_construct(
         id=jdk_id,
-        vendor=(known.release.get("IMPLEMENTOR") if known else None) or "not known",
+        vendor=release.get("IMPLEMENTOR") or "not known",
         vm=build.vm,
         feature_version=feature,
         version=build.version,

@@ -3,37 +3,25 @@ know changes nothing, and a cell that measured it would show a tuning that was n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from jdkmatrix.jdks.identify import Vm
-
-
-@dataclass(frozen=True)
-class Known:
-    """The feature versions `first` to `last` (None: to this day) of these VMs that have a property."""
-
-    first: int
-    last: int | None = None
-    vms: tuple[Vm, ...] = ("hotspot", "openj9")
-
-    def covers(self, vm: Vm, feature_version: int) -> bool:
-        return vm in self.vms and self.first <= feature_version <= (self.last or feature_version)
-
 
 # Names and first versions: JEP 444 and java.lang.VirtualThread of each version. `jdk.unparker.maxPoolSize` was seen to
 # make as many "VirtualThread-unparker" threads as asked on 21.0.8; on 25.0.3 nothing reads it, since timed waits are in
 # the ForkJoinPool's own delay scheduler (JDK-8351927). The names of the pollers were looked up in the classes of 21.0.8
 # and 25.0.2. 22 to 24 were not looked at, so they count as without what only one of the two has.
-PROPERTIES = {
-    "jdk.virtualThreadScheduler.parallelism": Known(first=21),
-    "jdk.virtualThreadScheduler.maxPoolSize": Known(first=21),
-    "jdk.virtualThreadScheduler.minRunnable": Known(first=21),
-    "jdk.unparker.maxPoolSize": Known(first=21, last=21),
-    "jdk.readPollers": Known(first=21),
-    "jdk.writePollers": Known(first=21),
-    "jdk.pollerMode": Known(first=25),
+_FIRST = {
+    "jdk.virtualThreadScheduler.parallelism": 21,
+    "jdk.virtualThreadScheduler.maxPoolSize": 21,
+    "jdk.virtualThreadScheduler.minRunnable": 21,
+    "jdk.unparker.maxPoolSize": 21,
+    "jdk.readPollers": 21,
+    "jdk.writePollers": 21,
+    "jdk.pollerMode": 25,
 }
+_LAST = {"jdk.unparker.maxPoolSize": 21}
 
 
 def unknown_properties(names: Iterable[str], vm: Vm, feature_version: int) -> list[str]:
@@ -41,5 +29,5 @@ def unknown_properties(names: Iterable[str], vm: Vm, feature_version: int) -> li
     return [
         f"JDK {feature_version} ({vm}) is not known to have {name}"
         for name in names
-        if name not in PROPERTIES or not PROPERTIES[name].covers(vm, feature_version)
+        if not _FIRST.get(name, math.inf) <= feature_version <= _LAST.get(name, math.inf)
     ]

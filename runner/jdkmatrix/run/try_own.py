@@ -10,7 +10,7 @@ from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.subjects.served.measurement import ServedCell
-from jdkmatrix.subjects.served.own import Trial
+from jdkmatrix.subjects.served.own import try_once
 
 Arm = tuple[str, str, str]  # a workload, a server, an executor
 
@@ -38,18 +38,17 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
             f"{key.workload}, {arm[2]}: started once to see that it answers {asked} with status 2xx, within "
             f"{rules.first_response_timeout_s:g} s"
         )
-        trial = Trial(
-            setup.instance,
-            own.example,
-            setup.mix or own.requests,
-            SaturateLoad(connections=setup.load.connections),
-            setup.driver,
-            setup.cpu_sets.sut,
-            setup.cpu_sets.driver,
-            rules,
-        )
         try:
-            first_s = trial.run()
+            first_s = try_once(
+                setup.instance,
+                own.example,
+                setup.mix or own.requests,
+                SaturateLoad(connections=setup.load.connections),
+                setup.driver,
+                setup.cpu_sets.sut,
+                setup.cpu_sets.driver,
+                rules,
+            )
         except MatrixError as error:
             raise MatrixError(f"{key.workload}, {arm[2]}: {error}") from None
         say(f"{key.workload}, {arm[2]}: answers {told}, {first_s:.1f} s after its start")

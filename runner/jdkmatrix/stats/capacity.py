@@ -3,7 +3,7 @@
 A rate holds where p99 stays within the objective (SLO) and no request fails. Bisection, of the ratio, between a rate
 known to work and the saturation throughput, on valid windows only. Windows near the capacity fall on either side by
 chance, so nothing is decided by one of them in the end: when the bracket is as narrow as asked for, both its ends are
-repeated until one outcome has been seen `confirmations` times. An end that turns out otherwise opens the bracket again.
+repeated until one outcome has been seen twice. An end that turns out otherwise opens the bracket again.
 With all that, more than one crossing may show up (a server that fails at a rate and holds a higher one): the capacity
 then ends below the lowest rate that failed, and the higher ones are reported.
 
@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.windows import Capacity, Window
+
+_CONFIRMATIONS = 2
+_INVALID_IN_A_ROW_MAX = 3
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,6 @@ class CapacityRules:
     ceiling_rps: float
     slo_us: float
     resolution: float = 0.05
-    confirmations: int = 2
-    invalid_in_a_row_max: int = 3
     windows_max: int = 60  # valid or not
     nearest_rps: Callable[[float], float] = float
 
@@ -46,7 +46,7 @@ class CapacityRules:
                 "a capacity search needs a rate that works below one that does not;"
                 f" found {self.floor_rps:g} and {self.ceiling_rps:g} requests/s"
             )
-        least = min(self.slo_us, self.resolution, self.confirmations, self.invalid_in_a_row_max, self.windows_max)
+        least = min(self.slo_us, self.resolution, self.windows_max)
         if not least > 0:
             raise MatrixError(f"the rules of a capacity search are numbers above 0, found {least:g} among them")
 
@@ -104,11 +104,8 @@ class Done:
 
 def is_known(capacity: Capacity) -> bool:
     """Did the search come to an answer? Where every rate held, or not even the floor did, it is a bound."""
-    return SearchOutcome(capacity.outcome) in (
-        SearchOutcome.FOUND,
-        SearchOutcome.CEILING_HELD,
-        SearchOutcome.FLOOR_FAILED,
-    )
+    answers = (SearchOutcome.FOUND, SearchOutcome.CEILING_HELD, SearchOutcome.FLOOR_FAILED)
+    return SearchOutcome(capacity.outcome) in answers
 
 
 def tried(window: Window, rate_rps: float) -> TriedRate:
@@ -118,7 +115,7 @@ def tried(window: Window, rate_rps: float) -> TriedRate:
     everywhere. Requests that were due and not sent when time was up are no failure: a pause of the collector at the end
     of the window is enough for some. They stand in p99 with the time they had waited.
     """
-    latency: Latency | None = window.load.corrected
+    latency = window.load.corrected
     return TriedRate(
         rate_rps=rate_rps,
         valid=window.valid,
@@ -134,8 +131,8 @@ def next_rate(history: Sequence[TriedRate], rules: CapacityRules) -> Probe | Don
     if len(history) >= rules.windows_max:
         return _done(SearchOutcome.WINDOWS_USED_UP, votes)
     if history and not history[-1].valid:
-        latest = history[-rules.invalid_in_a_row_max :]
-        if len(latest) == rules.invalid_in_a_row_max and not any(window.valid for window in latest):
+        latest = history[-_INVALID_IN_A_ROW_MAX:]
+        if len(latest) == _INVALID_IN_A_ROW_MAX and not any(window.valid for window in latest):
             return _done(SearchOutcome.INVALID_WINDOWS, votes)
         return Probe(history[-1].rate_rps, Purpose.REPEAT)
     for rate, vote in votes.items():
@@ -158,7 +155,7 @@ def _within(votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:
         assert failed is not None  # the floor has been tried
         # Nothing holds below the lowest rate that failed; only what may still turn the floor's own answer is left.
         rate = rules.floor_rps
-        if not votes[rate].confirmed(rules.confirmations):
+        if not votes[rate].confirmed:
             return Probe(rate, Purpose.CONFIRM)
         return _done(SearchOutcome.FLOOR_FAILED, votes)
     upper = rules.ceiling_rps if failed is None else failed
@@ -168,7 +165,7 @@ def _within(votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:
     if failed is None and upper not in votes:
         return Probe(upper, Purpose.BISECT)
     for end in (failed, held):
-        if end is not None and not votes[end].confirmed(rules.confirmations):
+        if end is not None and not votes[end].confirmed:
             return Probe(end, Purpose.CONFIRM)
     return _done(SearchOutcome.CEILING_HELD if failed is None else SearchOutcome.FOUND, votes)
 
@@ -186,8 +183,9 @@ class _Vote:
     def holds(self) -> bool:
         return self.held > self.failed
 
-    def confirmed(self, times: int) -> bool:
-        return max(self.held, self.failed) >= times
+    @property
+    def confirmed(self) -> bool:
+        return max(self.held, self.failed) >= _CONFIRMATIONS
 
 
 def _votes(history: Sequence[TriedRate], rules: CapacityRules) -> dict[float, _Vote]:

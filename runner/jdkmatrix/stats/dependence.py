@@ -26,11 +26,11 @@ import functools
 import itertools
 import math
 import statistics
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, holm
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Key, holm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 FEWEST_BLOCKS = 5
 EXACT_BLOCKS = 8
 _DECIMALS = 12  # of a log ratio: the rest is rounding
-
-Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)

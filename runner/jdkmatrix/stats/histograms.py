@@ -102,7 +102,10 @@ def merged_latency(encoded: tuple[str, ...]) -> Latency:
     if not encoded:
         raise MatrixError("no latency histogram to merge")
     histograms = [_decode(one) for one in encoded]
-    shapes = {_shape(histogram) for histogram in histograms}
+    shapes = {
+        (int(one.lowest_trackable_value), int(one.highest_trackable_value), int(one.significant_figures))
+        for one in histograms
+    }
     if len(shapes) > 1:
         raise MatrixError(f"latency histograms of different shape cannot be merged exactly: {sorted(shapes)}")
     merged = HdrHistogram(*shapes.pop())
@@ -142,14 +145,6 @@ def _decode(encoded: str) -> HdrHistogram:
         return HdrHistogram.decode(encoded)
     except (HdrCookieException, HdrLengthException, binascii.Error, zlib.error, ValueError, TypeError) as error:
         raise MatrixError(f"a latency histogram cannot be read: {error}") from error
-
-
-def _shape(histogram: HdrHistogram) -> tuple[int, int, int]:
-    return (
-        int(histogram.lowest_trackable_value),
-        int(histogram.highest_trackable_value),
-        int(histogram.significant_figures),
-    )
 
 
 def _buckets(histogram: HdrHistogram) -> Buckets:

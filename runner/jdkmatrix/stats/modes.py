@@ -29,19 +29,17 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from jdkmatrix.stats.verdicts import adjust
+from jdkmatrix.stats.verdicts import Key, adjust
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
-
-Key = TypeVar("Key", bound=Hashable)
 
 FEWEST = 8
 P_MAX = 0.01

@@ -21,13 +21,13 @@ beside the scatter of their blocks (the tests measure it again). An interval of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 from statistics import fmean
 
 from jdkmatrix.stats.bands import Estimate, standard_error_of
-from jdkmatrix.stats.intervals import mean_interval, student_t
+from jdkmatrix.stats.intervals import standard_error, student_t
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
@@ -66,21 +66,13 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
     values = [forth(one.value) for one in estimates]
     variances = [standard_error_of(one) ** 2 for one in estimates]
     confidence = max(one.confidence for one in estimates)
-    if min(variances) == 0 and all(None not in (one.low, one.high) for one in estimates):
-        return _one_value_each(estimates, values, back, confidence)
-    if not all(0 < variance < math.inf for variance in variances):
+    if min(variances) == 0 and all(None not in (one.low, one.high) for one in estimates):  # one value each
+        mean, error, freedom = fmean(values), standard_error(values), float(len(values) - 1)
+    elif not all(0 < variance < math.inf for variance in variances):
         return max(estimates, key=lambda one: one.blocks)
-    between = _between(values, variances)
-    weights = [1 / (variance + between) for variance in variances]
-    shares = [weight / sum(weights) for weight in weights]
-    mean = sum(share * value for share, value in zip(shares, values, strict=True))
-    parts = [
-        (share**2 * variance, one.blocks - 1) for share, variance, one in zip(shares, variances, estimates, strict=True)
-    ]
-    parts.append((sum(share**2 for share in shares) * between, len(estimates) - 1))
-    total = sum(part for part, _ in parts)
-    freedom = total**2 / sum(part**2 / df for part, df in parts)
-    half = student_t(confidence, freedom + 1) * math.sqrt(total)
+    else:
+        mean, error, freedom = _random_effects(values, variances, [one.blocks for one in estimates])
+    half = student_t(confidence, freedom + 1) * error
     one = estimates[0]
     return Estimate(
         value=back(mean),
@@ -94,20 +86,18 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
     )
 
 
-def _one_value_each(
-    estimates: Sequence[Estimate], values: Sequence[float], back: Callable[[float], float], confidence: float
-) -> Estimate:
-    """Student's interval of the runs' `values`, on the scale that `back` leads back from."""
-    low, high = mean_interval(values, confidence) or (values[0], values[0])
-    return Estimate(
-        value=back(fmean(values)),
-        low=back(low),
-        high=back(high),
-        blocks=sum(one.blocks for one in estimates),
-        of_ratio=estimates[0].of_ratio,
-        confidence=confidence,
-        pooled_freedom=len(values) - 1,
-    )
+def _random_effects(
+    values: Sequence[float], variances: Sequence[float], blocks: Sequence[int]
+) -> tuple[float, float, float]:
+    """The mean of runs, its standard error, and the degrees of freedom of that."""
+    between = _between(values, variances)
+    weights = [1 / (variance + between) for variance in variances]
+    shares = [weight / sum(weights) for weight in weights]
+    mean = sum(share * value for share, value in zip(shares, values, strict=True))
+    parts = [(share**2 * variance, n - 1) for share, variance, n in zip(shares, variances, blocks, strict=True)]
+    parts.append((sum(share**2 for share in shares) * between, len(values) - 1))
+    total = sum(part for part, _ in parts)
+    return mean, math.sqrt(total), total**2 / sum(part**2 / freedom for part, freedom in parts)
 
 
 def _between(values: Sequence[float], variances: Sequence[float]) -> float:

@@ -23,6 +23,10 @@ from jdkmatrix.stats.ratios import log_ratios
 from jdkmatrix.stats.rounds import Components
 from jdkmatrix.stats.stopping import StoppingRules
 
+FIXED_RAMP_S = 10.0
+FIXED_MEASURE_S = 180.0
+_FIXED_BLOCKS_MIN = 2  # fewer have no interval
+
 
 @dataclass(frozen=True)
 class MeasuredWindow:
@@ -63,15 +67,6 @@ class MeasuredFork:
 
 
 @dataclass(frozen=True)
-class FixedLength:
-    """Every fork is measured for so long, without a look at the figures."""
-
-    ramp_s: float = 10.0
-    measure_s: float = 180.0
-    min_blocks: int = 2  # fewer have no interval
-
-
-@dataclass(frozen=True)
 class Cost:
     """The cost of knowing one ratio to the precision asked for, both arms together."""
 
@@ -84,8 +79,9 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class AsMeasured:
-    """The stopping rule with forks as they were recorded.
+class Protocols:
+    """The stopping rule with forks as they were recorded, and with forks of a fixed length; None where nothing tells of
+    these.
 
     Standard deviations of the log ratio of one block: between forks, and of the windows inside.
     """
@@ -93,18 +89,7 @@ class AsMeasured:
     adaptive: Cost
     between_forks_log: float
     inside_forks_log: float
-
-
-@dataclass(frozen=True)
-class Protocols(AsMeasured):
-    """And with forks of a fixed length."""
-
-    fixed: Cost
-
-    @property
-    def time_share(self) -> float:
-        """The time that the stopping rule takes, as a share of that of the fixed protocol."""
-        return self.adaptive.total_s / self.fixed.total_s
+    fixed: Cost | None = None
 
 
 def measured_fork(fork: Fork) -> MeasuredFork:
@@ -133,19 +118,15 @@ def _warm_s(fork: Fork) -> float | None:
 
 
 def compare_protocols(
-    numerators: Mapping[int, MeasuredFork],
-    denominators: Mapping[int, MeasuredFork],
-    rules: StoppingRules,
-    fixed: FixedLength | None = None,
+    numerators: Mapping[int, MeasuredFork], denominators: Mapping[int, MeasuredFork], rules: StoppingRules
 ) -> Protocols:
     """The expected cost of either protocol for `rules.precision`, from recorded blocks of two arms, keyed by block.
 
-    `fixed` defaults to 10 s + 180 s. `max_blocks` is not looked at: both must reach the precision.
+    `max_blocks` is not looked at: both must reach the precision.
 
     Raises:
         MatrixError: fewer than two blocks have both arms, a fork has no two windows, or a figure is not above 0.
     """
-    fixed = fixed or FixedLength()
     blocks = sorted(numerators.keys() & denominators.keys())
     arms = [[arm[block] for block in blocks] for arm in (numerators, denominators)]
     if len(blocks) < 2 or any(len(fork.windows) < 2 for arm in arms for fork in arm):
@@ -167,9 +148,9 @@ def compare_protocols(
         adaptive=_adaptive(arms, between + inside, rules),
         fixed=Cost(
             blocks_needed(
-                between + sum(per_second) / fixed.measure_s, rules.half_width_log, CONFIDENCE, fixed.min_blocks
+                between + sum(per_second) / FIXED_MEASURE_S, rules.half_width_log, CONFIDENCE, _FIXED_BLOCKS_MIN
             ),
-            sum(statistics.fmean(fork.started_s for fork in arm) + fixed.ramp_s + fixed.measure_s for arm in arms),
+            sum(statistics.fmean(fork.started_s for fork in arm) + FIXED_RAMP_S + FIXED_MEASURE_S for arm in arms),
         ),
         between_forks_log=math.sqrt(between),
         inside_forks_log=math.sqrt(inside),
@@ -178,7 +159,7 @@ def compare_protocols(
 
 def cost_in_turns(
     numerators: Sequence[MeasuredFork], denominators: Sequence[MeasuredFork], found: Components, rules: StoppingRules
-) -> AsMeasured:
+) -> Protocols:
     """The cost of forks that took turns; `found`: from the log ratios of their rounds. They say nothing of a fixed
     length: forks of one block that stand minutes apart meet different states of the host, and how far these are apart
     cancels in every round.
@@ -190,7 +171,7 @@ def cost_in_turns(
     if not all(arms):
         raise MatrixError("to work out what a ratio costs, each executor needs a usable fork")
     inside = found.inside / statistics.fmean(len(fork.windows) for arm in arms for fork in arm)
-    return AsMeasured(
+    return Protocols(
         adaptive=_adaptive(arms, found.between + inside, rules),
         between_forks_log=math.sqrt(found.between),
         inside_forks_log=math.sqrt(inside),

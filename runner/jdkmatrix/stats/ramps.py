@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -111,7 +111,7 @@ def latest_peak_s(load: LoadOverTime) -> float:
 def knee(seconds: Sequence[Second]) -> Second | None:
     """The second in which p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above
     `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without a p99 counts as above.
-    None: it never does, or the load is shorter than that.
+    None: it never does, or the load is shorter than that. At its end fewer would do no more than guess.
 
     The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on. So
     is a server that never answers for `KNEE_SECONDS` in a row.
@@ -119,8 +119,12 @@ def knee(seconds: Sequence[Second]) -> Second | None:
     shortest_us = _shortest(tuple(second.p99_us for second in seconds))
     if shortest_us is None:
         return seconds[0] if len(seconds) >= KNEE_SECONDS else None
-    limit_us = KNEE_FACTOR * shortest_us
-    return _first_run(seconds, KNEE_SECONDS, lambda second: second.p99_us is None or second.p99_us > limit_us)
+    limit_us, above = KNEE_FACTOR * shortest_us, 0
+    for index, second in enumerate(seconds):
+        above = above + 1 if second.p99_us is None or second.p99_us > limit_us else 0
+        if above == KNEE_SECONDS:
+            return seconds[index - KNEE_SECONDS + 1]
+    return None
 
 
 def _shortest(latencies_us: Sequence[float | None]) -> float | None:
@@ -135,16 +139,6 @@ def backlog_until_s(seconds: Sequence[Second]) -> float | None:
     where that never was so."""
     more = (one.t_s for index, one in enumerate(seconds) if _calm_rps(seconds, index) > (1 + BACKLOG_SHARE) * one.asked)
     return max(more, default=None)
-
-
-def _first_run(seconds: Sequence[Second], length: int, holds: Callable[[Second], bool]) -> Second | None:
-    """The first of `length` neighbours that all hold; at the end of the load fewer would do no more than guess."""
-    run = 0
-    for index, second in enumerate(seconds):
-        run = run + 1 if holds(second) else 0
-        if run == length:
-            return seconds[index - length + 1]
-    return None
 
 
 def _load_of(fork: Fork) -> RampLoad | JoinLoad | None:
@@ -162,11 +156,7 @@ def seconds_of(fork: Fork) -> tuple[Second, ...]:
 @lru_cache(maxsize=256)
 def _seconds(load: RampLoad | JoinLoad, intervals: tuple[Interval, ...]) -> tuple[Second, ...]:
     """Every figure of a fork asks for the same ones."""
-    return tuple(_each_second(load, intervals))
-
-
-def _each_second(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> Iterator[Second]:
-    previous_s, done = 0.0, 0
+    found, previous_s, done = [], 0.0, 0
     for interval in intervals:
         length_s = interval.t_s - previous_s
         previous_s = interval.t_s
@@ -177,7 +167,7 @@ def _each_second(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> It
             asked, in_flight = load.rate_at(interval.t_s), float(load.due_until(interval.t_s)) - done
         else:
             asked = in_flight = float(load.joined_at(interval.t_s))
-        yield Second(
+        second = Second(
             t_s=interval.t_s,
             asked=asked,
             completed_rps=interval.succeeded / length_s,
@@ -185,6 +175,8 @@ def _each_second(load: RampLoad | JoinLoad, intervals: Sequence[Interval]) -> It
             p50_us=interval.p50_us if interval.failed_share <= 0.5 else None,
             p99_us=interval.p99_us if interval.failed_share <= 0.01 else None,
         )
+        found.append(second)
+    return tuple(found)
 
 
 @dataclass(frozen=True)

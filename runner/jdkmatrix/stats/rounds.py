@@ -45,10 +45,6 @@ class Components:
     forks: int
     rounds: int
 
-    def of_fork(self, rounds: int) -> float:
-        """The variance of the mean over so many rounds of one fork."""
-        return self.between + self.inside / rounds
-
 
 def components(forks: Sequence[Sequence[float]]) -> Components | None:
     """The components of variance from the log ratios of the rounds of every fork; forks without two rounds say nothing.

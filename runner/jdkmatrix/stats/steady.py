@@ -62,12 +62,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal
 
 from jdkmatrix.errors import MatrixError
 
 CONFIDENCE = 0.95  # one-sided
 _FEWEST_WINDOWS = 4
+_NEARLY = 0.95  # of the performance of the steady level
 
 
 @dataclass(frozen=True)
@@ -144,13 +144,9 @@ class Steadiness:
     drift: Drift | None = None
 
     @property
-    def steady(self) -> bool:
-        return self.finding is SeriesState.FLAT
-
-    @property
     def warm(self) -> bool:
         """Does waiting make a cost fall no further? A cost that rises says that the host got busier, or that the server
-        leaks something: no reason to go on warming it, and not steady either."""
+        leaks something: no reason to go on warming it, and not flat either."""
         return self.finding in (SeriesState.FLAT, SeriesState.RISING)
 
 
@@ -202,44 +198,32 @@ def _drift(rest: Sequence[float], rules: DriftRules) -> Drift:
 
 
 def time_to_steady_s(
-    ends_s: Sequence[float],
-    values: Sequence[float],
-    *,
-    kind: Literal["cost", "rate"] = "cost",
-    fraction: float = 0.95,
-    rules: SteadyRules | None = None,
+    ends_s: Sequence[float], values: Sequence[float], rules: SteadyRules | None = None
 ) -> float | None:
-    """When the series first reaches, and then keeps, `fraction` of the performance of its steady level.
+    """When a cost (CPU per request, latency) first reaches, and then keeps, 95 % of the performance of its steady
+    level: level / 0.95 or less.
 
-    Of a cost (CPU per request, latency) that is level / fraction or less, of a rate (requests per second) level ·
-    fraction or more. `ends_s` are the ends of the windows, in seconds since the start of the process, and the answer is
-    one of them. From the cut of `steadiness` on the series is at its level by definition. Before it, what counts is the
-    monotonic curve that fits it best (least squares on the log scale, by pooling adjacent violators: R. E. Barlow, D.
-    J. Bartholomew, J. M. Bremner, H. D. Brunk, "Statistical Inference under Order Restrictions", Wiley, 1972): on such
-    a curve "first reaches" and "keeps" are the same moment, and a single lucky window is not taken for it.
+    `ends_s` are the ends of the windows, in seconds since the start of the process, and the answer is one of them. From
+    the cut of `steadiness` on the series is at its level by definition. Before it, what counts is the monotonic curve
+    that fits it best (least squares on the log scale, by pooling adjacent violators: R. E. Barlow, D. J. Bartholomew,
+    J. M. Bremner, H. D. Brunk, "Statistical Inference under Order Restrictions", Wiley, 1972): on such a curve "first
+    reaches" and "keeps" are the same moment, and a single lucky window is not taken for it.
 
-    None when the series is too short, still settling, or on its way to better performance, or may be.
+    None when the series is too short, still settling, or still falls, or may.
 
     Raises:
-        MatrixError: as steadiness; or lengths differ, or fraction is not in 0..1.
+        MatrixError: as steadiness.
     """
-    if len(ends_s) != len(values) or not 0 < fraction <= 1:
-        raise MatrixError(
-            f"needed: one end per value and a fraction in 0..1; found {len(ends_s)} ends, {len(values)} values and"
-            f" {fraction:g}"
-        )
     found = steadiness(values, rules)
-    still_improving = SeriesState.FALLING if kind == "cost" else SeriesState.RISING
-    not_there = (SeriesState.SETTLING, SeriesState.UNCERTAIN, still_improving)
+    not_there = (SeriesState.SETTLING, SeriesState.UNCERTAIN, SeriesState.FALLING)
     if found.level is None or found.from_window is None or found.finding in not_there:
         return None
     from scipy.optimize import isotonic_regression  # noqa: PLC0415
 
-    sign = 1 if kind == "cost" else -1
-    level = sign * math.log(found.level)
-    before = [sign * log for log in _logs(values)[: found.from_window]]
+    level = math.log(found.level)
+    before = _logs(values)[: found.from_window]
     curve = isotonic_regression([*before, level], increasing=False).x[:-1]
-    near = level - math.log(fraction)
+    near = level - math.log(_NEARLY)
     reached = next((i for i, value in enumerate(curve) if value <= near), found.from_window)
     return ends_s[reached]
 

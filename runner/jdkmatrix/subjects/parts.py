@@ -17,7 +17,7 @@ from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import DatabaseParts, RemoteParts
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.jvm import read_flags
-from jdkmatrix.jdks.resolve import Available, Unavailable
+from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.provision.own import OwnFiles
 from jdkmatrix.provision.postgres import Postgres
 from jdkmatrix.provision.workloads import Workloads
@@ -27,12 +27,12 @@ from jdkmatrix.servers.base import InstalledServer
 @dataclass(frozen=True)
 class Parts:
     """`servers`: by name on axis `server`; `jdks`: of the selected cells and of driver and remote system; `loads`: of
-    the selected cells with a server, as far as they are known; `drivers`: of those cells, a text says why there is
-    none. `postgres`: likewise; None where nothing needs it. `own`: files of the user's applications, by workload."""
+    the selected cells with a server, as far as they are known; `drivers`: of those cells; `postgres`: None where
+    nothing needs it. A text says why one cannot be had. `own`: files of the user's applications, by workload."""
 
     workloads: Workloads
     servers: Mapping[str, InstalledServer]
-    jdks: Mapping[str, Available | Unavailable]
+    jdks: Mapping[str, Available | str]
     loads: Mapping[CellKey, CellLoad]
     drivers: Mapping[CellKey, Driver | str]
     postgres: Postgres | str | None = None
@@ -41,7 +41,7 @@ class Parts:
     def jdk(self, name: str) -> Available:
         """Raises: TypeError: it cannot be had, which somebody should have seen before."""
         found = self.jdks[name]
-        if isinstance(found, Unavailable):
+        if isinstance(found, str):
             raise TypeError(f"{name} is not available")
         return found
 

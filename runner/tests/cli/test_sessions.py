@@ -62,6 +62,17 @@ executor = ["liberty", "virtual"]
 cpus = [1]
 burn_us = [0, 100]
 load = ["share-50"]
+[profiles.sized]
+description = ""
+blocks = 2
+[profiles.sized.select]
+workload = ["mp-ping"]
+server = ["open-liberty"]
+jdk = ["temurin-25"]
+executor = ["liberty", "virtual"]
+cpus = [1]
+burn_us = [100]
+load = ["share-50"]
 """
 BASES = [CellKey(workload="mp-ping", jdk="temurin-25", executor="liberty", cpus=1, burn_us=burn, load="saturate-50")
          for burn in (0, 100)]  # fmt: skip
@@ -75,6 +86,7 @@ class Sessions:
         self.script = Script()
         self.facts: HostFacts = host_facts()
         self.counted: Calibration | None = None  # what a calibration comes to
+        self.known: list[Calibration | None] = []  # the one that was known, whenever cells were prepared
         self.boot = "boot-1"
         self.commit: tuple[str | None, bool | None] = ("a" * 40, False)
         self.asked: list[tuple[int, dict[CellKey, float]]] = []  # cells to prepare, and the capacities known then
@@ -107,6 +119,7 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
     def prepared(project: Project, matrix: Any, profile: Any, cells: Any, *, seed: int, **others: Any) -> Prepared:
         made.asked.append((len(cells), dict(others["capacities_rps"])))
+        made.known.append(others["known_calibration"](made.facts))
         setup = replace(
             next(iter(setups.values())), matrix=matrix, profile=profile, host=made.facts, confiner=others["confiner"]
         )
@@ -117,14 +130,13 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
             servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),
             drivers=(),
             jdks=(),
-            calibration=others["known_calibration"] or made.counted,
+            calibration=made.known[-1] or made.counted,
             provenance=Provenance(inputs=(), parts=()),
             notes=(),
         )
 
     monkeypatch.setattr(running, "find_project", lambda: project)
     monkeypatch.setattr(running, "prepare", prepared)
-    monkeypatch.setattr(running, "read_facts", lambda _: made.facts)
     monkeypatch.setattr(recording, "catalogue_records", lambda *_: ())
     monkeypatch.setattr(running, "write_site", lambda *_: Built(home / "site" / "index.html", (), ()))
     monkeypatch.setattr(running, "write_site_apart", lambda *_: made.sites.append(len(made.script.labels)))
@@ -339,15 +351,24 @@ def test_a_change_of_the_host_is_named_and_its_cells_are_measured_again(sessions
     assert {fork.session for cell in sessions.loaded().cells for fork in cell.forks} == {2}
 
 
+FAST = Calibration(jdk="temurin-25", rounds_per_us=700.0, repeats=20, spread=0.001, cpu=1)
+
+
+def test_what_a_microsecond_is_is_counted_once_for_capacities_and_for_what_they_size(sessions: Sessions) -> None:
+    sessions.counted = FAST
+    assert sessions.measure(Options("sized", {})) == 0
+    assert [(cells, list(known)) for cells, known in sessions.asked] == [(1, []), (2, BASES[1:])]
+    assert sessions.known == [None, FAST]
+
+
 def test_what_a_microsecond_is_is_counted_again_on_another_cpu(sessions: Sessions) -> None:
-    fast = Calibration(jdk="temurin-25", rounds_per_us=700.0, repeats=20, spread=0.001, cpu=1)
-    slow = fast.model_copy(update={"rounds_per_us": 350.0})
-    sessions.counted, sessions.script.cut_after = fast, 1
+    slow = FAST.model_copy(update={"rounds_per_us": 350.0})
+    sessions.counted, sessions.script.cut_after = FAST, 1
     with pytest.raises(KeyboardInterrupt):
         sessions.measure()
     sessions.counted, sessions.script.cut_after = slow, None
     assert sessions.measure(resume=True) == 0
-    assert sessions.loaded().run.calibrations == (fast,), "one of a run, while its host stays as it is"
+    assert sessions.loaded().run.calibrations == (FAST,), "one of a run, while its host stays as it is"
     cpu = sessions.facts.cpu.model_copy(update={"model": "a slower one"})
     sessions.facts = sessions.facts.model_copy(update={"cpu": cpu})
     assert sessions.measure(resume=True) == 0

@@ -153,6 +153,15 @@ def test_what_does_not_disturb_is_ready(tmp_path: Path, changes: dict[str, str |
     assert check.found.startswith(found)
 
 
+def test_one_is_no_plural(tmp_path: Path) -> None:
+    group = "sys/fs/cgroup/user"
+    one = {f"{CPU}/smt/active": "1\n", "proc/self/status": "Cpus_allowed_list:\t2\n"}
+    half = checks_of(tmp_path / "half", {**one, f"{group}/cpu.max": "50000 100000\n"})
+    assert (half["SMT"].found, half["CPU quota"].found) == ("on, 1 core", "0.5 of 1 CPU")
+    throttled = {f"{group}/cpu.max": "100000 100000\n", f"{group}/cpu.stat": "nr_throttled 1\n"}
+    assert checks_of(tmp_path / "whole", one | throttled)["CPU quota"].found == "1 CPU, throttled in 1 period so far"
+
+
 def test_the_idle_states_of_a_guest_say_nothing_about_the_hardware(tmp_path: Path) -> None:
     changes = {f"{CPU}/cpuidle/current_driver": "haltpoll\n", f"{CPU}/cpu0/cpuidle/state2/disable": "0\n"}
     assert checks_of(tmp_path, changes)["C-states"].verdict == "not shown"
@@ -287,7 +296,7 @@ def test_steal(tmp_path: Path, stolen_s: float, verdict: str) -> None:
 def test_hiccups(tmp_path: Path, away_s: float, longest_s: float, verdict: str) -> None:
     finding = hiccups(spun(tmp_path, stalls(away_s=away_s, longest_s=longest_s)))
     assert finding.verdict == verdict
-    assert ("other processes had 10 ms" in finding.found) == (away_s > 0)
+    assert ("other processes had 10 ms" in finding.found) == (", 1 gap)" in finding.found) == (away_s > 0)
 
 
 def test_steal_that_is_not_shown_is_not_called_none(tmp_path: Path) -> None:

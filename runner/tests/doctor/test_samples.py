@@ -16,7 +16,7 @@ from jdkmatrix.doctor import spin as spin_module
 from jdkmatrix.doctor.activity import Process, Snapshot, between, observe, other_processes, parse_interrupts
 from jdkmatrix.doctor.spin import spin
 from jdkmatrix.doctor.stalls import probe, sum_stalls
-from jdkmatrix.probes.cpu_balance import CpuTicks
+from jdkmatrix.host.cpu_ticks import CpuTicks
 
 
 def snapshot(second: int, busy: int, processes: dict[int, Process], interrupts: int) -> Snapshot:

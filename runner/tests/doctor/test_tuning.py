@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ import pytest
 from jdkmatrix.doctor import tuning
 from jdkmatrix.doctor.base import Host, HostChange, chosen
 from jdkmatrix.doctor.catalogue import proposed
-from jdkmatrix.doctor.tuned import locked
-from jdkmatrix.doctor.tuning import ChangeOutcome, Restored, restore, steps, tune
+from jdkmatrix.doctor.tuned import Tuned, locked, save
+from jdkmatrix.doctor.tuning import Restored, restore, steps, tune
 from jdkmatrix.errors import MatrixError
 from tests.support.doctor_host import CPU, FIXABLE, make_host, read, write
 
@@ -38,18 +39,8 @@ class Crash(BaseException):
     """Like a power cut, nothing catches it."""
 
 
-def apply(
-    host: Host, state: Path, changes: Iterable[HostChange] = THREE, crash_after: int | None = None
-) -> list[ChangeOutcome]:
-    outcomes: list[ChangeOutcome] = []
-
-    def told(outcome: ChangeOutcome) -> None:
-        outcomes.append(outcome)
-        if len(outcomes) == crash_after:
-            raise Crash
-
-    tune(host, steps(host, changes), state, told)
-    return outcomes
+def apply(host: Host, state: Path, changes: Iterable[HostChange] = THREE) -> dict[str, str]:
+    return tune(host, steps(host, changes), state)
 
 
 def values(host: Host) -> dict[str, str]:
@@ -69,7 +60,7 @@ def test_everything_that_can_be_fixed_comes_back(tmp_path: Path, state: Path) ->
     changes = proposed(host)
     before = {change.file: chosen(read(host.root, change.file)) for change in changes}
     assert len(before) == len(changes) > 10
-    assert not [outcome for outcome in apply(host, state, changes) if outcome.error]
+    assert apply(host, state, changes) == {}
     assert all(chosen(read(host.root, change.file)) == chosen(change.new) for change in changes)
     assert set(endings(restore(host, state)).values()) == {"put back"}
     assert {file: chosen(read(host.root, file)) for file in before} == before
@@ -91,9 +82,17 @@ def test_what_was_found_is_on_the_disk_before_the_first_write(
 
 
 @pytest.mark.parametrize("written", [1, 2])
-def test_a_crash_between_two_writes(host: Host, state: Path, written: int) -> None:
-    with pytest.raises(Crash):
-        apply(host, state, crash_after=written)
+def test_a_crash_between_two_writes(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch, written: int) -> None:
+    saved = count()
+
+    def save_and_crash(file: Path, tuned: Tuned) -> None:
+        save(file, tuned)
+        if next(saved) == written:  # once is before the first write
+            raise Crash
+
+    with monkeypatch.context() as patched, pytest.raises(Crash):
+        patched.setattr(tuning, "save", save_and_crash)
+        apply(host, state)
     assert sum(now == TUNED[file] for file, now in values(host).items()) == written
     assert sorted(endings(restore(host, state)).values()) == ["already so"] * (3 - written) + ["put back"] * written
     assert values(host) == FOUND
@@ -136,11 +135,7 @@ def test_a_write_that_fails_is_told_and_does_not_stop_the_others(
     host: Host, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refuse(monkeypatch, ASLR)
-    assert [(outcome.file, outcome.error) for outcome in apply(host, state)] == [
-        (SWAPPINESS, ""),
-        (ASLR, "Read-only file system"),
-        (SOMAXCONN, ""),
-    ]
+    assert apply(host, state) == {ASLR: "Read-only file system"}
     record = {each["file"]: each["outcome"] for each in json.loads(state.read_text())["settings"]}
     assert record == {SWAPPINESS: "written", ASLR: "failed: Read-only file system", SOMAXCONN: "written"}
     assert endings(restore(host, state)) == {SWAPPINESS: "put back", ASLR: "already so", SOMAXCONN: "put back"}
@@ -176,7 +171,7 @@ def test_a_kernel_that_takes_a_value_and_keeps_the_old_one_is_told(
     host: Host, state: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tuning, "_write", lambda *_: "")
-    assert {outcome.error for outcome in apply(host, state)} == {"the kernel took it and kept the old value"}
+    assert set(apply(host, state).values()) == {"the kernel took it and kept the old value"}
 
 
 def test_a_kernel_that_spells_a_value_in_its_own_way_gets_the_old_one_back(
@@ -198,10 +193,8 @@ def test_real_files_of_the_kernel(tmp_path: Path, state: Path) -> None:
     machine = Host(root=Path("/"), results=tmp_path)
     name, adjusted = "/proc/self/comm", "/proc/self/oom_score_adj"
     before = {file: Path(file).read_text() for file in (name, adjusted)}
-    outcomes = apply(
-        machine, state, (HostChange(name, "cut-after-15-characters", ""), HostChange(adjusted, "many", ""))
-    )
-    assert [(outcome.file, outcome.error) for outcome in outcomes] == [(name, ""), (adjusted, "Invalid argument")]
+    changes = (HostChange(name, "cut-after-15-characters", ""), HostChange(adjusted, "many", ""))
+    assert apply(machine, state, changes) == {adjusted: "Invalid argument"}
     assert Path(name).read_text() == "cut-after-15-ch\n"
     assert endings(restore(machine, state)) == {name: "put back", adjusted: "already so"}
     assert {file: Path(file).read_text() for file in before} == before

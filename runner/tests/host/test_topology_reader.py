@@ -123,6 +123,8 @@ def test_cpus_whose_times_the_kernel_does_not_tell(tree: Tree) -> None:
     write(tree.proc, {"stat": "cpu  9 0 0 9 0 0 0 0\ncpu0 5 0 0 4 0 0 0 0\ncpu1 4 0 0 5 0 0 0 0"})
     assert tree.read([0, 1]).uncounted == ()
     assert tree.read([1, 4]).uncounted == (4,)
+    write(tree.proc, {"stat": "cpu0 5 0 0"})
+    assert tree.read([0]).uncounted == (0,), "a row without the columns that are needed"
     (tree.proc / "stat").unlink()
     (tree.proc / "stat").symlink_to("/proc/stat")
     assert tree.read([0]).uncounted == (0,)

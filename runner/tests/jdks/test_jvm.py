@@ -10,7 +10,7 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.jvm import parse_flags, read_flags
-from jdkmatrix.jdks.resolve import Available, resolve
+from jdkmatrix.jdks.resolve import fetch
 from tests.support.project import ROOT
 
 LISTING = """[Global flags]
@@ -34,9 +34,7 @@ def test_only_what_is_not_at_its_default() -> None:
 
 @pytest.fixture(scope="module")
 def java() -> Path:
-    found = resolve(load_catalogue(ROOT / "jdks.json").entry("temurin-25"), allow_fetch=True)
-    assert isinstance(found, Available), found
-    return found.home / "bin" / "java"
+    return fetch(load_catalogue(ROOT / "jdks.json").entry("temurin-25")).home / "bin" / "java"
 
 
 @pytest.mark.real

@@ -9,7 +9,7 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.own import own_ids, with_own
-from jdkmatrix.jdks.resolve import Available, resolve
+from jdkmatrix.jdks.resolve import resolve
 from tests.support.jdks_doubles import fake_jdk
 from tests.support.project import ROOT
 
@@ -26,13 +26,11 @@ def test_an_own_jdk_is_one_of_the_catalogue_that_nothing_pins(tmp_path: Path) ->
     assert homes == {"own-jdk-25-mine": str(home)}
     entry = with_own(CATALOGUE, homes).entry("own-jdk-25-mine")
     assert (entry.vendor, entry.vm, entry.feature_version) == ("Me", "hotspot", 25)
-    found = resolve(entry, allow_fetch=False)
-    assert isinstance(found, Available)
+    found = resolve(entry)
     assert (found.source, found.version) == ("own", "25.0.1-internal-adhoc.me.jdk")
     assert found.notice == f"the JDK in {home}, which no catalogue has and no hash pins"
     (home / "lib").write_text("changed")
-    again = resolve(entry, allow_fetch=False)
-    assert isinstance(again, Available) and again.files_sha256 != found.files_sha256, "another build is another cell"
+    assert resolve(entry).files_sha256 != found.files_sha256, "another build is another cell"
     assert with_own(CATALOGUE, {}) is CATALOGUE
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.launch import clean_environment
-from jdkmatrix.jdks import debian
 from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, PypiSource, load_catalogue, this_system
-from jdkmatrix.jdks.resolve import Available, fetch, resolve
+from jdkmatrix.jdks.resolve import fetch, resolve
+from jdkmatrix.provision.debian import apt
 from tests.support.jdks_doubles import file_server, sha256
 from tests.support.project import ROOT
 
@@ -57,8 +57,7 @@ def test_a_runtime_from_pypi_and_the_same_as_an_archive(own_cache: Path) -> None
         ("jstat", "-options", "-gc"),
     ):
         assert said in run(got.home, tool, arguments)
-    again = resolve(got.entry, allow_fetch=False)
-    assert isinstance(again, Available)
+    again = resolve(got.entry)
     assert (again.source, again.home) == ("cache", got.home)
 
     data = pack(got.home, "jdk-25.0.4.1+1")
@@ -100,7 +99,7 @@ def test_an_index_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_newest_of_debian_sid(own_cache: Path, tmp_path: Path) -> None:
     """A made-up `last_seen`: what is got differs, and that is said."""
     entry = CATALOGUE.entry("openjdk-28-nightly").model_copy(update={"last_seen": "28-ea+1-1-Debian"})
-    absent = debian.absent()
+    absent = apt.absent()
     if absent is not None:
         with pytest.raises(MatrixError) as raised:
             fetch(entry)

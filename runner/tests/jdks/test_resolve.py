@@ -15,7 +15,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import cache
 from jdkmatrix.jdks.availability import ask, outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, this_system
-from jdkmatrix.jdks.resolve import Available, Unavailable, fetch, resolve
+from jdkmatrix.jdks.resolve import fetch, resolve
 from jdkmatrix.provision import nix_parts
 from tests.support.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
 from tests.support.nix_parts import write_nix_parts
@@ -45,9 +45,11 @@ def left_behind(tmp_path: Path) -> list[str]:
     return sorted(str(p) for p in found if not p.name.endswith(".lock") and p.name not in ("jdks", "test-jdk"))
 
 
-def available(found: Available | Unavailable) -> Available:
-    assert isinstance(found, Available), found
-    return found
+def refused(wanted: JdkEntry) -> str:
+    """Why it cannot be had."""
+    with pytest.raises(MatrixError, match=r"^[a-z-]+ cannot be had here: ") as told:
+        fetch(wanted)
+    return str(told.value).partition(" cannot be had here: ")[2]
 
 
 def test_an_archive_is_fetched_verified_and_unpacked(server: FileServer, tmp_path: Path) -> None:
@@ -60,7 +62,7 @@ def test_an_archive_is_fetched_verified_and_unpacked(server: FileServer, tmp_pat
     assert (got.home / "legal/jdk.jfr/LICENSE").read_text() == "free"
     assert "+" not in str(got.home.relative_to(tmp_path))
     assert any("sha256 is right" in line for line in told)
-    again = available(resolve(wanted, allow_fetch=False))
+    again = resolve(wanted)
     assert (again.source, again.home, again.version_output) == ("cache", got.home, got.version_output)
     assert fetch(wanted).source == "cache"
     assert server.asked["/good"] == 1
@@ -169,10 +171,10 @@ def test_a_half_made_folder_does_not_count_and_is_made_anew(server: FileServer, 
     got = fetch(wanted)
     facts = got.home.parent / cache.FACTS_FILE
     facts.unlink()
-    assert isinstance(resolve(wanted, allow_fetch=False), Unavailable)
+    assert resolve(wanted) is None
     assert fetch(wanted).source == "archive"
     facts.write_text("{}")
-    assert isinstance(resolve(wanted, allow_fetch=False), Unavailable)
+    assert resolve(wanted) is None
 
 
 def test_a_jdk_that_was_changed_in_the_cache_is_got_again_or_not_used(server: FileServer, tmp_path: Path) -> None:
@@ -182,14 +184,12 @@ def test_a_jdk_that_was_changed_in_the_cache_is_got_again_or_not_used(server: Fi
     java = got.home / "bin" / "java"
     pinned = java.read_text()
     java.write_text(f'#!/bin/sh\nexec {tmp_path}/java -Xint "$@"\n')
-    found = resolve(wanted, allow_fetch=False)
-    assert isinstance(found, Unavailable)
-    assert f"{got.home.parent}: changed since it was made: jdk/bin/java" in found.reason
+    assert resolve(wanted) is None
     assert outlook(catalogue)[0].status == "fetchable"
     told: list[str] = []
     again = fetch(wanted, progress=told.append)
     assert (again.source, java.read_text(), again.files_sha256) == ("archive", pinned, got.files_sha256)
-    assert any("changed since it was made: jdk/bin/java" in line for line in told)
+    assert any(f"{got.home.parent}: changed since it was made: jdk/bin/java" in line for line in told)
     java.write_text(java.read_text() + "\n")
     server.files.clear()
     with pytest.raises(MatrixError, match=r"changed since it was made: jdk/bin/java; archive: .* answers 404"):
@@ -224,7 +224,7 @@ def test_another_pin_is_another_jdk(server: FileServer) -> None:
     other = packed(extra=(evil(f"jdk-{VERSION}/more"),))
     server.files["/other"] = other
     corrected = entry(url=f"{server.url}/other", digest=sha256(other))
-    assert isinstance(resolve(corrected, allow_fetch=False), Unavailable)
+    assert resolve(corrected) is None
     assert (fetch(corrected).home / "more").exists()
 
 
@@ -246,30 +246,27 @@ def test_two_processes_fetch_once(server: FileServer) -> None:
 def test_the_order_of_sources(server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Archive, then each nearer place in turn takes its stead."""
     wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
-    missing = resolve(wanted, allow_fetch=False)
-    assert isinstance(missing, Unavailable)
-    assert missing.reason == "not here yet: `matrix jdks fetch test-jdk`"
+    assert resolve(wanted) is None
     on_host = fake_jdk(tmp_path / "home/.jdks/some", f"{VERSION}-LTS")
-    assert available(resolve(wanted, allow_fetch=False)).source == "host"
+    assert resolve(wanted).source == "host"
     assert fetch(wanted).home == on_host
     assert server.asked["/good"] == 0
     (on_host / "release").rename(on_host / "not-now")
-    assert available(resolve(wanted, allow_fetch=True)).source == "archive"
+    assert fetch(wanted).source == "archive"
     (on_host / "not-now").rename(on_host / "release")
-    assert available(resolve(wanted, allow_fetch=True)).source == "cache"
+    assert resolve(wanted).source == "cache"
     from_nix = fake_jdk(tmp_path / "store", VERSION)
     monkeypatch.setenv(nix_parts.VARIABLE, str(write_nix_parts(tmp_path, jdks={"test-jdk": from_nix})))
-    found = available(resolve(wanted, allow_fetch=True))
+    found = resolve(wanted)
     assert (found.source, found.home, found.version) == ("nix", from_nix, VERSION)
 
 
 def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = fake_jdk(tmp_path / "store", "21.0.1+1")
     monkeypatch.setenv(nix_parts.VARIABLE, str(write_nix_parts(tmp_path, jdks={"test-jdk": other})))
-    found = resolve(entry(), allow_fetch=True)
-    assert isinstance(found, Unavailable)
-    assert found.reason.startswith(f"nix: {tmp_path}/store says 21.0.1+1; the catalogue says")
-    assert outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail == found.reason
+    reason = refused(entry())
+    assert reason.startswith(f"nix: {tmp_path}/store says 21.0.1+1; the catalogue says")
+    assert outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail == reason
     write_nix_parts(tmp_path, jdks={"test-jdk": tmp_path / "gone"})
     assert "gone/bin/java is not there" in outlook(Catalogue(schema_version=1, entries=(entry(),)))[0].detail
 
@@ -293,22 +290,17 @@ def test_what_nix_does_not_hand_over_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: JdkEntry, why: str
 ) -> None:
     monkeypatch.setenv(nix_parts.VARIABLE, str(write_nix_parts(tmp_path)))
-    found = resolve(wanted, allow_fetch=True)
-    assert isinstance(found, Unavailable)
-    assert found.reason.startswith(why)
+    assert refused(wanted).startswith(why)
     assert outlook(Catalogue(schema_version=1, entries=(wanted,)))[0].detail.startswith(why)
-    with pytest.raises(MatrixError, match=f"cannot be had here: {why}"):
-        fetch(wanted)
 
 
 def test_a_host_jdk_that_lies_is_found_out(tmp_path: Path) -> None:
     """`release` says the right build, java itself another."""
     home = fake_jdk(tmp_path / "home/.jdks/some", VERSION)
     (home / "bin/java").write_text(fake_jdk(tmp_path / "other", "21.0.1+1").joinpath("bin/java").read_text())
-    found = resolve(entry(), allow_fetch=True)
-    assert isinstance(found, Unavailable)
-    assert "host: " in found.reason
-    assert 'says 21.0.1+1; the catalogue says "21.0.99+1"' in found.reason
+    reason = refused(entry())
+    assert "host: " in reason
+    assert 'says 21.0.1+1; the catalogue says "21.0.99+1"' in reason
 
 
 def test_an_entry_without_any_source() -> None:

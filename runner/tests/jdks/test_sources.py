@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.jdks import host
+from jdkmatrix.jdks.cache import other_build
 from jdkmatrix.jdks.catalogue import JdkEntry
 from jdkmatrix.provision.debian.sources import (
     AptSource,
@@ -153,9 +154,8 @@ def test_where_jdks_are_looked_for(places: Path, monkeypatch: pytest.MonkeyPatch
     ],
 )
 def test_a_host_jdk_matches_by_build_and_vendor(tmp_path: Path, version: str, implementor: str, expected: bool) -> None:
-    jdk = host.read_jdk(fake_jdk(tmp_path / "jdk", version, implementor=implementor))
-    assert jdk is not None
-    assert host.matches(jdk, entry(version="21.0.99+1")) is expected
+    _, build = host.read_release(fake_jdk(tmp_path / "jdk", version, implementor=implementor))
+    assert (build is not None and other_build(entry(version="21.0.99+1"), build, "it") is None) is expected
 
 
 def test_a_rolling_entry_takes_any_build_of_its_feature_version(tmp_path: Path) -> None:
@@ -165,15 +165,15 @@ def test_a_rolling_entry_takes_any_build_of_its_feature_version(tmp_path: Path) 
             "last_seen": "28-ea+1", "registry": {"kind": "debian", "suite": "sid", "packages": ["openjdk-28-jre"]},
         }
     )  # fmt: skip
-    right = host.read_jdk(fake_jdk(tmp_path / "a", "28-ea+30-1-Debian", implementor="Debian"))
-    old = host.read_jdk(fake_jdk(tmp_path / "b", "21.0.1+9-Debian", implementor="Debian"))
+    _, right = host.read_release(fake_jdk(tmp_path / "a", "28-ea+30-1-Debian", implementor="Debian"))
+    _, old = host.read_release(fake_jdk(tmp_path / "b", "21.0.1+9-Debian", implementor="Debian"))
     assert right is not None
     assert old is not None
-    assert host.matches(right, rolling)
-    assert not host.matches(old, rolling)
+    assert other_build(rolling, right, "it") is None
+    assert other_build(rolling, old, "it") == "it says 21.0.1+9-Debian; the catalogue says JDK 28 for nightly"
 
 
-def test_a_jdk_without_a_release_file_is_none(tmp_path: Path) -> None:
+def test_a_jdk_without_a_release_file_says_nothing(tmp_path: Path) -> None:
     home = fake_jdk(tmp_path / "jdk", "21.0.99+1")
     (home / "release").unlink()
-    assert host.read_jdk(home) is None
+    assert host.read_release(home) == ({}, None)

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from jdkmatrix.probes.cpu_balance import Used, balance, parse_stat
+from jdkmatrix.host.cpu_ticks import parse_stat
+from jdkmatrix.probes.cpu_balance import Used, balance
 from tests.support.project import RECORDED
 from tests.support.shipped import MATRIX
 

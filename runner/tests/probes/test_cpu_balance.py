@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.host.cpu_ticks import CpuTicks, parse_stat
 from jdkmatrix.host.irq_time import BURSTS_MIN, decide, irq_time_accounting, undisturbed_bursts
-from jdkmatrix.probes.cpu_balance import CpuTicks, Used, balance, parse_stat
+from jdkmatrix.probes.cpu_balance import Used, balance
 
 NOTHING = CpuTicks(idle=0, interrupts=0, steal=0)
 HERTZ = 100

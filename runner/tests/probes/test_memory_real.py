@@ -12,7 +12,7 @@ import pytest
 from jdkmatrix.host import launch
 from jdkmatrix.host.http import Connection
 from jdkmatrix.jdks.catalogue import load_catalogue
-from jdkmatrix.jdks.resolve import Available, resolve
+from jdkmatrix.jdks.resolve import fetch
 from jdkmatrix.probes.memory import MemorySampler, read_memory
 from jdkmatrix.probes.native_memory import Origin
 from jdkmatrix.probes.process import SutGoneError
@@ -42,9 +42,7 @@ public class Sleepers {
 
 def test_nearly_all_memory_of_a_server_has_an_origin(workloads: Workloads, tmp_path: Path) -> None:
     """On the oldest JDK; on a newer one, that of the bank has (test_banking_forks.py)."""
-    found = resolve(load_catalogue(find_project().root / "jdks.json").entry("temurin-21.0.8"), allow_fetch=True)
-    assert isinstance(found, Available), found
-    java = found.home / "bin" / "java"
+    java = fetch(load_catalogue(find_project().root / "jdks.json").entry("temurin-21.0.8")).home / "bin" / "java"
     (tmp_path / "logs").mkdir()
     options = ("-Xms512m", "-Xmx512m", "-XX:+UseG1GC", NMT)
     instance = on_liberty(workloads, java, executor="liberty", jvm_options=options)

@@ -12,20 +12,18 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary
-from jdkmatrix.records.run import Stopping
 from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.advice import advise, held_back, likely_cause
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.report.charts.shapes import dash_of
 from jdkmatrix.report.run_page.answers import ahead_from_us, crossover_sentence
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from tests.support.judged_pages import PageOfRun, found, plain
+from tests.support.judged_pages import PageOfRun, found, judged, key_of, plain
 from tests.support.project import ROOT
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.served_runs import Shape, synthetic_run, with_stopping
 
 BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFFERENCE_SEEN
 
@@ -65,12 +63,9 @@ def test_it_is_ahead_from_there_on_and_not_just_before(findings: dict[int, PairF
 def test_the_figures_of_a_run_that_looked_at_its_intervals_know_their_confidence(tmp_path: Path) -> None:
     """Pooled with those of other runs, they would else count for less than they are."""
     fixed = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), blocks=4))
-    stopping = Stopping(precision=0.02, min_blocks=5, max_blocks=9)
-    looked = replace(fixed, run=fixed.run.model_copy(update={"stopping": stopping}))
-    for run, confidence in ((fixed, CONFIDENCE), (looked, SEQUENTIAL_CONFIDENCE)):
-        cells = Cells(run.run, run.served)
-        key = next(key for key in cells.keys if cells.stands_for_virtual(key))
-        estimate = advise(judge_run(cells), key)[0].estimate(4)
+    for run, confidence in ((fixed, CONFIDENCE), (with_stopping(fixed), SEQUENTIAL_CONFIDENCE)):
+        _, judgements = judged(run)
+        estimate = advise(judgements, key_of(run))[0].estimate(4)
         assert estimate is not None and estimate.confidence == confidence
 
 
@@ -112,9 +107,8 @@ def test_carriers_are_blamed_only_where_waiting_pins_them() -> None:
         "pins them)"
     )
     later = virtual.record.model_copy(update={"key": virtual.key.model_copy(update={"jdk": "temurin-25"})})
-    assert held_back(replace(virtual, record=later)) == (
-        "saturated with 8 % of its CPUs in use, so something else bounds it"
-    )
+    words = "saturated with 8 % of its CPUs in use, so something else bounds it"
+    assert held_back(replace(virtual, record=later)) == words
 
 
 def test_two_figures_for_one_thing_say_why() -> None:

@@ -20,37 +20,19 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, answer_of, judged, key_of, row_of
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
-from tests.support.records import altered
+from tests.support.records import altered, with_forks, with_forks_of
 from tests.support.searched_runs import searched
-from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
-from tests.support.stepped_runs import LOAD as STEPS
-from tests.support.stepped_runs import stepped
-
-FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=1)
-UNDER_RATE = replace(FIVE, loads=("rate-2000",))
-
-
-@pytest.fixture(scope="module")
-def under_rate(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return synthetic_run(tmp_path_factory.mktemp("rate"), UNDER_RATE)
-
-
-@pytest.fixture(scope="module")
-def closed_loop(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    shape = replace(FIVE, executors=("liberty", "virtual", "platform", "liberty-aa"))
-    return synthetic_run(tmp_path_factory.mktemp("closed"), shape)
+from tests.support.stepped_runs import stepped_at
 
 
 def ramped(loaded: LoadedRun, load: RampedLoad, capacities_rps: Mapping[str, tuple[float, ...]]) -> LoadedRun:
     """`capacities_rps`: of the five forks of each executor."""
 
-    def changed(cell: CellRecord) -> CellRecord:
-        most = capacities_rps[cell.key.executor]
-        forks = (with_ramp(fork, load, lag_s=1, capacity_rps=most[fork.fork - 1]) for fork in cell.forks)
-        return cell.model_copy(update={"load": load, "forks": tuple(forks)})
+    def changed(cell: CellRecord, fork: Fork) -> Fork:
+        return with_ramp(fork, load, lag_s=1, capacity_rps=capacities_rps[cell.key.executor][fork.fork - 1])
 
-    return replace(loaded, cells=tuple(changed(cell) for cell in loaded.cells))
+    return with_forks(loaded, changed, load=load)
 
 
 def test_no_knee_is_the_best_outcome(under_rate: LoadedRun) -> None:
@@ -92,12 +74,7 @@ def test_a_peak_that_was_not_reached_counts(under_rate: LoadedRun) -> None:
 
 
 def test_a_peak_beyond_the_last_step_is_shown_as_a_bound(under_rate: LoadedRun, tmp_path: Path) -> None:
-    def changed(cell: CellRecord) -> CellRecord:
-        most_rps = 1e6 if cell.key.executor == "virtual" else 3500.0
-        forks = tuple(altered(fork, {"windows": tuple(stepped(fork.windows[0], most_rps)[1])}) for fork in cell.forks)
-        return cell.model_copy(update={"load": STEPS, "forks": forks})
-
-    loaded = replace(under_rate, cells=tuple(map(changed, under_rate.cells)))
+    loaded = stepped_at(under_rate, {"virtual": 1e6, "liberty": 3500.0})
     row = row_of(loaded, "virtual")
     assert (row.throughput.text, row.throughput.title) == ("≥ 6,000", "5 of 5 forks give a bound only")
     assert row_of(loaded, "liberty").throughput.text == "3,500"
@@ -119,12 +96,7 @@ def ended(loaded: LoadedRun, outcomes: Mapping[int, SearchOutcome]) -> LoadedRun
         changed = fork.capacity.model_copy(update={"outcome": outcome.value} if outcome else {})
         return altered(fork, {"capacity": changed})
 
-    def cell(one: CellRecord) -> CellRecord:
-        if one.key.executor != "virtual":
-            return one
-        return one.model_copy(update={"forks": tuple(map(search, one.forks))})
-
-    return replace(loaded, cells=tuple(map(cell, loaded.cells)))
+    return with_forks_of(loaded, "virtual", search)
 
 
 @pytest.mark.parametrize(

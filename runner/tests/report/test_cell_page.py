@@ -10,7 +10,7 @@ import pytest
 
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors, Latency
-from jdkmatrix.records.pressure import CpuUse, Pressure
+from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Charts, Command, Items, PageBlock, Pre, Prose, Section, Tiles, WebPage
@@ -20,6 +20,7 @@ from jdkmatrix.report.cell_page.forks import reason_words
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.builders import cpu_use
 from tests.support.judged_pages import (
     cell_page_of,
     charts_of,
@@ -32,7 +33,7 @@ from tests.support.judged_pages import (
     tiles_of,
     window_figures,
 )
-from tests.support.records import altered
+from tests.support.records import altered, with_load
 from tests.support.served_runs import Shape, synthetic_run
 
 SHAPE = Shape(jdks=("temurin-21.0.8", "temurin-25"), burn_us=(0, 100), blocks=3)
@@ -83,9 +84,8 @@ def rate(window: Window) -> float:
 
 def test_it_says_which_cell_it_is(page: WebPage) -> None:
     assert page.title == "virtual on temurin-21.0.8 · mp-ping, 1 CPU, tasks of 100 µs"
-    assert page.heading == (
-        'virtual on temurin-21.0.8 <span class="badge ok" title="measured in the steady state">ok</span>'
-    )
+    badge = '<span class="badge ok" title="measured in the steady state">ok</span>'
+    assert page.heading == f"virtual on temurin-21.0.8 {badge}"
     assert str(page.summary).startswith("mp-ping, 1 CPU, tasks of 100 µs. Closed loop: 50 connections")
     (note,) = (one.text for one in page.lede if isinstance(one, Prose))
     assert str(note).startswith("Latency is service time in a closed loop")
@@ -100,24 +100,16 @@ def test_it_says_which_cell_it_is(page: WebPage) -> None:
 
 def test_tiles_stand_in_order_with_their_units(loaded: LoadedRun, page: WebPage) -> None:
     assert [(one.name, one.unit) for tiles in found(page.lede, Tiles) for one in tiles.tiles] == [
-        ("Throughput", "requests/s"),
-        ("CPU per request", "µs"),
-        ("p50", "ms"),
-        ("p99", "ms"),
-        ("p99.9", "ms"),
-        ("95 % of steady state after", "s"),
-        ("RSS, peak", "MiB"),
-        ("Threads, peak", ""),
-        ("Context switches per request", ""),
-        ("Allocated per request", "KiB"),
-    ]
+        ("Throughput", "requests/s"), ("CPU per request", "µs"), ("p50", "ms"), ("p99", "ms"), ("p99.9", "ms"),
+        ("95 % of steady state after", "s"), ("RSS, peak", "MiB"), ("Threads, peak", ""),
+        ("Context switches per request", ""), ("Allocated per request", "KiB"),
+    ]  # fmt: skip
     tiles = tiles_of(page)
     windows = [window for fork in forks_of(loaded, "virtual") for window in fork.windows]
     assert tiles["Throughput"].text == f"{mean(loaded, 'virtual', rate):,.0f}"
     assert tiles["Throughput"].under is not None and tiles["Throughput"].under.endswith(", 3 forks")
-    assert tiles["CPU per request"].sort == pytest.approx(
-        mean(loaded, "virtual", lambda one: one.sut.cpu_us_per_request), rel=1e-3
-    )
+    cpu_us = mean(loaded, "virtual", lambda one: one.sut.cpu_us_per_request)
+    assert tiles["CPU per request"].sort == pytest.approx(cpu_us, rel=1e-3)
     assert tiles["CPU per request"].under is not None and tiles["CPU per request"].under.startswith("± ")
     assert tiles["RSS, peak"].text == f"{max(window.sut.rss_peak_bytes for window in windows) / MIB:.0f}"
     assert tiles["Threads, peak"].text == "52"
@@ -155,12 +147,8 @@ def test_the_blocks_behind_its_ratios_are_shown(loaded: LoadedRun, page: WebPage
     against = section_of(page, "Compared with liberty")
     (said,) = found([against], Items)
     assert [plain(one).partition(": ")[0] for one in said.items] == ["Throughput", "CPU per request"]
-    assert list(table_of([against], "Blocks of CPU per request")[0]) == [
-        "CPU per request µs",
-        "virtual",
-        "liberty",
-        "Ratio",
-    ]
+    heads = ["CPU per request µs", "virtual", "liberty", "Ratio"]
+    assert list(table_of([against], "Blocks of CPU per request")[0]) == heads
     rows = table_of([against], "Blocks of Throughput")
     assert [row["Throughput requests/s"] for row in rows] == ["block 1", "block 2", "block 3"]
     for row, above, below in zip(rows, forks_of(loaded, "virtual"), forks_of(loaded, "liberty"), strict=True):
@@ -199,11 +187,9 @@ def test_what_a_fork_did_not_come_to_is_said(loaded: LoadedRun) -> None:
 
 
 def test_command_lines_can_be_pasted_into_a_shell(first: Section) -> None:
+    server = "/jdks/SYNTHETIC/bin/java -Xms1g -Xmx1g -XX:+UseG1GC -jar 'ws server.jar' defaultServer"
     assert [(one.label, one.text) for one in found([first], Command)] == [
-        (
-            "Server’s command line",
-            "/jdks/SYNTHETIC/bin/java -Xms1g -Xmx1g -XX:+UseG1GC -jar 'ws server.jar' defaultServer",
-        ),
+        ("Server’s command line", server),
         ("Driver’s command line", "/jdks/SYNTHETIC/bin/java -jar loadgen.jar --label 'it'\"'\"'s a test'"),
     ]
 
@@ -276,20 +262,9 @@ def test_the_figures_of_a_window_under_a_rate(loaded: LoadedRun, tmp_path_factor
 
 
 def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:
-    def use(*roles: str, busy: float, foreign: float, steal: float) -> CpuUse:
-        return CpuUse.model_validate(
-            {
-                "roles": roles, "cpus": (0,), "busy_share": busy, "own_share": busy - foreign, "interrupt_share": 0.0,
-                "foreign_share": foreign, "steal_share": steal,
-            }
-        )  # fmt: skip
-
+    uses = (cpu_use("sut", foreign=0.01, steal=0.02), cpu_use("driver", busy=0.55, foreign=0.03, steal=0.04))
     host = Pressure(
-        steal_share=0.0,
-        foreign_cpu_share=0.0,
-        psi_cpu_some_share=0.08,
-        runner_cpu_share=0.09,
-        cpu_use=(use("sut", busy=0.5, foreign=0.01, steal=0.02), use("driver", busy=0.55, foreign=0.03, steal=0.04)),
+        steal_share=0.0, foreign_cpu_share=0.0, psi_cpu_some_share=0.08, runner_cpu_share=0.09, cpu_use=uses
     )
     window = forks_of(loaded, "virtual")[0].windows[0].model_copy(update={"host": host})
     shown = {name: figures[0].text for name, figures in window_figures(window).items() if figures}
@@ -305,8 +280,7 @@ def test_errors_and_collections_are_counted(loaded: LoadedRun) -> None:
     window = forks_of(loaded, "virtual")[0].windows[0]
     assert window_figures(window)["Errors"][0].text == "0"
     assert window_figures(window)["Garbage collections"][0].text == "1 in 7 ms"
-    errors = Errors(connect=1000, read=2, write=0, timeout=30)
-    broken = window.model_copy(update={"load": window.load.model_copy(update={"errors": errors})})
+    broken = with_load(window, {"errors": Errors(connect=1000, read=2, write=0, timeout=30)})
     figure = window_figures(broken)["Errors"][0]
     assert (figure.text, figure.title) == ("1,032", "1,000 connect, 2 read, 30 timeout")
 

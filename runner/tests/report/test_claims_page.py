@@ -19,6 +19,7 @@ from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Publi
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
 from jdkmatrix.report.blocks.kinds import Container, Prose, Section
 from jdkmatrix.report.claims.evidence import asks_for
+from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
 from tests.support.hostile_runs import HOSTILE, hostile_run
 from tests.support.judged_pages import PageOfRun, found, plain, section_of, table_of
@@ -30,6 +31,17 @@ from tests.support.sites import site_of
 
 def published_block(index: Path) -> str:
     return index.read_text("utf-8").split('id="published"')[1].split('id="cells"')[0]
+
+
+def repeating(folder: Path) -> LoadedRun:
+    """A run of a scenario."""
+    return with_scenario(synthetic_run(folder / "run", replace(QUICK, blocks=1)))
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("repeating")
+    return site_of([repeating(folder)], folder / "site") / "index.html"
 
 
 def test_a_run_of_a_scenario_records_what_was_published(tmp_path: Path) -> None:
@@ -55,7 +67,7 @@ def test_a_profile_needs_no_published_source(tmp_path: Path) -> None:
 
 
 def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_such_part(tmp_path: Path) -> None:
-    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
+    loaded = repeating(tmp_path)
     data = json.loads(loaded.run.model_dump_json())
     del data["scenario"]["claims"], data["scenario"]["not_repeated"]
     loaded = replace(loaded, run=RunRecord.model_validate(data))
@@ -65,9 +77,8 @@ def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_s
     assert "What was published" not in page and 'href="#published"' not in page
 
 
-def test_the_page_shows_every_claim_below_its_source(tmp_path: Path) -> None:
-    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    section = section_of(PageOfRun(loaded).page, "published")
+def test_the_page_shows_every_claim_below_its_source(tmp_path: Path, index: Path) -> None:
+    section = section_of(PageOfRun(repeating(tmp_path)).page, "published")
     sources = [one for one in section.blocks if isinstance(one, Prose) and one.heading]
     assert [plain(one.heading) for one in sources] == ["SYNTHETIC article Nobody, 2024-05", "SYNTHETIC note"]
     claims = [one.id for one in found(section.blocks, Container) if one.css == "claim"]
@@ -76,46 +87,34 @@ def test_the_page_shows_every_claim_below_its_source(tmp_path: Path) -> None:
     assert [row[1] for row in figures] == ["virtual / liberty", "–"]
     assert figures[0][2].startswith("0.6 to 0.9 (10-40 % lower)") and figures[1][2].startswith("1,100 requests/s (")
     assert figures[1][0].endswith(" at its end")
-    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
-    block = page.split('id="published"')[1].split('id="cells"')[0]
+    page, block = index.read_text("utf-8"), published_block(index)
     assert page.index('id="answers"') < page.index('id="published"') < page.index('id="cells"')
     assert 'href="#published"' in page
-    for text in (
-        "synthetic-a",
-        "2 CPUs (synthetic)",
-        "Slower at high load.",
-        "0.6 to 0.9",
-        "10-40 % lower",
-        '<a href="https://example.org/a" rel="noopener noreferrer">SYNTHETIC article</a>',
-        "Nobody, 2024-05",
-        "On one machine.",
-        "<b>Note.</b> Its unit is wrong.",
-    ):
-        assert text in block
+    texts = (
+        "synthetic-a", "2 CPUs (synthetic)", "Slower at high load.", "0.6 to 0.9", "10-40 % lower",
+        '<a href="https://example.org/a" rel="noopener noreferrer">SYNTHETIC article</a>', "Nobody, 2024-05",
+        "On one machine.", "<b>Note.</b> Its unit is wrong.",
+    )  # fmt: skip
+    assert [text for text in texts if text not in block] == []
     assert block.count("<table") == 2, "what was published, and what was measured here"
 
 
-def test_the_page_sets_apart_what_no_source_says(tmp_path: Path) -> None:
-    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
+def test_the_page_sets_apart_what_no_source_says(index: Path) -> None:
+    block = published_block(index)
     inferences = re.findall(r'<(p|small) class="inference"><b>Our inference:</b> (.*?)</\1>', block)
     assert inferences == [("p", "A small one."), ("small", "Read off a graph."), ("p", "It was throttled.")]
     plain = re.sub(r'<(p|small) class="inference">.*?</\1>', "", block)
     assert not [text for _, text in inferences if text in plain]
 
 
-def test_the_page_says_what_there_is_in_place_of_figures_and_of_an_address(tmp_path: Path) -> None:
-    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
-    repeated = block.split("<details")[0]
+def test_the_page_says_what_there_is_in_place_of_figures_and_of_an_address(index: Path) -> None:
+    repeated = published_block(index).split("<details")[0]
     assert "No address: A leaflet." in repeated and "<h3>SYNTHETIC note" in repeated
     assert "No figure is printed: there is only a graph." in repeated and "only words" not in repeated
 
 
-def test_the_page_lists_what_no_scenario_repeats_and_why(tmp_path: Path) -> None:
-    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
-    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
-    repeated, others = block.split("<details")
+def test_the_page_lists_what_no_scenario_repeats_and_why(index: Path) -> None:
+    repeated, others = published_block(index).split("<details")
     assert "synthetic-c" not in repeated and "Not repeated." not in repeated
     for text in (
         "Published, and repeated by no scenario</summary>",
@@ -128,7 +127,7 @@ def test_the_page_lists_what_no_scenario_repeats_and_why(tmp_path: Path) -> None
 
 def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_path: Path) -> None:
     """Neither `only`, `inference` and `no_url` nor what no scenario repeats."""
-    loaded = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, blocks=1)))
+    loaded = repeating(tmp_path)
     data = json.loads(loaded.run.model_dump_json())
     del data["scenario"]["not_repeated"]
     for claim in data["scenario"]["claims"]:

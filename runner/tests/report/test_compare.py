@@ -15,20 +15,21 @@ from scipy.stats import ttest_ind
 
 from jdkmatrix.cli.comparing import EXIT_CANNOT_TELL, EXIT_WITH_REGRESSIONS, compare
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
 from jdkmatrix.report.compare_page import headings, outcome
 from jdkmatrix.stats.unpaired import unpaired_ratio
-from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.outcome_runs import windows_of
 from tests.support.project import ROOT, matrix_command
-from tests.support.records import altered
+from tests.support.records import with_forks_of, with_load
 from tests.support.served_runs import QUICK, Shape, synthetic_run
-from tests.support.sites import stored
+from tests.support.sites import later, stored
 
 SHAPE = Shape(blocks=5, windows=1)
+FOREIGN = (Reason(code="foreign-cpu", message="others used the CPUs"),)
 VALUES = st.lists(st.floats(0.5, 2.0), min_size=2, max_size=9)
 
 
@@ -59,35 +60,23 @@ def side(loaded: LoadedRun) -> ComparedSide:
     return ComparedSide(loaded.run, Cells(loaded.run, loaded.cells))
 
 
-def slowed(load: LoadResult, share: float) -> LoadResult:
-    changed = {"completed": round(load.completed * share), "throughput_rps": load.throughput_rps * share}
-    return load.model_copy(update=changed)
+def called(loaded: LoadedRun, run_id: str) -> LoadedRun:
+    """The same results under another id."""
+    return replace(loaded, run=loaded.run.model_copy(update={"run_id": run_id}))
 
 
 def slower(loaded: LoadedRun, share: float, executor: str) -> LoadedRun:
     """With so much less throughput of one executor, under another id."""
 
-    def changed(cell: CellRecord) -> CellRecord:
-        if cell.key.executor != executor:
-            return cell
-        forks = []
-        for fork in cell.forks:
-            windows = tuple(window.model_copy(update={"load": slowed(window.load, share)}) for window in fork.windows)
-            forks.append(altered(fork, {"windows": windows}))
-        return cell.model_copy(update={"forks": tuple(forks)})
+    def slowed(window: Window) -> Window:
+        done, rps = window.load.completed, window.load.throughput_rps
+        return with_load(window, {"completed": round(done * share), "throughput_rps": rps * share})
 
-    run = loaded.run.model_copy(update={"run_id": f"{loaded.run.run_id}-later"})
-    return replace(loaded, run=run, cells=tuple(map(changed, loaded.cells)))
+    return with_forks_of(called(loaded, "slower"), executor, lambda fork: windows_of(fork, slowed))
 
 
 def on_another_host(loaded: LoadedRun) -> LoadedRun:
-    sessions = tuple(
-        session.model_copy(
-            update={"host": session.host.model_copy(update={"hostname_hash": "another", "kernel": "9.9"})}
-        )
-        for session in loaded.run.sessions
-    )
-    return replace(loaded, run=loaded.run.model_copy(update={"sessions": sessions, "run_id": "elsewhere"}))
+    return later(loaded, "elsewhere", "2025-01-02", host="another")
 
 
 @pytest.fixture
@@ -100,8 +89,7 @@ def regressed(found: Compared) -> set[tuple[str, str, str | None]]:
 
 
 def test_a_run_beside_itself_has_no_change(loaded: LoadedRun) -> None:
-    again = replace(loaded, run=loaded.run.model_copy(update={"run_id": "again"}))
-    found = compare_sides(side(loaded), side(again), threshold=0.05)
+    found = compare_sides(side(loaded), side(called(loaded, "again")), threshold=0.05)
     assert found.changes and not found.regressions
     assert all(change.ratio is None or change.ratio.value == pytest.approx(1) for change in found.changes)
     assert found.else_changed == () and found.why_not is None
@@ -161,19 +149,12 @@ def test_the_threshold_is_a_share_of_what_was_before_whatever_is_better(loaded: 
 
 def failing(loaded: LoadedRun, executor: str, forks: int) -> LoadedRun:
     """So many forks of one executor failed by the server's own doing."""
-    crashed = Reason(code="server", message="it crashed")
-
-    def changed(cell: CellRecord) -> CellRecord:
-        if cell.key.executor != executor:
-            return cell
-        lost = tuple(
-            fork.model_copy(update={"status": Status.FAILED, "reasons": (crashed,)}) if fork.fork <= forks else fork
-            for fork in cell.forks
-        )
-        return cell.model_copy(update={"forks": lost})
-
-    run = loaded.run.model_copy(update={"run_id": "failing"})
-    return replace(loaded, run=run, cells=tuple(map(changed, loaded.cells)))
+    crashed = {"status": Status.FAILED, "reasons": (Reason(code="server", message="it crashed"),)}
+    return with_forks_of(
+        called(loaded, "failing"),
+        executor,
+        lambda fork: fork.model_copy(update=crashed) if fork.fork <= forks else fork,
+    )
 
 
 def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded: LoadedRun) -> None:
@@ -186,54 +167,39 @@ def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded:
     assert outcome.values == "5 of 5 → 1 of 5 forks"
     assert headings(found)[1:3] == ("Before → after", "After / before")
     assert found.title == f"failing (after) over {loaded.run.run_id} (before)"
-    within = (
-        replace(side(failing(loaded, "virtual", 4)), axis="executor", value=one) for one in ("liberty", "virtual")
-    )
+    one = side(failing(loaded, "virtual", 4))
+    within = (replace(one, axis="executor", value=executor) for executor in ("liberty", "virtual"))
     alone = {c.figure: c for c in compare_sides(*within, threshold=0.05).changes}
     assert alone["throughput"].word.startswith("not judged: virtual lost 4 and liberty 0 of 5")
     assert alone["outcome"].shown.endswith("in 1 of 5 forks against 5 of 5 with liberty")
     gone = compare_sides(side(loaded), side(failing(loaded, "virtual", 5)), threshold=0.05)
     assert [text for text in gone.left_out if "virtual" in text and "no usable fork after" in text]
-    assert {c.key.executor for c in gone.regressions} == {"virtual"} and {c.figure for c in gone.regressions} == {
-        "outcome"
-    }
+    assert {(c.key.executor, c.figure) for c in gone.regressions} == {("virtual", "outcome")}
 
 
 def spoilt(loaded: LoadedRun, executor: str) -> LoadedRun:
     """Every fork of one executor, by what else the host did."""
-    gone = failing(loaded, executor, 5)
-    foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
-
-    def invalid(cell: CellRecord) -> CellRecord:
-        forks = tuple(
-            fork.model_copy(update={"status": Status.INVALID, "reasons": foreign}) if not fork.usable else fork
-            for fork in cell.forks
-        )
-        return cell.model_copy(update={"forks": forks})
-
-    return replace(gone, cells=tuple(map(invalid, gone.cells)))
+    invalid = {"status": Status.INVALID, "reasons": FOREIGN}
+    return with_forks_of(called(loaded, "spoilt"), executor, lambda fork: fork.model_copy(update=invalid))
 
 
 def test_what_has_no_figure_any_more_is_no_all_clear(
     tmp_path: Path, loaded: LoadedRun, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = compare_sides(side(loaded), side(spoilt(loaded, "virtual")), threshold=0.05)
+    sides = {"before": loaded, "after": spoilt(loaded, "virtual")}
+    found = compare_sides(*map(side, sides.values()), threshold=0.05)
     lost = [cell.key.cell_id for cell in loaded.cells if cell.key.executor == "virtual"]
     assert not found.regressions and found.lost == tuple(f"{one}: no usable fork after" for one in lost)
     assert outcome(found).startswith("cannot tell: ") and lost[0] in outcome(found)
-    folders = [
-        str(stored(tmp_path / f"side-{number}", one).directory)
-        for number, one in enumerate((loaded, spoilt(loaded, "virtual")))
-    ]
+    folders = [str(stored(tmp_path / name, run).directory) for name, run in sides.items()]
     assert compare(folders, {}, 0.99, as_json=True, as_markdown=False) == EXIT_CANNOT_TELL
     assert json.loads(capsys.readouterr().out)["lost"] == list(found.lost)
-    assert not compare_sides(side(spoilt(loaded, "virtual")), side(loaded), threshold=0.05).lost, "it came to be"
+    assert not compare_sides(side(sides["after"]), side(loaded), threshold=0.05).lost, "it came to be"
 
 
 def test_what_neither_side_did_cannot_get_worse(loaded: LoadedRun) -> None:
-    before, after = failing(loaded, "virtual", 5), failing(loaded, "virtual", 5)
-    after = replace(after, run=after.run.model_copy(update={"run_id": "after"}))
-    found = compare_sides(side(before), side(after), threshold=0.99)
+    failed = failing(loaded, "virtual", 5)
+    found = compare_sides(side(failed), side(called(failed, "after")), threshold=0.99)
     assert not found.lost and not [one for one in found.open if one.key.executor == "virtual"]
 
 
@@ -252,22 +218,11 @@ def test_a_check_of_this_tool_takes_nothing_from_what_it_looks_for(tmp_path: Pat
 
 def refused(loaded: LoadedRun, executor: str) -> LoadedRun:
     """Half of the windows of one executor."""
-    foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
 
-    def changed(cell: CellRecord) -> CellRecord:
-        if cell.key.executor != executor:
-            return cell
-        forks = []
-        for fork in cell.forks:
-            halves = (
-                window if number % 2 else window.model_copy(update={"reasons": foreign})
-                for number, window in enumerate(fork.windows)
-            )
-            forks.append(altered(fork, {"windows": tuple(halves)}))
-        return cell.model_copy(update={"forks": tuple(forks)})
+    def half(window: Window) -> Window:
+        return window.model_copy(update={"reasons": FOREIGN}) if window.index % 2 else window
 
-    run = loaded.run.model_copy(update={"run_id": "refused"})
-    return replace(loaded, run=run, cells=tuple(map(changed, loaded.cells)))
+    return with_forks_of(called(loaded, "refused"), executor, lambda fork: windows_of(fork, half))
 
 
 def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged(tmp_path: Path) -> None:
@@ -284,26 +239,23 @@ def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged(tmp_pat
 
 
 def test_cells_of_one_side_are_listed_and_so_is_what_else_decides_a_result(loaded: LoadedRun) -> None:
-    fewer = replace(loaded, run=loaded.run.model_copy(update={"run_id": "fewer", "cells": loaded.run.cells[1:]}))
-    fewer = replace(fewer, cells=loaded.cells[1:])
+    run = loaded.run.model_copy(update={"run_id": "fewer", "cells": loaded.run.cells[1:]})
+    fewer = replace(loaded, run=run, cells=loaded.cells[1:])
     assert compare_sides(side(loaded), side(fewer), threshold=0.05).left_out == (
         f"{loaded.cells[0].key.cell_id}: only before",
     )
     first = loaded.cells[0]
     inputs = {**first.identity.inputs, "window_s": 99}
     other = first.model_copy(update={"identity": first.identity.model_copy(update={"inputs": inputs})})
-    changed = replace(fewer, run=loaded.run.model_copy(update={"run_id": "o"}), cells=(other, *loaded.cells[1:]))
+    changed = replace(called(loaded, "other"), cells=(other, *loaded.cells[1:]))
     (words,) = compare_sides(side(loaded), side(changed), threshold=0.05).else_changed
     assert "the length of a window" in words
 
 
 @pytest.fixture
 def folders(tmp_path: Path, loaded: LoadedRun) -> tuple[str, str]:
-    made = []
-    for number, one in enumerate((loaded, slower(loaded, 0.7, "virtual"))):
-        store = stored(tmp_path / f"run-{number}", one)
-        made.append(str(store.directory))
-    return made[0], made[1]
+    before, after = loaded, slower(loaded, 0.7, "virtual")
+    return str(stored(tmp_path / "run-0", before).directory), str(stored(tmp_path / "run-1", after).directory)
 
 
 def test_the_command_says_it_in_three_ways(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.reporting import export
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
-from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.cells.advice import OUTCOME, advise
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import judge_run
@@ -37,10 +36,9 @@ from jdkmatrix.report.exports import (
 )
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.experiment_runs import mixed
 from tests.support.hostile_runs import hostile_run
-from tests.support.mixed_runs import mixed
 from tests.support.outcome_runs import Change, all_of, failing, hung, missed, spoilt, with_outcomes
-from tests.support.records import altered
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import site_of, stored
 
@@ -52,8 +50,7 @@ def table(loaded: LoadedRun) -> list[dict[str, str]]:
     return list(reader)
 
 
-def test_every_figure_of_every_cell_is_a_line(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, Shape(blocks=3, accidents=True, cpus=(1, 2), burn_us=(0, 100)))
+def test_every_figure_of_every_cell_is_a_line(loaded: LoadedRun) -> None:
     rows = [row for row in table(loaded) if row["figure"] != OUTCOME]
     cells = Cells(loaded.run, loaded.served)
     named_twice = {"saturated", "lowest-cpu"}  # of a load that is one rate, or none
@@ -63,10 +60,8 @@ def test_every_figure_of_every_cell_is_a_line(tmp_path: Path) -> None:
         for metric in METRICS
         if cell.figures(metric) and metric.id not in named_twice
     }
-    assert [(row["cell_id"], row["figure"]) for row in rows] == list(
-        dict.fromkeys((row["cell_id"], row["figure"]) for row in rows)
-    )
-    assert {(row["cell_id"], row["figure"]) for row in rows} == told
+    named = [(row["cell_id"], row["figure"]) for row in rows]
+    assert len(named) == len(set(named)) and set(named) == told
     for row in rows:
         assert float(row["least"]) <= float(row["value"]) * (1 + 1e-9)
         assert float(row["value"]) <= float(row["most"]) * (1 + 1e-9)
@@ -87,9 +82,8 @@ def test_what_became_of_forks_is_a_line_also_where_none_has_a_figure(tmp_path: P
     codes = "rate-missed 1; server-hangs 2; steal 1; errors 1"
     assert [some[name] for name in names] == ["4", "0", "4", "1", "50", codes]
     every = told(all_of(hung))
-    assert [every[name] for name in ("fell_short", "versus", "verdict", "value", "ratio")] == [
-        "5", "liberty", "different", "", "",
-    ]  # fmt: skip
+    outcome = [every[name] for name in ("fell_short", "versus", "verdict", "value", "ratio")]
+    assert outcome == ["5", "liberty", "different", "", ""]
     assert float(every["p_adjusted"]) < 0.05
 
 
@@ -114,8 +108,7 @@ def test_ratios_are_those_that_were_judged(tmp_path: Path) -> None:
     assert {(row["versus"], row["ratio"]) for row in own} == {("", "")}
 
 
-def test_every_ratio_can_be_worked_out_from_its_blocks(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, Shape(blocks=3, accidents=True, cpus=(1, 2), burn_us=(0, 100)))
+def test_every_ratio_can_be_worked_out_from_its_blocks(loaded: LoadedRun) -> None:
     by_ratio: dict[tuple[str, str], list[float]] = {}
     for row in csv.DictReader(io.StringIO(as_csv(blocks(JudgedRun(loaded)), BLOCK_COLUMNS))):
         assert float(row["ratio"]) == float(row["value"]) / float(row["versus_value"])
@@ -217,17 +210,14 @@ def test_what_tracks_figures_is_told_which_way_is_better(tmp_path: Path) -> None
         assert told["value"] == one["value"] and told["lower_value"] <= told["value"] <= told["upper_value"]
         assert one["range"] == f"{told['lower_value']}–{told['upper_value']}"
     single = synthetic_run(tmp_path / "one", replace(QUICK, blocks=1))
-    assert {tuple(told) for by in bencher(Cells(single.run, single.served)).values() for told in by.values()} == {
-        ("value",)
-    }
+    figures = (told for by in bencher(Cells(single.run, single.served)).values() for told in by.values())
+    assert {tuple(told) for told in figures} == {("value",)}
 
 
 def test_figures_of_forks_that_missed_their_rate_are_marked(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, loads=("rate-2000",)))
-    missed = (Reason(code="rate-missed", message="half of it"),)
     first = loaded.cells[0]
-    windows = tuple(one.model_copy(update={"shortfalls": missed}) for one in first.forks[0].windows)
-    short = first.model_copy(update={"forks": (altered(first.forks[0], {"windows": windows}), *first.forks[1:])})
+    short = first.model_copy(update={"forks": (missed(first.forks[0]), *first.forks[1:])})
     cells = (short, *loaded.cells[1:])
     rows = [row for row in table(replace(loaded, cells=cells)) if row["figure"] == "cpu"]
     told = {row["cell_id"]: (row["forks"], row["forks_compared"]) for row in rows}
@@ -274,9 +264,8 @@ def test_a_run_is_exported_in_every_form(tmp_path: Path, capsys: pytest.CaptureF
         assert text.splitlines()[0].split(",") == list(COLUMNS)
     elif form == "json":
         told = json.loads(text)
-        assert told["run_id"] == loaded.run.run_id and {"throughput", "cpu"} <= {
-            row["figure"] for row in told["results"]
-        }
+        assert told["run_id"] == loaded.run.run_id
+        assert {"throughput", "cpu"} <= {row["figure"] for row in told["results"]}
     else:
         conditions = {one.key.group for one in loaded.cells}
         assert len(json.loads(text)) == len(conditions if form == "badge" else loaded.cells)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,22 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
-from jdkmatrix.records.windows import Window
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.kinds import Prose
-from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.heat import scorecard
-from jdkmatrix.report.cells.judgements import Judgements, finding_of, judge_run, sentence
+from jdkmatrix.report.cells.judgements import finding_of, sentence
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.verdicts import Verdict
-from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, answer_of, found, row_of
-from tests.support.outcome_runs import STEAL, all_of, missed, windows_of, with_outcomes
-from tests.support.records import altered
+from tests.support.judged_pages import PageOfRun, answer_of, found, judged, key_of, row_of
+from tests.support.outcome_runs import STEAL, all_of, missed, scaled, windows_of, with_outcomes
+from tests.support.records import with_forks_of
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 
 FIVE = Shape(executors=("liberty", "virtual", "platform", "liberty-aa"), blocks=5, windows=1)
@@ -35,58 +31,25 @@ EVEN, DOUBLE = [1, 1.01, 0.99, 1.02, 0.98], [2, 2.01, 2.03, 1.99, 2]
 EVERY = (THROUGHPUT, CPU)
 
 
-@pytest.fixture(scope="module")
-def five(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return synthetic_run(tmp_path_factory.mktemp("five"), ONE_JDK)
-
-
-def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
-    """1000 requests/s times the factor of each block."""
-
-    def window(one: Window, block: int) -> Window:
-        load = one.load.model_copy(update={"throughput_rps": 1000 * factors[block - 1]})
-        return one.model_copy(update={"load": load})
-
-    forks = (altered(f, {"windows": tuple(window(w, f.fork) for w in f.windows)}) for f in cell.forks)
-    return cell.model_copy(update={"forks": tuple(forks)})
-
-
 def with_throughput(loaded: LoadedRun, factors: dict[str, list[float]]) -> LoadedRun:
     """Factors of each executor, block by block."""
     return replace(loaded, cells=tuple(scaled(cell, factors[cell.key.executor]) for cell in loaded.cells))
 
 
-def refusing(cell: CellRecord, windows: int) -> CellRecord:
-    """The first so many windows of each fork."""
-
-    def window(one: Window) -> Window:
-        return one.model_copy(update={"reasons": (STEAL,)}) if one.index <= windows else one
-
-    return cell.model_copy(update={"forks": tuple(windows_of(fork, window) for fork in cell.forks)})
-
-
-def judged(loaded: LoadedRun) -> tuple[Cells, Judgements]:
-    cells = Cells(loaded.run, loaded.cells)
-    return cells, judge_run(cells)
-
-
-def key_of(loaded: LoadedRun, executor: str) -> CellKey:
-    return next(cell.key for cell in loaded.cells if cell.key.executor == executor)
+def refusing(fork: Fork) -> Fork:
+    """Its first two windows."""
+    return windows_of(fork, lambda one: one.model_copy(update={"reasons": (STEAL,)}) if one.index <= 2 else one)
 
 
 def test_the_family_is_what_the_page_puts_into_words_or_colours(tmp_path: Path) -> None:
     """Two JDKs: virtual in two figures, platform in throughput; the A/A check apart. p99 of a closed loop: nowhere."""
     loaded = synthetic_run(tmp_path, FIVE)
+    figures = {"virtual": {*EVERY}, "platform": {THROUGHPUT}, "liberty-aa": {THROUGHPUT}}
     _, judgements = judged(loaded)
     assert (judgements.comparisons, judgements.checks) == (2 * (2 + 1), 2)
     for cell in loaded.cells:
         compared = {metric for metric in (*EVERY, P99) if judgements.of(metric, cell.key)}
-        assert (
-            compared
-            == {"liberty": set(), "virtual": {THROUGHPUT, CPU}, "platform": {THROUGHPUT}, "liberty-aa": {THROUGHPUT}}[
-                cell.key.executor
-            ]
-        )
+        assert compared == figures.get(cell.key.executor, set())
         for metric in compared:
             one = judgements.of(metric, cell.key)
             assert one is not None and one.family == (2 if cell.key.executor == "liberty-aa" else 6)
@@ -113,12 +76,12 @@ BLOCKS = st.lists(st.floats(0.5, 2), min_size=5, max_size=5)
 @given(BLOCKS, BLOCKS)
 @settings(max_examples=25)
 def test_an_aa_check_spends_nothing_of_the_comparisons_error(
-    five: LoadedRun, second_arm: list[float], virtual: list[float]
+    closed_loop: LoadedRun, second_arm: list[float], virtual: list[float]
 ) -> None:
     factors = {"liberty": [1.0] * 5, "virtual": virtual, "platform": [0.5] * 5, "liberty-aa": second_arm}
-    with_check = with_throughput(five, factors)
+    with_check = with_throughput(closed_loop, factors)
     without = replace(with_check, cells=tuple(c for c in with_check.cells if c.key.executor != "liberty-aa"))
-    key = key_of(five, "virtual")
+    key = key_of(closed_loop)
     _, here = judged(with_check)
     _, there = judged(without)
     assert all(here.of(metric, key) == there.of(metric, key) for metric in EVERY)
@@ -129,9 +92,10 @@ def test_an_aa_check_spends_nothing_of_the_comparisons_error(
 FAINT = [1.02, 1.10, 1.05, 1.01, 1.09]
 
 
-def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(five: LoadedRun) -> None:
-    even = [1.0, 1.3, 0.8, 1.1, 0.9]
-    loaded = with_throughput(five, {"liberty": [1.0] * 5, "virtual": FAINT, "platform": even, "liberty-aa": [1.0] * 5})
+def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(closed_loop: LoadedRun) -> None:
+    level, even = [1.0] * 5, [1.0, 1.3, 0.8, 1.1, 0.9]
+    factors = {"liberty": level, "virtual": FAINT, "platform": even, "liberty-aa": level}
+    loaded = with_throughput(closed_loop, factors)
     cells, judgements = judged(loaded)
     key = key_of(loaded, "virtual")
     one = judgements.of(THROUGHPUT, key)
@@ -149,9 +113,10 @@ def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(five:
     assert row.versus.under == heat.interval and "no evidence yet" in (row.versus.title or "")
 
 
-def test_a_clear_difference_is_called_so_everywhere(five: LoadedRun) -> None:
-    clear = [0.50, 0.51, 0.49, 0.50, 0.50]
-    loaded = with_throughput(five, {"liberty": [1.0] * 5, "virtual": clear, "platform": clear, "liberty-aa": [1.0] * 5})
+def test_a_clear_difference_is_called_so_everywhere(closed_loop: LoadedRun) -> None:
+    level, clear = [1.0] * 5, [0.50, 0.51, 0.49, 0.50, 0.50]
+    factors = {"liberty": level, "virtual": clear, "platform": clear, "liberty-aa": level}
+    loaded = with_throughput(closed_loop, factors)
     cells, judgements = judged(loaded)
     (part,) = slices(cells)
     assert answers(judgements, part, EVERY, {})[0].lead.endswith("liberty ahead of virtual in throughput")
@@ -174,9 +139,8 @@ def test_tallies_count_verdicts_and_not_intervals(many: LoadedRun, figures: list
     found_cells, judgements = judged(replace(many, cells=cells))
     (part,) = slices(found_cells)
     verdicts = [one.verdict for key in part.keys if (one := judgements.of(THROUGHPUT, key))]
-    tally = (
-        dict(answers(judgements, part, EVERY, {})[0].sentences)["Throughput"].split(".")[0].replace("in all ", "in ")
-    )
+    said = dict(answers(judgements, part, EVERY, {})[0].sentences)["Throughput"]
+    tally = said.split(".")[0].replace("in all ", "in ")
     for verdict in (Verdict.NO_EVIDENCE_YET, Verdict.NO_DIFFERENCE_SEEN, Verdict.CANNOT_TELL):
         assert (f"{verdict.value} in {verdicts.count(verdict)}" in tally) == (verdict in verdicts)
     assert ("better in" in tally) == (Verdict.DIFFERENT in verdicts)
@@ -196,8 +160,7 @@ def test_a_pair_one_of_whose_arms_the_gates_refused_more_often_gets_no_verdict(t
     key = key_of(loaded, "virtual")
     before = plain.of(THROUGHPUT, key)
     assert before is not None and before.verdict is Verdict.DIFFERENT
-    cells = tuple(refusing(cell, 2) if cell.key == key else cell for cell in loaded.cells)
-    refused = replace(loaded, cells=cells)
+    refused = with_forks_of(loaded, "virtual", refusing)
     _, judgements = judged(refused)
     after = judgements.of(THROUGHPUT, key)
     assert after is not None and (after.verdict, after.p_adjusted) == (Verdict.NOT_JUDGED, None)
@@ -220,8 +183,7 @@ def test_how_many_forks_did_as_asked_gets_no_verdict_either(tmp_path: Path) -> N
     _, plain = judged(loaded)
     before = plain.outcomes(key)
     assert before is not None and before.differs
-    cells = tuple(refusing(cell, 2) if cell.key == key else cell for cell in loaded.cells)
-    _, judgements = judged(replace(loaded, cells=cells))
+    _, judgements = judged(with_forks_of(loaded, "virtual", refusing))
     outcomes = judgements.outcomes(key)
     assert outcomes is not None and not outcomes.differs and finding_of(outcomes) is PairFinding.NOT_JUDGED
     assert "not judged (gates refused 10 of 30 windows" in sentence(outcomes, "virtual", "liberty")

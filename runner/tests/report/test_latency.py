@@ -10,7 +10,7 @@ import pytest
 from jdkmatrix.domain.loads import JoinLoad
 from jdkmatrix.figures.latency import chosen, distribution_of, fork_latency
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.load_results import Latency
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_page.logs import publish
 from jdkmatrix.report.cells.cellstats import MAX_CURVE_POINTS, CellStats, Pooled, pool
 from jdkmatrix.report.cells.shown import KIND_WORDS, percentile, percentile_figure
@@ -20,6 +20,7 @@ from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.stats.percentiles import Percentile
 from jdkmatrix.store.outline import outline
 from tests.support.judged_pages import window_figures
+from tests.support.outcome_runs import windows_of
 from tests.support.ramped_runs import recorded_ramps
 from tests.support.records import altered, with_load
 from tests.support.served_runs import QUICK, Shape, synthetic_run
@@ -75,9 +76,8 @@ def test_a_percentile_with_few_slower_requests_is_not_told(tmp_path: Path) -> No
     found = pooled(forks_of(tmp_path, replace(RATE, blocks=1, windows=1)))
     assert 7_000 < found.count < 9_000
     assert set(found.percentiles) == {"50", "90", "99"}
-    assert percentile_figure(found, "99.9") == missing(
-        f"fewer than 10 of {found.count:,} requests were slower: too few to say"
-    )
+    few = f"fewer than 10 of {found.count:,} requests were slower: too few to say"
+    assert percentile_figure(found, "99.9") == missing(few)
 
 
 def test_the_interval_is_told_where_every_fork_has_the_percentile(tmp_path: Path) -> None:
@@ -103,16 +103,9 @@ def test_why_there_is_no_interval(tmp_path: Path) -> None:
 
 def one(percentile: Percentile) -> Pooled:
     return Pooled(
-        "corrected",
-        1000,
-        {"50": percentile},
-        max_us=9e9,
-        spectrum=(),
-        histogram="of all requests",
-        forks=2,
-        fell_short=0,
-        lower_bounds=0,
-    )
+        "corrected", 1000, {"50": percentile}, max_us=9e9, spectrum=(), histogram="of all requests", forks=2,
+        fell_short=0, lower_bounds=0,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -162,22 +155,18 @@ def test_a_closed_loop_has_none_however_its_connections_join(tmp_path: Path) -> 
     fork = forks_of(tmp_path, QUICK)[0]
     window = fork.windows[0]
     assert distribution_of(window) == "uncorrected"
-    joining = window.load.model_copy(update={"load": JoinLoad(connections=50, join_s=30)})
-    assert distribution_of(window.model_copy(update={"load": joining})) == "uncorrected"
+    assert distribution_of(with_load(window, {"load": JoinLoad(connections=50, join_s=30)})) == "uncorrected"
 
 
 def test_nothing_answered_is_no_distribution(tmp_path: Path) -> None:
     fork = forks_of(tmp_path, QUICK)[0]
     assert fork_latency(altered(fork, {"windows": ()})) is None
 
-    def silent(latency: Latency | None) -> Latency | None:
-        return latency and latency.model_copy(update={"count": 0})
+    def silent(window: Window) -> Window:
+        assert window.load.uncorrected is not None
+        return with_load(window, {"uncorrected": window.load.uncorrected.model_copy(update={"count": 0})})
 
-    windows = tuple(
-        w.model_copy(update={"load": w.load.model_copy(update={"uncorrected": silent(w.load.uncorrected)})})
-        for w in fork.windows
-    )
-    assert fork_latency(altered(fork, {"windows": windows})) is None
+    assert fork_latency(windows_of(fork, silent)) is None
 
 
 def test_the_distribution_can_be_taken_to_a_plotter(tmp_path: Path) -> None:
@@ -206,10 +195,7 @@ def test_the_site_offers_it_where_a_driver_writes_histograms(tmp_path: Path) -> 
 def test_a_log_by_interval_is_listed_once(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(RATE, blocks=1, windows=2))
     fork = loaded.cells[0].forks[0]
-    windows = tuple(
-        window.model_copy(update={"load": window.load.model_copy(update={"hlog": f"../logs/w{window.index}.hlog"})})
-        for window in fork.windows
-    )
-    fork = altered(fork, {"windows": windows, "logs": {"window-1.hlog": "../logs/w1.hlog", "server": "../logs/server"}})
+    fork = windows_of(fork, lambda window: with_load(window, {"hlog": f"../logs/w{window.index}.hlog"}))
+    fork = altered(fork, {"logs": {"window-1.hlog": "../logs/w1.hlog", "server": "../logs/server"}})
     listed = [view.title for view in publish(loaded.directory.resolve(), loaded.cells[0], fork, tmp_path / "page")]
     assert listed == ["latency by interval, window 1", "latency by interval, window 2", "server"]

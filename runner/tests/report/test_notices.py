@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.config.model import Matrix
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import aa_arm, base_of, check_executor, is_aa_arm, is_virtual, reference
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.forks import Fork
@@ -25,21 +24,18 @@ from jdkmatrix.report.run_page.sessions import clock_notices, moved, speed_words
 from jdkmatrix.run.plan import order_forks, select_cells
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.store.cells import CellRecord
-from tests.support.builders import cell, fork, key, load_result, pressure, sut_usage
+from tests.support.builders import cell, fork, key, window
 from tests.support.experiment_runs import experiments_run
 from tests.support.judged_pages import PageOfRun
+from tests.support.outcome_runs import windows_of
 from tests.support.project import ROOT
-from tests.support.records import altered
+from tests.support.records import altered, with_forks, with_load
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import MATRIX
 
 
-def window(speed: float | None) -> Window:
-    return Window(index=1, t_s=0.0, load=load_result(), sut=sut_usage(), host=pressure(), clock_speed=speed)
-
-
 def measured(number: int, before: Sequence[float | None], after: float | None) -> Fork:
-    windows = tuple(window(speed) for speed in before)
+    windows = tuple(window(clock_speed=speed) for speed in before)
     return altered(fork(number), {"windows": windows, "clock_speed_after": after})
 
 
@@ -89,7 +85,7 @@ def test_cpus_are_not_compared_with_each_other() -> None:
 
 
 def test_the_windows_of_a_search_are_read_too(tmp_path: Path) -> None:
-    step = CapacityStep(rate_rps=1.0, purpose="", held=True, window=window(103.0))
+    step = CapacityStep(rate_rps=1.0, purpose="", held=True, window=window(clock_speed=103.0))
     searched = Capacity(
         outcome="", p99_max_us=1, floor_rps=1, ceiling_rps=1, held_rps=1, failed_rps=None, not_monotonic_rps=(),
         steps=(step,),
@@ -118,16 +114,11 @@ def test_a_reader_sees_it(tmp_path: Path) -> None:
     first, *others = loaded.cells
     slow = first.forks[0].model_copy(update={"clock_speed_after": 200.0})
     cells = (first.model_copy(update={"forks": (slow, *first.forks[1:])}), *others)
-    (notice,) = [
-        notice
-        for notice in PageOfRun(replace(loaded, cells=cells)).notices
-        if notice.title == "The CPUs’ speed changed"
-    ]
-    assert notice.weight == "warn"
+    told = {notice.title: notice.weight for notice in PageOfRun(replace(loaded, cells=cells)).notices}
+    assert told["The CPUs’ speed changed"] == "warn"
 
 
 FILES = read_files(ROOT / "matrix.toml")
-OPTIONS = Options("quick", {}, blocks=None, windows=None, window_s=None, seed=None)
 
 
 @pytest.mark.parametrize("name", ["liberty", "virtual", "fixed-7"])
@@ -199,30 +190,18 @@ def test_a_ratio_that_is_farther_from_one_than_detectable_leaves_one_out(ratios:
 
 
 def page_of(tmp_path: Path, factor: float) -> dict[str, Notice]:
-    """A run whose arm "virtual" is taken for the second arm of "liberty", at `factor` of its throughput."""
-    loaded = synthetic_run(tmp_path, QUICK)
+    """A run in which the second arm of "liberty" has all that the first has, at `factor` of its throughput."""
+    loaded = synthetic_run(tmp_path, replace(QUICK, executors=("liberty", "liberty-aa")))
+    first = {cell.key.jdk: cell.forks for cell in loaded.cells if cell.key.executor == "liberty"}
 
-    def rename(key: CellKey) -> CellKey:
-        return key.model_copy(update={"executor": key.executor.replace("virtual", "liberty-aa")})
+    def scaled(window: Window) -> Window:
+        return with_load(window, {"throughput_rps": window.load.throughput_rps * factor})
 
-    base = {cell.key: cell for cell in loaded.cells}
+    def changed(cell: CellRecord, fork: Fork) -> Fork:
+        again = first[cell.key.jdk][fork.fork - 1]
+        return again if cell.key.executor == "liberty" else windows_of(again, scaled)
 
-    def slowed(cell: CellRecord) -> CellRecord:
-        if cell.key.executor != "virtual":
-            return cell
-        twin = base[cell.key.model_copy(update={"executor": "liberty"})]
-        forks = tuple(
-            altered(fork, {"windows": tuple(scaled(window, factor) for window in fork.windows)}) for fork in twin.forks
-        )
-        return cell.model_copy(update={"key": rename(cell.key), "forks": forks})
-
-    def scaled(window: Window, factor: float) -> Window:
-        load = window.load.model_copy(update={"throughput_rps": window.load.throughput_rps * factor})
-        return window.model_copy(update={"load": load})
-
-    run = loaded.run.model_copy(update={"cells": tuple(map(rename, loaded.run.cells))})
-    renamed = replace(loaded, run=run, cells=tuple(map(slowed, loaded.cells)))
-    return {notice.title: notice for notice in run_notices(JudgedRun(renamed))}
+    return {notice.title: notice for notice in run_notices(JudgedRun(with_forks(loaded, changed)))}
 
 
 def test_the_page_says_what_this_host_can_tell(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import METHOD_PAGE
 from jdkmatrix.report.blocks.kinds import Charts, Prose
@@ -51,22 +52,9 @@ from tests.support.outcome_runs import (
     with_outcomes,
     without_driver,
 )
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.records import with_forks
+from tests.support.served_runs import FIVE, synthetic_run
 from tests.support.sites import site_of
-
-FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=1)
-UNDER_RATE = replace(FIVE, loads=("rate-2000",))
-
-
-@pytest.fixture(scope="module")
-def under_rate(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return synthetic_run(tmp_path_factory.mktemp("rate"), UNDER_RATE)
-
-
-@pytest.fixture(scope="module")
-def closed_loop(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    shape = replace(FIVE, executors=("liberty", "virtual", "platform", "liberty-aa"))
-    return synthetic_run(tmp_path_factory.mktemp("closed"), shape)
 
 
 def test_an_arm_that_never_held_the_rate_is_worse_and_not_absent(under_rate: LoadedRun) -> None:
@@ -76,12 +64,8 @@ def test_an_arm_that_never_held_the_rate_is_worse_and_not_absent(under_rate: Loa
     assert all(judgements.of(metric, key_of(loaded)) is None for metric in (CPU, P99))
     answer = answer_of(loaded)
     assert answer.lead == "temurin-25: liberty ahead of virtual: virtual held the rate in 0 of 5 forks against 5 of 5"
-    assert answer.sentences == (
-        (
-            "Held the rate",
-            "virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.00794).",
-        ),
-    )
+    held = "virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.00794)."
+    assert answer.sentences == (("Held the rate", held),)
     (part,) = slices(cells)
     heat = scorecard(judgements, mapped(judgements, part, (CPU, P99)), part).rows[0][1]
     assert (heat[0].value, heat[0].interval, heat[0].tone, heat[0].decided) == ("0/5", "against 5/5", "d4", True)
@@ -135,11 +119,8 @@ def test_forks_that_fail_by_themselves_count_with_those_that_fall_short(
 
 def test_too_few_forks_say_how_many_would_do(under_rate: LoadedRun) -> None:
     """Three of three against none of three, as in reference runs: Fisher's p is 0.1 at best."""
-    three = replace(
-        under_rate,
-        cells=tuple(cell.model_copy(update={"forks": cell.forks[:3]}) for cell in under_rate.cells),
-        run=under_rate.run.model_copy(update={"order": ()}),
-    )
+    cells = tuple(cell.model_copy(update={"forks": cell.forks[:3]}) for cell in under_rate.cells)
+    three = replace(under_rate, cells=cells, run=under_rate.run.model_copy(update={"order": ()}))
     loaded = with_outcomes(three, {"liberty": all_of(missed, 3)})
     said = dict(answer_of(loaded).sentences)["Held the rate"]
     assert said == (
@@ -180,9 +161,8 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
         assert before is not None and before.verdict is Verdict.DIFFERENT
         assert now is not None and (now.verdict, now.p_adjusted) == (Verdict.NOT_JUDGED, None)
         assert now.ratio.blocks == 2 and now.ratio.p_value is not None, "it could have been"
-    lost = (
-        "virtual lost 3 and liberty 0 of 5 forks" if "virtual" in changes else "virtual lost 0 and liberty 3 of 5 forks"
-    )
+    one, other = (3, 0) if "virtual" in changes else (0, 3)
+    lost = f"virtual lost {one} and liberty {other} of 5 forks"
     answer = answer_of(loaded)
     assert answer.lead == f"temurin-25: throughput not judged: {lost}" and answer.amber
     assert dict(answer.sentences)["Throughput"].startswith(f"not judged: {lost} (ratio ")
@@ -199,9 +179,7 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
 def test_a_ratio_that_is_not_judged_leaves_the_family(closed_loop: LoadedRun) -> None:
     _, plain = judged(closed_loop)
     _, judgements = judged(with_outcomes(closed_loop, {"virtual": {1: spoilt}}))
-    assert (plain.comparisons, judgements.comparisons) == (3, 1), (
-        "of virtual nothing is judged, of platform its throughput"
-    )
+    assert (plain.comparisons, judgements.comparisons) == (3, 1), "of platform its throughput is judged alone"
 
 
 def test_arms_that_lost_as_many_are_judged_by_the_blocks_that_are_left(closed_loop: LoadedRun) -> None:
@@ -220,7 +198,7 @@ def test_a_check_of_an_executor_against_itself_is_not_judged_either(closed_loop:
 
 
 def test_a_check_that_fails_by_its_outcomes_says_so(tmp_path: Path) -> None:
-    shape = replace(UNDER_RATE, executors=("liberty", "liberty-aa"))
+    shape = replace(FIVE, loads=("rate-2000",), executors=("liberty", "liberty-aa"))
     loaded = with_outcomes(synthetic_run(tmp_path, shape), {"liberty-aa": all_of(missed)})
     _, judgements = judged(loaded)
     assert (judgements.comparisons, judgements.checks) == (0, 1)
@@ -316,18 +294,15 @@ def test_the_pairs_behind_a_ratio_are_told(under_rate: LoadedRun) -> None:
 
 
 def test_many_conditions_are_tallied_with_the_widest_gap(tmp_path: Path) -> None:
-    shape = replace(UNDER_RATE, cpus=(1, 2), burn_us=(0, 100))
+    shape = replace(FIVE, loads=("rate-2000",), cpus=(1, 2), burn_us=(0, 100))
     plain = synthetic_run(tmp_path, shape)
     worst = next(cell.key for cell in plain.cells if cell.key.executor == "virtual" and cell.key.cpus == 2)
 
-    def changed(cell: CellRecord) -> CellRecord:
+    def changed(cell: CellRecord, fork: Fork) -> Fork:
         number = 5 if cell.key == worst else 1
-        if cell.key.executor != "virtual":
-            return cell
-        forks = tuple(missed(fork) if fork.fork <= number else fork for fork in cell.forks)
-        return cell.model_copy(update={"forks": forks})
+        return missed(fork) if cell.key.executor == "virtual" and fork.fork <= number else fork
 
-    loaded = replace(plain, cells=tuple(map(changed, plain.cells)))
+    loaded = with_forks(plain, changed)
     said = dict(answer_of(loaded).sentences)["Held the rate"]
     assert said == (
         "liberty better in 1 of 4 conditions, too few forks to tell in 3. The largest difference: 0 of 5 forks with "

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.report.blocks.spark import SparkPoint, spark
-from jdkmatrix.report.charts.over_runs import RunAxis, RunMark, RunPoint, over_runs
+from jdkmatrix.report.charts.over_runs import RunAxis, RunPoint, over_runs
 from jdkmatrix.report.charts.shapes import Drawing, blank
 from tests.support.charts import rows_of, vega_lite
 
@@ -26,14 +26,8 @@ def drawn(runs: list[tuple[float, float | None]], day_ms: int = 86_400_000) -> D
         about = ("run", "day", "3", "25", "Open Liberty", "abc", "")
         care = "Not steady" if number else ""
         points.append(RunPoint(number * day_ms, about, "a line", "a line", value, low, high, f"{value:.2f}", care))
-    return over_runs(
-        points,
-        [RunMark(0, "1", tool=False, level=True)],
-        axis=RunAxis("Ratio", even=1.0),
-        order=("a line",),
-        of="measured on",
-        description="d",
-    )
+    marks, axis = [{"t": 0, "number": "1", "tool": False, "level": True}], RunAxis("Ratio", even=1.0)
+    return over_runs(points, marks, axis=axis, order=("a line",), of="measured on", description="d")
 
 
 @given(RUNS)
@@ -46,11 +40,9 @@ def test_every_run_is_inside_of_the_axes_and_no_interval_leaves_them(runs: list[
         assert low < row["value"] < high and x_low < row["t"] < x_high
         if row["low"] is not None:
             assert low <= row["low_shown"] <= row["value"] <= row["high_shown"] <= high
-    assert bool(drawing.datasets["even"]) == (
-        min(row["low_shown"] or row["value"] for row in rows)
-        <= 1.0
-        <= max(row["high_shown"] or row["value"] for row in rows)
-    )
+    least = min(row["low_shown"] or row["value"] for row in rows)
+    most = max(row["high_shown"] or row["value"] for row in rows)
+    assert bool(drawing.datasets["even"]) == (least <= 1.0 <= most)
 
 
 def test_it_is_vega_lite_and_runs_of_one_day_share_a_label() -> None:

@@ -12,29 +12,21 @@ from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary, summary_markdown
 from jdkmatrix.figures.metrics import THROUGHPUT
-from jdkmatrix.records.run import Stopping
-from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import run_facts
 from jdkmatrix.report.run_page.precision import BlockChecks, check_blocks, precision_section
-from jdkmatrix.report.words.numbers import missing, span
-from jdkmatrix.store.cells import CellRecord
+from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, figure_in, found, section_of, table_of
-from tests.support.records import altered
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.judged_pages import PageOfRun, figure_in, found, key_of, section_of, table_of
+from tests.support.outcome_runs import scaled
+from tests.support.served_runs import Shape, synthetic_run, with_stopping
 from tests.support.sites import site_of
 from tests.support.turned_runs import turned_run
 
 FIVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=5)
-
-
-def with_stopping(loaded: LoadedRun, precision: float, max_blocks: int = 20) -> LoadedRun:
-    rules = Stopping(precision=precision, min_blocks=5, max_blocks=max_blocks)
-    return replace(loaded, run=loaded.run.model_copy(update={"stopping": rules}))
 
 
 def precision_of(loaded: LoadedRun) -> tuple[Section, ...]:
@@ -55,8 +47,7 @@ def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_bl
     rows = rows_of(loaded)
     assert [str(row["Ratio"]).split(" on ")[0] for row in rows] == ["virtual / liberty", "platform / liberty"]
     assert {row["Ended by"] for row in rows} == {decision}
-    key = next(cell.key for cell in loaded.cells if cell.key.executor == "virtual")
-    compared = cells.over(THROUGHPUT, key)
+    compared = cells.over(THROUGHPUT, key_of(loaded))
     ratio = compared.ratio if compared else None
     assert ratio is not None and ratio.ci_high is not None and ratio.ci_low is not None
     half = (ratio.ci_high / ratio.ci_low) ** 0.5 - 1
@@ -75,27 +66,12 @@ def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_can
     assert fixed.sort is None and time.sort is None, "no fork was measured by itself"
     assert "these took turns" in (fixed.title or "")
     cells = Cells(loaded.run, loaded.cells)
-    key = next(cell.key for cell in loaded.cells if cell.key.executor == "virtual")
-    compared = cells.over(THROUGHPUT, key)
+    compared = cells.over(THROUGHPUT, key_of(loaded))
     assert compared is not None and compared.ratio is not None
     assert compared.ratio.value == pytest.approx(0.7, rel=0.01), "over the rounds that both have"
     own = [cells.get(one.key) for one in loaded.cells]
     above, below = (sum(cell.by_block(THROUGHPUT).values()) for cell in own[::-1] if cell)
     assert above / below == pytest.approx(0.7 * 1.02, rel=0.01), "each fork's own figure has the drift"
-
-
-def test_intervals_of_such_a_run_are_wider(tmp_path: Path) -> None:
-    fixed = synthetic_run(tmp_path, FIVE)
-    key = next(cell.key for cell in fixed.cells if cell.key.executor == "virtual")
-    plain, sequential = (
-        compared.ratio
-        for run in (fixed, with_stopping(fixed, 0.02))
-        if (compared := Cells(run.run, run.cells).over(THROUGHPUT, key))
-    )
-    assert plain is not None and sequential is not None
-    assert plain.value == sequential.value
-    assert plain.half_width_log is not None and sequential.half_width_log is not None
-    assert sequential.half_width_log > 1.1 * plain.half_width_log
 
 
 def test_more_precision_costs_more_by_either_protocol(tmp_path: Path) -> None:
@@ -125,23 +101,6 @@ def test_one_window_per_fork_says_why_there_is_no_cost(tmp_path: Path) -> None:
     assert here.sort is None and "two windows" in (here.title or "")
 
 
-def test_the_page_has_it(tmp_path: Path) -> None:
-    loaded = with_stopping(synthetic_run(tmp_path / "run", FIVE), 0.02)
-    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text()
-    assert "Precision and its cost" in page
-    assert "one such ratio to ± 2.0 %" in page
-    facts = {fact.name: fact.value for fact in run_facts(loaded.run)}
-    assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [(48.2, "48 s"), (730, "12 min"), (12_000, "3 h 20 min"), (500_000, "5 d 19 h"), (1_000_000, "12 days")],
-)
-def test_spans_in_words(seconds: float, words: str) -> None:
-    assert span(seconds) == words
-
-
 TWELVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=12, windows=1)
 # Of one block after the other, as factors of liberty's throughput.
 SCATTERED = (1.01, 0.97, 1.02, 1.03, 0.96, 0.99, 1.04, 0.98, 0.95, 1.06, 1.05, 1.00)
@@ -159,22 +118,8 @@ def twelve(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 
 def with_ratios(loaded: LoadedRun, **factors: Sequence[float]) -> LoadedRun:
     """Throughput of 1000 requests/s times the factor of each block; of liberty always 1000."""
-
-    def scaled(cell: CellRecord) -> CellRecord:
-        own = factors.get(cell.key.executor, [1.0] * 12)
-
-        def window(one: Window, block: int) -> Window:
-            load = one.load.model_copy(update={"throughput_rps": 1000 * own[block - 1]})
-            return one.model_copy(update={"load": load})
-
-        forks = (
-            altered(f, {"windows": tuple(window(w, f.fork) for w in f.windows)})
-            for f in cell.forks
-            if f.fork <= len(own)
-        )
-        return cell.model_copy(update={"forks": tuple(forks)})
-
-    return replace(loaded, cells=tuple(map(scaled, loaded.cells)))
+    cells = (scaled(cell, factors.get(cell.key.executor, [1.0] * 12)) for cell in loaded.cells)
+    return replace(loaded, cells=tuple(cells))
 
 
 def checks_of(loaded: LoadedRun) -> BlockChecks:
@@ -264,10 +209,13 @@ def test_the_summary_has_a_line_of_it(twelve: LoadedRun) -> None:
     assert "not independent" not in printed(quiet) + summary_markdown(quiet)
 
 
-def test_the_written_page_has_both(twelve: LoadedRun, tmp_path: Path) -> None:
-    loaded = with_ratios(twelve, virtual=WAVES, platform=SCATTERED)
+def test_the_written_page_has_it(twelve: LoadedRun, tmp_path: Path) -> None:
+    loaded = with_stopping(with_ratios(twelve, virtual=WAVES, platform=SCATTERED))
     page = (site_of([loaded], tmp_path / "site") / "index.html").read_text()
+    assert "Precision and its cost" in page and "one such ratio to ± 2.0 %" in page
     assert NOTICE in page and "Lag 1" in page and "4 tests on this page" in page
+    facts = {fact.name: fact.value for fact in run_facts(loaded.run)}
+    assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %"
 
 
 def test_forks_that_fall_into_two_groups_are_named(twelve: LoadedRun) -> None:

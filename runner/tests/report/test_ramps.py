@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,19 +10,31 @@ import pytest
 from jdkmatrix.figures.metrics import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, leading_by_block, metrics_of
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.windows import Window
+from jdkmatrix.records.load_results import Interval
 from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, charts_of, found
+from tests.support.outcome_runs import windows_of
 from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped, with_ramp
-from tests.support.records import altered
+from tests.support.records import altered, with_forks_of, with_load
 from tests.support.sites import site_of
 
 
 def cell_of(run: LoadedRun, executor: str) -> CellRecord:
     return next(cell for cell in run.cells if cell.key.executor == executor)
+
+
+def with_intervals(fork: Fork, intervals: tuple[Interval, ...]) -> Fork:
+    return windows_of(fork, lambda window: with_load(window, {"intervals": intervals}))
+
+
+def completing(fork: Fork, completed: Mapping[int, int]) -> Fork:
+    """So many requests in these seconds of the load."""
+    seconds = fork.windows[0].load.intervals
+    changed = (one.model_copy(update={"completed": completed.get(int(one.t_s), one.completed)}) for one in seconds)
+    return with_intervals(fork, tuple(changed))
 
 
 def test_time_to_peak_is_counted_from_the_start_of_the_load(tmp_path: Path) -> None:
@@ -43,32 +55,18 @@ def test_the_steady_part_is_the_second_half_of_the_level_stretch(tmp_path: Path)
 
 def test_a_backlog_that_is_worked_off_is_no_steady_throughput(tmp_path: Path) -> None:
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    window = fork.windows[0]
-    late = tuple(
-        one.model_copy(update={"completed": 1500 if 12 <= one.t_s <= 23 else one.completed})
-        for one in window.load.intervals
-    )
-    changed = window.model_copy(update={"load": window.load.model_copy(update={"intervals": late})})
-    behind = altered(fork, {"windows": (changed,)})
+    behind = completing(fork, dict.fromkeys(range(12, 24), 1500))
     assert backlog_until_s(seconds_of(behind)) == 23
     steady = steady_part(behind)
     assert steady is not None
     assert steady.throughput_rps == 1000
-    never = tuple(one.model_copy(update={"completed": 1500}) for one in window.load.intervals)
-    drowned = window.model_copy(update={"load": window.load.model_copy(update={"intervals": never})})
-    assert steady_part(altered(fork, {"windows": (drowned,)})) is None
+    assert steady_part(completing(fork, dict.fromkeys(range(1, 31), 1500))) is None
 
 
 def test_one_second_of_catching_up_is_no_backlog(tmp_path: Path) -> None:
     """A pause across the end of a second: what it lacks is in the next one."""
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    window = fork.windows[0]
-    moved = {28: 940, 29: 1060}
-    paused = tuple(
-        one.model_copy(update={"completed": moved.get(int(one.t_s), one.completed)}) for one in window.load.intervals
-    )
-    changed = window.model_copy(update={"load": window.load.model_copy(update={"intervals": paused})})
-    steady = steady_part(altered(fork, {"windows": (changed,)}))
+    steady = steady_part(completing(fork, {28: 940, 29: 1060}))
     assert steady is not None
     assert steady.throughput_rps == 1000
 
@@ -100,12 +98,9 @@ def test_a_ramp_that_does_not_end_level_is_read_by_its_knee(tmp_path: Path) -> N
 
 def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_shorter(tmp_path: Path) -> None:
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    window = fork.windows[0]
-    *first, last = window.load.intervals
+    *first, last = fork.windows[0].load.intervals
     short = last.model_copy(update={"t_s": 29.5, "completed": 500})
-    result = window.load.model_copy(update={"intervals": (*first, short)})
-    changed: Window = window.model_copy(update={"load": result})
-    assert seconds_of(altered(fork, {"windows": (changed,)}))[-1].completed_rps == pytest.approx(1000)
+    assert seconds_of(with_intervals(fork, (*first, short)))[-1].completed_rps == pytest.approx(1000)
 
 
 @pytest.mark.parametrize("load", [LEVEL, RISING])
@@ -147,10 +142,6 @@ def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart(tmp_
         samples = (one.model_copy(update={"gauges": None}) if one.t_s > STARTED_S + 10 else one for one in fork.samples)
         return altered(fork, {"samples": tuple(samples)})
 
-    def changed(cell: CellRecord) -> CellRecord:
-        forks = tuple(map(silent, cell.forks)) if cell.key.executor == "liberty" else cell.forks
-        return cell.model_copy(update={"forks": forks})
-
     run = ramped(tmp_path, LEVEL)
 
     def note(shown: LoadedRun) -> str:
@@ -158,5 +149,5 @@ def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart(tmp_
         return chart.note
 
     assert note(run) == ""
-    full = replace(run, cells=tuple(map(changed, run.cells)))
+    full = with_forks_of(run, "liberty", silent)
     assert note(full) == "liberty: 40 of 60 readings missing, the server did not answer in time"

@@ -22,22 +22,11 @@ from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.builders import fork_with, key, sut_usage, window
 from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, section_of, table_of
+from tests.support.outcome_runs import windows_of
 from tests.support.project import ROOT
 from tests.support.records import altered, altered_run, run_record
 from tests.support.run_facts import host_facts
-from tests.support.served_runs import QUICK, Shape, synthetic_run
-
-MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
-
-
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return synthetic_run(tmp_path_factory.mktemp("run"), MATRIX)
-
-
-@pytest.fixture(scope="module")
-def page(loaded: LoadedRun) -> PageOfRun:
-    return PageOfRun(loaded)
+from tests.support.served_runs import QUICK, synthetic_run
 
 
 def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, page: PageOfRun) -> None:
@@ -63,10 +52,8 @@ def test_its_facts_say_with_what_and_when(loaded: LoadedRun, page: PageOfRun) ->
     assert found["Driver"] == "loadgen 1 on Java 25.0.4.1+1"
     assert found["Tool"] == "jdk-matrix 0.1.0, commit 0123456789ab"
     assert found["Profile, seed"] == "synthetic, seed 7"
-    assert (
-        next(fact.title for fact in facts.run_facts(loaded.run) if fact.name == "Server")
-        == f"archive sha256 {'a' * 64}"
-    )
+    (server,) = (fact for fact in facts.run_facts(loaded.run) if fact.name == "Server")
+    assert server.title == f"archive sha256 {'a' * 64}"
     dirty = altered_run(loaded.run, {"git_dirty": True})
     told = facts_of([FactList(tuple(facts.run_facts(dirty)))])
     assert told["Tool"].endswith("commit 0123456789ab with uncommitted changes")
@@ -161,15 +148,10 @@ def test_calibrations_are_in_rounds_per_microsecond_and_per_cent(page: PageOfRun
 
 
 PROOF = OutsideProof(
-    path="/items",
-    dumps=4,
-    virtual_threads=13,
-    virtual_names=("tomcat-handler-#", ""),
-    carriers=("ForkJoinPool-1-worker-1",),
-    carriers_cpu_share=0.893,
-    answers=1892,
+    path="/items", dumps=4, virtual_threads=13, virtual_names=("tomcat-handler-#", ""),
+    carriers=("ForkJoinPool-1-worker-1",), carriers_cpu_share=0.893, answers=1892,
     busiest=(ThreadGroup(name="ForkJoinPool-#-worker-#", threads=2, cpu_share=0.893),),
-)
+)  # fmt: skip
 
 
 def test_the_proof_says_what_was_seen() -> None:
@@ -224,8 +206,7 @@ def fork(tmp_path_factory: pytest.TempPathFactory) -> Fork:
 
 
 def losing(fork: Fork, reasons: dict[int, tuple[Reason, ...]]) -> Fork:
-    windows = (w.model_copy(update={"reasons": reasons.get(w.index, ())}) for w in fork.windows)
-    return altered(fork, {"windows": tuple(windows)})
+    return windows_of(fork, lambda window: window.model_copy(update={"reasons": reasons.get(window.index, ())}))
 
 
 def test_a_fork_is_one_line_with_its_windows_and_the_range_of_its_figures(fork: Fork) -> None:

@@ -12,29 +12,12 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import Charts, Prose
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
-from jdkmatrix.report.cells.shown import ShownCell
 from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
 from tests.support.judged_pages import PageOfRun, figure_in, found, plain, section_of
-from tests.support.served_runs import QUICK, Shape, synthetic_run
 
-MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
 MIB = 1024 * 1024
-
-
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return synthetic_run(tmp_path_factory.mktemp("run"), MATRIX)
-
-
-@pytest.fixture(scope="module")
-def page(loaded: LoadedRun) -> PageOfRun:
-    return PageOfRun(loaded)
-
-
-def row(page: PageOfRun, **axes: object) -> ShownCell:
-    return page.row(**axes)
 
 
 # ------------------------------------------------------------------------------------------------ the table
@@ -45,18 +28,10 @@ def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(pa
     assert plain(cells.words).endswith("In every cell: mp-ping, open-liberty, saturate-50, driven by loadgen.")
     titles = [plain(column.title) for column in found([cells], DataTable)[0].columns]
     assert titles == [
-        *(
-            "JDK",
-            "Executor",
-            "Status usable forks",
-            "CPUs",
-            "Task duration, µs",
-            "Throughput req/s",
-            "vs liberty ratio",
-        ),
-        *("CPU µs/req", "p50 service time ms", "p99 service time ms", "p99.9 service time ms", "Time to steady s"),
-        *("RSS MiB", "Threads"),
-    ]
+        "JDK", "Executor", "Status usable forks", "CPUs", "Task duration, µs", "Throughput req/s", "vs liberty ratio",
+        "CPU µs/req", "p50 service time ms", "p99 service time ms", "p99.9 service time ms", "Time to steady s",
+        "RSS MiB", "Threads",
+    ]  # fmt: skip
 
 
 def test_the_words_of_what_all_cells_share_have_units(loaded: LoadedRun) -> None:
@@ -100,7 +75,7 @@ def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, p
         return tuple(fork for fork in cell.forks if fork.usable)
 
     for executor, usable in (("liberty", 2), ("virtual", 3)):
-        one = row(page, jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=100)
+        one = page.row(jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=100)
         windows = [window for fork in forks(executor) for window in fork.windows]
         assert len(windows) == usable
         rates = [window.load.throughput_rps for window in windows]
@@ -113,15 +88,14 @@ def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, p
         assert one.figure(TIME_TO_STEADY).sort == pytest.approx(statistics.geometric_mean([s for s in warm_s if s]))
         assert one.outcome.text == f"{usable} of {usable}"
         assert one.figure(CAPACITY).text == "–"
-    assert row(page, jdk="temurin-21.0.8", executor="liberty", cpus=1, burn_us=100).outcome.title == (
-        "Answered in 2 of 2 forks"
-    )
-    compared = row(page, jdk="temurin-21.0.8", executor="virtual", cpus=1, burn_us=100).outcome
+    liberty = page.row(jdk="temurin-21.0.8", executor="liberty", cpus=1, burn_us=100)
+    assert liberty.outcome.title == "Answered in 2 of 2 forks"
+    compared = page.row(jdk="temurin-21.0.8", executor="virtual", cpus=1, burn_us=100).outcome
     assert (compared.title or "").startswith("virtual answered in 3 of 3 forks against 2 of 2 with liberty: no diff")
 
 
 def test_percentiles_of_a_row_are_in_order_with_an_interval_beneath(page: PageOfRun) -> None:
-    one = row(page, jdk="temurin-21.0.8", executor="virtual", cpus=1, burn_us=100)
+    one = page.row(jdk="temurin-21.0.8", executor="virtual", cpus=1, burn_us=100)
     figures = [one.percentile(name) for name in ("50", "99", "99.9")]
     for figure in figures:
         low, high = map(float, (figure.under or "").split("–"))
@@ -131,33 +105,27 @@ def test_percentiles_of_a_row_are_in_order_with_an_interval_beneath(page: PageOf
 
 
 def test_how_far_the_interval_of_a_throughput_reaches(page: PageOfRun) -> None:
-    three = row(page, jdk="temurin-25", executor="virtual", cpus=2, burn_us=0).throughput
+    three = page.row(jdk="temurin-25", executor="virtual", cpus=2, burn_us=0).throughput
     assert (three.under or "").startswith("± ") and (three.under or "").endswith(" %")
     assert three.title == "95 % interval of the geometric mean over 3 forks"
-    two = row(page, jdk="temurin-21.0.8", executor="liberty", cpus=1, burn_us=100).throughput.under or ""
+    two = page.row(jdk="temurin-21.0.8", executor="liberty", cpus=1, burn_us=100).throughput.under or ""
     assert two.startswith("−") and "/+" in two, "over two forks it is too wide to be even"
 
 
 def test_a_row_says_how_it_compares_and_why_it_does_not(page: PageOfRun) -> None:
-    base = row(page, jdk="temurin-25", executor="liberty", cpus=2, burn_us=0).versus
+    base = page.row(jdk="temurin-25", executor="liberty", cpus=2, burn_us=0).versus
     assert (base.text, base.sort) == ("1", 1.0)
-    clear = row(page, jdk="temurin-25", executor="virtual", cpus=2, burn_us=0)
+    clear = page.row(jdk="temurin-25", executor="virtual", cpus=2, burn_us=0)
     assert clear.versus.sort is not None and 0.8 < clear.versus.sort < 0.85
     assert clear.versus.under == "0.807–0.837 less" and not clear.versus.amber
     assert (clear.versus.title or "").startswith("Throughput: less than liberty, adjusted p 0.00")
-    even = row(page, jdk="temurin-25", executor="virtual", cpus=2, burn_us=100).versus
+    even = page.row(jdk="temurin-25", executor="virtual", cpus=2, burn_us=100).versus
     assert "no difference seen" in (even.title or "") and not even.amber
-    unequal = row(page, jdk="temurin-21.0.8", executor="virtual", cpus=1, burn_us=100).versus
+    unequal = page.row(jdk="temurin-21.0.8", executor="virtual", cpus=1, burn_us=100).versus
     assert unequal.amber and "not judged: the arms lost 0 and 1 of 3 forks" in (unequal.title or "")
     assert (unequal.under or "").endswith(" not judged")
-    lost = row(page, jdk="temurin-21.0.8", executor="virtual", cpus=2, burn_us=100).versus
+    lost = page.row(jdk="temurin-21.0.8", executor="virtual", cpus=2, burn_us=100).versus
     assert lost.text == "–" and (lost.title or "").startswith("no block has this cell and liberty both usable")
-
-
-def test_an_unpaired_cell_compares_with_none(tmp_path_factory: pytest.TempPathFactory) -> None:
-    loaded = synthetic_run(tmp_path_factory.mktemp("one"), replace(QUICK, blocks=1))
-    rows = PageOfRun(loaded).rows
-    assert {one.versus.under for one in rows if one.key.executor == "virtual"} == {"one block"}
 
 
 # ------------------------------------------------------------------------------------------------ what went wrong
@@ -168,12 +136,9 @@ def test_every_cell_that_is_not_ok_is_listed_with_a_link(page: PageOfRun) -> Non
     assert first.label == "mp-ping · temurin-21.0.8 · liberty · 1 CPU, tasks of 100 µs · saturate-50"
     assert first.href == "cells/mp-ping.temurin-21.0.8.liberty.cpus-1.burn-100us.saturate-50.html"
     assert [(one.status, one.status_class) for one in page.troubles[:5]] == [
-        ("2 of 3 forks usable", "partly"),
-        ("failed", "failed"),
-        ("invalid", "invalid"),
-        ("not steady", "not-steady"),
+        ("2 of 3 forks usable", "partly"), ("failed", "failed"), ("invalid", "invalid"), ("not steady", "not-steady"),
         ("not measured", "none"),
-    ]
+    ]  # fmt: skip
     assert page.troubles[3].reasons == ("forks 1-3: CPU per request was not flat after 45 s",)
     assert page.troubles[4].href is None
     assert page.troubles[4].reasons[0].startswith("the run is complete and has no readable record of this cell")
@@ -211,16 +176,14 @@ def test_the_notes_of_charts_tell_the_figures_of_the_table(page: PageOfRun) -> N
         parts = []
         for burn_us in (0, 100):
             for executor in ("liberty", "virtual"):
-                one = row(page, jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=burn_us)
+                one = page.row(jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=burn_us)
                 parts.append(f"{executor}, {added_work(burn_us)}: {getattr(one, figure).text}")
         assert chart.note == "; ".join(parts)
     latency = page.charts("Latency by percentile")
     slow = latency[2]
     assert slow.title == "temurin-21.0.8, 1 CPU, tasks of 100 µs"
-    p99 = [
-        f"{executor} {row(page, jdk='temurin-21.0.8', executor=executor, cpus=1, burn_us=100).percentile('99').text} ms"
-        for executor in ("liberty", "virtual")
-    ]
+    rows = (page.row(jdk="temurin-21.0.8", executor=one, cpus=1, burn_us=100) for one in ("liberty", "virtual"))
+    p99 = [f"{row.key.executor} {row.percentile('99').text} ms" for row in rows]
     assert slow.note == f"p99: {'; '.join(p99)}"
     assert len(latency) == 2 * 2 * 2
 
@@ -240,11 +203,8 @@ def test_bars_are_shares_of_the_highest_under_the_same_work(page: PageOfRun) -> 
 
 
 def test_a_cell_without_a_figure_has_a_dash_where_its_bar_would_be(page: PageOfRun) -> None:
-    lost = {
-        (one.key.jdk, one.key.cpus, one.key.executor, one.key.burn_us, one.throughput.text)
-        for one in page.rows
-        if one.throughput.sort is None and one.cell
-    }
+    rows = [(one.key, one.throughput.text) for one in page.rows if one.throughput.sort is None and one.cell]
+    lost = {(key.jdk, key.cpus, key.executor, key.burn_us, text) for key, text in rows}
     assert len(lost) == 2
     told = set()
     for chart in page.charts("Throughput"):
@@ -267,7 +227,7 @@ def test_the_heat_map_of_a_jdk_is_that_of_its_cells(page: PageOfRun) -> None:
                     assert (cell.value, cell.tone, cell.basis) == ("–", "none", "no pair")
                     assert cell.title.startswith("no usable fork of ")
                     continue
-                numerator = row(page, jdk=jdk, executor="virtual", cpus=int(cpus), burn_us=us_of(column))
+                numerator = page.row(jdk=jdk, executor="virtual", cpus=int(cpus), burn_us=us_of(column))
                 assert (cell.href, cell.value) == (numerator.href, numerator.versus.text)
                 assert (numerator.versus.under or "").startswith(cell.interval or "?")
 
@@ -314,18 +274,14 @@ def test_the_family_is_counted_and_how_precise_each_ratio_is(loaded: LoadedRun, 
     for one in page.precision:
         ended_by = "fixed number" if figure_in(one, "Blocks").sort == 3 else "not judged"
         assert (one["Of"], one["Ended by"]) == ("Throughput", ended_by)
-    assert page.precision[0]["Ratio"] == (
-        "virtual / liberty on temurin-21.0.8, mp-ping, 1 CPU, no added work, saturate-50"
-    )
+    first = "virtual / liberty on temurin-21.0.8, mp-ping, 1 CPU, no added work, saturate-50"
+    assert page.precision[0]["Ratio"] == first
 
 
 def test_a_ratio_is_known_to_half_of_its_interval(page: PageOfRun) -> None:
-    known = next(
-        figure_in(one, "Known to")
-        for one in page.precision
-        if "temurin-25" in str(one["Ratio"]) and "2 CPUs, no added work" in str(one["Ratio"])
-    )
-    versus = row(page, jdk="temurin-25", executor="virtual", cpus=2, burn_us=0).versus
+    name = "virtual / liberty on temurin-25, mp-ping, 2 CPUs, no added work, saturate-50"
+    known = next(figure_in(one, "Known to") for one in page.precision if one["Ratio"] == name)
+    versus = page.row(jdk="temurin-25", executor="virtual", cpus=2, burn_us=0).versus
     low, high = map(float, (versus.under or "").removesuffix(" less").split("–"))
     half = float(known.text.removeprefix("± ").removesuffix(" %")) / 100
     assert half == pytest.approx((high / low) ** 0.5 - 1, abs=0.001)

@@ -8,10 +8,9 @@ import pytest
 
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, leading_by_block, metrics_of
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import judge_run
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
-from tests.support.judged_pages import PageOfRun
+from tests.support.judged_pages import PageOfRun, judged, key_of
 from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
@@ -44,9 +43,9 @@ def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> N
 
 
 def test_the_family_follows_the_load(run: LoadedRun) -> None:
-    found = judge_run(Cells(run.run, run.cells))
+    _, found = judged(run)
     assert found.comparisons == 2 * (3 + 1)
-    virtual = next(cell.key for cell in run.cells if cell.key.executor == "virtual")
+    virtual = key_of(run)
     platform = virtual.model_copy(update={"executor": "platform"})
     every = (CAPACITY, THROUGHPUT, CPU, P99)
     assert [metric.id for metric in every if found.of(metric, virtual)] == ["capacity", "throughput", "cpu"]
@@ -55,10 +54,8 @@ def test_the_family_follows_the_load(run: LoadedRun) -> None:
 
 def test_a_constant_rate_is_not_compared_by_throughput(tmp_path: Path) -> None:
     rate = synthetic_run(tmp_path, Shape(loads=("rate-2000",)))
-    cells = Cells(rate.run, rate.cells)
-    found = judge_run(cells)
-    virtual = next(cell.key for cell in rate.cells if cell.key.executor == "virtual")
-    assert [metric.id for metric in (THROUGHPUT, CPU, P99) if found.of(metric, virtual)] == ["cpu", "p99"]
+    _, found = judged(rate)
+    assert [metric.id for metric in (THROUGHPUT, CPU, P99) if found.of(metric, key_of(rate))] == ["cpu", "p99"]
     row = PageOfRun(rate).row(executor="virtual", jdk="temurin-25")
     assert row.versus.title is not None and row.versus.title.startswith("CPU per request: ")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -27,14 +26,14 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import cpu_scope
-from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.charts import rows_of
 from tests.support.judged_pages import PageOfRun, figure_in, found, page_of, table_of, tiles_of
-from tests.support.records import altered
+from tests.support.outcome_runs import windows_of
+from tests.support.records import altered, with_forks_of
 from tests.support.sites import site_of
-from tests.support.stepped_runs import LIMITS, LOAD, stepped, stepped_run
+from tests.support.stepped_runs import LIMITS, LOAD, stepped, stepped_at, stepped_run
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +78,8 @@ def test_only_a_server_that_was_saturated_has_said_what_it_can_do(run: LoadedRun
 
 def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: LoadedRun) -> None:
     cell = next(one for one in run.cells if one.key.executor == "virtual")
-    assert progress.figures(cell.forks[0], cell) == (
-        "2,801 req/s at most, 101.0 µs CPU/request at 1,000 req/s (errors, rate-missed)"
-    )
+    said = "2,801 req/s at most, 101.0 µs CPU/request at 1,000 req/s (errors, rate-missed)"
+    assert progress.figures(cell.forks[0], cell) == said
     kept_up = cell.model_copy(update={"load": LOAD.model_copy(update={"rates_rps": LOAD.rates_rps[:2]})})
     fork = altered(kept_up.forks[0], {"windows": kept_up.forks[0].windows[:2]})
     assert progress.figures(fork, kept_up) == "at least 2,000 req/s, 101.0 µs CPU/request at 1,000 req/s"
@@ -106,15 +104,8 @@ def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
 
 
 def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
-    def raised(cell: CellRecord) -> CellRecord:
-        capacity_rps = 1e6 if cell.key.executor == "virtual" else 3500.0
-        forks = tuple(
-            altered(fork, {"windows": tuple(stepped(fork.windows[0], capacity_rps)[1])}) for fork in cell.forks
-        )
-        return cell.model_copy(update={"forks": forks})
-
     sink = StringIO()
-    changed = replace(run, cells=tuple(raised(cell) for cell in run.cells))
+    changed = stepped_at(run, {"virtual": 1e6, "liberty": 3500.0})
     print_summary(changed, Console(file=sink, width=200))
     told = "not seen saturated in 2 of 2 forks, offered up to 6,000 requests/s: the most that it can do was not reached"
     assert f"virtual {told}" in sink.getvalue()
@@ -123,29 +114,21 @@ def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
 
 
 def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_else(run: LoadedRun) -> None:
-    def idle(cell: CellRecord, executor: str) -> CellRecord:
-        def less(window: Window) -> Window:
-            sut = window.sut.model_copy(update={"cpu_share": window.sut.cpu_share / 20})
-            return window.model_copy(update={"sut": sut})
-
-        if cell.key.executor != executor:
-            return cell
-        forks = tuple(altered(fork, {"windows": tuple(map(less, fork.windows))}) for fork in cell.forks)
-        return cell.model_copy(update={"forks": forks})
+    def idle(window: Window) -> Window:
+        sut = window.sut.model_copy(update={"cpu_share": window.sut.cpu_share / 20})
+        return window.model_copy(update={"sut": sut})
 
     def told(executor: str) -> tuple[dict[str, str], str]:
         sink = StringIO()
-        changed = replace(run, cells=tuple(idle(cell, executor) for cell in run.cells))
+        changed = with_forks_of(run, executor, lambda fork: windows_of(fork, idle))
         print_summary(changed, Console(file=sink, width=300))
         return dict(PageOfRun(changed).answers[0].sentences), sink.getvalue()
 
     words = "saturated with 5 % of its CPUs in use, so something else bounds it"
-    sentences, summary = told("liberty")
-    assert sentences["liberty"] == f"{words}."
-    assert f"liberty {words}" in summary
-    sentences, summary = told("virtual")
-    assert sentences["virtual"] == f"{words}.", "on JDK 25 nothing pins"
-    assert f"virtual {words}" in summary
+    for executor in ("liberty", "virtual"):
+        sentences, summary = told(executor)
+        assert sentences[executor] == f"{words}.", "on JDK 25 nothing pins"
+        assert f"{executor} {words}" in summary
     sentences, summary = told("none")
     assert not sentences.keys() & {"liberty", "virtual"}, "with its CPUs in use it is bounded by them"
     assert "bounds it" not in summary
@@ -176,9 +159,8 @@ def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_low
 
 
 def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun, tmp_path: Path) -> None:
-    groups = [
-        group for group in found(PageOfRun(run).page.blocks, Charts) if group.title.endswith(" over offered load")
-    ]
+    charts = found(PageOfRun(run).page.blocks, Charts)
+    groups = [group for group in charts if group.title.endswith(" over offered load")]
     assert [group.title.split(" over")[0] for group in groups] == ["Throughput", "CPU use", "CPU per request", "p99"]
     throughput = groups[0].charts[0]
     assert "virtual: 2,801 requests/s at most" in throughput.note

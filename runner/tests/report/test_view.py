@@ -11,7 +11,7 @@ import pytest
 from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.blocks.kinds import Charts, Fact, FactList, Section, Trouble, WebPage
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
@@ -32,16 +32,16 @@ from tests.support.judged_pages import (
     facts_of,
     figure_in,
     found,
+    key_of,
     plain,
     table_of,
     tiles_of,
     window_figures,
 )
-from tests.support.records import altered, altered_run
+from tests.support.outcome_runs import all_of, failed, with_outcomes
+from tests.support.records import altered, altered_run, with_load
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 from tests.support.turned_runs import turned_run
-
-MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True)
 
 
 def cell_page(loaded: LoadedRun, index: int) -> WebPage:
@@ -64,12 +64,11 @@ def with_forks(loaded: LoadedRun, index: int, **update: Any) -> LoadedRun:
     return replace(loaded, cells=tuple(cells))
 
 
-def test_a_single_condition_makes_a_scorecard_and_a_matrix_makes_heat_maps(tmp_path: Path) -> None:
+def test_a_single_condition_makes_a_scorecard_and_a_matrix_makes_heat_maps(tmp_path: Path, page: PageOfRun) -> None:
     (single,) = PageOfRun(synthetic_run(tmp_path, QUICK)).maps
     assert single.corner == "JDK" and [head for head, _ in single.rows] == list(QUICK.jdks)
-    many = PageOfRun(synthetic_run(tmp_path, MATRIX)).maps
-    assert list(dict.fromkeys(one.of.partition(", ")[0] for one in many)) == list(MATRIX.jdks)
-    throughput = many[0]
+    assert list(dict.fromkeys(one.of.partition(", ")[0] for one in page.maps)) == list(QUICK.jdks)
+    throughput = page.maps[0]
     assert throughput.columns == ("no added work", "100 µs")
     assert [head for head, _ in throughput.rows] == ["1", "2"]
 
@@ -132,6 +131,7 @@ def test_one_block_has_no_interval_and_the_page_warns(tmp_path: Path) -> None:
     assert all(cell.interval is None and cell.basis == "n 1" for _, cells in page.maps[0].rows for cell in cells)
     assert all("hint" in text for answer in page.answers for _, text in answer.sentences)
     assert all(row.throughput.under is None and row.throughput.title for row in page.rows)
+    assert {row.versus.under for row in page.rows if row.key.executor == "virtual"} == {"one block"}
 
 
 def test_notices_say_what_changes_the_reading(tmp_path: Path) -> None:
@@ -153,12 +153,8 @@ def test_how_threads_were_pinned_is_said(tmp_path: Path) -> None:
     assert fork_facts(loaded)["CPU confinement"] == "by cgroup cpusets, which no thread can leave"
     assert "Kept on their CPUs by affinity alone" not in [notice.title for notice in PageOfRun(loaded).notices]
 
-    confinement = (
-        loaded.cells[0]
-        .forks[0]
-        .confinement.model_copy(update={"method": "sched_setaffinity", "why_not_cgroup": "<it> is not permitted"})
-    )
-    loaded = with_forks(loaded, 0, confinement=confinement)
+    loose = {"method": "sched_setaffinity", "why_not_cgroup": "<it> is not permitted"}
+    loaded = with_forks(loaded, 0, confinement=loaded.cells[0].forks[0].confinement.model_copy(update=loose))
     told = next(one for one in found([first_fork(loaded)], FactList)).facts
     by_affinity = "by CPU affinity, which a thread can change for itself; each window is checked for that"
     assert Fact("CPU confinement", f"{by_affinity} (no cgroup cpusets: <it> is not permitted)") in told
@@ -182,15 +178,14 @@ def fork_facts(loaded: LoadedRun) -> dict[str, str]:
 
 def test_a_fork_says_on_whose_threads_its_windows_ran(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, executors=("liberty", "virtual", "fixed-50"), jdks=("temurin-25",)))
-    by_executor = {cell.key.executor: index for index, cell in enumerate(loaded.cells)}
+    by_executor = {cell.key.executor: cell.forks[0] for cell in loaded.cells}
     for executor, words in (
         ("liberty", "in 2 windows ran on threads of the server’s own pool; the driver sent "),
         ("virtual", "in 2 windows ran on virtual threads, each on a new one; the driver sent "),
         ("fixed-50", "in 2 windows ran on platform threads of the plugged executor; the driver sent "),
     ):
-        index = by_executor[executor]
-        sent = sum(window.load.sent or 0 for window in loaded.cells[index].forks[0].windows)
-        text = under_load_words(loaded.cells[index].forks[0])
+        fork = by_executor[executor]
+        sent, text = sum(window.load.sent or 0 for window in fork.windows), under_load_words(fork)
         assert text.startswith(f"{sent:,} of {sent:,} requests ")
         assert words in text and text.endswith(f" {sent:,}")
 
@@ -201,7 +196,7 @@ def test_what_was_not_counted_is_said_not_to_be(tmp_path: Path) -> None:
     assert told.served is not None
     untold = other.model_copy(update={"served": None})
     elsewhere = told.model_copy(update={"served": told.served.model_copy(update={"elsewhere": 7, "servers": 1000})})
-    silent = told.model_copy(update={"load": told.load.model_copy(update={"sent": None, "completed": 1234})})
+    silent = with_load(told, {"sent": None, "completed": 1234})
     for windows, words in (
         ((untold,), "not counted"),
         ((), "not counted: no window was measured"),
@@ -230,14 +225,11 @@ def scope_of(loaded: LoadedRun) -> str | None:
     return cpu_scope(slices(Cells(loaded.run, loaded.cells))[0])
 
 
-def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, MATRIX)
-    page = PageOfRun(loaded)
+def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(page: PageOfRun) -> None:
     by_status = {trouble.status: trouble for trouble in page.troubles}
     assert set(by_status) == {
-        *("failed", "invalid", "not steady", "not measured", "2 of 3 forks usable"),
-        *("not testable", "file"),
-    }
+        "failed", "invalid", "not steady", "not measured", "2 of 3 forks usable", "not testable", "file",
+    }  # fmt: skip
     assert "opened no port" in by_status["failed"].reasons[0]
     assert by_status["failed"].reasons[0].startswith("forks 1-3: ")
     assert "measured itself" in by_status["invalid"].reasons[0]
@@ -246,13 +238,8 @@ def test_bad_cells_are_shown_with_reasons_and_stand_in_no_figure(tmp_path: Path)
         if row.state.value in ("failed", "invalid", "not measured"):
             assert row.throughput.text == "–" and row.throughput.title and row.percentile("99").text == "–"
             assert row.versus.sort in (None, 1.0)
-    assert by_status["not testable"] == Trouble(
-        "mp-ping · semeru-25 · liberty · 1 CPU, no added work · saturate-50",
-        None,
-        "not testable",
-        "none",
-        ("semeru-25 is not available here",),
-    )
+    cell, why = "mp-ping · semeru-25 · liberty · 1 CPU, no added work · saturate-50", "semeru-25 is not available here"
+    assert by_status["not testable"] == Trouble(cell, None, "not testable", "none", (why,))
 
 
 def test_an_empty_run_still_has_a_page(tmp_path: Path) -> None:
@@ -265,12 +252,8 @@ def test_an_empty_run_still_has_a_page(tmp_path: Path) -> None:
 
 
 def test_a_run_where_every_fork_failed_still_has_a_page(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    reason = Reason(code="x", message="it did not start", figures={"exit": 1})
-    for index in range(len(loaded.cells)):
-        loaded = with_forks(
-            loaded, index, status=Status.FAILED, reasons=(reason,), windows=(), samples=(), warmup=None, proof=None
-        )
+    every = all_of(failed(Reason(code="x", message="it did not start", figures={"exit": 1})))
+    loaded = with_outcomes(synthetic_run(tmp_path, QUICK), dict.fromkeys(QUICK.executors, every))
     assert not PageOfRun(loaded).page.charts
     page = cell_page(loaded, 0)
     assert plain(page.heading).endswith("failed") and not page.charts
@@ -282,7 +265,7 @@ def test_a_run_where_every_fork_failed_still_has_a_page(tmp_path: Path) -> None:
 def test_ratios_are_paired_by_block(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, blocks=3, jdks=("temurin-25",)))
     cells = Cells(loaded.run, loaded.cells)
-    key = next(k for k in cells.keys if k.executor == "virtual")
+    key = key_of(loaded)
     before = cells.over(THROUGHPUT, key)
     assert before is not None and before.ratio is not None and before.ratio.blocks == 3
     # The other order of forks in the file changes nothing; a block without its partner counts for nothing.

@@ -35,7 +35,6 @@ from jdkmatrix.report.words.numbers import (
     with_interval,
 )
 from jdkmatrix.report.words.sentences import (
-    STATUS_CLASS,
     STATUS_WORDS,
     PairFinding,
     State,
@@ -263,7 +262,7 @@ def test_without_a_verdict_there_is_no_colour_for_either(value: float, verdict: 
 
 
 def test_every_status_has_words_a_meaning_and_a_class() -> None:
-    assert set(STATUS_WORDS) == set(STATUS_CLASS) == {*Status, None}
+    assert set(STATUS_WORDS) == {*Status}
     assert all(state.value and state.css and state.meaning for state in State)
 
 
@@ -287,12 +286,19 @@ def test_cpu_lists_read_as_linux_writes_them(numbers: tuple[int, ...], text: str
     assert facts.ranges(numbers) == text
 
 
-def test_times() -> None:
+def test_moments() -> None:
     assert facts.moment("2025-01-01T12:00:00Z") == "2025-01-01 12:00 UTC"
     assert facts.moment("2025-01-01T12:00:00+02:00") == "2025-01-01 10:00 UTC"
     assert facts.moment("yesterday") == "yesterday"
-    assert span(65) == "65 s"
-    assert span(2 * 3600 + 300) == "2 h 5 min"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(48.2, "48 s"), (65, "65 s"), (730, "12 min"), (7500, "2 h 5 min"), (12_000, "3 h 20 min"),
+     (500_000, "5 d 19 h"), (1_000_000, "12 days")],
+)  # fmt: skip
+def test_spans_in_words(seconds: float, words: str) -> None:
+    assert span(seconds) == words
 
 
 @given(st.lists(st.floats(min_value=1e-4, max_value=1e6), min_size=1, max_size=20))

@@ -24,7 +24,7 @@ def test_nothing_is_downloaded_for_cells_that_need_more_cpus(monkeypatch: pytest
     with pytest.raises(MatrixError) as error:
         preparing.prepare(
             Project(ROOT, ROOT), MATRIX, MATRIX.profiles["quick"], select_cells(MATRIX, "quick"), seed=1,
-            known_calibration=None, capacities_rps={}, confiner=cast("Confiner", None), say=pytest.fail,
+            known_calibration=lambda host: None, capacities_rps={}, confiner=cast("Confiner", None), say=pytest.fail,
         )  # fmt: skip
     first, *reasons = str(error.value).splitlines()
     assert first == "none of the 3 cells can be measured here:"

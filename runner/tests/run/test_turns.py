@@ -176,7 +176,6 @@ def test_the_components_of_the_variance_are_found_again() -> None:
     found = components(forks)
     assert math.sqrt(found.between) == pytest.approx(0.012, rel=0.15)
     assert math.sqrt(found.inside) == pytest.approx(0.043, rel=0.05)
-    assert found.of_fork(10) == pytest.approx(found.between + found.inside / 10)
 
 
 @given(st.floats(1e-6, 1e-2), st.floats(1e-6, 1e-2), st.floats(10, 200), st.floats(1, 10))
@@ -188,7 +187,7 @@ def test_no_other_number_of_rounds_tells_a_ratio_sooner(
     best = best_rounds(found, start_s=start_s, round_s=round_s, least=2, most=1000)
 
     def cost(rounds: int) -> float:
-        return found.of_fork(rounds) * (start_s + rounds * round_s)
+        return (between + inside / rounds) * (start_s + rounds * round_s)
 
     assert all(cost(best) <= cost(other) * 1.02 for other in (2, best // 2 + 2, 2 * best, 1000) if 2 <= other <= 1000)
 

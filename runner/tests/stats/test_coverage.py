@@ -17,7 +17,7 @@ import pytest
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
 from jdkmatrix.stats.stopping import StoppingRules, after_block, half_width_that_tells
 from jdkmatrix.stats.verdicts import holm
-from tests.support.simulations import Floats, burst, correlated, intervals, normal, student_3
+from tests.support.simulations import Floats, burst, correlated, intervals, normal, one_arm, slow_starts, student_3
 
 DATA_SETS = 2000
 TRUTH = 1.2
@@ -32,21 +32,15 @@ def arms(random: np.random.Generator, blocks: int, *, noise: float, truth: float
     return truth * one, other
 
 
-def log_ratios(random: np.random.Generator, blocks: int, *, noise: float) -> Floats:
-    numerators, denominators = arms(random, blocks, noise=noise)
-    ratios: Floats = np.log(numerators) - np.log(denominators)
-    return ratios
-
-
-def covers(low: Floats, high: Floats) -> npt.NDArray[np.bool_]:
-    inside: npt.NDArray[np.bool_] = (low <= np.log(TRUTH)) & (np.log(TRUTH) <= high)
+def covers(low: Floats, high: Floats, truth: float = TRUTH) -> npt.NDArray[np.bool_]:
+    inside: npt.NDArray[np.bool_] = (low <= np.log(truth)) & (np.log(truth) <= high)
     return inside
 
 
 @pytest.mark.parametrize("blocks", [2, 7, 8, 20])
 @pytest.mark.parametrize("confidence", [CONFIDENCE, SEQUENTIAL_CONFIDENCE])
 def test_many_samples_at_once_and_one_at_a_time_are_the_same(blocks: int, confidence: float) -> None:
-    logs = log_ratios(np.random.default_rng(5), blocks, noise=0.05)[:20]
+    logs = np.log(TRUTH) + 0.07 * normal(np.random.default_rng(5), (20, blocks))
     for sample, low, high in zip(logs.tolist(), *intervals(logs, confidence), strict=True):
         assert mean_interval(sample, confidence) == pytest.approx((float(low), float(high)))
 
@@ -56,16 +50,6 @@ MANY = 10_000
 
 def both_arms(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return 0.01 * normal(random, shape) - burst(random, shape) + burst(random, shape)
-
-
-def one_arm(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """The truth is what the arm has on average, bursts and all: 0 here."""
-    return 0.01 * normal(random, shape) - burst(random, shape) + 0.1 * 0.05
-
-
-def slow_starts(random: np.random.Generator, shape: tuple[int, ...], scatter: float = 0.01) -> Floats:
-    """One in four is 8 % slower; the truth is what the arm has on average."""
-    return scatter * normal(random, shape) - 0.08 * (random.random(shape) < 0.25) + 0.25 * 0.08
 
 
 def slow_starts_of_both(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
@@ -116,7 +100,7 @@ def stopped(noise: float, confidence: float, min_blocks: int, truth: float = TRU
     for blocks in range(min_blocks, MANY_BLOCKS + 1):
         low, high = intervals(logs[running, :blocks], confidence)
         stops = stops_at(low, high) | (blocks == MANY_BLOCKS)
-        covered += int((((low <= np.log(truth)) & (np.log(truth) <= high)) & stops).sum())
+        covered += int((covers(low, high, truth) & stops).sum())
         different += int((((low > 0) | (high < 0)) & stops).sum())
         blocks_run += blocks * int(stops.sum())
         running[np.flatnonzero(running)[stops]] = False

@@ -145,11 +145,8 @@ def test_independent_blocks_raise_an_alarm_in_one_of_twenty_series_at_most(
 
 
 def test_a_page_of_independent_ratios_raises_an_alarm_in_one_of_twenty_pages_at_most() -> None:
-    series = normal(np.random.default_rng(3), (DATA_SETS, 10))
-    pages = [
-        judge_dependence(dict(enumerate(map(found, series[page : page + 5].tolist()))))
-        for page in range(0, DATA_SETS, 5)
-    ]
+    series = [found(row) for row in normal(np.random.default_rng(3), (DATA_SETS, 10)).tolist()]
+    pages = [judge_dependence(dict(enumerate(series[page : page + 5]))) for page in range(0, DATA_SETS, 5)]
     wrong = np.mean([any(one.correlated or one.drifting for one in page.values()) for page in pages])
     assert wrong <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / len(pages))
 

@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.load_results import PERCENTILES
-from jdkmatrix.stats.histograms import (
-    _buckets,
-    latency_from_histogram,
-    merged_latency,
-    percentile_distribution,
-)
+from jdkmatrix.stats.histograms import _buckets, latency_from_histogram, merged_latency, percentile_distribution
 from tests.support.project import RECORDED
 
 HOUR_NS = 3600 * 10**9
@@ -51,13 +46,10 @@ def test_percentiles_are_nearest_ranks(values: list[int]) -> None:
 def test_spectrum_rises_to_the_last_value(values: list[int]) -> None:
     latency = latency_from_histogram(encode(values))
     points = latency.spectrum
-    assert points[-1].quantile == 1
-    assert points[-1].count == latency.count
-    assert points[-1].value_us == latency.max_us
+    last = points[-1]
+    assert (last.quantile, last.count, last.value_us) == (1, latency.count, latency.max_us)
     for before, after in pairwise(points):
-        assert before.quantile < after.quantile
-        assert before.value_us < after.value_us
-        assert before.count < after.count
+        assert before.quantile < after.quantile and before.value_us < after.value_us and before.count < after.count
     for point in points:
         assert point.count >= point.quantile * latency.count - 1e-6
         assert point.count == sum(value / 1e3 <= point.value_us for value in values)

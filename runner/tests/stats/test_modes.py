@@ -11,31 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.stats.modes import FEWEST, P_MAX, modes_of_family, two_modes
-from tests.support.simulations import Floats, burst, normal, student_3
+from tests.support.simulations import Floats, normal, one_arm, slow_starts, student_3
 
 SETS = 1500
-
-
-def bursts(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    return 0.01 * normal(random, shape) - burst(random, shape)
 
 
 def exponential(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return random.exponential(0.02, shape)
 
 
-def modes(random: np.random.Generator, shape: tuple[int, ...], scatter: float = 0.01) -> Floats:
-    return scatter * normal(random, shape) - 0.08 * (random.random(shape) < 0.25)
-
-
 # As in the docstring of stats/modes.py.
 SEEN: dict[Callable[[np.random.Generator, tuple[int, ...]], Floats], dict[int, int]] = {
     normal: {8: 1, 12: 1, 20: 1},
     student_3: {8: 1, 12: 1, 20: 1},
-    bursts: {8: 2, 12: 3, 20: 8},
+    one_arm: {8: 2, 12: 3, 20: 8},
     exponential: {8: 4, 12: 6, 20: 10},
-    modes: {8: 46, 12: 77, 20: 96},
-    partial(modes, scatter=0.02): {8: 6, 12: 11, 20: 24},
+    slow_starts: {8: 46, 12: 77, 20: 96},
+    partial(slow_starts, scatter=0.02): {8: 6, 12: 11, 20: 24},
 }
 
 

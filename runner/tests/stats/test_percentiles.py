@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
 from hdrh.histogram import HdrHistogram
@@ -101,25 +101,14 @@ def spectra(draw: st.DrawFn) -> Latency:
     """A printed spectrum: rising values, rising counts up to all; its percentiles are nearest-rank."""
     values = sorted(draw(st.sets(st.integers(min_value=1, max_value=100_000), min_size=1, max_size=12)))
     steps = draw(st.lists(st.integers(min_value=1, max_value=500), min_size=len(values), max_size=len(values)))
-    counts = [sum(steps[: i + 1]) for i in range(len(steps))]
+    counts = list(accumulate(steps))
+    rows = list(zip(values, counts, strict=True))
+    ranks = {percent: Fraction(percent) / 100 * counts[-1] for percent in PERCENTILES}
     return Latency(
-        count=counts[-1],
-        min_us=values[0],
-        mean_us=values[0],
-        max_us=values[-1],
-        percentiles_us={
-            percent: next(
-                value
-                for count, value in zip(counts, values, strict=True)
-                if count >= Fraction(percent) / 100 * counts[-1]
-            )
-            for percent in PERCENTILES
-        },
-        spectrum=tuple(
-            SpectrumPoint(quantile=count / counts[-1], value_us=value, count=count)
-            for value, count in zip(values, counts, strict=True)
-        ),
-    )
+        count=counts[-1], min_us=values[0], mean_us=values[0], max_us=values[-1],
+        percentiles_us={name: next(value for value, count in rows if count >= rank) for name, rank in ranks.items()},
+        spectrum=tuple(SpectrumPoint(quantile=count / counts[-1], value_us=v, count=count) for v, count in rows),
+    )  # fmt: skip
 
 
 @given(st.lists(spectra(), min_size=1, max_size=4))

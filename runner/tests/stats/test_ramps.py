@@ -38,13 +38,9 @@ def ramp(
     completed: Sequence[float], p99_us: Sequence[float | None] | None = None, in_flight: Sequence[float] | None = None
 ) -> list[Second]:
     """One second each; the rate rises by 100/s every second. Half of the answers take a second."""
-    latencies = p99_us or [1000.0] * len(completed)
-    return [
-        Second(i + 1.0, 100.0 * (i + 1), done, waiting, 1e6, p99)
-        for i, (done, p99, waiting) in enumerate(
-            zip(completed, latencies, in_flight or [0.0] * len(completed), strict=True)
-        )
-    ]
+    latencies, waiting = p99_us or [1000.0] * len(completed), in_flight or [0.0] * len(completed)
+    rows = zip(completed, waiting, latencies, strict=True)
+    return [Second(t_s, 100.0 * t_s, done, queued, 1e6, p99) for t_s, (done, queued, p99) in enumerate(rows, 1)]
 
 
 def test_the_peak_is_where_the_throughput_stays_and_not_where_it_passes_by() -> None:
@@ -207,11 +203,8 @@ def test_the_peak_is_there_when_the_backlog_is_gone(case: tuple[list[Second], fl
 def test_the_knee_is_where_p99_stays_above_twice_what_it_was() -> None:
     p99 = [1000, 1000, 1000, 5000, 1000, 1000, 2001, 2500, 3000, 9000, None, 9000]
     assert place(knee(ramp([1.0] * 12, p99))) == (7.0, 700.0)
-
-
-def test_a_server_in_trouble_from_the_start_has_its_knee_there() -> None:
-    p99 = [8000, 9000, 9000, 8000, 8000, 7000, 1000, 1000, 1000, 1000, 1000, 1000]
-    assert place(knee(ramp([1.0] * 12, p99))) == (1.0, 100.0)
+    in_trouble_from_the_start = [8000, 9000, 9000, 8000, 8000, 7000, 1000, 1000, 1000, 1000, 1000, 1000]
+    assert place(knee(ramp([1.0] * 12, in_trouble_from_the_start))) == (1.0, 100.0)
 
 
 def test_a_server_that_never_answers_for_long_has_its_knee_at_once() -> None:

@@ -71,15 +71,12 @@ def test_recorded_rounds_of_one_executor_against_itself(number: int) -> None:
     random = np.random.default_rng(number)
     recorded = common("liberty-aa", "liberty")
     assert len(recorded) >= 5
-    means = np.array(
-        [
-            [
-                random.choice((-1, 1)) * resampled(random, recorded[random.integers(len(recorded))], 10).mean()
-                for _ in range(number)
-            ]
-            for _ in range(DATA_SETS // 4)
-        ]
-    )
+
+    def block() -> float:
+        swapped = random.choice((-1, 1))
+        return float(swapped * resampled(random, recorded[random.integers(len(recorded))], 10).mean())
+
+    means = np.array([[block() for _ in range(number)] for _ in range(DATA_SETS // 4)])
     assert 0.92 <= coverage(means, 0.0) <= 0.99
 
 

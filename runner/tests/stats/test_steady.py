@@ -72,10 +72,10 @@ def test_a_slow_drift_is_not() -> None:
 
 def test_a_step_by_late_compilation_is_waited_for() -> None:
     assert share_found("step at the end", SeriesState.SETTLING, SeriesState.FALLING) > 0.9
-    steady = [steadiness(made(i, "step before", busy=False)) for i in range(SERIES)]
-    assert np.mean([one.steady for one in steady]) > 0.95
-    cuts = [one.from_window for one in steady if one.steady]
-    assert np.median([cut for cut in cuts if cut is not None]) == len(WARM_UP) + 15, "the step is cut off"
+    found = [steadiness(made(i, "step before", busy=False)) for i in range(SERIES)]
+    cuts = [one.from_window for one in found if one.finding is SeriesState.FLAT and one.from_window is not None]
+    assert len(cuts) > 0.95 * SERIES
+    assert np.median(cuts) == len(WARM_UP) + 15, "the step is cut off"
 
 
 def test_a_drift_is_not_taken_for_steady_on_the_way_either() -> None:
@@ -193,13 +193,9 @@ def test_recorded_series_become_warm_where_their_fall_ends(name: str, figure: st
     assert not any(on_the_way)
 
 
-def test_recorded_drift() -> None:
-    """From 35 to 24 µs over its last twenty windows."""
+def test_recorded_warm_ups_that_drift_or_were_cut_short_are_not_steady() -> None:
+    """From 35 to 24 µs over its last twenty windows; seven windows after its fall, where nobody can know."""
     assert steadiness(cost(FALLING)).finding is SeriesState.FALLING
-
-
-def test_recorded_warm_up_that_was_cut_short() -> None:
-    """Seven windows after its fall: perhaps steady, and nobody can know."""
     assert steadiness(cost(CUT_SHORT)).finding in {SeriesState.SETTLING, SeriesState.FALLING}
 
 
@@ -255,24 +251,13 @@ def test_time_to_steady_worked_by_hand() -> None:
     """Level 100; 95 % of its throughput is a cost of 105.26: the sixth window has 105, the fifth 106."""
     values = [900.0, 400.0, 200.0, 120.0, 106.0, 105.0, *[100.0] * 20]
     assert time_to_steady_s(ends(values), values) == 15.0
-    assert time_to_steady_s(ends(values), values, fraction=0.9) == 14.0, "111.1: the fifth"
-
-
-def test_one_lucky_window_is_not_it() -> None:
-    values = [900.0, 100.0, 900.0, 800.0, 700.0, *[100.0] * 20]
-    assert time_to_steady_s(ends(values), values) == 15.0
-
-
-def test_rates_are_costs_upside_down() -> None:
-    costs = made(3, "flat", busy=True)
-    rates = [1e6 / value for value in costs]
-    assert time_to_steady_s(ends(costs), costs) == time_to_steady_s(ends(rates), rates, kind="rate")
+    lucky = [900.0, 100.0, 900.0, 800.0, 700.0, *[100.0] * 20]
+    assert time_to_steady_s(ends(lucky), lucky) == 15.0, "one lucky window is not it"
 
 
 def test_a_series_that_still_improves_has_no_such_time() -> None:
     values = made(1, "falls", busy=False)
     assert time_to_steady_s(ends(values), values) is None
-    assert time_to_steady_s(ends(values), [1e6 / value for value in values], kind="rate") is None
 
 
 def test_recorded_time_to_steady() -> None:
@@ -281,17 +266,3 @@ def test_recorded_time_to_steady() -> None:
     assert found is not None
     index = times.index(found)
     assert all(value > cost(NOISY)[index] for value in cost(NOISY)[: index - 1]), "the fall is over there"
-
-
-@given(st.integers(0, 1000), st.floats(0.5, 0.98))
-def test_less_is_reached_sooner(seed: int, fraction: float) -> None:
-    values = made(seed, "flat", busy=False)
-    sooner, later = (time_to_steady_s(ends(values), values, fraction=share) for share in (fraction, fraction + 0.02))
-    if later is not None:
-        assert sooner is not None and sooner <= later
-
-
-def test_time_to_steady_needs_ends_and_a_share() -> None:
-    for times, fraction in (([1.0], 0.95), ([1.0, 2.0], 0.0), ([1.0, 2.0], 1.5)):
-        with pytest.raises(MatrixError, match="one end per value"):
-            time_to_steady_s(times, [1.0, 2.0], fraction=fraction)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 
 from tests.support.served_runs import Shape
 
@@ -16,14 +16,9 @@ MATRIX = Shape(
     executors=("liberty", "virtual", "platform"), cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True
 )
 ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-quic",
-]
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--disable-quic",
+]  # fmt: skip
 
 
 @dataclass
@@ -34,27 +29,21 @@ class Opened:
     complaints: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
-    def settled(self) -> None:
-        """Wait until every chart that has a place is drawn."""
-        self.page.wait_for_selector("html[data-charts=done]", timeout=60_000)
-
 
 def open_page(context: BrowserContext, file: Path, *, settle: bool = True) -> Opened:
+    """`settle`: wait until every chart that has a place is drawn."""
     opened = Opened(context.new_page())
 
     def on_console(message: ConsoleMessage) -> None:
         if message.type in ("error", "warning"):
             opened.complaints.append(message.text)
 
-    def on_request(request: Request) -> None:
-        opened.requests.append(request.url)
-
     opened.page.on("console", on_console)
     opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
-    opened.page.on("request", on_request)
+    opened.page.on("request", lambda request: opened.requests.append(request.url))
     opened.page.goto(file.as_uri())
     if settle:
-        opened.settled()
+        opened.page.wait_for_selector("html[data-charts=done]", timeout=60_000)
     return opened
 
 

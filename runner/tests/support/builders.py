@@ -64,18 +64,10 @@ def pressure(steal: float = 0.0, foreign: float = 0.0) -> Pressure:
 def remote_stats(*, late_us: float, cpu_share: float) -> RemoteStats:
     """Of ten seconds on one CPU."""
     return RemoteStats(
-        answered=1000,
-        in_flight=0,
-        in_flight_peak=10,
-        abandoned=0,
-        refused=0,
-        faults=RemoteFaults(status_500=0, close=0, never=0),
-        cpu_s=10 * cpu_share,
-        since_monotonic_ns=0,
-        now_monotonic_ns=10**10,
-        lateness=latency(late_us),
-        loop_lateness=latency(100),
-    )
+        answered=1000, in_flight=0, in_flight_peak=10, abandoned=0, refused=0,
+        faults=RemoteFaults(status_500=0, close=0, never=0), cpu_s=10 * cpu_share, since_monotonic_ns=0,
+        now_monotonic_ns=10**10, lateness=latency(late_us), loop_lateness=latency(100),
+    )  # fmt: skip
 
 
 def sut_usage(jit_share: float = 0.0, **changes: Any) -> SutUsage:
@@ -118,11 +110,7 @@ def fork_with(*windows: Window, number: int = 1, status: Status = Status.OK) -> 
 
 
 def cell(cell_key: CellKey | None = None, forks: tuple[Fork, ...] = (), digest: str = "d") -> CellRecord:
+    identity = Identity(digest=digest, inputs={})
     return CellRecord(
-        key=cell_key or key(),
-        load=SATURATE,
-        identity=Identity(digest=digest, inputs={}),
-        parameters={},
-        burn_rounds=0,
-        forks=forks,
+        key=cell_key or key(), load=SATURATE, identity=identity, parameters={}, burn_rounds=0, forks=forks
     )

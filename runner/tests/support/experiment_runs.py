@@ -8,7 +8,7 @@ Nothing here is a finding.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from tests.support.builders import remote_stats
 from tests.support.project import RECORDED
 from tests.support.records import altered, experiment_fork, run_record
 from tests.support.run_facts import jdk_records
+from tests.support.served_runs import QUICK, synthetic_run
 
 SAMPLES = RECORDED / "standalone"
 JDKS = {"21": "temurin-21.0.8", "25": "temurin-25"}
@@ -59,14 +60,9 @@ class Sample:
         names = {"in-flight": "tasks", "task-rate": "rate", "count": "count"}
         number = next(value for name, value in self.load.model_dump().items() if name != "kind")
         return CellKey(
-            workload=self.workload,
-            server=NO_SERVER,
-            jdk=JDKS[jdk],
-            executor=self.executor,
-            cpus=2,
-            burn_us=self.burn_us,
-            load=f"{names[self.load.kind]}-{number:g}",
-        )
+            workload=self.workload, server=NO_SERVER, jdk=JDKS[jdk], executor=self.executor, cpus=2,
+            burn_us=self.burn_us, load=f"{names[self.load.kind]}-{number:g}",
+        )  # fmt: skip
 
     def result(self, jdk: str) -> ProgramResult:
         return read_sample(f"{self.files.get(jdk, self.file)}-{jdk}")
@@ -142,21 +138,17 @@ _LEADING = {
 
 
 def experiments_run(
-    directory: Path,
-    kinds: tuple[str, ...] = tuple(BY_NAME),
-    *,
-    forks: int = 2,
-    accidents: bool = False,
-    run_id: str = "20250101-120000-synthetic-experiments",
+    directory: Path, kinds: tuple[str, ...] = tuple(BY_NAME), *, forks: int = 2, accidents: bool = False
 ) -> LoadedRun:
     """`accidents`: the first three cells are one that failed, one with an invalid fork, and one that has not run."""
     samples = [(sample, jdk) for kind in kinds for jdk in JDKS for sample in BY_KIND[kind]]
     records = [_record(directory, sample, jdk, at, forks) for at, (sample, jdk) in enumerate(samples)]
     keys = tuple(record.key for record in records)
+    elsewhere = keys[0].model_copy(update={"jdk": "semeru-25"})
     if accidents:
         records = _with_accidents(records)
     run = run_record(
-        run_id,
+        "20250101-120000-synthetic-experiments",
         ended_at="2025-01-01T12:09:00Z",
         matrix={"experiments": {s.workload: dict(s.parameters) for kind in kinds for s in BY_KIND[kind]}},
         jdks=jdk_records(tuple(JDKS.values())),
@@ -164,9 +156,7 @@ def experiments_run(
             Calibration(jdk=jdk, rounds_per_us=41.2, repeats=5, spread=0.012, cpu=0) for jdk in JDKS.values()
         ),
         cells=keys,
-        not_testable=(
-            NotTestable(key=keys[0].model_copy(update={"jdk": "semeru-25"}), reason="semeru-25 is not available here"),
-        ),
+        not_testable=(NotTestable(key=elsewhere, reason="semeru-25 is not available here"),),
         order=tuple(f"{key.cell_id}#{fork}" for fork in range(1, forks + 1) for key in keys),
         notes=("SYNTHETIC: forks, host and run were made up around results of a test.",),
     )
@@ -176,14 +166,11 @@ def experiments_run(
 def _record(directory: Path, sample: Sample, jdk: str, at: int, forks: int) -> CellRecord:
     key = sample.key(jdk)
     return CellRecord(
-        key=key,
-        load=sample.load,
+        key=key, load=sample.load, parameters=dict(sample.parameters), burn_rounds=key.burn_us * 41,
         identity=Identity(digest=f"{at:064x}", inputs={"jdk": key.jdk, "cpus": key.cpus}),
-        parameters=dict(sample.parameters),
-        burn_rounds=key.burn_us * 41,
         jvm_flags={"UseG1GC": "true"},
         forks=tuple(_fork(directory, sample, key, jdk, number, at) for number in range(1, forks + 1)),
-    )
+    )  # fmt: skip
 
 
 def _fork(directory: Path, sample: Sample, key: CellKey, jdk: str, number: int, at: int) -> Fork:
@@ -193,31 +180,19 @@ def _fork(directory: Path, sample: Sample, key: CellKey, jdk: str, number: int, 
     fanout = sample.parameters["experiment"] == "fanout"
     boxed = sample.parameters["limits"] is not None
     return experiment_fork(
-        fork=number,
-        position=1,
-        sequence=10 * number + at,
-        status=Status.OK,
-        reasons=(),
-        started_at=f"2025-01-01T12:{number:02d}:00Z",
-        ended_at=f"2025-01-01T12:{number:02d}:08Z",
+        fork=number, position=1, sequence=10 * number + at, status=Status.OK, reasons=(),
+        started_at=f"2025-01-01T12:{number:02d}:00Z", ended_at=f"2025-01-01T12:{number:02d}:08Z",
         command=("/jdks/SYNTHETIC/bin/java", "-jar", "standalone.jar", sample.workload, "--it's", "a test"),
         remote_command=("/jdks/SYNTHETIC/bin/java", "-jar", "remote.jar") if fanout else (),
         confinement=Confinement(
-            sut_cpus=(0, 1),
-            driver_cpus=(),
-            remote_cpus=(2,) if fanout else (),
-            method="cgroup cpuset",
-            overlapped=False,
-            compromises=(),
+            sut_cpus=(0, 1), driver_cpus=(), remote_cpus=(2,) if fanout else (), method="cgroup cpuset",
+            overlapped=False, compromises=(),
         ),
-        host=Pressure(steal_share=0.001, foreign_cpu_share=0.02, psi_cpu_some_share=None),
-        clock_speed=225.0,
-        clock_speed_after=225.9,
-        remote=_remote() if fanout else None,
-        result=_varied(sample.result(jdk), number),
+        host=Pressure(steal_share=0.001, foreign_cpu_share=0.02, psi_cpu_some_share=None), clock_speed=225.0,
+        clock_speed_after=225.9, remote=_remote() if fanout else None, result=_varied(sample.result(jdk), number),
         limits=(Enforcement(limit="threads", maximum=500, by="cgroup v2"),) if boxed and not fanout else (),
         logs={"standalone.err": f"../logs/{key.cell_id}/fork-{number}/standalone.err"},
-    )
+    )  # fmt: skip
 
 
 def _varied(result: ProgramResult, number: int) -> ProgramResult:
@@ -239,15 +214,22 @@ def _remote() -> RemoteStats:
 
 
 def _with_accidents(records: list[CellRecord]) -> list[CellRecord]:
-    failed = Reason(code="measurement", message="the program had not ended after 90 s")
+    late = Reason(code="measurement", message="the program had not ended after 90 s")
     busy = Reason(code="steal", message="the hypervisor took 7 % of the CPU time", figures={"steal_share": 0.07})
-    first = [
-        altered(fork, {"status": Status.FAILED, "reasons": (failed,), "result": None, "host": None})
-        for fork in records[0].forks
-    ]
-    second = [records[1].forks[0].model_copy(update={"status": Status.INVALID, "reasons": (busy,)})]
+    nothing = {"status": Status.FAILED, "reasons": (late,), "result": None, "host": None}
+    failed, some, _, *others = records
+    invalid = some.forks[0].model_copy(update={"status": Status.INVALID, "reasons": (busy,)})
     return [
-        records[0].model_copy(update={"forks": tuple(first)}),
-        records[1].model_copy(update={"forks": (*second, *records[1].forks[1:])}),
-        *records[3:],
+        failed.model_copy(update={"forks": tuple(altered(fork, nothing) for fork in failed.forks)}),
+        some.model_copy(update={"forks": (invalid, *some.forks[1:])}),
+        *others,
     ]
+
+
+def mixed(folder: Path) -> LoadedRun:
+    """SYNTHETIC: with cells of servers, too."""
+    served, other = synthetic_run(folder, replace(QUICK, blocks=1)), experiments_run(folder, ("pinning",))
+    run = served.run.model_copy(
+        update={"cells": (*other.run.cells, *served.run.cells), "matrix": {**served.run.matrix, **other.run.matrix}}
+    )
+    return replace(served, run=run, cells=(*served.cells, *other.cells))

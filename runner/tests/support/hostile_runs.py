@@ -107,19 +107,13 @@ def _hostile_record(record: CellRecord) -> CellRecord:
     fork = record.forks[0]
     document = _with_hostile_text(fork.result.model_dump(mode="json"))
     confinement = _with(fork.confinement, "why_not_cgroup", method="sched_setaffinity", compromises=(HOSTILE,))
-    fork = altered(
-        fork,
-        {
-            "result": ProgramResult.model_validate(document),
-            "reasons": (REASON,),
-            "outcomes": (LimitHit(code="threads-limit", message=HOSTILE),),
-            "command": ("java", HOSTILE),
-            "remote_command": ("java", HOSTILE),
-            "started_at": HOSTILE,
-            "confinement": confinement,
-            "logs": {HOSTILE: fork.logs["standalone.err"], "outside": f"../../{HOSTILE}"},
-        },
-    )
+    changes = {
+        "result": ProgramResult.model_validate(document), "reasons": (REASON,),
+        "outcomes": (LimitHit(code="threads-limit", message=HOSTILE),), "command": ("java", HOSTILE),
+        "remote_command": ("java", HOSTILE), "started_at": HOSTILE, "confinement": confinement,
+        "logs": {HOSTILE: fork.logs["standalone.err"], "outside": f"../../{HOSTILE}"},
+    }  # fmt: skip
+    fork = altered(fork, changes)
     return _with(
         record, "", forks=(fork,), attempts=(fork.model_copy(update={"attempt": 2}),), jvm_flags=NAMED,
         key=_with(record.key, "jdk executor load", workload=record.key.workload + HOSTILE),

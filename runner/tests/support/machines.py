@@ -22,15 +22,12 @@ def machine(
     """Numbered as Linux does: 0..n-1 are the first threads, then their siblings, then efficiency cores without any."""
     cpus = [
         Cpu(
-            cpu=thread * cores + core,
-            core=core,
-            node=core // (cores_per_node or cores),
-            package=core // (cores_per_package or cores),
-            l3=core - core % (cores_per_l3 or cores),
+            cpu=thread * cores + core, core=core, node=core // (cores_per_node or cores),
+            package=core // (cores_per_package or cores), l3=core - core % (cores_per_l3 or cores),
         )
         for thread in range(threads_per_core)
         for core in range(cores)
-    ]
+    ]  # fmt: skip
     first = len(cpus)
     cpus += [Cpu(cpu=cpu, core=cpu, kind="efficiency") for cpu in range(first, first + efficiency_cores)]
     return Topology(tuple(replace(cpu, isolated=cpu.cpu in isolated, tickless=cpu.cpu in tickless) for cpu in cpus))

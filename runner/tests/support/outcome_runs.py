@@ -36,6 +36,17 @@ def windows_of(fork: Fork, change: Callable[[Window], Window]) -> Fork:
     return altered(fork, {"windows": tuple(map(change, fork.windows))})
 
 
+def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
+    """1,000 requests/s times the factor of each block; of no further block."""
+
+    def at(fork: Fork) -> Fork:
+        seen = {"throughput_rps": 1000 * factors[fork.fork - 1]}
+        return windows_of(fork, lambda window: with_load(window, seen))
+
+    forks = tuple(at(fork) for fork in cell.forks if fork.fork <= len(factors))
+    return cell.model_copy(update={"forks": forks})
+
+
 def missed(fork: Fork) -> Fork:
     """Three quarters of the rate are answered; the rest stand in the histogram with the time that they had waited."""
 

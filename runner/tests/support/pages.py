@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -40,6 +40,19 @@ class Elements(HTMLParser):
     def targets(self) -> list[str]:
         """Of links and files, but for those that stand in the page itself."""
         return [value for name, value in self.attributes if name in ("href", "src") and not value.startswith("data:")]
+
+
+def assert_links_lead_somewhere(pages: Mapping[Path, Elements]) -> None:
+    """Of these pages, by their resolved paths; and no id stands twice."""
+    for page, elements in pages.items():
+        assert len(elements.ids) == len(set(elements.ids))
+        for target in elements.targets:
+            if target.startswith("https://"):
+                continue
+            path, _, anchor = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            assert file.is_file(), f"{page.name}: {target}"
+            assert not anchor or anchor in pages[file].ids, f"{page.name}: {target}"
 
 
 def figures(view: object, place: str = "") -> Iterator[tuple[str, Figure]]:

@@ -18,21 +18,14 @@ from tests.support.records import altered, with_forks, with_load
 from tests.support.served_runs import Shape, synthetic_run
 
 LEVEL = RampedLoad(points=((0, 100), (10, 1000), (30, 1000)), connections=100, warmup_rps=50)
-
-
 RISING = RampedLoad(points=((0, 100), (30, 3100)), connections=100, warmup_rps=50)
-
-
 JOINING = JoinedLoad(connections=1000, join_s=10, held_s=20, warmup_rps=50)
-
-
 STARTED_S = 20.0  # of the load, since the start of the process
 
 
 def with_ramp(fork: Fork, load: RisingLoad, *, lag_s: float, capacity_rps: float) -> Fork:
     """SYNTHETIC: throughput follows the rate `lag_s` late, which is what requests take, up to a capacity beyond which
-    they take longer; one CPU second per
-    1,000 requests, and twice that in the first half of the level stretch."""
+    they take longer; one CPU second per 1,000 requests, and twice that in the first half of the level stretch."""
     intervals = []
     cpu_s = [0.0]
     for second in range(1, int(load.duration_s) + 1):

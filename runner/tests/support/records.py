@@ -57,6 +57,11 @@ def with_forks(loaded: LoadedRun, change: Callable[[CellRecord, Fork], Fork], **
     return replace(loaded, cells=tuple(map(changed, loaded.cells)))
 
 
+def with_forks_of(loaded: LoadedRun, executor: str, change: Callable[[Fork], Fork]) -> LoadedRun:
+    """A copy with every fork of one executor changed."""
+    return with_forks(loaded, lambda cell, fork: change(fork) if cell.key.executor == executor else fork)
+
+
 def run_record(run_id: str, **changes: Any) -> RunRecord:
     """Complete, of `cells`, and measured in one session, which has what is told of it."""
     values: dict[str, Any] = {

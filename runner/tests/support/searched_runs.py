@@ -39,13 +39,13 @@ class Server:
         return with_load(self.like, seen, index=index, reasons=reasons)
 
 
-def searched(loaded: LoadedRun, share: float = 0.8) -> LoadedRun:
-    """The same run with a search in every fork, for rates around `share` of its closed loop's throughput."""
+def searched(loaded: LoadedRun) -> LoadedRun:
+    """The same run with a search in every fork, for rates around 0.8 of its closed loop's throughput."""
     source = random.Random(5)
 
     def with_search(cell: CellRecord, fork: Fork) -> Fork:
         ceiling_rps = fork.windows[0].load.throughput_rps
-        server = Server(fork.windows[0], ceiling_rps * share * source.lognormvariate(0, 0.03))
+        server = Server(fork.windows[0], ceiling_rps * 0.8 * source.lognormvariate(0, 0.03))
         search = CapacitySearch(LOAD).search_below(ceiling_rps, float)
         found = measure_all(search, cast(Windows, cast(Any, server)), [])
         return altered(fork, {"capacity": found})

@@ -17,7 +17,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
 from jdkmatrix.records.forks import BurnCheck, Confinement, Fork, Proof
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.run import Calibration, DriverFacts, NotTestable, ServerFacts
+from jdkmatrix.records.run import Calibration, DriverFacts, NotTestable, ServerFacts, Stopping
 from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
 from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.loaded import LoadedRun
@@ -50,34 +50,12 @@ class Shape:
 
 
 QUICK = Shape(blocks=2)
-WIDE = Shape(
-    executors=("liberty", "virtual", "liberty-virtual", "platform"),
-    cpus=(1, 2, 4),
-    burn_us=(0, 50, 200, 1000),
-    loads=("saturate-50", "rate-2000"),
-    accidents=True,
-)
-
+FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=1)
 
 _STEADY = SeriesSteadiness(
-    figure="cpu_us_per_request",
-    finding="flat",
-    warm=True,
-    from_window=1,
-    level=30.0,
-    change=-0.002,
-    trend_p=0.7,
-    drift_per_s=-0.0004,
-    tail_s=5.0,
-    drift_tail_least=-0.011,
-    fall_max=0.0125,
-    ahead_s=5.0,
-    drift_ahead=-0.002,
-)
-
-
-def _burn_check(burn_us: int) -> BurnCheck:
-    return BurnCheck(rounds=burn_us * 41, asked_us=burn_us, best_us=burn_us * 1.01, expected_us=burn_us * 1.004)
+    figure="cpu_us_per_request", finding="flat", warm=True, from_window=1, level=30.0, change=-0.002, trend_p=0.7,
+    drift_per_s=-0.0004, tail_s=5.0, drift_tail_least=-0.011, fall_max=0.0125, ahead_s=5.0, drift_ahead=-0.002,
+)  # fmt: skip
 
 
 def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Random, shape: Shape) -> Fork:
@@ -85,98 +63,64 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
     warm_rps = base[0] / 2
     warmup = tuple(
         WarmupWindow(
-            stage="moderate" if i <= WARM_S // 2 else "load",
-            t_s=START_S + i,
-            rate_rps=warm_rps,
-            completed=int(warm_rps),
-            cpu_us_per_request=base[1] * (1 + 4 * math.exp(-i / 2)),
-            jit_share=0.9 * math.exp(-i / 3),
-            p99_us=None if i == 1 else 900 + 20_000 * math.exp(-i / 2),
+            stage="moderate" if i <= WARM_S // 2 else "load", t_s=START_S + i, rate_rps=warm_rps,
+            completed=int(warm_rps), cpu_us_per_request=base[1] * (1 + 4 * math.exp(-i / 2)),
+            jit_share=0.9 * math.exp(-i / 3), p99_us=None if i == 1 else 900 + 20_000 * math.exp(-i / 2),
         )
         for i in range(1, WARM_S + 1)
-    )
+    )  # fmt: skip
     end_s = int(START_S + WARM_S + 2 + shape.windows * (WINDOW_S + 1))
-    virtual = "virtual" in key.executor
+    virtual, us = "virtual" in key.executor, key.burn_us
     thread = "" if key.executor == "virtual" else "Default Executor-thread-"
+    java, day = "/jdks/SYNTHETIC/bin/java", f"2025-01-01T12:{sequence % 60:02d}"
     return Fork(
-        fork=number,
-        position=1 + shape.executors.index(key.executor),
-        sequence=sequence,
-        status=Status.OK,
-        reasons=(),
-        started_at=f"2025-01-01T12:{sequence % 60:02d}:00Z",
-        ended_at=f"2025-01-01T12:{sequence % 60:02d}:30Z",
-        command=(
-            "/jdks/SYNTHETIC/bin/java",
-            "-Xms1g",
-            "-Xmx1g",
-            "-XX:+UseG1GC",
-            "-jar",
-            "ws server.jar",
-            "defaultServer",
-        ),
-        driver_command=("/jdks/SYNTHETIC/bin/java", "-jar", "loadgen.jar", "--label", "it's a test"),
+        fork=number, position=1 + shape.executors.index(key.executor), sequence=sequence, status=Status.OK, reasons=(),
+        started_at=f"{day}:00Z", ended_at=f"{day}:30Z",
+        command=(java, "-Xms1g", "-Xmx1g", "-XX:+UseG1GC", "-jar", "ws server.jar", "defaultServer"),
+        driver_command=(java, "-jar", "loadgen.jar", "--label", "it's a test"),
         confinement=Confinement(
             sut_cpus=tuple(range(key.cpus)), driver_cpus=(key.cpus,), method="cgroup cpuset", overlapped=False
         ),
         first_response_s=START_S + 0.1 * rng.random(),
         proof=Proof(
-            requests=200,
-            executor=key.executor,
-            virtual=virtual,
-            distinct_threads=200 if virtual else 9,
+            requests=200, executor=key.executor, virtual=virtual, distinct_threads=200 if virtual else 9,
             thread_names=tuple(f"{thread}{i}" for i in range(1, 4)),
         ),
-        burn_check=_burn_check(key.burn_us) if key.burn_us else None,
+        burn_check=BurnCheck(rounds=us * 41, asked_us=us, best_us=us * 1.01, expected_us=us * 1.004) if us else None,
         warmup=Warmup(
-            windows=warmup,
-            steady=True,
-            jit_cpus=(*range(key.cpus), key.cpus),
-            duration_s=float(WARM_S),
-            time_to_steady_s=START_S + 9 + number / 8,
-            series=(_STEADY,),
+            windows=warmup, steady=True, jit_cpus=(*range(key.cpus), key.cpus), duration_s=float(WARM_S),
+            time_to_steady_s=START_S + 9 + number / 8, series=(_STEADY,),
             settling=(warmup[-1].model_copy(update={"stage": "settling", "t_s": START_S + WARM_S + 3}),),
         ),
         windows=tuple(window_of(key, load, i, rng, base, shape.driver) for i in range(1, shape.windows + 1)),
-        clock_speed_after=224.9,
-        samples=samples_of(key, load, end_s, rng),
+        clock_speed_after=224.9, samples=samples_of(key, load, end_s, rng),
         logs={"server console": f"../logs/{key.cell_id}/fork-{number}/console.log"},
-    )
+    )  # fmt: skip
 
 
 def _with_accidents(cells: list[CellRecord]) -> list[CellRecord]:
     """One cell each: failed, invalid, not steady, one fork of several failed, and (dropped) not measured."""
     cells = list(cells)
-    failed = Reason(code="no-port", message="the server said it was ready and opened no port within 5 s")
-    busy = Reason(
-        code="driver-busy",
-        message="the driver used 97 % of its own CPU: it measured itself",
-        figures={"driver_cpu_share": 0.97, "driver_cpu_share_max": 0.9},
-    )
+    no_port = Reason(code="no-port", message="the server said it was ready and opened no port within 5 s")
+    shares = {"driver_cpu_share": 0.97, "driver_cpu_share_max": 0.9}
+    busy = Reason(code="driver-busy", message="the driver used 97 % of its own CPU: it measured itself", figures=shares)
     cap = Reason(code="warm-up-cap", message="CPU per request was not flat after 45 s", figures={"spread": 0.23})
+    nothing = {"windows": (), "samples": (), "warmup": None, "proof": None, "first_response_s": None}
 
-    def change(index: int, **update: object) -> None:
-        cell = cells[index]
-        cells[index] = cell.model_copy(update={"forks": tuple(altered(f, update) for f in cell.forks)})
+    def failed(fork: Fork) -> Fork:
+        return altered(fork, {"status": Status.FAILED, "reasons": (no_port,), **nothing})
 
-    nothing: dict[str, object] = {"windows": (), "samples": (), "warmup": None, "proof": None, "first_response_s": None}
-    change(3, status=Status.FAILED, reasons=(failed,), **nothing)
-    cell = cells[6]
-    invalid = [
-        altered(
-            f,
-            {
-                "status": Status.INVALID,
-                "reasons": (busy,),
-                "windows": tuple(w.model_copy(update={"reasons": (busy,)}) for w in f.windows),
-            },
-        )
-        for f in cell.forks
-    ]
-    cells[6] = cell.model_copy(update={"forks": tuple(invalid)})
-    change(9, status=Status.NOT_STEADY, reasons=(cap,))
-    first = altered(cells[1].forks[0], {"status": Status.FAILED, "reasons": (failed,), **nothing})
-    cells[1] = cells[1].model_copy(update={"forks": (first, *cells[1].forks[1:])})
+    def invalid(fork: Fork) -> Fork:
+        windows = tuple(window.model_copy(update={"reasons": (busy,)}) for window in fork.windows)
+        return altered(fork, {"status": Status.INVALID, "reasons": (busy,), "windows": windows})
+
+    def not_steady(fork: Fork) -> Fork:
+        return altered(fork, {"status": Status.NOT_STEADY, "reasons": (cap,)})
+
+    for index, change in ((3, failed), (6, invalid), (9, not_steady)):
+        cells[index] = cells[index].model_copy(update={"forks": tuple(map(change, cells[index].forks))})
+    first, *others = cells[1].forks
+    cells[1] = cells[1].model_copy(update={"forks": (failed(first), *others)})
     del cells[12]
     return cells
 
@@ -215,17 +159,14 @@ def _made_up(shape: Shape) -> LoadedRun:
             _fork(key, load, block, (block - 1) * len(keys) + position + 1, rng, shape)
             for block in range(1, shape.blocks + 1)
         )
+        identity = Identity(digest=f"{position:064x}", inputs={"jdk": key.jdk, "cpus": key.cpus})
+        flags = {"UseG1GC": "true", "MaxHeapSize": "1073741824", "CICompilerCount": "2"}
         cells.append(
             CellRecord(
-                key=key,
-                load=load,
-                identity=Identity(digest=f"{position:064x}", inputs={"jdk": key.jdk, "cpus": key.cpus}),
-                parameters={},
-                burn_rounds=key.burn_us * 41,
-                jvm_flags={"UseG1GC": "true", "MaxHeapSize": "1073741824", "CICompilerCount": "2"},
+                key=key, load=load, identity=identity, parameters={}, burn_rounds=key.burn_us * 41, jvm_flags=flags,
                 forks=forks,
             )
-        )
+        )  # fmt: skip
     problems: tuple[str, ...] = ()
     if shape.accidents:
         cells = _with_accidents(cells)
@@ -258,6 +199,12 @@ def _made_up(shape: Shape) -> LoadedRun:
 def with_scenario(loaded: LoadedRun) -> LoadedRun:
     """The run as one that repeats a published experiment, with what was published."""
     return replace(loaded, run=loaded.run.model_copy(update={"scenario": scenario_record()}))
+
+
+def with_stopping(loaded: LoadedRun, precision: float = 0.02, max_blocks: int = 20) -> LoadedRun:
+    """The run as one whose blocks were added until every ratio was known so well."""
+    rules = Stopping(precision=precision, min_blocks=5, max_blocks=max_blocks)
+    return replace(loaded, run=loaded.run.model_copy(update={"stopping": rules}))
 
 
 def driven_by(loaded: LoadedRun, driver: str, of: Callable[[CellKey], bool] = lambda key: True) -> LoadedRun:

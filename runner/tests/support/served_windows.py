@@ -47,14 +47,10 @@ def latency(scale_us: float, tail: float, count: int, *, encoded: bool = True) -
             seen += fresh
     at = {"50": 0.5, "90": 0.9, "99": 0.99, "99.9": 0.999, "99.99": 0.9999}
     return Latency(
-        count=count,
-        min_us=points[0].value_us,
-        mean_us=scale_us * 1.05,
-        max_us=_quantile_us(1.0, scale_us, tail),
-        percentiles_us={name: _quantile_us(q, scale_us, tail) for name, q in at.items()},
-        spectrum=points,
+        count=count, min_us=points[0].value_us, mean_us=scale_us * 1.05, max_us=_quantile_us(1.0, scale_us, tail),
+        percentiles_us={name: _quantile_us(q, scale_us, tail) for name, q in at.items()}, spectrum=points,
         histogram=histogram.encode().decode("ascii") if encoded else None,
-    )
+    )  # fmt: skip
 
 
 def throughput(key: CellKey, load: Load, rng: random.Random) -> tuple[float, float]:
@@ -70,20 +66,12 @@ def throughput(key: CellKey, load: Load, rng: random.Random) -> tuple[float, flo
 def _gauges(key: CellKey, t: float, rng: random.Random, load: Load) -> Gauges:
     pool = key.executor not in ("virtual", "platform")
     return Gauges(
-        pool_size=16 if pool else None,
-        active=12 if pool else None,
-        queued=3 if pool else None,
-        in_flight=max(0, int(load.connections * 0.6 + rng.gauss(0, 3))),
-        in_flight_peak=load.connections,
-        carriers=key.cpus if "virtual" in key.executor else None,
-        heap_used_bytes=int(90e6 + 4e7 * (t % 5)),
-        heap_committed_bytes=1 << 30,
-        direct_buffer_bytes=4_194_304 + 8192 * int(t),
-        mapped_buffer_bytes=0,
-        gc_count=int(t // 5),
-        gc_ms=int(t // 5) * 7,
-        jit_ms=int(4000 * (1 - math.exp(-t / 6))),
-    )
+        pool_size=16 if pool else None, active=12 if pool else None, queued=3 if pool else None,
+        in_flight=max(0, int(load.connections * 0.6 + rng.gauss(0, 3))), in_flight_peak=load.connections,
+        carriers=key.cpus if "virtual" in key.executor else None, heap_used_bytes=int(90e6 + 4e7 * (t % 5)),
+        heap_committed_bytes=1 << 30, direct_buffer_bytes=4_194_304 + 8192 * int(t), mapped_buffer_bytes=0,
+        gc_count=int(t // 5), gc_ms=int(t // 5) * 7, jit_ms=int(4000 * (1 - math.exp(-t / 6))),
+    )  # fmt: skip
 
 
 def samples_of(key: CellKey, load: Load, end_s: int, rng: random.Random) -> tuple[Sample, ...]:
@@ -93,18 +81,14 @@ def samples_of(key: CellKey, load: Load, end_s: int, rng: random.Random) -> tupl
         cpu_s += key.cpus * (0.55 if t < START_S + WARM_S else 0.97) * (1 + 0.02 * rng.gauss(0, 1))
         samples.append(
             Sample(
-                t_s=t + 0.02 * rng.random(),
-                cpu_s=cpu_s,
+                t_s=t + 0.02 * rng.random(), cpu_s=cpu_s,
                 rss_bytes=int(260e6 + 30e6 * (1 - math.exp(-t / 8)) + 4e5 * rng.gauss(0, 1)),
-                virt_bytes=4_900_000_000,
-                threads=44 + int(6 * (1 - math.exp(-t / 4))),
-                voluntary_switches=t * 9000,
-                involuntary_switches=t * 400,
-                run_queue_wait_s=0.08 * t,
+                virt_bytes=4_900_000_000, threads=44 + int(6 * (1 - math.exp(-t / 4))), voluntary_switches=t * 9000,
+                involuntary_switches=t * 400, run_queue_wait_s=0.08 * t,
                 # one second without an answer, as a saturated server has them
                 gauges=None if t < START_S or t == 9 else _gauges(key, t, rng, load),
             )
-        )
+        )  # fmt: skip
     return tuple(samples)
 
 
@@ -119,82 +103,45 @@ def window_of(
     scale = 1e6 * load.connections / rps * 0.8 if closed else 350 + key.burn_us
     encoded = driver != "wrk2"
     service = latency(scale, tail, completed, encoded=encoded)
-    return Window(
-        index=index,
-        t_s=START_S + WARM_S + 2 + (index - 1) * (WINDOW_S + 1),
-        load=LoadResult(
-            driver=driver,
-            load=load,
-            started_monotonic_ns=1_000_000_000 * index,
-            ended_monotonic_ns=1_000_000_000 * (index + WINDOW_S),
-            duration_s=float(WINDOW_S),
-            latency_from_s=0.0 if encoded else 1.0,
-            due=due,
-            sent=completed + 12 if encoded else None,
-            unsent=None if due is None else max(0, due - completed - 12),
-            completed=completed,
-            answered_late=12 if encoded else None,
-            non_2xx=0,
-            errors=Errors(),
-            reconnects=0 if encoded else None,
-            bytes_read=completed * 180,
-            throughput_rps=rps,
-            corrected=None if closed else latency(scale * 1.1, tail * 1.3, completed, encoded=encoded),
-            uncorrected=service if encoded or closed else None,
-            send_lateness=None if closed or not encoded else latency(22, 0.6, completed),
-            driver_cpu_s=WINDOW_S * 0.41,
-            driver_cpu_share=0.41 + 0.02 * rng.random(),
-            intervals=tuple(
-                Interval(
-                    t_s=float(s),
-                    completed=int(rps * (1 + 0.01 * rng.gauss(0, 1))),
-                    errors=0,
-                    p50_us=scale,
-                    p99_us=scale * (1.9 + 0.3 * rng.random()) * tail,
-                    max_us=scale * 6,
-                )
-                for s in range(1, WINDOW_S + 1)
+    result = LoadResult(
+        driver=driver, load=load, started_monotonic_ns=1_000_000_000 * index,
+        ended_monotonic_ns=1_000_000_000 * (index + WINDOW_S), duration_s=float(WINDOW_S),
+        latency_from_s=0.0 if encoded else 1.0, due=due, sent=completed + 12 if encoded else None,
+        unsent=None if due is None else max(0, due - completed - 12), completed=completed,
+        answered_late=12 if encoded else None, non_2xx=0, errors=Errors(), reconnects=0 if encoded else None,
+        bytes_read=completed * 180, throughput_rps=rps,
+        corrected=None if closed else latency(scale * 1.1, tail * 1.3, completed, encoded=encoded),
+        uncorrected=service if encoded or closed else None,
+        send_lateness=None if closed or not encoded else latency(22, 0.6, completed),
+        driver_cpu_s=WINDOW_S * 0.41, driver_cpu_share=0.41 + 0.02 * rng.random(),
+        intervals=tuple(
+            Interval(
+                t_s=float(s), completed=int(rps * (1 + 0.01 * rng.gauss(0, 1))), errors=0, p50_us=scale,
+                p99_us=scale * (1.9 + 0.3 * rng.random()) * tail, max_us=scale * 6,
             )
-            if encoded
-            else (),
-            hlog=None,
-        ),
-        sut=SutUsage(
-            cpu_s=cpu_us * completed / 1e6,
-            cpu_us_per_request=cpu_us,
-            cpu_share=min(0.99, cpu_us * rps / 1e6 / key.cpus),
-            rss_bytes=int(288e6 * tail**0.1),
-            rss_peak_bytes=int(291e6 * tail**0.1),
-            virt_bytes=4_900_000_000,
-            threads=50,
-            threads_peak=52 + (load.connections if key.executor == "platform" else 0),
-            voluntary_switches=40_000,
-            involuntary_switches=1_600,
-            run_queue_wait_s=0.31,
-            gc_count=1,
-            gc_ms=7,
-            jit_ms=12,
-            jit_share=0.003,
-            heap_used_bytes=180_000_000,
-            direct_buffer_bytes=4_300_000,
-            in_flight_peak=load.connections,
-        ),
+            for s in range(1, WINDOW_S + 1)
+        ) if encoded else (),
+        hlog=None,
+    )  # fmt: skip
+    usage = SutUsage(
+        cpu_s=cpu_us * completed / 1e6, cpu_us_per_request=cpu_us, cpu_share=min(0.99, cpu_us * rps / 1e6 / key.cpus),
+        rss_bytes=int(288e6 * tail**0.1), rss_peak_bytes=int(291e6 * tail**0.1), virt_bytes=4_900_000_000, threads=50,
+        threads_peak=52 + (load.connections if key.executor == "platform" else 0), voluntary_switches=40_000,
+        involuntary_switches=1_600, run_queue_wait_s=0.31, gc_count=1, gc_ms=7, jit_ms=12, jit_share=0.003,
+        heap_used_bytes=180_000_000, direct_buffer_bytes=4_300_000, in_flight_peak=load.connections,
+    )  # fmt: skip
+    return Window(
+        index=index, t_s=START_S + WARM_S + 2 + (index - 1) * (WINDOW_S + 1), load=result, sut=usage,
         host=Pressure(steal_share=0.001, foreign_cpu_share=0.02, psi_cpu_some_share=None),
-        clock_speed=225.0 + 0.4 * index,
-        served=_served(key, completed + 12),
-    )
+        clock_speed=225.0 + 0.4 * index, served=_served(key, completed + 12),
+    )  # fmt: skip
 
 
 def _served(key: CellKey, begun: int) -> Served:
     """All of them where they should."""
     virtual, stock = "virtual" in key.executor, key.executor == "liberty"
     return Served(
-        servers=begun if stock else 0,
-        plugged_virtual=begun if virtual else 0,
-        plugged_platform=0 if stock or virtual else begun,
-        elsewhere=0,
-        begun_min=begun - 12,
-        begun_max=begun,
-        left_over=0,
-        threads_started=None if stock else begun + 5 if key.executor in ("virtual", "platform") else 0,
-    )
+        servers=begun if stock else 0, plugged_virtual=begun if virtual else 0,
+        plugged_platform=0 if stock or virtual else begun, elsewhere=0, begun_min=begun - 12, begun_max=begun,
+        left_over=0, threads_started=None if stock else begun + 5 if key.executor in ("virtual", "platform") else 0,
+    )  # fmt: skip

@@ -30,6 +30,16 @@ def burst(random: Random, shape: tuple[int, ...]) -> Floats:
     return np.where(hit, random.exponential(0.05, shape), 0.0)
 
 
+def one_arm(random: Random, shape: tuple[int, ...]) -> Floats:
+    """Bursts in one arm; the truth is what it has on average, bursts and all: 0 here."""
+    return 0.01 * normal(random, shape) - burst(random, shape) + 0.1 * 0.05
+
+
+def slow_starts(random: Random, shape: tuple[int, ...], scatter: float = 0.01) -> Floats:
+    """One in four is 8 % slower; the truth is what the arm has on average."""
+    return scatter * normal(random, shape) - 0.08 * (random.random(shape) < 0.25) + 0.25 * 0.08
+
+
 def correlated(random: Random, shape: tuple[int, ...], correlation: float) -> Floats:
     """AR(1) along the last axis."""
     values = normal(random, shape)

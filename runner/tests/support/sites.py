@@ -17,6 +17,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT
+from tests.support.records import altered_run
 from tests.support.shipped import MATRIX, REGISTRY, TEMPLATES
 
 
@@ -55,14 +56,10 @@ def conditions_of(
 
 def later(loaded: LoadedRun, run_id: str, day: str, host: str | None = None) -> LoadedRun:
     """The same results, as if of another run: of that day, and on that host."""
-    changed = {"started_at": f"{day}T00:00:00Z"}
-    sessions = tuple(
-        session.model_copy(
-            update=changed | ({"host": session.host.model_copy(update={"hostname_hash": host})} if host else {})
-        )
-        for session in loaded.run.sessions
-    )
-    return replace(loaded, run=loaded.run.model_copy(update={"run_id": run_id, "sessions": sessions}))
+    changes: dict[str, object] = {"run_id": run_id, "started_at": f"{day}T00:00:00Z"}
+    if host is not None:
+        changes["host"] = loaded.run.latest_session.host.model_copy(update={"hostname_hash": host})
+    return replace(loaded, run=altered_run(loaded.run, changes))
 
 
 def _same(run: LoadedRun) -> LoadedRun:

@@ -15,27 +15,23 @@ from tests.support.records import altered, with_forks, with_load
 from tests.support.served_runs import Shape, synthetic_run
 
 STEAL = Reason(code="steal", message="the hypervisor took <b>9 %</b> away")
+ROUNDS = 10
 
 
-def turned_run(folder: Path, *, blocks: int = 4, rounds: int = 10, share: float = 0.7) -> LoadedRun:
-    """Of `virtual` and the pool's `liberty`, at `share` of its requests per second: both drift along by 2 % a round and
+def turned_run(folder: Path) -> LoadedRun:
+    """Of `virtual` and the pool's `liberty`, at 0.7 of its requests per second: both drift along by 2 % a round and
     scatter little. In every fork of `virtual` the first round is spoilt, in every one of `liberty` the last."""
-    plain = synthetic_run(folder, Shape(jdks=("temurin-25",), blocks=blocks, run_id="turned"))
+    plain = synthetic_run(folder, Shape(jdks=("temurin-25",), blocks=4, run_id="turned"))
     source = random.Random(5)
-    together: dict[int, tuple[int, ...]] = {}
-    for number in range(1, blocks + 1):
-        together[number] = tuple(fork.sequence for cell in plain.cells for fork in cell.forks if fork.fork == number)
 
     def turned(cell: CellRecord, fork: Fork) -> Fork:
-        virtual = cell.key.executor == "virtual"
-        level, spoilt = 30_000 * (share if virtual else 1.0), 1 if virtual else rounds
-        windows = tuple(
-            _window(
-                fork.windows[0], index, level * 1.02**index * math.exp(source.gauss(0, 0.004)), spoilt=index == spoilt
-            )
-            for index in range(1, rounds + 1)
-        )
-        return altered(fork, {"windows": windows}).model_copy(update={"together": together[fork.fork]})
+        level, spoilt = (21_000.0, 1) if cell.key.executor == "virtual" else (30_000.0, ROUNDS)
+        windows = []
+        for index in range(1, ROUNDS + 1):
+            rps = level * 1.02**index * math.exp(source.gauss(0, 0.004))
+            windows.append(_window(fork.windows[0], index, rps, spoilt=index == spoilt))
+        together = tuple(one.forks[fork.fork - 1].sequence for one in plain.cells)
+        return altered(fork, {"windows": tuple(windows), "together": together})
 
     return with_forks(plain, turned)
 

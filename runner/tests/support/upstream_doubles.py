@@ -84,27 +84,20 @@ def followed(having: Catalogue) -> list[JdkEntry]:
 def jdk(name: str, vendor: str, version: str, **more: Any) -> dict[str, Any]:
     """An entry as jdks.json has it; its archives are those that `pinned` gives for its version."""
     return {
-        "id": name,
-        "vendor": vendor,
-        "vm": "openj9" if vendor == "IBM Semeru" else "hotspot",
-        "feature_version": int(version[:2]),
-        "version": version,
-        "archives": {system: pin.archive.model_dump() for system, pin in pinned(version).items()},
-        **more,
-    }
+        "id": name, "vendor": vendor, "vm": "openj9" if vendor == "IBM Semeru" else "hotspot",
+        "feature_version": int(version[:2]), "version": version,
+        "archives": {system: pin.archive.model_dump() for system, pin in pinned(version).items()}, **more,
+    }  # fmt: skip
 
 
 def pinned(version: str, date: str | None = None) -> dict[Any, Pin]:
     """Made-up pins: the same for the same version."""
     digest = version.encode().hex().rjust(63, "0")[-63:]
-    return {
-        system: Pin(
-            version,
-            date,
-            Archive(url=f"https://example.org/{version}/{system}", sha256=f"{i}{digest}", second_source=None),
-        )
+    archives = {
+        system: Archive(url=f"https://example.org/{version}/{system}", sha256=f"{i}{digest}", second_source=None)
         for i, system in enumerate(SYSTEMS)
     }
+    return {system: Pin(version, date, archive) for system, archive in archives.items()}
 
 
 def catalogue(*entries: dict[str, Any]) -> Catalogue:
@@ -148,12 +141,9 @@ def catalogues(draw: st.DrawFn) -> Catalogue:
     for kind, feature in draw(st.lists(questions, min_size=1, max_size=6, unique=True)):
         name, version = f"{kind}-{feature}", version_of(kind, feature, draw(st.integers(2, 60)))
         extras = {
-            "date": "2026-08-18",
-            "previous": version_of(kind, feature, 1),
-            "registry": WHEEL,
-            "known_bugs": [BUG],
+            "date": "2026-08-18", "previous": version_of(kind, feature, 1), "registry": WHEEL, "known_bugs": [BUG],
             "notes": ["Read me: Größe."],
-        }
+        }  # fmt: skip
         chosen = {key: extras[key] for key in draw(st.lists(st.sampled_from(sorted(extras)), unique=True))}
         entries.append(jdk(name, KINDS[kind][0], version, **chosen))
         if draw(st.booleans()):

@@ -137,27 +137,14 @@ def run_step(
     script.write_text(step.raw["run"])
     programs = folder / "bin"
     programs.mkdir(exist_ok=True)
-    apps = {
-        "everything": matrix_command(),
-        "matrix": matrix_command(),
-        "doctor": matrix_command("doctor"),
-        "report": matrix_command("report"),
-    }
+    apps = {"everything": matrix_command(), "matrix": matrix_command()}
+    apps |= {name: matrix_command(name) for name in ("doctor", "report")}
+    stand_in = _STAND_IN.format(
+        python=sys.executable, calls=str(calls), does=does, real=real, apps=apps, says=says, fails=fails, code=code
+    )
     for name in ("nix", "make", "apt-get", "gh"):
-        program = programs / name
-        program.write_text(
-            _STAND_IN.format(
-                python=sys.executable,
-                calls=str(calls),
-                does=does,
-                real=real,
-                apps=apps,
-                says=says,
-                fails=fails,
-                code=code,
-            )
-        )
-        program.chmod(0o755)
+        (programs / name).write_text(stand_in)
+        (programs / name).chmod(0o755)
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-euo", "pipefail", str(script)],
         cwd=folder,

@@ -17,13 +17,9 @@ from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session, find_wrk2
 
 URL = "http://127.0.0.1:18190/"
-
-
 # Of samples/wrk2/minutes.txt, and for how long it counts.
 LOAD = RateLoad(rate_rps=500, connections=50)
 COUNTS_S = 49.75
-
-
 PROGRAM = """\
 #!{python} -IS
 import sys
@@ -40,9 +36,8 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.binary = executable(
-            folder / "wrk2", PROGRAM.format(python=sys.executable, folder=str(Path(__file__).parents[2]))
-        )
+        program = PROGRAM.format(python=sys.executable, folder=str(Path(__file__).parents[2]))
+        self.binary = executable(folder / "wrk2", program)
         self.logs = folder / "logs"
         self.logs.mkdir()
         self.cpu = min(os.sched_getaffinity(0))

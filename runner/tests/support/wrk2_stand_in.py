@@ -90,19 +90,12 @@ def made_up_run(asked: Asked) -> Run:
     recorded = requests - sent(calibrated_us) if calibrated else requests
     values = tuple(sorted((950, 1000, 1100)[i % 3] for i in range(recorded)))
     return Run(
-        asked_s=asked.duration,
-        url=asked.url,
-        threads=asked.threads,
-        connections=asked.connections,
+        asked_s=asked.duration, url=asked.url, threads=asked.threads, connections=asked.connections,
         calibration_means_us=(1000,) * asked.threads if calibrated else (),
-        values_us=values if asked.latency else None,
-        raw_values_us=values if asked.u_latency else None,
-        requests=requests,
-        runtime_us=asked.duration * 1_000_000,
-        bytes_read=requests * 78,
-        socket_errors=(0, 0, 0, 0),
-        non_2xx=0,
-    )
+        values_us=values if asked.latency else None, raw_values_us=values if asked.u_latency else None,
+        requests=requests, runtime_us=asked.duration * 1_000_000, bytes_read=requests * 78,
+        socket_errors=(0, 0, 0, 0), non_2xx=0,
+    )  # fmt: skip
 
 
 def sample(name: str) -> str:

@@ -273,8 +273,6 @@ class Disclosure(PageBlock):
     summary: str
     blocks: Sequence[PageBlock]
     css: str = ""
-    id: str = ""
-    open: bool = False
 
 
 def every_block(blocks: Iterable[PageBlock]) -> Iterator[PageBlock]:

@@ -61,16 +61,10 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class Filter:
-    """Narrows a table: by words, and the values of each axis, by its name among the rows' data and its title."""
-
-    axes: tuple[tuple[str, str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True)
 class DataTable(PageBlock):
     """`label` is for those who do not see it, unlike that of any other table of the page. `css`: "wrap" for long words,
-    "stack" for rows that narrow screens show as lists. `tall`: it scrolls inside itself."""
+    "stack" for rows that narrow screens show as lists. `tall`: it scrolls inside itself. `filter`: by words, and by the
+    values of each axis, which has its name among the rows' data and its title."""
 
     label: str
     columns: tuple[Column, ...]
@@ -79,7 +73,7 @@ class DataTable(PageBlock):
     id: str = ""
     sortable: bool = False
     tall: bool = False
-    filter: Filter | None = None
+    filter: tuple[tuple[str, str, tuple[str, ...]], ...] | None = None
 
     @property
     def body(self) -> Markup:

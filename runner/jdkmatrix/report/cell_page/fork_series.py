@@ -103,20 +103,9 @@ def _cost(window: WarmupWindow) -> str:
 def _chart(
     fork: Fork, figure: _Series, points: Sequence[Point], bands: Sequence[tuple[float, float]], end_s: float
 ) -> Chart:
-    return Chart(
-        id=f"fork-{fork.fork}-{figure.id}",
-        title=figure.title,
-        note=_range(_values(points)),
-        drawing=series(
-            points,
-            bands,
-            end_s=end_s,
-            title=figure.title,
-            number_format="~s",
-            zero=True,
-            description=f"{figure.title} over the seconds since the start of fork {fork.fork}",
-        ),
-    )
+    shown = f"{figure.title} over the seconds since the start of fork {fork.fork}"
+    drawing = series(points, bands, end_s=end_s, title=figure.title, description=shown)
+    return Chart(f"fork-{fork.fork}-{figure.id}", figure.title, _range(_values(points)), drawing)
 
 
 def _values(points: Iterable[Point]) -> list[float]:

@@ -43,7 +43,7 @@ from jdkmatrix.report.experiments.words import endings, expectation_of, titled
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.sessions import speed_words
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, share
-from jdkmatrix.report.words.sentences import STATUS_CLASS, STATUS_WORDS, State
+from jdkmatrix.report.words.sentences import STATUS_WORDS, State
 from jdkmatrix.stats.percentiles import enough_beyond
 from jdkmatrix.store.cells import CellRecord
 
@@ -53,13 +53,12 @@ _PLACES: tuple[tuple[Place, str], ...] = (
     ("plugged_platform", "platform threads of the plugged executor"),
     ("elsewhere", "threads of unknown origin"),
 )
-_MIB = 1024**2
 _TAIL = ("90", "99", "99.9")
 
 
 def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord, logs: Sequence[Log]) -> Section:
     """The first log of a fork that failed is open."""
-    word, css = STATUS_WORDS[fork.status], STATUS_CLASS[fork.status]
+    word, css = STATUS_WORDS[fork.status], fork.status.value
     if not cell.is_program and cell.fork_fell_short(fork):
         word, css = State.FELL_SHORT.value, State.FELL_SHORT.css
     programs = {
@@ -310,7 +309,7 @@ def _vm_facts(vm: VmFacts) -> tuple[Fact, ...]:
         Fact("Java", vm.java_version),
         Fact("Options", " ".join(vm.options) or "none"),
         Fact("CPUs that it sees", f"{vm.processors}"),
-        Fact("Heap", f"at most {digits(vm.max_heap_bytes / _MIB, 3)} MiB; {', '.join(vm.collectors)}"),
+        Fact("Heap", f"at most {digits(vm.max_heap_bytes / 2**20, 3)} MiB; {', '.join(vm.collectors)}"),
         Fact("Kernel", f"{vm.kernel}, {vm.arch}"),
     )
 

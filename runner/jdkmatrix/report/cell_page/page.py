@@ -51,7 +51,6 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.sentences import (
-    STATUS_CLASS,
     STATUS_WORDS,
     capitalised,
     condition,
@@ -253,7 +252,7 @@ def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
 def _attempts(record: CellRecord, run: RunRecord, logs: Logs) -> Iterator[PageBlock]:
     """In the order of measurement; none where every fork stands at its first attempt."""
     for fork in record.attempts:
-        status = badge(STATUS_WORDS[fork.status], STATUS_CLASS[fork.status])
+        status = badge(STATUS_WORDS[fork.status], fork.status)
         yield Prose(heading=joined(f"Fork {fork.fork}, attempt {fork.attempt} ", status))
         reasons = dict.fromkeys(reason.message for reason in (*fork.reasons, *fork.window_reasons))
         yield from (Prose(reason, css="reason") for reason in reasons)

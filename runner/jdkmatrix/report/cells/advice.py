@@ -146,18 +146,16 @@ class Advice:
 def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     """On what forks did, where some did not do what their load asks for, and on each figure of the load that virtual
     threads and the pool both have; `key`: of virtual threads. Last, p99 where it is measured and not judged."""
-    cell, pool = (
-        judgements.cells.get(key.model_copy(update={"executor": executor}))
-        for executor in (key.executor, own_pool(key.server))
-    )
+    cells = judgements.cells
+    cell, pool = cells.get(key), cells.get(key.model_copy(update={"executor": own_pool(key.server)}))
     if cell is None or pool is None:
         return ()
     found = [(metric, judged) for metric in metrics_of(cell.load) if (judged := judgements.of(metric, key))]
     outcomes = judgements.outcomes(key)
     told = (_of_outcomes(cell, outcomes),) if outcomes is not None and worth_reporting(outcomes) else ()
-    confidence = judgements.cells.confidence
     figures = tuple(
-        replace(_advice(metric, judged, found, outcomes, cell, pool), confidence=confidence) for metric, judged in found
+        replace(_advice(metric, judged, found, outcomes, cell, pool), confidence=cells.confidence)
+        for metric, judged in found
     )
     return (*told, *figures, *_service_times(cell, pool)) if told or figures else ()
 
@@ -318,11 +316,7 @@ def _effect(metric: Metric, ratio: Ratio, *, named: bool = True) -> str:
     """ "with virtual threads throughput is 36 % lower (95 % interval 34 to 38 %)", or, without `named`,
     "throughput is 22 % higher than with the pool (...)": always of virtual threads over the pool."""
     low, high = ratio.ci_low, ratio.ci_high
-    within = ""
-    if low and high:
-        in_times = f"{digits(low, 2)} to {digits(high, 2)} times"
-        ends = in_times if reads_as_factor(ratio.value) else _interval(low, high)
-        within = f" (95 % interval {ends})"
+    within = f" (95 % interval {_interval(ratio.value, low, high)})" if low and high else ""
     if named:
         return f"with {_VIRTUAL} {metric.name} is {much(ratio.value)}{within}"
     return f"{metric.name} is {much(ratio.value)} {than(ratio.value)} with {_POOL}{within}"
@@ -338,10 +332,10 @@ def _besides(others: Sequence[tuple[Metric, Judged]], side: Side) -> str:
     )
 
 
-def _interval(low: float, high: float) -> str:
-    """In per cent, the end nearer to no change first."""
+def _interval(value: float, low: float, high: float) -> str:
+    """In times where the value reads so or the ends are far; else in per cent, the end nearer to no change first."""
     near, far = (low, high) if low >= 1 else (high, low)
-    if high / low - 1 > 1 or far >= 2:
+    if reads_as_factor(value) or high / low - 1 > 1 or far >= 2:
         return f"{digits(low, 2)} to {digits(high, 2)} times"
     return f"{apart(near).removesuffix(' %')} to {apart(far)}"
 

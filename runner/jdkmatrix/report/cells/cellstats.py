@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.stats.intervals import nominal_confidence
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
-from jdkmatrix.stats.ratios import Ratio, log_ratios, paired_ratio
+from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import RELEVANT, Losses
 from jdkmatrix.store.cells import CellRecord
 
@@ -271,8 +272,7 @@ class Comparison:
     @property
     def logs(self) -> list[float]:
         """The logarithms of the ratios that `ratio` summarises, in the order of their blocks."""
-        above, below = ({block: pair[side] for block, pair in self.pairs.items()} for side in (0, 1))
-        return log_ratios(above, below)
+        return [math.log(above) - math.log(below) for above, below in self.pairs.values()]
 
 
 def losses_of(metric: Metric, cell: CellStats, base: CellStats) -> Losses:

@@ -61,14 +61,13 @@ _Compared = tuple[str, CellKey]  # the metric's id, the numerator's cell
 
 @dataclass(frozen=True)
 class JudgedOutcomes:
-    """How many forks of two arms did what their load asks for. `p_adjusted`: over a family of so many p-values; None
-    where there is no test. `forks_needed`: so many of each arm would tell, if as large a share of them did it; None
-    where nothing is to be told, or more would not tell."""
+    """How many forks of two arms did what their load asks for. `p_adjusted`: None where there is no test.
+    `forks_needed`: so many of each arm would tell, if as large a share of them did it; None where nothing is to be
+    told, or more would not tell."""
 
     question: Question
     contrast: Contrast
     p_adjusted: float | None
-    family: int
     forks_needed: int | None = None
     refusals: ArmRefusals | None = None  # where they are one-sided
 
@@ -132,7 +131,7 @@ class Family(Generic[Name]):
         outcomes = {}
         for name, (question, told, refused) in self.outcomes.items():
             needed = _forks_needed(told, [p_value for other, p_value in p_values.items() if other != name])
-            outcomes[name] = JudgedOutcomes(question, told, adjusted.get(name), size, needed, refused)
+            outcomes[name] = JudgedOutcomes(question, told, adjusted.get(name), needed, refused)
         return ratios, outcomes, size
 
 

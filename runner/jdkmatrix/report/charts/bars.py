@@ -19,10 +19,8 @@ def _bars_shape(grouped: bool) -> Shape:
     """`grouped`: executors stand below each task; else there is one task."""
     row, names, limit = ("work", "works", 90) if grouped else ("executor", "present", 120)
     # Order is given as a scale's domain, never as a sort: Vega-Lite makes an expression of a sort's values.
-    scale = alt.Scale(domain=blanks(names))
-    place: dict[str, Any] = {
-        "y": alt.Y(f"{row}:N", scale=scale, sort=None, title=None, axis=alt.Axis(labelLimit=limit))
-    }
+    scale, axis = alt.Scale(domain=blanks(names)), alt.Axis(labelLimit=limit)
+    place: dict[str, Any] = {"y": alt.Y(f"{row}:N", scale=scale, sort=None, title=None, axis=axis)}
     if grouped:
         present = alt.Scale(domain=blanks("present"))
         place["yOffset"] = alt.YOffset("executor:N", scale=present, sort=None)
@@ -130,20 +128,14 @@ class BarScale:
 @lru_cache
 def _expected_shape(linear_to: float | None, row_lines: int) -> Shape:
     """The shape for a `BarScale` with these two."""
-    y = alt.Y(
-        "row:N",
-        # As the domain of a scale, never as a sort: Vega-Lite makes an expression of a sort's values.
-        scale=alt.Scale(domain=blanks("rows")),
-        sort=None,
-        title=None,
-        axis=alt.Axis(
-            labelExpr="split(datum.label, '\\n')",
-            labelLimit=170,
-            labelLineHeight=_LINE_HEIGHT,
-            labelOverlap=False,
-            labelOffset=-(row_lines - 1) * _LINE_HEIGHT / 2,
-        ),
+    labels = alt.Axis(
+        labelExpr="split(datum.label, '\\n')",
+        labelLimit=170,
+        labelLineHeight=_LINE_HEIGHT,
+        labelOverlap=False,
+        labelOffset=-(row_lines - 1) * _LINE_HEIGHT / 2,
     )
+    y = alt.Y("row:N", scale=alt.Scale(domain=blanks("rows")), sort=None, title=None, axis=labels)
     ends: list[Any] = [0, blank("end")]
     if linear_to is None:
         scale, axis = alt.Scale(domain=ends, nice=False), alt.Axis(tickCount=4, format=_NUMBERS)

@@ -55,11 +55,11 @@ def _round_up(value: float) -> float:
 
 
 @cache
-def _series_shape(zero: bool) -> Shape:
+def _series_shape() -> Shape:
     scale = alt.Scale(domain=[0, blank("end")], nice=False)
     x = alt.X("t:Q", title=None, scale=scale, axis=alt.Axis(tickCount=6))
     number = alt.Axis(tickCount=3, format=blank("number_format"))
-    y = alt.Y("v:Q", title=None, scale=alt.Scale(zero=zero, nice=True), axis=number)
+    y = alt.Y("v:Q", title=None, scale=alt.Scale(zero=True, nice=True), axis=number)
     band = rows("bands").mark_rect(style="window")
     line = rows("rows").mark_line(
         style="series", strokeWidth=1.6, interpolate="linear", point=alt.OverlayMarkDef(size=9)
@@ -81,21 +81,13 @@ def series(
     *,
     end_s: float,
     title: str,
-    number_format: str,
-    zero: bool,
     description: str,
 ) -> Drawing:
     """One figure over the seconds since the fork's start; measured windows are shaded. None breaks the line."""
-    return _series_shape(zero).filled(
-        data={
-            "rows": NamedRows(("t", "v"), [(round(t, 3), v) for t, v in points]),
-            "bands": NamedRows(("start", "end"), bands),
-        },
-        height=96,
-        description=description,
-        end=end_s,
-        title=title,
-        number_format=number_format,
+    told = NamedRows(("t", "v"), [(round(t, 3), v) for t, v in points])
+    data = {"rows": told, "bands": NamedRows(("start", "end"), bands)}
+    return _series_shape().filled(
+        data=data, height=96, description=description, end=end_s, title=title, number_format="~s"
     )
 
 
@@ -219,11 +211,7 @@ def stacked(
 ) -> Drawing:
     """`points`: origin, x, y, place (of the origin in the stack, from below); `totals`: name, x, y, drawn as lines on
     top. Origins keep their colours from chart to chart."""
+    data = {"points": points, "totals": totals}
     return _stack_shape(x.kind, y.kind).filled(
-        data={"points": points, "totals": totals},
-        height=_HEIGHT,
-        description=description,
-        **x.given("x"),
-        **y.given("y"),
-        origins=origins,
+        data=data, height=_HEIGHT, description=description, **x.given("x"), **y.given("y"), origins=origins
     )

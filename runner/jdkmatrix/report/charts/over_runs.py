@@ -12,6 +12,7 @@ import altair as alt
 from jdkmatrix.report.charts.shapes import (
     Drawing,
     NamedRows,
+    Row,
     Shape,
     blank,
     blanks,
@@ -48,17 +49,6 @@ class RunPoint:
     high: float | None
     figure: str
     care: str
-
-
-@dataclass(frozen=True)
-class RunMark:
-    """Stands between two runs. `number`: of the change in what was measured; empty where that stayed, and `tool`: only
-    the tool's commit is another. `level`: that of the figure changed."""
-
-    t_ms: int
-    number: str
-    tool: bool
-    level: bool
 
 
 @dataclass(frozen=True)
@@ -105,15 +95,11 @@ def _shape() -> Shape:
 
 
 def over_runs(
-    points: Sequence[RunPoint],
-    marks: Sequence[RunMark],
-    *,
-    axis: RunAxis,
-    order: Sequence[str],
-    of: str,
-    description: str,
+    points: Sequence[RunPoint], marks: Sequence[Row], *, axis: RunAxis, order: Sequence[str], of: str, description: str
 ) -> Drawing:
-    """`points`: at least one. `order`: of series, which are what they are `of`."""
+    """`points`: at least one; `marks`, each between two runs: t, number (of the change in what was measured; empty if
+    that stayed), tool (only the tool's commit is another), level (that of the figure changed). `order`: of series,
+    which are what they are `of`."""
     times, values = [point.t_ms for point in points], [point.value for point in points]
     least, most = min(values) / _REACH, max(values) * _REACH
     cut = [
@@ -125,24 +111,17 @@ def over_runs(
     room = max(_ROOM * (high - low), _ROOM_LEAST * high)
     margin = round(_ROOM * (max(times) - min(times))) or _DAY_MS // 2
     names = ("series", "line", "t", "value", "low", "high", "low_shown", "high_shown", "hollow", "figure", "care")
+    told = [
+        (
+            *(point.series, point.line, point.t_ms, point.value, point.low, point.high, *pair),
+            *(bool(point.care), point.figure, point.care or _NOTHING),
+            *(word or _NOTHING for word in point.about),
+        )
+        for point, pair in zip(points, cut, strict=True)
+    ]
+    even = [{"value": axis.even}] if axis.even is not None and low <= axis.even <= high else []
     return _shape().filled(
-        data={
-            "points": NamedRows(
-                (*names, *_ABOUT),
-                [
-                    (
-                        *(point.series, point.line, point.t_ms, point.value, point.low, point.high, *pair),
-                        *(bool(point.care), point.figure, point.care or _NOTHING),
-                        *(word or _NOTHING for word in point.about),
-                    )
-                    for point, pair in zip(points, cut, strict=True)
-                ],
-            ),
-            "marks": [
-                {"t": mark.t_ms, "number": mark.number, "tool": mark.tool, "level": mark.level} for mark in marks
-            ],
-            "even": [{"value": axis.even}] if axis.even is not None and low <= axis.even <= high else [],
-        },
+        data={"points": NamedRows((*names, *_ABOUT), told), "marks": marks, "even": even},
         height=_HEIGHT,
         description=description,
         title=axis.title,

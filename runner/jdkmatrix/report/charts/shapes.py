@@ -50,15 +50,9 @@ class Shape:
     """A specification with blanks, without what the page's JavaScript decides: library and look."""
 
     def __init__(self, *layers: alt.Chart) -> None:
-        self.spec: dict[str, Any] = (
-            alt.layer(*layers)
-            .properties(
-                width="container",
-                background="transparent",
-                autosize=alt.AutoSizeParams(type="fit-x", contains="padding"),
-            )
-            .to_dict(validate=False)
-        )
+        fit = alt.AutoSizeParams(type="fit-x", contains="padding")
+        chart = alt.layer(*layers).properties(width="container", background="transparent", autosize=fit)
+        self.spec: dict[str, Any] = chart.to_dict(validate=False)
         del self.spec["$schema"], self.spec["config"]
 
     def filled(self, *, data: Mapping[str, Rows], height: float, description: str, **given: Any) -> Drawing:

@@ -37,14 +37,8 @@ class Results:
         self._sequential = run.stopping is not None
         self._confidence = cells.confidence
         self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
-
-    def build(self, jdk: str) -> str | None:
-        """Its version; None where the run does not know."""
-        return next((known.version for known in self.run.jdks if known.id == jdk), None)
-
-    def release(self, server: str) -> str | None:
-        """Of the server; None where there is none."""
-        return next((known.version for known in self.run.servers if known.id == server), None)
+        self.builds = {jdk.id: jdk.version for jdk in run.jdks}
+        self.releases = {server.id: server.version for server in run.servers}
 
     def driver(self, key: CellKey) -> str | None:
         cell = self._cell(key)
@@ -75,9 +69,7 @@ class Results:
         cell = self._cell(key)
         metric = cell.metric(check.metric) if cell else None
         if metric is None or cell is None or not cell.usable:
-            raise _NoEstimateError(
-                "no fork that can be used" if metric or cell is None else "no fork that can be used has it"
-            )
+            raise _NoEstimateError(f"no fork that can be used{'' if metric or cell is None else ' has it'}")
         if base_key is None:
             return self._of_figures(cell.figures(metric), metric)
         base = self._usable(base_key)
@@ -171,7 +163,6 @@ class Results:
         return paired_ratio(above, below, sequential=self._sequential)
 
     def _of_ratio(self, ratio: Ratio | None, why_none: str) -> Estimate:
-        """The estimate of a ratio that was made of this run."""
         if ratio is None:
             raise _NoEstimateError(why_none)
         low, high = ratio.ci_low, ratio.ci_high

@@ -148,8 +148,7 @@ def together(found: Sequence[ClaimEvidence]) -> ClaimEvidence:
     """The evidence of several runs of one host under the same checks of one claim, the newest first: each cell with
     what all of them say that had one JDK build, one release of the server and one driver. What must be seen was seen
     where the run has an estimate; a run in which it was not says nothing beside one in which it was."""
-    first = found[0]
-    return ClaimEvidence(first.id, tuple(map(_checks_together, zip(*(one.checks for one in found), strict=True))))
+    return ClaimEvidence(found[0].id, tuple(map(_checks_together, zip(*(one.checks for one in found), strict=True))))
 
 
 def _checks_together(found: Sequence[CheckEvidence]) -> CheckEvidence:
@@ -180,7 +179,8 @@ def _cells_together(found: Sequence[CellEvidence]) -> CellEvidence:
 
 def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
     keys = [key for key in results.keys if asks_for(check, key)]
-    unit = "" if is_ratio(check) else results.unit(check, keys)
+    is_ratio = (check.versus is not None and not check.difference) or check.versus_load or check.versus_workload
+    unit = "" if is_ratio else results.unit(check, keys)
     if why := other_kernel(check, results.kernels):
         return CheckEvidence(unit, why=why)
     if not keys:
@@ -189,15 +189,11 @@ def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
     return CheckEvidence(unit, tuple(_cell(key, check, results) for key in keys))
 
 
-def is_ratio(check: ClaimCheck) -> bool:
-    return (check.versus is not None and not check.difference) or bool(check.versus_load or check.versus_workload)
-
-
 def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     found = results.estimate(check, key)
     estimate, why, seen = (None, found, ()) if isinstance(found, str) else (found, None, _seen(check, key, results))
-    build, driver, release = results.build(key.jdk), results.driver(key), results.release(key.server)
-    return CellEvidence(key, build, estimate, why, tuple(seen), driver=driver, release=release)
+    build, release = results.builds.get(key.jdk), results.releases.get(key.server)
+    return CellEvidence(key, build, estimate, why, tuple(seen), driver=results.driver(key), release=release)
 
 
 def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[SeenFigure]:

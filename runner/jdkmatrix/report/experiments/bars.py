@@ -88,10 +88,8 @@ def _chart(
         words = {"label": label, "expected_label": expected or "no figure"}
         medians.append({**whose, "median": spread.median, "expected": spread.expected, **words})
         if metric := cell.metric(figure.name):
-            values = ((fork, one.value) for fork, one in cell.figures(metric).items())
-            forks += (
-                {**whose, "fork": at, "value": value, "label": measure(value, metric.unit)} for at, value in values
-            )
+            for fork, one in cell.figures(metric).items():
+                forks.append({**whose, "fork": fork, "value": one.value, "label": measure(one.value, metric.unit)})
     if not medians:
         return None
     names = [one.name for one in group.figures] if group.same_scale else [figure.name]

@@ -131,8 +131,7 @@ def pinned_stacks(forks: Iterable[Fork]) -> tuple[int, tuple[PageBlock, ...]]:
 
 def stacks_of_kind(piece: ExperimentSlice) -> Iterator[Disclosure]:
     """Below one heading for every cell whose usable forks saw events."""
-    found = [(cell.key, *pinned_stacks(cell.usable)) for cell in piece.cells]
-    seen = [one for one in found if one[1]]
+    seen = [(cell.key, *told) for cell in piece.cells if (told := pinned_stacks(cell.usable))[0]]
     if not seen:
         return
     blocks: list[PageBlock] = []

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.quantities import amount, delay_words, digits, plural
+from jdkmatrix.domain.quantities import amount, delay_words, digits, plural, range_words
 from jdkmatrix.experiments.base import Seen, Spread
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import ProgramResult
@@ -105,21 +105,13 @@ def endings(forks: Sequence[Fork]) -> tuple[Ending, ...]:
     for outcome, same in by_outcome.items():
         problems = [result.problem for result in same if result.problem]
         counts = [problem.at_count for problem in problems if problem.at_count is not None]
-        words = []
-        if counts:
-            low, high = min(counts), max(counts)
-            words.append(f"at {low:,}" if low == high else f"at {low:,} to {high:,}")
+        words = [f"at {range_words(counts, '')}"] if counts else []
         if len(same) < len(results):
             words.append(f"in {len(same)} of {plural(len(results), 'fork')}")
-        found.append(
-            Ending(
-                word=outcome_words(outcome),
-                css=_CLASS.get(outcome, "not-steady"),
-                where=", ".join(words),
-                message="; ".join(dict.fromkeys(problem.message for problem in problems)),
-                advice="; ".join(dict.fromkeys(problem.advice for problem in problems if problem.advice)),
-            )
-        )
+        css, where = _CLASS.get(outcome, "not-steady"), ", ".join(words)
+        message = "; ".join(dict.fromkeys(problem.message for problem in problems))
+        advice = "; ".join(dict.fromkeys(problem.advice for problem in problems if problem.advice))
+        found.append(Ending(outcome_words(outcome), css, where, message, advice))
     return tuple(found)
 
 

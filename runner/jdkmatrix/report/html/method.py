@@ -202,23 +202,19 @@ _PROVOKED = columns("Fork", "Disturbed by", "Windows#", "Refused#", "By~", "req/
 def _gate(gate: Gate, run: RunRecord) -> Fact:
     thresholds: Mapping[str, Any] = run.matrix.get("thresholds", {})
     limits = [(limit, thresholds.get(limit, "not in this run")) for limit in gate.limits]
-    return Fact(
-        joined(gate.name, " ", small(", ".join(gate.codes), css="under")), say("gate", gate=gate, limits=limits)
-    )
-
-
-def _tried_on(provoked: Provoked) -> str:
-    interrupts = {True: "accounted separately", False: "in the clocks of processes", None: "not known"}
-    return provoked.words(
-        f"interrupts: {interrupts[provoked.irq_time_accounting]}",
-        f"windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} promised",
-    )
+    name = joined(gate.name, " ", small(", ".join(gate.codes), css="under"))
+    return Fact(name, say("gate", gate=gate, limits=limits))
 
 
 def _provoked(name: str, title: str, provoked: Provoked) -> Section:
+    interrupts = {True: "accounted separately", False: "in the clocks of processes", None: "not known"}
+    on = provoked.words(
+        f"interrupts: {interrupts[provoked.irq_time_accounting]}",
+        f"windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} promised",
+    )
     rows = tuple(map(_provoked_row, provoked.outcomes))
     table = DataTable(f"Disturbed windows: {title.lower()}", _PROVOKED, rows, "stack")
-    return Section(name, title, (table,), say(name, on=_tried_on(provoked)))
+    return Section(name, title, (table,), say(name, on=on))
 
 
 def _provoked_row(one: ProvokedOutcome) -> tuple[Cell, ...]:

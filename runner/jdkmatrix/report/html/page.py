@@ -32,26 +32,14 @@ from jdkmatrix.run.code_version import digest_of_files
 DRAWS = "vega.js"  # Vega, Vega-Lite and Vega-Embed, which give the page `vegaEmbed` and no other name
 LIBRARY = f"assets/{DRAWS}"  # seen from the site's root
 _PARTS = (
-    "page.html.j2",
-    "blocks.html.j2",
-    "words.html.j2",
-    "reading.html.j2",
-    COMPARED,
-    *PROVOKED,
-    "report.css",
-    "report.js",
-    "home.js",
-    DRAWS,
+    *("page.html.j2", "blocks.html.j2", "words.html.j2", "reading.html.j2", COMPARED, *PROVOKED),
+    *("report.css", "report.js", "home.js", DRAWS),
 )
 
 
 def as_script(source: str) -> str:
     """JavaScript that cannot end the <script> element it stands in: both sequences mean the same in its strings."""
     return source.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def _text(path: Path) -> str:
-    return path.read_text("utf-8").replace("\r\n", "\n")
 
 
 def as_json(data: Any) -> Markup:
@@ -69,15 +57,9 @@ def policy(scripts: list[str], style: str, *, library_beside: bool) -> str:
     """`library_beside`: scripts of the page's own origin too. Browsers differ in whether 'self' means anything for
     a page that was opened as a file; `file:` says it for those where it does not."""
     allowed = [*(["'self'", "file:"] if library_beside else []), *map(_hash, scripts)]
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {' '.join(allowed)}",
-            f"style-src {_hash(style)}",
-            "img-src data:",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
+    return (
+        f"default-src 'none'; script-src {' '.join(allowed)}; style-src {_hash(style)}; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
     )
 
 
@@ -136,8 +118,8 @@ class Pages:
         except TemplateError as error:
             raise MatrixError(f"{templates}: {error}") from None
         self.tried = read_tried(templates)
-        self._css = _text(templates / "report.css")
-        self._scripts = {name: as_script(_text(templates / name)) for name in ("report.js", "home.js")}
+        self._css = (templates / "report.css").read_text("utf-8")
+        self._scripts = {name: as_script((templates / name).read_text("utf-8")) for name in ("report.js", "home.js")}
 
     def _show(self, blocks: Iterable[PageBlock]) -> Markup:
         return Markup("\n").join([getattr(self._macros, type(one).__name__.lower())(one) for one in blocks])

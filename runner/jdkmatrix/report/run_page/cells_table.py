@@ -19,7 +19,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.inline import badge, element, joined, say, small
 from jdkmatrix.report.blocks.kinds import PageBlock, Prose, Section, Trouble, Troubles
-from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Filter, Sorted, TableRow
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, TableRow
 from jdkmatrix.report.cells.judgements import worth_reporting
 from jdkmatrix.report.cells.shown import (
     CPU_COST,
@@ -80,7 +80,7 @@ def cells_section(judged: JudgedRun) -> Section:
         id="cells-table",
         sortable=True,
         tall=True,
-        filter=Filter((*axes, *states)),
+        filter=(*axes, *states),
     )
     return Section(
         "cells",
@@ -243,11 +243,5 @@ def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
             reasons = fork_lines(forks, shortfalls=one.cell.fell_short)
         if one.state is State.OK and not reasons:
             return None
-    is_ok = one.state is State.OK
-    return Trouble(
-        label=cell_words(one.key),
-        href=one.href,
-        status="some forks" if is_ok else one.state_text,
-        status_class="not-steady" if is_ok else one.state.css,
-        reasons=reasons or (_NO_REASON,),
-    )
+    status, css = ("some forks", "not-steady") if one.state is State.OK else (one.state_text, one.state.css)
+    return Trouble(cell_words(one.key), one.href, status, css, reasons or (_NO_REASON,))

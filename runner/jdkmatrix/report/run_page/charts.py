@@ -25,7 +25,8 @@ Points = Iterable[tuple[float, float | None]]
 @dataclass(frozen=True)
 class LineFigure:
     """`points`: of a fork; a figure of None breaks the line. `top`: of the axis, where it has a natural one. `marks`,
-    `note`: of a cell; `reference`: of a line that is no measurement, given the largest figure."""
+    `note`: of a cell, whose executor is said beside them; `reference`: of a line that is no measurement, given the
+    largest figure."""
 
     id: str
     title: str
@@ -69,24 +70,16 @@ def line_groups(place: ChartPlace, x: Axis, figures: Iterable[LineFigure]) -> It
         beside = figure.reference(max(values))
         values += [float(row["y"]) for row in beside]
         low, high = log_domain(values) if figure.log else (0.0, figure.top or max(values) * 1.05)
-        charts = tuple(
-            Chart(
-                id=f"{place.id_prefix}-{figure.id}-{number}",
-                title=condition,
-                note="; ".join(words for cell in cells if (words := figure.note(cell))),
-                drawing=lines(
-                    [row for cell in cells for row in rows[cell.key]],
-                    x=x,
-                    y=Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format),
-                    order=piece.order,
-                    marks=[row for cell in cells for row in figure.marks(cell)],
-                    reference=beside,
-                    description=f"{figure.title} of {condition}, one line per fork",
-                ),
-            )
-            for number, (condition, cells) in enumerate(piece.conditions())
-        )
-        yield Charts(figure.title, figure.words, charts, place.key, place.css)
+        y = Axis(figure.axis, low, high, log=figure.log, number_format=figure.number_format)
+        charts = []
+        for number, (condition, cells) in enumerate(piece.conditions()):
+            points = [row for cell in cells for row in rows[cell.key]]
+            marks = [{"executor": cell.key.executor, **row} for cell in cells for row in figure.marks(cell)]
+            note = "; ".join(f"{cell.key.executor}: {words}" for cell in cells if (words := figure.note(cell)))
+            told = f"{figure.title} of {condition}, one line per fork"
+            drawing = lines(points, x=x, y=y, order=piece.order, marks=marks, reference=beside, description=told)
+            charts.append(Chart(f"{place.id_prefix}-{figure.id}-{number}", condition, note, drawing))
+        yield Charts(figure.title, figure.words, tuple(charts), place.key, place.css)
 
 
 # Beyond this the curve's last points are single requests.
@@ -117,23 +110,18 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
         if not forks:
             continue
         title = jdk if piece.single else f"{jdk}, {plural(cpus, 'CPU')}"
-        found.append(
-            Chart(
-                id=f"{place.id_prefix}-{number}",
-                title=title,
-                note="; ".join(f"{m['executor']}, {m['work']}: {m['label']}" for m in means),
-                drawing=bars(
-                    means,
-                    forks,
-                    order=piece.order,
-                    title="share of the highest under the same task" if shares else axis,
-                    figure=axis,
-                    number_format=".0%" if shares else "~s",
-                    highest=1.0 if shares else max(highest.values()),
-                    description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
-                ),
-            )
+        note = "; ".join(f"{m['executor']}, {m['work']}: {m['label']}" for m in means)
+        drawing = bars(
+            means,
+            forks,
+            order=piece.order,
+            title="share of the highest under the same task" if shares else axis,
+            figure=axis,
+            number_format=".0%" if shares else "~s",
+            highest=1.0 if shares else max(highest.values()),
+            description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
         )
+        found.append(Chart(f"{place.id_prefix}-{number}", title, note, drawing))
     return tuple(found)
 
 
@@ -152,15 +140,10 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, 
         "high": None if over.high is None else over.high / unit,
         "label": of_metric(metric, cell, why="").text,
     }
-    points: list[Row] = [
-        {
-            **place,
-            "fork": block,
-            "value": one.value / unit,
-            "label": f"{one.bound.value} {amount(metric, one.value)}".lstrip(),
-        }
-        for block, one in sorted(figures.items())
-    ]
+    points: list[Row] = []
+    for block, one in sorted(figures.items()):
+        label = f"{one.bound.value} {amount(metric, one.value)}".lstrip()
+        points.append({**place, "fork": block, "value": one.value / unit, "label": label})
     return bar, points
 
 
@@ -184,29 +167,19 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
     percentile = Axis(
         "percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS, told="quantile"
     )
-    return tuple(
-        Chart(
-            id=f"{place.id_prefix}-{number}",
-            title=title,
-            note="p99: "
-            + "; ".join(
-                f"{cell.key.executor} {p99.text} ms"
-                for cell in drawn
-                if (p99 := of_metric(P99, cell, why="")).sort is not None
-            ),
-            drawing=lines(
-                [
-                    {"executor": cell.key.executor, "x": x, "y": ms, "quantile": quantile}
-                    for cell in drawn
-                    for x, ms, quantile in points[cell.key]
-                ],
-                x=percentile,
-                y=latency,
-                order=place.piece.order,
-                description=f"Latency by percentile of {title}, one line per executor",
-                by_fork=False,
-            ),
-        )
-        for number, (title, cells) in enumerate(place.piece.conditions())
-        if (drawn := [cell for cell in cells if cell.key in points])
-    )
+    charts = []
+    for number, (title, cells) in enumerate(place.piece.conditions()):
+        drawn = {cell.key.executor: cell for cell in cells if cell.key in points}
+        if not drawn:
+            continue
+        rows = [
+            {"executor": name, "x": x, "y": ms, "quantile": quantile}
+            for name, cell in drawn.items()
+            for x, ms, quantile in points[cell.key]
+        ]
+        told = f"Latency by percentile of {title}, one line per executor"
+        drawing = lines(rows, x=percentile, y=latency, order=place.piece.order, description=told, by_fork=False)
+        p99s = ((name, of_metric(P99, cell, why="")) for name, cell in drawn.items())
+        note = "; ".join(f"{name} {p99.text} ms" for name, p99 in p99s if p99.sort is not None)
+        charts.append(Chart(f"{place.id_prefix}-{number}", title, f"p99: {note}", drawing))
+    return tuple(charts)

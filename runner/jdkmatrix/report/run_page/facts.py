@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from jdkmatrix.claims.address import web
 from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.host.cpulist import format_cpu_list
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.provenance import Provenance
@@ -30,13 +31,7 @@ _VM = {"hotspot": "HotSpot", "openj9": "OpenJ9"}
 
 def ranges(numbers: Iterable[int]) -> str:
     """ "0-3,8" as Linux writes CPU lists."""
-    runs: list[list[int]] = []
-    for number in sorted(set(numbers)):
-        if runs and number == runs[-1][1] + 1:
-            runs[-1][1] = number
-        else:
-            runs.append([number, number])
-    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in runs) or "none"
+    return format_cpu_list(numbers) or "none"
 
 
 def moment(iso: str) -> str:
@@ -194,12 +189,11 @@ def reproduce(run: RunRecord) -> str:
 
 def _without(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
     """`arguments` less the options that are named, each with its value."""
-    kept: list[str] = []
-    skip = False
-    for argument in arguments:
-        if skip or argument.split("=")[0] in options:
-            skip = not skip and argument in options
-        else:
+    rest, kept = iter(arguments), []
+    for argument in rest:
+        if argument in options:
+            next(rest, None)
+        elif argument.split("=")[0] not in options:
             kept.append(argument)
     return kept
 

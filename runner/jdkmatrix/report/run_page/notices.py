@@ -95,8 +95,7 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
     if run.status != "complete":
         how = "was interrupted" if run.status == "interrupted" else "has not ended, or was killed"
         yield Notice("warn", "Not complete", f"This run {how}: cells may lack forks or be missing.")
-    virtualisation = run.latest_session.host.virtualisation
-    if virtualisation:
+    if virtualisation := run.latest_session.host.virtualisation:
         yield Notice(
             "info",
             "Not bare metal",
@@ -110,18 +109,15 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
     if from_flake and (loose := from_flake.not_pinned(source_dirty=is_dirty(run))):
         yield Notice("info", "Not fully pinned", f"The flake did not give everything: {'; '.join(loose)}.")
     yield from own_notices(run)
-    missing = [jdk for jdk in run.jdks if jdk.selected and not jdk.available]
-    if missing:
-        names = ", ".join(jdk.id for jdk in missing)
-        yield Notice("info", "JDKs not available here", f"{names}: reasons are in the table of JDKs.")
+    if missing := [jdk.id for jdk in run.jdks if jdk.selected and not jdk.available]:
+        yield Notice("info", "JDKs not available here", f"{', '.join(missing)}: reasons are in the table of JDKs.")
     if run.not_testable:
         yield Notice("info", "Not testable here", f"{plural(len(run.not_testable), 'cell')}: reasons are listed below.")
 
 
 def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
     every = list(cells)
-    shared = [cell for cell in every if any(fork.confinement.overlapped for fork in cell.record.forks)]
-    if shared:
+    if shared := [cell for cell in every if any(fork.confinement.overlapped for fork in cell.record.forks)]:
         yield Notice(
             "warn",
             "Server and driver share CPUs",
@@ -138,12 +134,10 @@ def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
             f"leave, were not used: {why}.",
         )
     for weight, title, least, most, words in _FEW_FORKS:
-        few = [cell for cell in every if least <= len(cell.usable) <= most]
-        if few:
+        if few := [cell for cell in every if least <= len(cell.usable) <= most]:
             told = f"{plural(len(few), 'cell')} of {len(every)} {'has' if len(few) == 1 else 'have'}"
             yield Notice(weight, title, f"{told} {words}")
-    unsteady = [cell for cell in every if any(f.status is Status.NOT_STEADY for f in cell.record.forks)]
-    if unsteady:
+    if unsteady := [cell for cell in every if any(f.status is Status.NOT_STEADY for f in cell.record.forks)]:
         yield Notice(
             "warn",
             "Not steady",
@@ -227,16 +221,15 @@ def modes_notices(cells: Cells) -> Iterator[Notice]:
         for key, (one, adjusted) in tested.items()
         if adjusted < P_MAX
     ]
-    if not named:
-        return
-    yield Notice(
-        "warn",
-        "Forks fall into two groups",
-        f"In {len(named)} of {plural(len(tested), 'cell')} with at least {FEWEST} forks "
-        f"({'; '.join(some_of(named))}). Perhaps a start of the server ends up in one of two modes, "
-        "or the host changed meanwhile. The mean lies between the groups, and its interval may be too narrow: see the "
-        "dots in the charts, and measure more blocks.",
-    )
+    if named:
+        yield Notice(
+            "warn",
+            "Forks fall into two groups",
+            f"In {len(named)} of {plural(len(tested), 'cell')} with at least {FEWEST} forks "
+            f"({'; '.join(some_of(named))}). Perhaps a start of the server ends up in one of two modes, "
+            "or the host changed meanwhile. The mean lies between the groups, and its interval may be too narrow: see "
+            "the dots in the charts, and measure more blocks.",
+        )
 
 
 def refusal_notices(refusals: Refusals, records: Sequence[CellRecord]) -> Iterator[Notice]:
@@ -284,8 +277,7 @@ def attempt_notices(loaded: LoadedRun) -> Iterator[Notice]:
 
 def experiment_notices(experiments: Cells) -> Iterable[Notice]:
     forks = [fork for cell in experiments for fork in cell.record.forks]
-    shared = [fork for fork in forks if set(fork.confinement.sut_cpus) & set(fork.confinement.remote_cpus)]
-    if shared:
+    if shared := [fork for fork in forks if set(fork.confinement.sut_cpus) & set(fork.confinement.remote_cpus)]:
         yield Notice(
             "warn",
             "Program and remote system share CPUs",

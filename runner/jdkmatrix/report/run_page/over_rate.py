@@ -44,9 +44,7 @@ def search_charts(place: ChartPlace) -> Iterator[Charts]:
         return
     x = Axis("requests per second", 0, max(rates) * 1.03)
     latency = LineFigure(
-        "latency",
-        "Latency over rate",
-        "p99 in ms",
+        *("latency", "Latency over rate", "p99 in ms"),
         lambda fork: ((step.rate_rps, p99) for step, p99 in _judged(fork)),
         say("latency_over_rate"),
         log=True,
@@ -61,14 +59,12 @@ def _windows(cell: CellStats) -> Iterator[Row]:
     for fork in cell.usable:
         for step, p99 in _judged(fork):
             text = f"fork {fork.fork}: {OUTCOMES[step.held][0]}"
-            place = {"executor": cell.key.executor, "x": step.rate_rps, "y": p99}
-            yield {**place, "text": text, "hollow": not step.held}
+            yield {"x": step.rate_rps, "y": p99, "text": text, "hollow": not step.held}
 
 
 def _held(cell: CellStats) -> str:
     found = of_metric(CAPACITY, cell, why="")
-    held = "no rate was found" if found.sort is None else f"{found.text} requests/s held"
-    return f"{cell.key.executor}: {held}"
+    return "no rate was found" if found.sort is None else f"{found.text} requests/s held"
 
 
 def _over_offered(of: Callable[[Window], float | None]) -> Callable[[Fork], Points]:
@@ -89,9 +85,7 @@ def steps_charts(place: ChartPlace) -> Iterator[Charts]:
 
     figures = (
         LineFigure(
-            "throughput",
-            "Throughput over offered load",
-            "answered per second",
+            *("throughput", "Throughput over offered load", "answered per second"),
             _over_offered(lambda window: window.load.succeeded_rps),
             "Requests answered per second. On the dashed line everything that was asked for was answered; where a "
             "curve leaves it, the server is saturated. The dot is the most that a fork reached; one that kept up with "
@@ -101,25 +95,19 @@ def steps_charts(place: ChartPlace) -> Iterator[Charts]:
             reference=diagonal,
         ),
         LineFigure(
-            "cpu",
-            "CPU use over offered load",
-            "share of its CPUs",
+            *("cpu", "CPU use over offered load", "share of its CPUs"),
             _over_offered(lambda window: window.sut.cpu_share),
             "CPU time of the server as a share of the CPUs it has.",
             number_format=".0%",
             top=1.0,
         ),
         LineFigure(
-            "cost",
-            "CPU per request over offered load",
-            "CPU µs per request",
+            *("cost", "CPU per request over offered load", "CPU µs per request"),
             _over_offered(lambda window: window.cpu_us_per_answer or None),
             "CPU time of the server per request.",
         ),
         LineFigure(
-            "p99",
-            "p99 over offered load",
-            "p99 in ms",
+            *("p99", "p99 over offered load", "p99 in ms"),
             _over_offered(p99_ms),
             "Response time from the intended send time. Beyond saturation it grows with the length of the step. The "
             "axis is logarithmic.",
@@ -133,9 +121,8 @@ def remarks(cell: CellStats) -> tuple[str, ...]:
     """Remarks on its saturation; none for other loads than rising steps."""
     if not isinstance(cell.load, StepsLoad):
         return ()
-    found: list[str] = []
-    bounds = [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]
-    if bounds:
+    found = []
+    if bounds := [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]:
         most_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
         found.append(
             f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
@@ -152,13 +139,12 @@ def _peaks(cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
         reached = cell.figures(SATURATED)[fork.fork]
         most = f"{reached.bound.value} {amount(SATURATED, reached.value)} requests/s".lstrip()
-        place = {"executor": cell.key.executor, "x": _offered(best(fork)), "y": reached.value}
-        yield {**place, "text": f"fork {fork.fork}: {most}"}
+        yield {"x": _offered(best(fork)), "y": reached.value, "text": f"fork {fork.fork}: {most}"}
 
 
 def _reached(cell: CellStats) -> str:
     peak = of_metric(SATURATED, cell, why="")
     if peak.sort is None:
-        return f"{cell.key.executor}: no usable fork"
+        return "no usable fork"
     # "≥ 6,000 requests/s at most" would be none of both.
-    return f"{cell.key.executor}: {peak.text} requests/s{'' if peak.text.startswith('≥') else ' at most'}"
+    return f"{peak.text} requests/s{'' if peak.text.startswith('≥') else ' at most'}"

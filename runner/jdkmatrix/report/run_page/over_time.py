@@ -58,28 +58,18 @@ def memory_charts(place: ChartPlace) -> Iterator[Charts]:
         return
     time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
     yield _stacks(place, time, max(one.rss_bytes for one in readings) / _MIB)
-    yield from line_groups(
-        place,
-        time,
-        (
-            _memory("rss", "Resident memory", "RSS", "rss_bytes", "RSS, as the kernel counts it."),
-            _memory(
-                *("virt", "Virtual size", "virtual size", "virt_bytes"),
-                "Addresses and not memory: what top calls VIRT.",
-            ),
-            _memory(
-                *("committed", "Heap committed", "committed heap", "heap_committed_bytes"),
-                "What the collector has asked the kernel for.",
-            ),
-            _memory(
-                *("used", "Heap used", "used heap", "heap_used_bytes"),
-                "Live objects and garbage that has not been collected yet.",
-            ),
-        ),
-    )
+    yield from line_groups(place, time, (_memory(*figure) for figure in _MEMORY))
 
 
-def _memory(name: str, title: str, axis: str, figure: str, words: str) -> LineFigure:
+_MEMORY = (
+    ("rss_bytes", "Resident memory", "RSS", "RSS, as the kernel counts it."),
+    ("virt_bytes", "Virtual size", "virtual size", "Addresses and not memory: what top calls VIRT."),
+    ("heap_committed_bytes", "Heap committed", "committed heap", "What the collector has asked the kernel for."),
+    ("heap_used_bytes", "Heap used", "used heap", "Live objects and garbage that has not been collected yet."),
+)
+
+
+def _memory(figure: str, title: str, axis: str, words: str) -> LineFigure:
     """In MiB, with its mean at the end."""
 
     def points(fork: Fork) -> Points:
@@ -89,9 +79,10 @@ def _memory(name: str, title: str, axis: str, figure: str, words: str) -> LineFi
 
     def mean_at_end(cell: CellStats) -> str:
         ends = [end for fork in cell.usable if fork.memory and (end := list(points(fork))[-1][1]) is not None]
-        return f"{cell.key.executor}: {digits(sum(ends) / len(ends), 3)} MiB" if ends else ""
+        return f"{digits(sum(ends) / len(ends), 3)} MiB" if ends else ""
 
     words += " Beside the chart: the mean over forks at the end."
+    name = figure.removeprefix("heap_").removesuffix("_bytes")
     return LineFigure(name, title, f"{axis} in MiB", points, words, note=mean_at_end)
 
 
@@ -128,21 +119,12 @@ def _stacks(place: ChartPlace, time: Axis, highest_mib: float) -> Charts:
                 for one in fork.memory
                 for slot, (group, mib) in enumerate(grouped(one).items())
             ]
-            charts.append(
-                Chart(
-                    id=f"{place.id_prefix}-stack-{number}-{place.piece.order.index(cell.key.executor)}",
-                    title=f"{cell.key.executor} on {title}, fork {fork.fork}",
-                    note=_at_the_end(fork.memory[-1]),
-                    drawing=stacked(
-                        rows,
-                        x=time,
-                        y=size,
-                        origins=GROUPS,
-                        totals=[{"name": "PSS", "x": one.t_s, "y": one.pss_bytes / _MIB} for one in fork.memory],
-                        description=f"Resident memory by origin over time: {cell.key.executor} on {title}",
-                    ),
-                )
-            )
+            totals = [{"name": "PSS", "x": one.t_s, "y": one.pss_bytes / _MIB} for one in fork.memory]
+            whose = f"{cell.key.executor} on {title}"
+            told = f"Resident memory by origin over time: {whose}"
+            drawing = stacked(rows, x=time, y=size, origins=GROUPS, totals=totals, description=told)
+            id = f"{place.id_prefix}-stack-{number}-{place.piece.order.index(cell.key.executor)}"
+            charts.append(Chart(id, f"{whose}, fork {fork.fork}", _at_the_end(fork.memory[-1]), drawing))
     return Charts(
         "Where the memory is",
         "Resident memory by origin; the stack's height is RSS, the line PSS. Heap, stacks, code and files are counted "
@@ -209,64 +191,50 @@ def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
     if not isinstance(load, RisingLoad) or not any(cell.usable for cell in place.piece.cells):
         return
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
+    p99_with = partial(LineFigure, "p99", "p99 second by second", "p99 in ms", _percentile("p99_us"), log=True)
     # Requests per second, or connections where a closed loop asks for no rate.
     if isinstance(load, RampedLoad):
         offered: list[Row] = [{"x": t_s, "y": rate_rps} for t_s, rate_rps in load.points]
         title, axis, told = "Rate", "requests per second", "The rate of requests that was asked for, over time"
         since = "From the intended send time."
-        p99 = LineFigure(
-            *("p99", "p99 second by second", "p99 in ms", _percentile("p99_us")),
-            f"{since} {_FEW} A dot marks the knee: {KNEE_RULE}.",
-            log=True,
-            marks=_knees,
-            note=partial(_came_to, KNEE, "knee at {} requests/s", "no knee"),
-        )
+        note = partial(_came_to, KNEE, "knee at {} requests/s", "no knee")
+        p99 = p99_with(f"{since} {_FEW} A dot marks the knee: {KNEE_RULE}.", marks=_knees, note=note)
     else:
         joined_by = ((0.0, 0), (load.join_s, load.connections), (load.duration_s, load.connections))
         offered = [{"x": t_s, "y": connections} for t_s, connections in joined_by]
         title, axis, told = "Connections", "connections", "Connections, over time"
         since = "From when the request was sent: a slow answer delays the next request."
-        words = f"{since} {_FEW}"
-        p99 = LineFigure("p99", "p99 second by second", "p99 in ms", _percentile("p99_us"), words, log=True)
+        p99 = p99_with(f"{since} {_FEW}")
     highest = Axis(axis, 0, max(float(row["y"]) for row in offered) * 1.05)
     asked = lines([], x=time, y=highest, order=place.piece.order, reference=offered, description=told, height=110)
     chart = Chart(f"{place.id_prefix}-offered", title, "", asked)
     yield Charts("What was asked for", "The same for every fork.", (chart,), css=place.css)
-    yield from line_groups(
-        place,
-        time,
-        (
-            LineFigure(
-                "throughput",
-                "Throughput second by second",
-                "answered per second",
-                lambda fork: ((second.t_s, second.completed_rps) for second in ramps.seconds_of(fork)),
-                "Requests answered per second; a dashed line is the rate that was asked for. A dot marks the peak: "
-                f"{peak_rule(load)}.",
-                marks=_peaks,
-                note=partial(_came_to, TIME_TO_PEAK, "peak after {} s", "peak not reached"),
-                reference=lambda _: offered if isinstance(load, RampedLoad) else (),
-            ),
-            LineFigure(
-                "pool",
-                "Size of the pool",
-                "threads",
-                _sampled(lambda sample: sample.gauges.pool_size if sample.gauges else None),
-                "Threads of what runs the requests: of the server's pool, or of the executor that took its place.",
-                note=_unread,
-            ),
-            LineFigure(
-                "threads",
-                "Platform threads of the process",
-                "threads",
-                _sampled(lambda sample: sample.threads),
-                "All of them: of the pool, of the server, of the JVM.",
-            ),
-            LineFigure("p50", "Median response time", "p50 in ms", _percentile("p50_us"), since, log=True),
-            p99,
-            LineFigure("max", "Slowest response", "maximum in ms", _percentile("max_us"), since, log=True),
+    figures = (
+        LineFigure(
+            *("throughput", "Throughput second by second", "answered per second"),
+            lambda fork: ((second.t_s, second.completed_rps) for second in ramps.seconds_of(fork)),
+            "Requests answered per second; a dashed line is the rate that was asked for. A dot marks the peak: "
+            f"{peak_rule(load)}.",
+            marks=_peaks,
+            note=partial(_came_to, TIME_TO_PEAK, "peak after {} s", "peak not reached"),
+            reference=lambda _: offered if isinstance(load, RampedLoad) else (),
         ),
+        LineFigure(
+            *("pool", "Size of the pool", "threads"),
+            _sampled(lambda sample: sample.gauges.pool_size if sample.gauges else None),
+            "Threads of what runs the requests: of the server's pool, or of the executor that took its place.",
+            note=_unread,
+        ),
+        LineFigure(
+            *("threads", "Platform threads of the process", "threads"),
+            _sampled(lambda sample: sample.threads),
+            "All of them: of the pool, of the server, of the JVM.",
+        ),
+        LineFigure("p50", "Median response time", "p50 in ms", _percentile("p50_us"), since, log=True),
+        p99,
+        LineFigure("max", "Slowest response", "maximum in ms", _percentile("max_us"), since, log=True),
     )
+    yield from line_groups(place, time, figures)
 
 
 def became(cell: CellStats) -> Iterator[str]:
@@ -309,24 +277,20 @@ def _peaks(cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
         if (peak_s := ramps.peak_of(fork)) is not None:
             reached = next(second.completed_rps for second in ramps.seconds_of(fork) if second.t_s == peak_s)
-            text = f"fork {fork.fork}: peak after {digits(peak_s, 3)} s"
-            yield {"executor": cell.key.executor, "x": peak_s, "y": reached, "text": text}
+            yield {"x": peak_s, "y": reached, "text": f"fork {fork.fork}: peak after {digits(peak_s, 3)} s"}
 
 
 def _knees(cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
-        seconds = ramps.seconds_of(fork)
-        if bend := ramps.knee(seconds):
-            p99_us = next(second.p99_us for second in seconds if second.t_s == bend.t_s)
+        bend = ramps.knee(ramps.seconds_of(fork))
+        if bend and bend.p99_us:
             text = f"fork {fork.fork}: knee at {digits(bend.asked, 4)} requests/s"
-            if p99_us:
-                yield {"executor": cell.key.executor, "x": bend.t_s, "y": p99_us / 1000, "text": text}
+            yield {"x": bend.t_s, "y": bend.p99_us / 1000, "text": text}
 
 
 def _came_to(metric: Metric, words: str, none: str, cell: CellStats) -> str:
     found = _mean(metric, cell)
-    told = f"{words.format(found)}{_in(len(cell.by_block(metric)), cell)}" if found else none
-    return f"{cell.key.executor}: {told}"
+    return f"{words.format(found)}{_in(len(cell.by_block(metric)), cell)}" if found else none
 
 
 def _unread(cell: CellStats) -> str:
@@ -336,8 +300,7 @@ def _unread(cell: CellStats) -> str:
     unread = answers.count(None)
     if not unread:
         return ""
-    of = plural(len(answers), "reading")
-    return f"{cell.key.executor}: {unread} of {of} missing, the server did not answer in time"
+    return f"{unread} of {plural(len(answers), 'reading')} missing, the server did not answer in time"
 
 
 def _mean(metric: Metric, cell: CellStats) -> str | None:

@@ -44,7 +44,7 @@ def some_of(named: Sequence[str]) -> list[str]:
 @dataclass(frozen=True)
 class BlockChecks:
     """The test of every leading ratio that has enough blocks, by its numerator's cell; A/A checks among them, which
-    suffer from the same host. All tests of a page are one family."""
+    suffer from the same host. All tests of a page are one family. `names`: of all ratios."""
 
     judged: Mapping[CellKey, JudgedDependence]
     names: Mapping[CellKey, str]
@@ -81,15 +81,9 @@ class BlockChecks:
 
 
 def check_blocks(judged: JudgedRun) -> BlockChecks:
-    cells = judged.cells
-    found: dict[CellKey, Dependence] = {}
-    names: dict[CellKey, str] = {}
-    for cell, base in cells.compared():
-        compared = judged.judgements.comparison(cells.leading(cell.key), cell.key)
-        one = dependence(compared.logs) if compared else None
-        if one is not None:
-            found[cell.key] = one
-            names[cell.key] = ratio_name(cell.key, base.key.executor)
+    names = {cell.key: ratio_name(cell.key, base.key.executor) for cell, base in judged.cells.compared()}
+    ratios = {key: judged.judgements.comparison(judged.cells.leading(key), key) for key in names}
+    found = {key: one for key, ratio in ratios.items() if ratio and (one := dependence(ratio.logs))}
     return BlockChecks(judge_dependence(found), names)
 
 
@@ -130,7 +124,6 @@ def _change(found: Dependence) -> str:
     return f"{'+' if found.change > 0 else ''}{digits(found.change * 100, 2)} %"
 
 
-_FIXED = protocols.FixedLength()
 _OTHER_FIGURE = "worked out for throughput only"
 _IN_TURNS = "only forks measured one after another show what forks of a fixed length would cost; these took turns"
 
@@ -144,7 +137,7 @@ def precision_section(judged: JudgedRun) -> tuple[Section, ...]:
     if not rows:
         return ()
     asked = f"± {rules.precision:.1%}".replace("%", " %")
-    fixed = f"{_FIXED.measure_s:.0f} s after a ramp of {_FIXED.ramp_s:.0f} s"
+    fixed = f"{protocols.FIXED_MEASURE_S:.0f} s after a ramp of {protocols.FIXED_RAMP_S:.0f} s"
     notes = [Prose(text) for text in (checks.words, _turns(judged.cells)) if text]
     heads = columns(
         *("Ratio", "Of", "Blocks#", "Known to#", "Lag 1|correlation#", "Trend|first to last block#", "Ended by"),
@@ -194,8 +187,7 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
 
 
 def _costs(cell: CellStats, base: CellStats, rules: StoppingRules) -> tuple[Figure, Figure, Figure]:
-    """As here, with forks of a fixed length where the run can tell (`Protocols`), and the share of the time."""
-    cost: protocols.AsMeasured
+    """As here, with forks of a fixed length where the run can tell, and the share of the time."""
     try:
         above, below = ({fork.fork: protocols.measured_fork(fork) for fork in arm.usable} for arm in (cell, base))
         if rounds := components(logs_of_rounds(THROUGHPUT, cell.record, base.record)):
@@ -209,9 +201,10 @@ def _costs(cell: CellStats, base: CellStats, rules: StoppingRules) -> tuple[Figu
         f"{cost.inside_forks_log:.3f} inside as recorded"
     )
     here = _cost(cost.adaptive, title)
-    if not isinstance(cost, protocols.Protocols):
+    if cost.fixed is None:
         return here, missing(_IN_TURNS), missing(_IN_TURNS)
-    return here, _cost(cost.fixed), Figure(f"{cost.time_share * 100:.0f} %", cost.time_share)
+    time_share = cost.adaptive.total_s / cost.fixed.total_s
+    return here, _cost(cost.fixed), Figure(f"{time_share * 100:.0f} %", time_share)
 
 
 def _cost(cost: protocols.Cost, title: str | None = None) -> Figure:

@@ -153,12 +153,8 @@ def moved(cells: Iterable[CellRecord], beyond: float) -> Moved | None:
     blocks = [_moved(readings) for readings in by_block.values() if readings]
     if not blocks:
         return None
-    return Moved(
-        over_run=max(_moved(readings) for readings in by_cpus.values() if readings),
-        in_block=max(blocks),
-        blocks=len(blocks),
-        blocks_beyond=sum(one > beyond for one in blocks),
-    )
+    over_run = max(_moved(readings) for readings in by_cpus.values() if readings)
+    return Moved(over_run, max(blocks), len(blocks), sum(one > beyond for one in blocks))
 
 
 def _moved(readings: Sequence[float]) -> float:

@@ -118,11 +118,8 @@ def _pages_of_all(
     hosts = host_verdicts(registry, runs)
     said, can_be = verdicts(registry, hosts), offered(background.matrix)
     scenarios = {name: claim.scenarios for name, claim in background.claims.claims.items()}
-    shown = {
-        **axis_pages(runs),
-        **history_pages(runs),
-        "claims/index.html": claims_page(registry, hosts, said, scenarios, "../"),
-    }
+    shown = axis_pages(runs) | history_pages(runs)
+    shown["claims/index.html"] = claims_page(registry, hosts, said, scenarios)
     front = home_page(runs, said.values(), unreadable, can_be)
     return {
         **{path: pages.render(page) for path, page in shown.items()},

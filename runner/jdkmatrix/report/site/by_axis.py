@@ -114,14 +114,11 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str
     runs = [run for run, _ in parts]
     title = hosts[value] if axis == "host" else value
     told = "; ".join(f"{name} ({days})" for name, days in _facts(axis, value, runs))
-    measured: tuple[PageBlock, ...] = (
-        Prose("No cell with a server: what its runs measured stands on their pages.", css=""),
-    )
     return WebPage(
         heading=title,
         summary=f"{KINDS[axis]}{f': {told}' if told else ''}",
         blocks=(
-            Section("measured", "Measured", _table(axis, rows, hosts) if rows else measured, say("newest_cells")),
+            Section("measured", "Measured", _table(axis, rows, hosts), say("newest_cells")),
             runs_section(runs, hosts, _ROOT),
         ),
         root=_ROOT,
@@ -132,6 +129,8 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str
 
 def _table(axis: str, rows: _Rows, hosts: Mapping[str, str]) -> tuple[PageBlock, ...]:
     """Axes with one value in all rows stand above it."""
+    if not rows:
+        return (Prose("No cell with a server: what its runs measured stands on their pages.", css=""),)
     others = _others(axis)
     executors = _ordered("executor", {executor for entries in rows.values() for executor in entries}, hosts)
     differ = [index for index in range(len(others)) if len({place.words[index] for place in rows}) > 1]

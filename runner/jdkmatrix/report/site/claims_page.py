@@ -64,6 +64,7 @@ def verdicts(claims: Iterable[ClaimRecord], hosts: Mapping[str, Sequence[HostVer
 DECIDED = (ClaimVerdict.REPRODUCED, ClaimVerdict.IN_PART, ClaimVerdict.CONTRADICTED, ClaimVerdict.NOT_SEEN)
 OPEN = (ClaimVerdict.INCONCLUSIVE, ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED)
 _OTHERS = tuple(one for one in ClaimVerdict if one not in (*DECIDED, *OPEN))
+_ROOT = "../"  # from the page to the site's
 
 
 def claims_page(
@@ -71,69 +72,57 @@ def claims_page(
     hosts: Mapping[str, Sequence[HostVerdict]],
     verdicts: Mapping[str, ClaimVerdict],
     scenarios: Mapping[str, Sequence[str]],
-    root: str,
 ) -> WebPage:
-    """`hosts`, `verdicts`: as host_verdicts.py has them; `scenarios`: by claim those that repeat it; `root` leads from
-    the page to that of the site."""
+    """`hosts`, `verdicts`: what the functions above tell of the claims; `scenarios`: by claim those that repeat it."""
     names = host_names(run for told in hosts.values() for one in told for run in one.runs)
 
     def table(label: str, kinds: Sequence[ClaimVerdict]) -> DataTable | None:
         """The claims with one of these verdicts, in their order."""
         some = [claim for kind in kinds for claim in claims if verdicts[claim.id] is kind]
-        rows = [(_published(one), _measured(one)) for one in some]
+        rows = [(_published(one), measured(one)) for one in some]
         return DataTable(label, columns("Published=", "Measured="), rows, "wrap stack") if rows else None
 
-    def _measured(claim: ClaimRecord) -> Markup:
+    def tables() -> Iterator[PageBlock]:
+        decided = table("Claims that were decided", DECIDED) or Prose("No run here decides a claim.", css="")
+        yield Section("decided", "Decided", (decided,), say("decided"))
+        if still_open := table("Claims that are open", OPEN):
+            words = "Another run may decide these; the command measures what the claim is about."
+            yield Section("open", "Open", (still_open,), words)
+        if others := table("Claims that no run here can judge", _OTHERS):
+            number = plural(len(others.rows), "claim")
+            yield Disclosure(f"{number} that no run here can judge, and why", (others,), "block")
+
+    def measured(claim: ClaimRecord) -> Markup:
         verdict, told = verdicts[claim.id], hosts[claim.id]
         parts = [
-            part
-            for one in told
-            for part in (element("p", _said(one, names, root)), paragraphs(rests_on(one.judged), "sub"))
+            part for one in told for part in (element("p", _said(one, names)), paragraphs(rests_on(one.judged), "sub"))
         ]
         if not told:
-            why = _why_not(claim)
+            why = claim.not_checked or claim.not_repeated
             parts = [element("p", verdict_badge(verdict)), *([element("p", why, css="sub")] if why else [])]
         commands = scenarios.get(claim.id, ()) if verdict in OPEN else ()
         return joined(*parts, *(element("p", code(f"matrix run -s {name}"), css="sub") for name in commands))
 
     def came_to(claim: ClaimRecord) -> CameTo:
-        told = hosts[claim.id]
-        spoken = (block for one in told for block in _host_blocks(one, names, root))
-        return verdicts[claim.id], (*not_checked(_why_not(claim)), *spoken)
+        spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names))
+        return verdicts[claim.id], (*not_checked(claim.not_checked or claim.not_repeated), *spoken)
 
     return WebPage(
         heading="Published and measured",
         summary="What others published about virtual threads and pools, and what the runs of this site found when they "
         "did the same.",
         blocks=(
-            *_tables(
-                table("Claims that were decided", DECIDED),
-                table("Claims that are open", OPEN),
-                table("Claims that no run here can judge", _OTHERS),
-            ),
+            *tables(),
             Section("claims", "Claims", tuple(published_blocks(claims, came_to, folded=True)), say("inference")),
         ),
-        root=root,
+        root=_ROOT,
         menu=(("Decided", "#decided"), ("Open", "#open"), ("Claims", "#claims")),
-        foot=link("Back to the answer", f"{root}index.html"),
+        foot=link("Back to the answer", f"{_ROOT}index.html"),
     )
-
-
-def _tables(decided: DataTable | None, still_open: DataTable | None, others: DataTable | None) -> Iterator[PageBlock]:
-    yield Section("decided", "Decided", (decided or Prose("No run here decides a claim.", css=""),), say("decided"))
-    if still_open:
-        words = "Another run may decide these; the command measures what the claim is about."
-        yield Section("open", "Open", (still_open,), words)
-    if others:
-        yield Disclosure(f"{plural(len(others.rows), 'claim')} that no run here can judge, and why", (others,), "block")
 
 
 def _published(claim: ClaimRecord) -> Markup:
     return joined(f"{claim.published} ", small(f"{claim.condition} ", link(claim.id, f"#claim-{claim.id}")))
-
-
-def _why_not(claim: ClaimRecord) -> str | None:
-    return claim.not_checked or claim.not_repeated
 
 
 _NAMED_MAX = 5  # runs of a verdict; a host may have hundreds
@@ -144,24 +133,24 @@ def _cells_seen(run: RunDigest) -> Iterator[CellKey]:
     yield from (cell.key for claim in run.claims for check in claim.checks for cell in check.cells)
 
 
-def _said(one: HostVerdict, names: Mapping[str, str], root: str) -> Markup:
+def _said(one: HostVerdict, names: Mapping[str, str]) -> Markup:
     """The verdict of a host, and its runs, the newest by name."""
     parts = [verdict_badge(one.judged.verdict), f" {names[one.runs[0].host_id]}: "]
     for number, run in enumerate(one.runs[:_NAMED_MAX]):
-        page = link(moment(run.started_at), f"{root}{run.folder}index.html")
+        page = link(moment(run.started_at), f"{_ROOT}{run.folder}index.html")
         parts += [", " if number else "", page, f" ({run.about})"]
     older = len(one.runs) - _NAMED_MAX
     return joined(*parts, f" and {plural(older, 'older run')}" if older > 0 else "")
 
 
-def _host_blocks(one: HostVerdict, names: Mapping[str, str], root: str) -> Iterator[PageBlock]:
+def _host_blocks(one: HostVerdict, names: Mapping[str, str]) -> Iterator[PageBlock]:
     """Links lead to the cells of the newest run that has each."""
     folders = {key: run.folder for run in reversed(one.runs) for key in _cells_seen(run)}
     host = names[one.runs[0].host_id]
 
     def page(key: CellKey) -> str:
-        return f"{root}{folders.get(key, one.runs[0].folder)}{cell_page(key)}"
+        return f"{_ROOT}{folders.get(key, one.runs[0].folder)}{cell_page(key)}"
 
-    yield Prose(_said(one, names, root), css="")
+    yield Prose(_said(one, names), css="")
     for check in one.judged.checks:
         yield from check_blocks(check, f"{one.judged.claim.id} on {host}", page)

@@ -17,7 +17,6 @@ from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.kinds import loads_words
-from jdkmatrix.records.run import HostFacts, RunRecord
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
@@ -150,14 +149,16 @@ class RunDigest:
     @property
     def kernel_version(self) -> str:
         """Not its build, which a cloud changes from day to day."""
-        version = re.match(r"[0-9.]*", self.kernel)
-        return version.group() if version else ""
+        return re.sub(r"[^0-9.].*", "", self.kernel, flags=re.DOTALL)
 
 
 def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDigest:
     """`notices`: as run_notices; `folder`: where its pages are, seen from the site's root."""
     run, judgements = judged.run, judged.judgements
-    host = run.latest_session.host
+    session = run.latest_session
+    host, commit = session.host, session.git_commit
+    virtual = f", {host.virtualisation}" if host.virtualisation else ""
+    dirty = " with uncommitted changes" if is_dirty(run) else ""
     return RunDigest(
         run_id=run.run_id,
         folder=folder,
@@ -165,7 +166,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         about=f"scenario {run.scenario.name}, {run.scenario.scale}" if run.scenario else f"profile {run.profile}",
         repeats_published=run.scenario is not None,
         title=run_title(judged),
-        host=host_words(host),
+        host=f"{host.cpu.model}, {plural(len(host.cpu.online), 'CPU')}{virtual}",
         host_id=host.id,
         kernel=host.kernel.split(maxsplit=1)[0] if host.kernel.strip() else "not known",
         jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
@@ -178,24 +179,13 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         cells=tuple(_cells(judgements)),
         claims=judged.evidence,
         own=tuple((one.workload, one.files) for one in own_applications(run)),
-        commit=_commit(run),
+        commit=f"{commit[:12]}{dirty}" if commit else "not known",
     )
-
-
-def host_words(host: HostFacts) -> str:
-    virtual = f", {host.virtualisation}" if host.virtualisation else ""
-    return f"{host.cpu.model}, {plural(len(host.cpu.online), 'CPU')}{virtual}"
-
-
-def _commit(run: RunRecord) -> str:
-    commit = run.latest_session.git_commit
-    return f"{commit[:12]}{' with uncommitted changes' if is_dirty(run) else ''}" if commit else "not known"
 
 
 def aa_words(judgements: Judgements) -> str | None:
     """How many of the A/A checks came to what."""
-    cells = judgements.cells
-    counts = Counter(_check(key, judgements) for key in cells.keys if is_aa_arm(key.executor) and cells.get(key))
+    counts = Counter(_check(cell.key, judgements) for cell in judgements.cells if is_aa_arm(cell.key.executor))
     return ", ".join(f"{number} {words}" for words, number in counts.items()) or None
 
 
@@ -218,11 +208,9 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
         return {notice.title for notice in pair_warnings(judged, *keys)}
 
     of_cells = titles(*cells.keys)
-    for key in cells.keys:
-        cell = cells.get(key)
-        if cell is None or not cells.stands_for_virtual(key):
-            continue
-        advice = advise(judgements, key)
+    for cell in cells:
+        key = cell.key
+        advice = advise(judgements, key) if cells.stands_for_virtual(key) else ()
         if not advice:
             continue
         pool = key.model_copy(update={"executor": own_pool(key.server)})
@@ -273,13 +261,10 @@ def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[B
 
 def _over_pool(cells: Cells, metric: Metric, keys: Iterable[CellKey], pool: CellKey) -> Mapping[CellKey, Judged]:
     """What the page of the run does not compare, as a family of its own."""
-    family = Family[CellKey](cells.relevant)
     compared = [one for key in keys if (one := cells.over(metric, key, pool))]
     refused = one_sided_among((one.cell.key, one.cell.record, one.base.record) for one in compared)
-    for one in compared:
-        if one.ratio:
-            family.ratios[one.cell.key] = one.ratio, one.losses, refused.get(one.cell.key)
-    return family.judge()[0]
+    ratios = {one.cell.key: (one.ratio, one.losses, refused.get(one.cell.key)) for one in compared if one.ratio}
+    return Family(cells.relevant, ratios).judge()[0]
 
 
 def _protocol(cells: Iterable[CellStats]) -> str:
@@ -301,10 +286,8 @@ def _of_forks(cell: CellStats, leading: Metric) -> tuple[float, ...]:
 
 def _cells(judgements: Judgements) -> Iterator[MeasuredCell]:
     cells = judgements.cells
-    for key in cells.keys:
-        cell = cells.get(key)
-        if cell is None:
-            continue
+    for cell in cells:
+        key = cell.key
         metric, over = cells.leading(key), cells.reference(key)
         judged = judgements.of(metric, key)
         yield MeasuredCell(

@@ -70,10 +70,10 @@ class FigureHistory:
 
 @dataclass(frozen=True)
 class History:
-    """One condition on one host, the oldest run first. `figures`: those that two runs or more have a ratio of, the
-    leading one first."""
+    """One condition on one host, the oldest run first. `file`: the name of its page; `figures`: those that two runs or
+    more have a ratio of, the leading one first."""
 
-    anchor: str
+    file: str
     where: str
     host: str
     runs: tuple[MeasuredRun, ...]
@@ -102,6 +102,7 @@ def histories(runs: Sequence[RunDigest]) -> tuple[tuple[History, ...], int]:
 
 def _history(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Mapping[str, str]) -> History:
     newest_run, newest = measured[-1]
+    place = f"{newest_run.host_id}.{'.'.join(newest.values)}.{newest.driver}"
     runs = tuple(_runs(measured))
     titles: dict[str, str] = {}
     for _, one in reversed(measured):
@@ -109,7 +110,7 @@ def _history(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Map
             titles.setdefault(told.figure, told.title)
     figures = (_figure(figure, title, runs) for figure, title in titles.items())
     return History(
-        anchor=file_stem(f"{newest_run.host_id}.{'.'.join(newest.values)}.{newest.driver}"),
+        file=f"{file_stem(place)}.html",
         where=driven(where_words(newest), newest.driver),
         host=hosts[newest_run.host_id],
         runs=runs,

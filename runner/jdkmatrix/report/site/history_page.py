@@ -12,7 +12,7 @@ from jdkmatrix.report.blocks.inline import joined, link, say, small, strong, swa
 from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, Items, PageBlock, Prose, Section, WebPage
 from jdkmatrix.report.blocks.spark import SparkPoint, spark
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.charts.over_runs import RunAxis, RunMark, RunPoint, over_runs
+from jdkmatrix.report.charts.over_runs import RunAxis, RunPoint, over_runs
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import ArmFigure, RunDigest
@@ -41,12 +41,8 @@ def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
             root=_ROOT,
             foot=link("Back to the answer", f"{_ROOT}index.html"),
         ),
-        **{f"history/{_file(one)}": _page(one) for one in found},
+        **{f"history/{one.file}": _page(one) for one in found},
     }
-
-
-def _file(one: History) -> str:
-    return f"{one.anchor}.html"
 
 
 def _counted(found: Sequence[History]) -> str:
@@ -82,7 +78,7 @@ def _overview(one: History) -> tuple[Cell, ...]:
         for point in lead.points[-_SPARK_MAX:]
     ]
     return (
-        joined(link(one.where, _file(one)), " ", small(lead.title)),
+        joined(link(one.where, one.file), " ", small(lead.title)),
         one.host,
         Figure(str(len(lead.points)), len(lead.points)),
         spark(sparks, _in_words(lead)),
@@ -96,7 +92,7 @@ def _first_charts(found: Sequence[History]) -> Iterator[Section]:
     shown = found[:_CHARTS_MAX]
     if shown:
         blocks = [
-            _ratios(one, one.figures[0], f"history-{number}", heading=link(one.where, _file(one)))
+            _ratios(one, one.figures[0], f"history-{number}", heading=link(one.where, one.file))
             for number, one in enumerate(shown, start=1)
         ]
         rest = " The table leads to those of the others." if len(found) > len(shown) else ""
@@ -223,7 +219,7 @@ def _charts(
     """One, or none where no run has a date. `levels`: places of the runs from which on the level is another."""
     dated = [(place, run.time_ms, run.number) for place, run in enumerate(one.runs) if run.time_ms is not None]
     marks = [
-        RunMark((before + after) // 2, number or "", tool=number == "", level=place in levels)
+        {"t": (before + after) // 2, "number": number or "", "tool": number == "", "level": place in levels}
         for (_, before, _), (place, after, number) in pairwise(dated)
         if number is not None or place in levels
     ]

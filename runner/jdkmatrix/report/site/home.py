@@ -58,11 +58,7 @@ def offered(matrix: Matrix) -> Offered:
     served = tuple(_served(matrix, loads[0]))
     return Offered(
         values={
-            "server": matrix.axes.server,
-            "jdk": matrix.axes.jdk,
-            "cpus": matrix.axes.cpus,
-            "burn_us": matrix.axes.burn_us,
-            "wait_us": matrix.axes.wait_us,
+            **{axis: getattr(matrix.axes, axis) for axis in ("server", "jdk", "cpus", "burn_us", "wait_us")},
             "workload": tuple(dict.fromkeys(one["workload"] for one in served)),
             "load": loads,
         },
@@ -102,7 +98,6 @@ def home_page(
         for number, one in enumerate(ordered, start=1)
     )
     lost = tuple(Notice("warn", "A run is not shown", text) for text in unreadable)
-    everything = [_all_answers(answers, _figures(answers))] if answers else []
     return WebPage(
         heading="Thread pool or virtual threads?",
         lede=[Notices(lost)] if lost else [],
@@ -110,7 +105,7 @@ def home_page(
             Section("answer", "Which executor?", tuple(_answer(runs, answers, hosts, offered)), unseen=True),
             *_claims(Counter(claims)),
             runs_section(runs, hosts, ""),
-            *everything,
+            *([_all_answers(answers)] if answers else []),
         ),
         root="",
         menu=(
@@ -203,14 +198,8 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     if condition.cause:
         yield f"A likely cause: {condition.cause}.", "cause"
     for arm in condition.better:
-        yield (
-            joined(
-                f"Virtual threads with other options: {arm.words}. ",
-                link("The options", f"{run.folder}{arm.page}"),
-                ".",
-            ),
-            "cause",
-        )
+        options = link("The options", f"{run.folder}{arm.page}")
+        yield joined(f"Virtual threads with other options: {arm.words}. ", options, "."), "cause"
     if one.together:
         yield f"{one.together}.", "cause"
     by = f", by {condition.driver}" if condition.driver else ""
@@ -262,8 +251,9 @@ def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:
         yield Section("claims", "Published and measured", blocks)
 
 
-def _all_answers(answers: Sequence[Answering], figures: Mapping[str, str]) -> Section:
+def _all_answers(answers: Sequence[Answering]) -> Section:
     """Scripts read the answers from this table."""
+    figures = _figures(answers)
     heads = columns("Condition", *figures.values(), "Rests on")
     rows = [_row(one, figures) for one in answers]
     table = DataTable("Table of all answers", heads, rows, "wrap", "answers-table", sortable=True, tall=True)

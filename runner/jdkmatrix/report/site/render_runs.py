@@ -168,15 +168,7 @@ def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> R
 def _write(run: str, writer: RunWriter, count: int) -> RunDigest:
     """Cells by so many processes, if there is room, and meanwhile the rest: each may in time have a copy of all that
     this one has in memory. The first cell is written here, so that none of them has to load what all need."""
-
-    def cells(places: range) -> None:
-        with readable(run):
-            writer.write_cells(places)
-
-    def index() -> RunDigest:
-        with readable(run):
-            return writer.write_index()
-
+    cells, index = readable(run)(writer.write_cells), readable(run)(writer.write_index)
     cells(range(1))
     count = min(count, psutil.virtual_memory().available // psutil.Process().memory_info().rss)
     if count < 2:

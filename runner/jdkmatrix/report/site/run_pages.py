@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, cell_page, file_stem, say
@@ -92,14 +90,13 @@ class RunWriter:
         assert cell is not None, "a cell has a server, or none"
         record = judged.loaded.whole(outline)
         published = logs.publish_all(judged.loaded, record, self._folder / "cells")
-        links = self._links(key, lambda: record, self._hgrm(cell))
+        links = self._links(outline, self._hgrm(cell))
         return page_of(cell, record, judged, published, links, _CELL_ROOT)
 
     def _brief(self, outline: CellRecord) -> WebPage:
         """In the place of the cell's page, so that every link to it leads to what there is."""
-        key, loaded, run_id = outline.key, self._judged.loaded, self._judged.run.run_id
-        links = self._links(key, partial(loaded.whole, outline))
-        words = say("no_page", cell_id=key.cell_id, run_id=run_id, links=links)
+        key, run_id = outline.key, self._judged.run.run_id
+        words = say("no_page", cell_id=key.cell_id, run_id=run_id, links=self._links(outline))
         return WebPage(
             heading=f"{key.executor} on {key.jdk}",
             blocks=(Prose(words, css=""),),
@@ -117,15 +114,15 @@ class RunWriter:
         (self._folder / "cells" / name).write_text(percentile_distribution(cell.latency.histogram), "utf-8")
         return name
 
-    def _links(self, key: CellKey, whole: Callable[[], CellRecord], hgrm: str | None = None) -> CellLinks:
+    def _links(self, outline: CellRecord, hgrm: str | None = None) -> CellLinks:
         """Its record is among the run's own files, or copied beside the page."""
         if self._files.records_at is not None:
             return CellLinks(self._files.records_at, elsewhere=True, hgrm=hgrm)
-        name = f"{file_stem(key.cell_id)}.json"
+        loaded, name = self._judged.loaded, f"{file_stem(outline.key.cell_id)}.json"
         published = self._folder / "cells" / name
-        measured = RunStore(self._judged.loaded.directory).cell_path(key)
+        measured = RunStore(loaded.directory).cell_path(outline.key)
         if measured.is_file():
             link_or_copy(measured, published)
         else:
-            published.write_text(whole().model_dump_json(indent=1), "utf-8")
+            published.write_text(loaded.whole(outline).model_dump_json(indent=1), "utf-8")
         return CellLinks(name, hgrm=hgrm)

@@ -14,9 +14,7 @@ from jdkmatrix.figures.fork_figures import OverForks, overall
 from jdkmatrix.loads.base import ForkFigure
 from jdkmatrix.stats.ratios import Ratio
 
-_MIB = 1024 * 1024
-_MINUS = "\u2212"
-_TWICE = 2
+MINUS = "\u2212"
 _SMALL = 0.01
 
 
@@ -61,7 +59,7 @@ def milliseconds(value_us: float | None, *, why: str) -> Figure:
 
 
 def mebibytes(value_bytes: float | None, *, why: str) -> Figure:
-    return quantity(value_bytes, 3, why=why, scale=1 / _MIB)
+    return quantity(value_bytes, 3, why=why, scale=1 / 2**20)
 
 
 def share(value: float | None, *, why: str = "not recorded") -> Figure:
@@ -86,7 +84,7 @@ def half_width(over: OverForks) -> Figure:
         text = f"± {half:.1f} %"
     else:
         below, above = ((end / over.value - 1) * 100 for end in (over.low, over.high))
-        text = f"{_MINUS}{-below:.0f}/+{above:,.0f} %"
+        text = f"{MINUS}{-below:.0f}/+{above:,.0f} %"
     return Figure(text, half, f"95 % interval of the geometric mean over {over.forks} forks")
 
 
@@ -132,7 +130,8 @@ def _ratio(ratio: Ratio) -> tuple[str, str | None]:
         value, *ends = with_interval(ratio.value, low, high)
         return value, "–".join(ends)
     places = 3 if high - low < 0.1 else 2
-    return f"{ratio.value:.{places}f}", f"{_bound(low, places)}–{_bound(high, places)}"
+    bounds = (digits(end, 2) if end >= 10 or end < _SMALL else f"{end:.{places}f}" for end in (low, high))
+    return f"{ratio.value:.{places}f}", "–".join(bounds)
 
 
 def with_interval(value: float, low: float, high: float) -> tuple[str, str, str]:
@@ -146,17 +145,13 @@ def with_interval(value: float, low: float, high: float) -> tuple[str, str, str]
     places = min(max(shown, telling), 5 - _magnitude(largest))
 
     def to_the_digit(one: float) -> str:
-        return f"{round(one, places):,.{max(0, places)}f}".replace("-", _MINUS)
+        return f"{round(one, places):,.{max(0, places)}f}".replace("-", MINUS)
 
     return to_the_digit(value), to_the_digit(low), to_the_digit(high)
 
 
 def _magnitude(value: float) -> int:
     return math.floor(math.log10(abs(value)))
-
-
-def _bound(value: float, places: int) -> str:
-    return digits(value, 2) if value >= 10 or value < 0.01 else f"{value:.{places}f}"
 
 
 def apart(ratio: float) -> str:
@@ -171,7 +166,7 @@ def much(ratio: float) -> str:
 
 
 def reads_as_factor(ratio: float) -> bool:
-    return ratio >= _TWICE or ratio < _SMALL
+    return ratio >= 2 or ratio < _SMALL
 
 
 def than(ratio: float) -> str:

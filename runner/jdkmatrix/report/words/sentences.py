@@ -12,26 +12,17 @@ from jdkmatrix.domain.servers import server_kind, title_of
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.words.numbers import apart, much, p_value, ratio_interval, ratio_value, than
+from jdkmatrix.report.words.numbers import MINUS, apart, much, p_value, ratio_interval, ratio_value, than
 from jdkmatrix.stats.ratios import Ratio
-from jdkmatrix.stats.verdicts import ArmRefusals, Judged, Losses, Refused, Verdict
+from jdkmatrix.stats.verdicts import ArmRefusals, Judged, Losses, Verdict
 
 # Of a fork.
-STATUS_WORDS: dict[Status | None, str] = {
-    Status.OK: "ok",
-    Status.NOT_STEADY: "not steady",
-    Status.INVALID: "invalid",
-    Status.FAILED: "failed",
-    None: "not measured",
-}
+STATUS_WORDS = {status: status.replace("-", " ") for status in Status}
 
 AXIS_TITLES = {
     **{"host": "Host", "workload": "Workload", "server": "Server", "jdk": "JDK", "executor": "Executor"},
     **{"cpus": "CPUs", "burn_us": "Task duration", "wait_us": "Remote delay", "load": "Load", "driver": "Driver"},
 }
-
-# Of the style sheet.
-STATUS_CLASS = {status: words.replace(" ", "-") if status else "none" for status, words in STATUS_WORDS.items()}
 
 
 class State(Enum):
@@ -60,9 +51,6 @@ class State(Enum):
         state = object.__new__(cls)
         state._value_, state.css, state.meaning = word, css, meaning
         return state
-
-
-_MINUS = "\u2212"
 
 
 class PairFinding(Enum):
@@ -106,7 +94,7 @@ def because(judged: Judged, compared: str = "comparison") -> str:
 def possible_words(judged: Judged) -> str:
     """ "−44 % is possible", "−93 % and 5.4 times as much are possible": ends of the interval that would matter."""
     ends = [
-        f"{_MINUS if end < 1 else '+'}{apart(end)}" if end < 2 else f"{digits(end, 2)} times as much"
+        f"{MINUS if end < 1 else '+'}{apart(end)}" if end < 2 else f"{digits(end, 2)} times as much"
         for end in judged.possible
     ]
     return f"{' and '.join(ends)} {'is' if len(ends) == 1 else 'are'} possible"
@@ -122,27 +110,20 @@ def losses_words(losses: Losses, numerator: str = "", denominator: str = "") -> 
     return f"the arms lost {one}{of} and {other} of {both}"
 
 
-def not_judged_words(judged: Judged, numerator: str = "", denominator: str = "") -> str:
-    """Why; names as in losses_words."""
+def not_judged_words(judged: Judged, *arms: str) -> str:
+    """Why; `arms`: the names of both, or none."""
     if judged.refusals is None or judged.losses.differ:
-        return losses_words(judged.losses, numerator, denominator)
-    return refusals_words(judged.refusals, numerator, denominator)
+        return losses_words(judged.losses, *arms)
+    return refusals_words(judged.refusals, *arms)
 
 
-def refusals_words(refusals: ArmRefusals, numerator: str = "", denominator: str = "") -> str:
-    """How many windows of each arm the gates refused, and by which; names as in losses_words."""
+def refusals_words(refusals: ArmRefusals, numerator: str = "one arm", denominator: str = "the other") -> str:
+    """How many windows of each arm the gates refused, and by which."""
     one, other = refusals.numerator, refusals.denominator
-    if numerator:
-        counts = f"{_refused(one)} of {numerator} and {other.refused} of {other.of} of {denominator}"
-    else:
-        counts = f"{_refused(one)} of one arm and {other.refused} of {other.of} of the other"
     codes = sorted({*one.by_gate, *other.by_gate})
     by = ", ".join(f"{code} {one.by_gate.get(code, 0)} and {other.by_gate.get(code, 0)}" for code in codes)
-    return f"gates refused {counts} ({by})"
-
-
-def _refused(arm: Refused) -> str:
-    return f"{arm.refused} of {plural(arm.of, 'window')}"
+    first = f"{one.refused} of {plural(one.of, 'window')} of {numerator}"
+    return f"gates refused {first} and {other.refused} of {other.of} of {denominator} ({by})"
 
 
 def marked_interval(judged: Judged) -> str | None:
@@ -252,15 +233,11 @@ def ratio_sentence(
     metric: Metric, judged: Judged, numerator: str, denominator: str, *, paired: str | None = None
 ) -> str:
     """One ratio, its verdict, its interval, its blocks and its p-value. `paired`: as pairs.paired_words."""
-    ratio = judged.ratio
-    interval = ratio_interval(ratio)
-    parts = [f"ratio {ratio_value(ratio)}"]
-    if interval:
-        parts.append(f"95 % interval {interval}")
-    parts.append(plural(ratio.blocks, "block"))
-    if judged.p_adjusted is not None:
-        parts.append(f"adjusted {p_value(judged.p_adjusted)}")
-    basis = ", ".join([*parts, *([paired] if paired else [])])
+    ratio, interval, p_adjusted = judged.ratio, ratio_interval(judged.ratio), judged.p_adjusted
+    within = f"95 % interval {interval}" if interval else None
+    adjusted = None if p_adjusted is None else f"adjusted {p_value(p_adjusted)}"
+    parts = (f"ratio {ratio_value(ratio)}", within, plural(ratio.blocks, "block"), adjusted, paired)
+    basis = ", ".join(filter(None, parts))
     match finding(judged, metric):
         case PairFinding.NOT_JUDGED:
             words = f"not judged: {not_judged_words(judged, numerator, denominator)}"

@@ -54,16 +54,23 @@ class ServedApplications:
         share = 1 / 3 if kind_of(matrix.loads[cell.load]).load.in_windows.is_closed_loop else 1 / 2
         warmup_s = rules.max_s * share + rules.tail_s_max / 2 + rules.settle_s
         proof_s = LOOK_S + COUNT_S if matrix.workloads[cell.workload].own else 0.0
-        return _START_AND_STOP_S + proof_s + warmup_s + _measured_s(matrix, profile, cell)
+        return _START_AND_STOP_S + proof_s + warmup_s + self._measured_s(matrix, profile, cell)
+
+    def _measured_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
+        load, turns = kind_of(matrix.loads[cell.load]), matrix.turns
+        if not profile.in_turns or self.why_no_turns(matrix, cell):
+            return load.expected_s(_lengths(profile)) + _ahead_of_windows_s(matrix, profile, cell)
+        return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
-        if not profile.in_turns or _why_no_turns(matrix, cell):
+        if not profile.in_turns or self.why_no_turns(matrix, cell):
             return kind_of(matrix.loads[cell.load]).length_words(_lengths(profile))
         more = f" to {profile.max_rounds}" if profile.max_rounds else ""
         return f"{profile.rounds}{more} rounds of {matrix.turns.round_s:g} s in turns"
 
     def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str | None:
-        return _why_no_turns(matrix, cell)
+        load, workload = kind_of(matrix.loads[cell.load]), matrix.workloads[cell.workload]
+        return why_no_turns(load, workload, cell.wait_us, matrix.turns)
 
     def why_never(self, matrix: Matrix, cell: CellKey) -> str | None:
         workload, has = matrix.workloads[cell.workload], matrix.servers[cell.server].feature_sets
@@ -136,18 +143,6 @@ class ServedApplications:
             "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
             "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
         }
-
-
-def _measured_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
-    load, turns = kind_of(matrix.loads[cell.load]), matrix.turns
-    if not profile.in_turns or _why_no_turns(matrix, cell):
-        return load.expected_s(_lengths(profile)) + _ahead_of_windows_s(matrix, profile, cell)
-    return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
-
-
-def _why_no_turns(matrix: Matrix, cell: CellKey) -> str | None:
-    load, workload = kind_of(matrix.loads[cell.load]), matrix.workloads[cell.workload]
-    return why_no_turns(load, workload, cell.wait_us, matrix.turns)
 
 
 def _ahead_of_windows_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:

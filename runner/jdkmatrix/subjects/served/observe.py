@@ -36,9 +36,8 @@ _QUIET_POLL_S = 0.25
 
 @dataclass(frozen=True)
 class Observed:
-    """The fields of `Window` of the same names. `t_s`: when that load began of which its result is,
-    since the server's start. `readings`: where
-    they span what was answered."""
+    """The fields of `Window` of the same names. `t_s`: when that load began of which its result is, since the server's
+    start. `readings`: where they span what was answered."""
 
     t_s: float
     load: LoadResult

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -22,23 +21,6 @@ _SHOWN_NAMES = 5
 LoadFor = Callable[[str, float], int]  # puts load on the application, by a label and for so many seconds: its answers
 
 
-@dataclass
-class _Seen:
-    dumps: int = 0
-    names: dict[int, str] = field(default_factory=dict)
-    carriers: set[int] = field(default_factory=set)
-    virtual: dict[int, str] = field(default_factory=dict)
-
-    def add(self, found: JavaThreads) -> None:
-        """Raises: ProofError: the JVM does not say."""
-        if found.fault is not None:
-            raise ProofError(f"on which threads it serves cannot be seen from outside: {found.fault}")
-        self.dumps += 1
-        self.names.update(found.platform)
-        self.carriers |= found.carriers
-        self.virtual.update(found.virtual or {})
-
-
 def prove_from_outside(
     pid: int, executor: str, path: str, load: LoadFor, *, java: Path, scratch: Path
 ) -> tuple[OutsideProof, frozenset[str]]:
@@ -49,26 +31,25 @@ def prove_from_outside(
         ProofError: requests run on other threads than the executor's name promises, or nobody can tell.
         MatrixError: as `load`.
     """
-    seen = _Seen()
-    _look(pid, seen, partial(load, "proof-dumps", LOOK_S), java, scratch)
-    if not seen.carriers:
-        found = find_carriers(pid, java, seen.names)
-        if isinstance(found, str):
-            raise ProofError(f"on which threads it serves cannot be seen from outside: {found}")
-        seen.carriers |= found
+    dumps = _look(pid, partial(load, "proof-dumps", LOOK_S), java, scratch)
+    names = {tid: name for one in dumps for tid, name in one.platform.items()}
+    virtual = {tid: name for one in dumps for tid, name in (one.virtual or {}).items()}
+    carrying = frozenset(tid for one in dumps for tid in one.carriers) or find_carriers(pid, java, names)
+    if isinstance(carrying, str):
+        raise ProofError(f"on which threads it serves cannot be seen from outside: {carrying}")
     before = Reading(glance(pid), read_threads(pid))
     answers = load("proof-count", COUNT_S)
     after = Reading(glance(pid), read_threads(pid))
-    carriers = frozenset(after.threads[tid].name for tid in seen.carriers if tid in after.threads)
+    carriers = frozenset(after.threads[tid].name for tid in carrying if tid in after.threads)
     share = cpu_share_of(carriers, before, after)
-    busiest = busiest_groups(before.threads, after.threads, seen.names)
+    busiest = busiest_groups(before.threads, after.threads, names)
     check_carriers(share, executor, f"most was used by {groups_words(busiest)}")
     proof = OutsideProof(
         path=path,
-        dumps=seen.dumps,
-        virtual_threads=len(seen.virtual),
-        virtual_names=tuple(dict.fromkeys(map(unnumbered, seen.virtual.values())))[:_SHOWN_NAMES],
-        carriers=tuple(sorted(seen.names[tid] for tid in seen.carriers)),
+        dumps=len(dumps),
+        virtual_threads=len(virtual),
+        virtual_names=tuple(dict.fromkeys(map(unnumbered, virtual.values())))[:_SHOWN_NAMES],
+        carriers=tuple(sorted(names[tid] for tid in carrying)),
         carriers_cpu_share=share,
         answers=answers,
         busiest=busiest,
@@ -76,12 +57,17 @@ def prove_from_outside(
     return proof, carriers
 
 
-def _look(pid: int, seen: _Seen, load: Callable[[], object], java: Path, scratch: Path) -> None:
+def _look(pid: int, load: Callable[[], object], java: Path, scratch: Path) -> list[JavaThreads]:
+    """Raises: ProofError: the JVM does not say."""
     over = Event()
+    dumps: list[JavaThreads] = []
 
     def look() -> None:
         while not over.is_set():
-            seen.add(look_at_threads(pid, java, scratch))
+            found = look_at_threads(pid, java, scratch)
+            if found.fault is not None:
+                raise ProofError(f"on which threads it serves cannot be seen from outside: {found.fault}")
+            dumps.append(found)
 
     with ThreadPoolExecutor(1) as looker:
         looks = looker.submit(look)
@@ -90,3 +76,4 @@ def _look(pid: int, seen: _Seen, load: Callable[[], object], java: Path, scratch
         finally:
             over.set()
         looks.result()
+    return dumps

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.config.model import Server
@@ -19,52 +18,48 @@ from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.subjects.served.outside import prove_from_outside
 
 
-@dataclass(frozen=True)
-class Trial:
-    """What an arm is tried with: one request of `path`, then a closed loop of `requests`. `cpus`, `driver_cpus`: of the
-    server, of the driver."""
+def try_once(
+    instance: Instance,
+    path: str,
+    requests: RequestMix,
+    load: SaturateLoad,
+    driver: Driver,
+    cpus: Sequence[int],
+    driver_cpus: tuple[int, ...],
+    rules: Server,
+) -> float:
+    """Start it once, ask it for `path`, see under a closed loop of `requests` on which threads it serves, and end it;
+    returns the seconds to its first answer. `cpus`, `driver_cpus`: of the server, of the driver.
 
-    instance: Instance
-    path: str
-    requests: RequestMix
-    load: SaturateLoad
-    driver: Driver
-    cpus: Sequence[int]
-    driver_cpus: tuple[int, ...]
-    rules: Server
-
-    def run(self) -> float:
-        """Start it once, ask it, see on which threads it serves, and end it; returns the seconds to its first answer.
-
-        Raises:
-            MatrixError: as ServerProcess.wait_ready, `check_own` and `prove_from_outside`; says how it was started.
-        """
-        with tempfile.TemporaryDirectory(prefix="jdk-matrix-own-") as name:
-            folder = Path(name)
-            launch = self.instance.lay_out(folder / "server", folder / "logs")
-            target = Target(f"{launch.base_url}{self.path}", self.driver_cpus, folder / "logs", requests=self.requests)
-            try:
-                with (
-                    ServerProcess(launch, cpus=self.cpus, rules=self.rules) as server,
-                    Connection(launch.base_url, timeout_s=self.rules.answer_timeout_s) as connection,
-                ):
-                    first_response_s = server.wait_ready()
-                    check_own(server, connection, self.instance, self.path)
-                    with self.driver.open(target) as session:
-                        session.wait_ready()
-                        prove_from_outside(
-                            server.pid,
-                            self.instance.executor,
-                            self.path,
-                            lambda label, duration_s: session.warm(self.load, duration_s, label=label).answers,
-                            java=self.instance.java,
-                            scratch=folder,
-                        )
-                    return first_response_s
-            except MatrixError as error:
-                command = self.instance.server.kind.is_command
-                started = f"\nit was started as: {shlex.join(launch.command)}" if command else ""
-                raise MatrixError(f"{error}{started}") from None
+    Raises:
+        MatrixError: as ServerProcess.wait_ready, `check_own` and `prove_from_outside`; says how it was started.
+    """
+    with tempfile.TemporaryDirectory(prefix="jdk-matrix-own-") as name:
+        folder = Path(name)
+        launch = instance.lay_out(folder / "server", folder / "logs")
+        target = Target(f"{launch.base_url}{path}", driver_cpus, folder / "logs", requests=requests)
+        try:
+            with (
+                ServerProcess(launch, cpus=cpus, rules=rules) as server,
+                Connection(launch.base_url, timeout_s=rules.answer_timeout_s) as connection,
+            ):
+                first_response_s = server.wait_ready()
+                check_own(server, connection, instance, path)
+                with driver.open(target) as session:
+                    session.wait_ready()
+                    prove_from_outside(
+                        server.pid,
+                        instance.executor,
+                        path,
+                        lambda label, duration_s: session.warm(load, duration_s, label=label).answers,
+                        java=instance.java,
+                        scratch=folder,
+                    )
+                return first_response_s
+        except MatrixError as error:
+            command = instance.server.kind.is_command
+            started = f"\nit was started as: {shlex.join(launch.command)}" if command else ""
+            raise MatrixError(f"{error}{started}") from None
 
 
 def check_own(server: ServerProcess, connection: Connection, instance: Instance, path: str) -> None:

@@ -24,14 +24,9 @@ from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import latency
-from tests.support.experiment_runs import experiments_run, read_sample, with_seen
+from tests.support.experiment_runs import read_sample, with_seen
 from tests.support.judged_pages import facts_of, figure_in, found, plain, section_of, table_of, tiles_of
 from tests.support.records import altered
-
-
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return experiments_run(tmp_path_factory.mktemp("experiments"), accidents=True)
 
 
 def record_of(loaded: LoadedRun, workload: str, executor: str, load: str = "") -> CellRecord:
@@ -105,8 +100,7 @@ def test_tiles_have_units_and_say_over_how_many_forks(burn: WebPage, boxed: WebP
     tiles = tiles_of(boxed)
     assert not {"until all were started", "until all were done", "VIRT", "RSS"} & tiles.keys(), "not all were"
     each = tiles["VIRT per thread"]
-    assert each.title == "VIRT per thread: median of 2 forks, 0.250 MiB"
-    assert each.under == "2 forks"
+    assert (each.title, each.under) == ("VIRT per thread: median of 2 forks, 0.250 MiB", "2 forks")
     assert tiles["threads started"].text == "481"
 
 
@@ -127,14 +121,12 @@ def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, burn: We
 
 def test_a_figure_stands_beside_what_is_expected_of_it(burn_fork: Section, few_files: WebPage) -> None:
     rows = {plain(row["Figure"]): row for row in table_of([burn_fork], "Figures of fork 2")}
-    throughput = [
-        figure_in(rows["throughput 1/s"], title).text for title in ("Measured", "Expected", "Measured / expected")
-    ]
-    assert throughput == ["3,460", "4,000", "0.865"]
+    titles = ("Measured", "Expected", "Measured / expected")
+    assert [figure_in(rows["throughput 1/s"], title).text for title in titles] == ["3,460", "4,000", "0.865"]
     assert figure_in(rows["CPU used %"], "Measured").text == "99.2"
     assert figure_in(rows["CPU used %"], "Expected").title == "nothing is expected of this figure"
     (failed,) = (r for r in table_of(few_files.blocks, "Figures of fork 1") if r["Figure"] == "failed requests")
-    figures = [figure_in(failed, title) for title in ("Measured", "Expected", "Measured / expected")]
+    figures = [figure_in(failed, title) for title in titles]
     assert [one.text for one in figures] == ["146", "0", "–"] and figures[2].title == "0 is expected"
     assert "throughput = cpus / burn_us * 1e6" in map(plain, facts_of([burn_fork]))
 
@@ -157,9 +149,8 @@ def test_a_fork_says_where_when_and_on_what_it_ran(burn_fork: Section, boxed: We
     assert below(section_of(boxed, "fork-1").blocks, "How it ran")["Limits"] == "500 threads by cgroup v2"
     few = section_of(few_files, "fork-1")
     assert below(few.blocks, "How it ran")["CPUs"] == "program 0-1, remote system 2: no CPU in common"
-    assert [one.text for one in found([burn_fork], Command)] == [
-        "/jdks/SYNTHETIC/bin/java -jar standalone.jar burn '--it'\"'\"'s' 'a test'",
-    ]
+    (command,) = found([burn_fork], Command)
+    assert command.text == "/jdks/SYNTHETIC/bin/java -jar standalone.jar burn '--it'\"'\"'s' 'a test'"
     assert [one.label for one in found([few], Command)] == ["Program’s command line", "Remote system’s command line"]
     assert '"in_flight": 8' in found([burn_fork], Pre)[-1].text
 

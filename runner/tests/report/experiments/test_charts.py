@@ -13,11 +13,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.quantities import amount, measure
 from jdkmatrix.experiments.kinds import BY_NAME, EXPERIMENTS, name_of
-from jdkmatrix.report.blocks.kinds import (
-    Chart,
-    Charts,
-    Section,
-)
+from jdkmatrix.report.blocks.kinds import Chart, Charts, Section
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
 from jdkmatrix.report.charts.bars import BarScale
@@ -36,13 +32,11 @@ def notes(section: Section, group: str, title: str) -> list[str]:
 
 
 def test_every_group_of_figures_has_its_charts_beside_each_other(sections: Sections) -> None:
-    shown = {
-        name: [
-            (g.title, g.css, "upright lines" in str(g.words), "A star" in str(g.words)) for g in found([one], Charts)
-        ]
-        for name, one in sections.items()
-    }
-    assert shown == {
+    def told(group: Charts) -> tuple[str, str, bool, bool]:
+        words = str(group.words)
+        return group.title, group.css, "upright lines" in words, "A star" in words
+
+    assert {name: [told(group) for group in found([one], Charts)] for name, one in sections.items()} == {
         "burn": [
             ("Throughput", "by-2", True, False),
             ("CPU used", "by-2", False, False),

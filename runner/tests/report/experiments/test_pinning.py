@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, CarrierCount, Held, Holding, held, held_words
 from jdkmatrix.report.blocks.kinds import HeatMap, Pre, Prose
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
+from jdkmatrix.report.cells.slices import of_kinds
 from jdkmatrix.report.experiments.pinning import (
     LEGEND,
     MOST_STACKS,
@@ -117,17 +117,14 @@ def test_forks_that_differ_are_told_apart() -> None:
     assert held_words([free, said(39)]) == "forks differ: free; keeps its carrier"
 
 
-def pinning_part(loaded: LoadedRun) -> ExperimentSlice:
+def map_of(loaded: LoadedRun) -> HeatMap:
     (part,) = of_kinds(Cells(loaded.run, loaded.experiments, served=False))
-    return part
-
-
-def maps_of(part: ExperimentSlice) -> list[HeatMap]:
-    return found(pinning_blocks(part), HeatMap)
+    (table,) = found(pinning_blocks(part), HeatMap)
+    return table
 
 
 def test_the_heat_map_of_real_results_has_constructs_down_and_jdks_across(tmp_path: Path) -> None:
-    (table,) = maps_of(pinning_part(experiments_run(tmp_path, ("pinning",))))
+    table = map_of(experiments_run(tmp_path, ("pinning",)))
     assert table.columns == ("temurin-21.0.8", "temurin-25")
     assert table.title == "Heat map, virtual: 100 at once, 2 CPUs, 2 carriers"
     assert {head: tuple(cell.interval for cell in cells) for head, cells in table.rows} == {
@@ -141,8 +138,7 @@ def test_the_heat_map_of_real_results_has_constructs_down_and_jdks_across(tmp_pa
 
 
 def test_a_cell_without_figures_says_why(tmp_path: Path) -> None:
-    loaded = experiments_run(tmp_path, ("pinning",), accidents=True)
-    (table,) = maps_of(pinning_part(loaded))
+    table = map_of(experiments_run(tmp_path, ("pinning",), accidents=True))
     rows = dict(table.rows)
     assert (rows["synchronized"][0].value, rows["synchronized"][0].interval) == ("–", "failed")
     assert rows["synchronized"][0].href is not None and rows["synchronized"][0].tone == "none"
@@ -157,7 +153,7 @@ def test_what_is_asked_for_may_be_nonsense(tmp_path: Path) -> None:
             record.model_copy(update={"parameters": {**record.parameters, "block_ms": block_ms, "inside": 7}})
             for record in loaded.experiments
         ]
-        (table,) = maps_of(pinning_part(replace(loaded, cells=tuple(records))))
+        table = map_of(replace(loaded, cells=tuple(records)))
         assert {cell.tone for _, cells in table.rows for cell in cells} == {"none"}
         assert table.rows[0][0] == "pinning-synchronized"
 

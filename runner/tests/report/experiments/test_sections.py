@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.kinds import (
     AnswerBoxes,
     Charts,
@@ -27,11 +28,12 @@ from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.experiment_runs import experiments_run
+from tests.support.experiment_runs import experiments_run, mixed
 from tests.support.experiment_sections import NEW, OLD, Row, Sections, sections_of
 from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, plain, section_of, table_of
-from tests.support.mixed_runs import mixed
+from tests.support.records import with_forks
 from tests.support.served_runs import QUICK, synthetic_run
 
 
@@ -46,13 +48,11 @@ def rows_in(section: Section) -> list[Row]:
 
 def row(sections: Sections, kind: str, executor: str, *axes: str) -> Row:
     def texts(one: Row) -> set[str]:
-        return {
-            cell.text if isinstance(cell, Figure) else cell for cell in one.values() if not isinstance(cell, Sorted)
-        }
+        shown = (cell for cell in one.values() if not isinstance(cell, Sorted))
+        return {cell.text if isinstance(cell, Figure) else cell for cell in shown}
 
-    return next(
-        one for one in rows_in(sections[kind]) if plain(one["Arm"]).strip() == executor and {*axes} <= texts(one)
-    )
+    of_arm = (one for one in rows_in(sections[kind]) if plain(one["Arm"]).strip() == executor)
+    return next(one for one in of_arm if {*axes} <= texts(one))
 
 
 def forks_in(one: Row) -> tuple[str, str]:
@@ -106,20 +106,12 @@ def test_cells_that_are_not_ok_are_listed_with_a_link_and_reasons(page: PageOfRu
 
 def test_what_shares_cpus_and_what_was_pinned_by_affinity_is_told(loaded: LoadedRun) -> None:
     def notices(**confinement: object) -> dict[str, tuple[str, str]]:
-        records = [
-            record.model_copy(
-                update={
-                    "forks": tuple(
-                        fork.model_copy(update={"confinement": fork.confinement.model_copy(update=confinement)})
-                        for fork in record.forks
-                    )
-                }
-            )
-            if record.key.workload == "fanout-few-files"
-            else record
-            for record in loaded.experiments
-        ]
-        changed = replace(loaded, cells=tuple(records))
+        def confined(record: CellRecord, fork: Fork) -> Fork:
+            if record.key.workload != "fanout-few-files":
+                return fork
+            return fork.model_copy(update={"confinement": fork.confinement.model_copy(update=confinement)})
+
+        changed = with_forks(loaded, confined)
         return {notice.title: (notice.weight, notice.text) for notice in PageOfRun(changed).notices}
 
     shared = notices(remote_cpus=(1,))["Program and remote system share CPUs"]
@@ -135,9 +127,8 @@ def test_a_run_of_experiments_only_speaks_of_nothing_else(tmp_path: Path) -> Non
     page = run_page(judged, experiment_sections(judged.experiments), (), "")
     assert page.heading == "Without a server: pinning"
     assert "Without a server (pinning): 1 arm on 2 JDKs, 10 of 10 cells ran to an outcome" in str(page.summary)
-    assert [one.id for one in found(page.blocks, Section)] == [
-        *("experiment-pinning", "troubles", "jdks", "host", "reproduce"),
-    ]
+    parts = ["experiment-pinning", "troubles", "jdks", "host", "reproduce"]
+    assert [one.id for one in found(page.blocks, Section)] == parts
     assert "Driver" not in facts_of(page.lede)
 
 
@@ -169,9 +160,8 @@ def test_each_kind_says_what_it_is_and_what_all_its_cells_share(loaded: LoadedRu
 
 
 def test_the_words_of_a_condition_have_units(loaded: LoadedRun) -> None:
-    (one,) = [
-        r for r in loaded.experiments if r.key.workload == "burn" and r.key.executor == "fixed-2" and r.key.jdk == NEW
-    ]
+    cell = ("burn", "fixed-2", NEW)
+    (one,) = (r for r in loaded.experiments if (r.key.workload, r.key.executor, r.key.jdk) == cell)
     alone = replace(loaded, run=loaded.run.model_copy(update={"cells": (one.key,)}), cells=(one,))
     (only,) = sections_of(alone).values()
     assert str(only.words).endswith(": burn, temurin-25, 8 in flight, 2 CPUs, 500 µs of work per task.")
@@ -264,9 +254,8 @@ def test_every_formula_stands_once_with_its_source_and_the_cells_it_is_for(secti
     )
     assert paced == "throughput = min(rate_rps, cpus / burn_us * 1e6)"
     assert others.endswith(f"burn, burn-unwatched; virtual; {OLD}, {NEW}")
-    assert any(
-        name == "No figure is expected" and "spawn-print" in about for name, about in expected_in(sections["spawn"])
-    )
+    told = expected_in(sections["spawn"])
+    assert any(name == "No figure is expected" and "spawn-print" in about for name, about in told)
     assert expected_in(sections["pinning"])[0][1].endswith(f"synchronized; virtual; {OLD}")
 
 
@@ -359,9 +348,8 @@ def test_a_figure_is_the_median_with_the_least_and_the_most_beneath(sections: Se
     assert throughput.title == "throughput: median of 2 forks"
     p50 = figure_in(line, "p50 ms")
     assert (p50.text, p50.under) == ("2,069", None), "both forks have the same"
-    memory = figure_in(
-        row(sections, "spawn", "platform", OLD, "spawn-sleep-1m", "1,000 at once"), "VIRT per thread KiB"
-    )
+    of_spawn = row(sections, "spawn", "platform", OLD, "spawn-sleep-1m", "1,000 at once")
+    memory = figure_in(of_spawn, "VIRT per thread KiB")
     assert (memory.text, memory.title) == ("1,023", "VIRT per thread: median of 2 forks, 0.999 MiB")
 
 

@@ -52,11 +52,8 @@ def test_a_ratio_says_over_what_it_is_and_the_reference_has_none(tmp_path: Path)
 
 def test_a_host_keeps_its_own_row_and_an_older_cell_gives_way(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",)))
-    runs = [
-        later(loaded, "old", "2024-01-01"),
-        later(loaded, "new", "2025-01-01"),
-        later(loaded, "elsewhere", "2023-01-01", host="another"),
-    ]
+    runs = [later(loaded, "old", "2024-01-01"), later(loaded, "new", "2025-01-01")]
+    runs.append(later(loaded, "elsewhere", "2023-01-01", host="another"))
     pages = axis_pages(built(runs, tmp_path / "site").runs)
     page = pages["by/executor/virtual.html"]
     shown = "".join(one for row in entries(page) for one in row.values())

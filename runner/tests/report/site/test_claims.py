@@ -38,12 +38,10 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDigest:
 
 def saying(run: RunDigest, what: Estimate | str, *, host: str = "h", name: str = "r", kernel: str = "6.1") -> RunDigest:
     """An estimate of the one cell, or why there is none; "nowhere" says why there is no cell."""
+    estimate, why = (None, what) if isinstance(what, str) else (what, None)
+    of_check = CheckEvidence("", (CellEvidence(key("virtual"), "25", estimate, why),))
     if what == "nowhere":
         of_check = CheckEvidence("", why="the kernel is another one")
-    elif isinstance(what, str):
-        of_check = CheckEvidence("", (CellEvidence(key("virtual"), "25", None, what),))
-    else:
-        of_check = CheckEvidence("", (CellEvidence(key("virtual"), "25", what),))
     return replace(run, run_id=name, host_id=host, kernel=kernel, claims=(ClaimEvidence(CHECKED.id, (of_check,)),))
 
 
@@ -66,7 +64,7 @@ def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
     told = host_verdicts((CHECKED,), runs)
     all_of_them = verdicts((CHECKED,), told)
     assert all_of_them[CHECKED.id] is ClaimVerdict(verdict)
-    page = claims_page((CHECKED,), told, all_of_them, {CHECKED.id: ("spawn",)}, "../")
+    page = claims_page((CHECKED,), told, all_of_them, {CHECKED.id: ("spawn",)})
     (table,) = (one for one in found(page.blocks, DataTable) if one.label.startswith("Claims that "))
     kind = {"reproduced": "were decided", "not testable here": "no run here can judge"}.get(verdict, "are open")
     assert table.label == f"Claims that {kind}"
@@ -77,7 +75,7 @@ def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
 
 def test_of_many_runs_the_newest_are_named_and_the_others_counted(run: RunDigest) -> None:
     told = host_verdicts((CHECKED,), [saying(run, FULL, name=f"run-{number}") for number in range(7)])
-    page = claims_page((CHECKED,), told, verdicts((CHECKED,), told), {}, "../")
+    page = claims_page((CHECKED,), told, verdicts((CHECKED,), told), {})
     said = str(table_of(page.blocks, "Claims that ")[0]["Measured"])
     assert said.count("/index.html") == 5 and ") and 2 older runs</p>" in said
 
@@ -104,13 +102,10 @@ def test_runs_of_a_host_are_pooled_and_hosts_are_not(run: RunDigest) -> None:
 def test_a_run_that_repeats_the_experiment_where_it_cannot_be_tested_says_why(tmp_path: Path) -> None:
     claim_id = "infoq-ping-2cpu-old"
     plain = with_scenario(synthetic_run(tmp_path / "run", replace(QUICK, cpus=(2,), blocks=2, windows=1)))
-    scenario = plain.run.scenario
-    assert scenario is not None
-    (claim,) = CLAIMS.records([claim_id])
-    of_it = plain.run.model_copy(
-        update={"scenario": scenario.model_copy(update={"claims": (claim,), "published": (claim_id,)})}
-    )
-    site = built([replace(plain, run=of_it)], tmp_path / "site")
+    assert plain.run.scenario is not None
+    of_it = {"claims": CLAIMS.records([claim_id]), "published": (claim_id,)}
+    run = plain.run.model_copy(update={"scenario": plain.run.scenario.model_copy(update=of_it)})
+    site = built([replace(plain, run=run)], tmp_path / "site")
     (said,) = host_verdicts(REGISTRY, site.runs)[claim_id]
     assert said.judged.verdict is ClaimVerdict.NOT_TESTABLE_HERE
     assert said.judged.checks[0].why == "the kernel is 6.1.0-synthetic; the claim is about from 4.18 and below 4.19"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jdkmatrix.report.cells.advice import Side
-from jdkmatrix.report.site.conditions import answering, conditions_maps, overview
+from jdkmatrix.report.site.conditions import Answering, answering, conditions_maps, overview
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest
 from tests.support.served_runs import Shape, synthetic_run, with_scenario
 from tests.support.sites import built, conditions_of, later, site_of
@@ -36,52 +36,51 @@ def saying(run: RunDigest, run_id: str, low: float, value: float, high: float, *
     return replace(run, run_id=run_id, conditions=(told,), **changes)
 
 
+def first_of(*runs: RunDigest) -> Answering:
+    """Of the first condition of each."""
+    return answering([(run, run.conditions[0]) for run in runs])
+
+
 def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together(tmp_path: Path) -> None:
     """0.637 known well must not give way to 0.63 of a noisy day, nor be told as if there were no other day."""
     (run,) = built([synthetic_run(tmp_path / "run", FIVE)], tmp_path / "site").runs
     noisy, known = saying(run, "b", 0.56, 0.63, 0.72), saying(run, "a", 0.620, 0.637, 0.655)
-    found = answering([(one, one.conditions[0]) for one in (noisy, known)])
+    found = first_of(noisy, known)
     assert (found.run.run_id, found.condition.page) == ("a", known.conditions[0].page)
     assert found.together is not None
     lead = found.advice[0]
     assert (lead.side, lead.value) == (Side.POOL, "0.637") and "% lower (95 % interval " in lead.sentence
     assert lead.low is not None and lead.high is not None and lead.sentence.startswith("Keep the pool for ")
-    apart = [
-        (one, one.conditions[0]) for one in (saying(run, "b", 0.75, 0.76, 0.77), saying(run, "c", 0.52, 0.53, 0.54))
-    ]
-    torn = answering(apart)
+    torn = first_of(saying(run, "b", 0.75, 0.76, 0.77), saying(run, "c", 0.52, 0.53, 0.54))
     assert (torn.advice[0].side, torn.advice[0].word) == (Side.OPEN, "cannot tell")
     assert torn.advice[0].sentence.startswith("Cannot tell: with virtual threads throughput is anywhere between")
     ratios = f"throughput 0.630, 0.637; together {lead.value} ({lead.under})"
     assert found.together == f"2 runs, newest first: {ratios}", "one figure, rounded once"
-    alone = answering([(noisy, noisy.conditions[0])])
+    alone = first_of(noisy)
     assert (alone.run.run_id, alone.together) == ("b", None)
     jdk, server = run.conditions[0].jdk, run.conditions[0].server
+    turns = replace(known.conditions[0], protocol="another protocol")
     others: tuple[dict[str, Any], ...] = (
         {"kernel": "7.0"}, {"jdks": ((jdk, "another build"),)}, {"servers": ((server, "another release"),)},
+        {"conditions": (turns,)},
     )  # fmt: skip
     for other in others:
-        old = replace(known, **other)
-        assert answering([(one, one.conditions[0]) for one in (noisy, old)]).run.run_id == "b"
-    turns = replace(known, conditions=(replace(known.conditions[0], protocol="another protocol"),))
-    assert answering([(one, one.conditions[0]) for one in (noisy, turns)]).run.run_id == "b"
+        assert first_of(noisy, replace(known, **other)).run.run_id == "b"
     build = replace(known, kernel=f"{run.kernel}-2")
-    assert answering([(one, one.conditions[0]) for one in (noisy, build)]).run.run_id == "a"
+    assert first_of(noisy, build).run.run_id == "a"
 
 
 def test_what_several_runs_leave_open_is_no_difference_where_they_exclude_all_that_matters(tmp_path: Path) -> None:
     (run,) = built([synthetic_run(tmp_path / "run", FIVE)], tmp_path / "site").runs
-    runs = [
-        saying(run, *told)
-        for told in (("c", 0.985, 0.990, 0.995), ("b", 0.990, 1.002, 1.014), ("a", 0.988, 1.000, 1.012))
-    ]
-    near = answering([(one, one.conditions[0]) for one in runs]).advice[0]
+    ratios = (("c", 0.985, 0.990, 0.995), ("b", 0.990, 1.002, 1.014), ("a", 0.988, 1.000, 1.012))
+    runs = [saying(run, *told) for told in ratios]
+    near = first_of(*runs).advice[0]
     assert near.low is not None and near.high is not None and 0.95 < near.low < 1 < near.high < 1.05
     assert (near.side, near.word) == (Side.OPEN, "no difference seen")
     assert near.sentence.startswith("No difference in throughput was seen: ")
     first, *others = runs[0].conditions[0].advice
     strict = replace(runs[0].conditions[0], advice=(replace(first, relevant=0.005), *others))
-    told = answering([(runs[0], strict), *((one, one.conditions[0]) for one in runs[1:])])
+    told = first_of(replace(runs[0], conditions=(strict,)), *runs[1:])
     assert told.advice[0].word == "cannot tell", "one percent matters there"
 
 

@@ -28,16 +28,10 @@ from tests.support.turned_runs import turned_run
 STEP = [0.0, 0.01, -0.01, 0.005, -0.005, 0.0, 0.01]
 
 
-def test_a_step_is_found_where_it_is() -> None:
-    assert change_points([*STEP, *(value + 0.2 for value in STEP)]) == (len(STEP),)
-
-
-def test_two_steps_are_found() -> None:
-    series = [*STEP, *(value + 0.2 for value in STEP), *(value - 0.1 for value in STEP)]
-    assert change_points(series) == (len(STEP), 2 * len(STEP))
-
-
-def test_a_single_spike_is_no_change_of_level() -> None:
+def test_steps_are_found_where_they_are_and_a_single_spike_is_none() -> None:
+    up, down = [value + 0.2 for value in STEP], [value - 0.1 for value in STEP]
+    assert change_points([*STEP, *up]) == (len(STEP),)
+    assert change_points([*STEP, *up, *down]) == (len(STEP), 2 * len(STEP))
     assert change_points([*STEP, 0.3, *STEP]) == ()
 
 
@@ -236,9 +230,8 @@ def test_a_run_that_is_not_to_be_trusted_is_hollow_and_its_row_says_why(tmp_path
     index, page = pages_of([first, second, *others])
     points = points_of(chart_of(page))
     why = ["–", "–", "not judged", "A/A check failed, Not steady"]
-    assert [point["care"] for point in points] == why and [point["hollow"] for point in points] == [
-        one != "–" for one in why
-    ]
+    assert [point["care"] for point in points] == why
+    assert [point["hollow"] for point in points] == [one != "–" for one in why]
     rows = table_of(page.blocks, "Runs: ")
     assert [figure_in(row, "Throughput 95 % interval").amber for row in rows] == [False, False, True, True]
     assert rows[-1]["Read with care"] == why[-1]

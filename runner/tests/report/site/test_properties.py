@@ -15,11 +15,10 @@ from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.experiment_runs import experiments_run
+from tests.support.experiment_runs import experiments_run, mixed
 from tests.support.judged_pages import cell_page_of
-from tests.support.mixed_runs import mixed
 from tests.support.outcome_runs import all_of, failing, hung, silent, with_outcomes
-from tests.support.pages import Elements, figures
+from tests.support.pages import Elements, assert_links_lead_somewhere, figures
 from tests.support.ramped_runs import LEVEL, ramped
 from tests.support.searched_runs import searched
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
@@ -70,15 +69,7 @@ def test_every_cell_has_a_page(loaded: LoadedRun, pages: dict[Path, Elements]) -
 
 
 def test_every_link_leads_somewhere_and_no_id_stands_twice(pages: dict[Path, Elements]) -> None:
-    for page, elements in pages.items():
-        assert len(elements.ids) == len(set(elements.ids))
-        for target in elements.targets:
-            if target.startswith("https://"):
-                continue
-            path, _, anchor = target.partition("#")
-            file = (page.parent / path).resolve() if path else page
-            assert file.is_file(), f"{page.name}: {target}"
-            assert not anchor or anchor in pages[file].ids, f"{page.name}: {target}"
+    assert_links_lead_somewhere(pages)
 
 
 def test_every_page_can_be_reached_from_the_front_page(pages: dict[Path, Elements]) -> None:

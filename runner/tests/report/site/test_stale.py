@@ -16,9 +16,8 @@ from jdkmatrix.domain.catalogue import catalogue
 from jdkmatrix.report.html import page
 from jdkmatrix.report.site import build
 from jdkmatrix.report.site.build import Background, build_site
-from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.render_runs import SiteRun
-from jdkmatrix.report.site.run_pages import CellFiles, RunWriter
+from jdkmatrix.report.site.run_pages import CellFiles
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import MATRIX, REGISTRY, TEMPLATES
@@ -33,8 +32,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
 class Site:
     """A run, and its site in a folder of its own."""
 
-    def __init__(self, folder: Path, loaded: LoadedRun, patch: pytest.MonkeyPatch) -> None:
-        self.loaded, self.patch = loaded, patch
+    def __init__(self, folder: Path, loaded: LoadedRun, made: list[str], patch: pytest.MonkeyPatch) -> None:
+        self.loaded, self.made, self.patch = loaded, made, patch
         self.store = stored(folder / "run", loaded)
         self.log = folder / "run" / "logs" / "messages.log"
         self.log.write_text("one")
@@ -44,18 +43,10 @@ class Site:
 
     def is_made(self, files: str = "") -> bool:
         """Write it; are the run's pages made, and not taken over?"""
-        made = []
-        real = RunWriter.write_index
-
-        def counting(writer: RunWriter) -> RunDigest:
-            made.append(writer)
-            return real(writer)
-
-        with self.patch.context() as patch:
-            patch.setattr(RunWriter, "write_index", counting)
-            run = SiteRun("run", self.store.load, f"{self.store.stamp()} {files}")
-            build_site([run], self.folder, self.background)
-        return bool(made)
+        self.made.clear()
+        run = SiteRun("run", self.store.load, f"{self.store.stamp()} {files}")
+        build_site([run], self.folder, self.background)
+        return bool(self.made)
 
     def other_library(self) -> None:
         self.patch.setattr(f"{build.__name__}.version", lambda name: "0" if name == "scipy" else version(name))
@@ -93,29 +84,25 @@ CHANGES: dict[str, Callable[[Site], object]] = {
 }
 
 
+@pytest.fixture
+def site(tmp_path: Path, loaded: LoadedRun, made: list[str], monkeypatch: pytest.MonkeyPatch) -> Site:
+    return Site(tmp_path, loaded, made, monkeypatch)
+
+
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_what_pages_are_made_of_changed(
-    change: Callable[[Site], object], tmp_path: Path, loaded: LoadedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = Site(tmp_path, loaded, monkeypatch)
+def test_what_pages_are_made_of_changed(change: Callable[[Site], object], site: Site) -> None:
     assert site.is_made() and not site.is_made()
     change(site)
     assert site.is_made() and not site.is_made()
 
 
-def test_other_files_of_the_cells_are_asked_for(
-    tmp_path: Path, loaded: LoadedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = Site(tmp_path, loaded, monkeypatch)
+def test_other_files_of_the_cells_are_asked_for(site: Site) -> None:
     asked = [str(CellFiles(pages, at)) for pages in (True, False) for at in (None, "https://example.org/")]
     assert [site.is_made(files) for files in asked] == [True] * 4
     assert not site.is_made(asked[-1])
 
 
-def test_what_matrix_toml_says_is_on_pages_that_are_always_made(
-    tmp_path: Path, loaded: LoadedRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = Site(tmp_path, loaded, monkeypatch)
+def test_what_matrix_toml_says_is_on_pages_that_are_always_made(site: Site) -> None:
     site.is_made()
     assert "another-jdk" not in (site.folder / "index.html").read_text("utf-8")
     axes = MATRIX.axes.model_copy(update={"jdk": (*MATRIX.axes.jdk, "another-jdk")})

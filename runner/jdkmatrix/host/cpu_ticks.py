@@ -1,0 +1,38 @@
+"""What each CPU has done since boot, in the rows of /proc/stat."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class CpuTicks:
+    """A line of /proc/stat (proc_stat(5)), in clock ticks. `idle`: with waiting for IO; `interrupts`: hard and soft
+    ones. `idle_entries`: how often the CPU went idle, in any state (Documentation/admin-guide/pm/cpuidle.rst); None
+    where the kernel does not count that."""
+
+    idle: int
+    interrupts: int
+    steal: int
+    idle_entries: int | None = None
+
+
+def read_ticks(proc: Path) -> dict[int, CpuTicks]:
+    """By CPU; of none where the kernel's own file is not shown: over that of a container may lie another (lxcfs), which
+    numbers the container's CPUs from 0 on."""
+    file = proc / "stat"
+    try:
+        return parse_stat(file.read_text()) if file.stat().st_dev == proc.stat().st_dev else {}
+    except (OSError, ValueError):
+        return {}
+
+
+def parse_stat(text: str) -> dict[int, CpuTicks]:
+    """The per-CPU lines of /proc/stat."""
+    ticks: dict[int, CpuTicks] = {}
+    for match in re.finditer(r"^cpu(\d+) (.+)$", text, re.MULTILINE):
+        _user, _nice, _system, idle, iowait, irq, softirq, steal = map(int, match.group(2).split()[:8])
+        ticks[int(match.group(1))] = CpuTicks(idle=idle + iowait, interrupts=irq + softirq, steal=steal)
+    return ticks
