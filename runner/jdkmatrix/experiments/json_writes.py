@@ -9,16 +9,17 @@ from jdkmatrix.experiments.rounds import ALLOCATED, CPU, THROUGHPUT_CHART, Round
 
 
 class JsonWrites(Rounds):
-    """`buffers`: where Jackson has them from: a `thread-local`, a pool that all threads have in common (`shared`), or
-    `new` ones each time."""
+    """`buffers`: where Jackson has them from: a `thread-local`, a pool that all threads have in common (`shared`),
+    one of several parts for virtual threads, beside a ThreadLocal for others (`striped`), or `new` ones each time."""
 
     ARMS: ClassVar = ("virtual", "platform", "cached", "fixed-N", "virtual-bounded-N", *PER_CPU)
     PAGE: ClassVar = Page(
         title="Thread-local buffers",
         introduction=(
             "Each task writes one small object as JSON with Jackson, to nowhere. Its buffers are in a ThreadLocal, in "
-            "a pool that all threads share, or new each time. A thread of a pool finds those of the task before in its "
-            "ThreadLocal; a thread that lives for one task finds nothing there. What does that cost?"
+            "a pool that all threads share, in one of several parts that virtual threads share, or new each time. A "
+            "thread of a pool finds those of the task before in its ThreadLocal; a thread that lives for one task "
+            "finds nothing there. What does that cost?"
         ),
         glossary="A task has nothing else to do; what it costs to hand it over, and to start its thread, counts too.",
         apart=("cpus", "load"),
@@ -38,7 +39,7 @@ class JsonWrites(Rounds):
     )
 
     experiment: Literal["json"]
-    buffers: Literal["thread-local", "shared", "new"]
+    buffers: Literal["thread-local", "shared", "striped", "new"]
 
     @property
     def operation(self) -> tuple[str, ...]:

@@ -141,7 +141,8 @@ class ClaimCheck(Record):
     The band is that of the claim's figure number `figure` (from 1 on), with `tolerance`, a share, around a single
     value; or `low` and `high` are this project's reading of words. `one_is_enough`: the claim says that there are such
     cells, not that all are; a single one inside the band speaks for it, and none against it. `requires`: what must be
-    seen in a cell before it may be judged. `kernel_from`, `kernel_below`: the claim is about Linux of such versions.
+    seen in a cell before it may be judged. `scale`: only the scenario at that size has such cells, and the other has
+    others, with a check of their own. `kernel_from`, `kernel_below`: the claim is about Linux of such versions.
     `inference`: what of the check no original says.
     """
 
@@ -159,6 +160,7 @@ class ClaimCheck(Record):
     high: Number | None = None
     where: CheckedCells = CheckedCells()
     one_is_enough: bool = False
+    scale: Literal["article", "small"] | None = None
     requires: tuple[Precondition, ...] = ()
     kernel_from: Version | None = None
     kernel_below: Version | None = None

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from jdkmatrix.cli.summary import summary_markdown
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import THROUGHPUT
-from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
-from jdkmatrix.records.run import NotTestable, Stopping
+from jdkmatrix.records.claims import CheckedCells, ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
+from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence, together
@@ -26,7 +27,7 @@ from tests.support.builders import key
 from tests.support.experiment_runs import experiments_run
 from tests.support.project import ROOT
 from tests.support.records import in_whole
-from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario, with_stopping
 from tests.support.shipped import REGISTRY
 from tests.support.sites import site_of
 
@@ -35,6 +36,7 @@ RATIO = PublishedFigure(
     quantity="throughput", arm="virtual", versus="liberty", low=0.6, high=0.9, unit="ratio", as_printed="less"
 )
 UNKNOWN = Precondition(says="direct buffers", metric="no such figure", low=1)
+REFUSED = ArmRefusals(Refused(30, 30, {"foreign-cpu": 30}), Refused(13, 3, {"foreign-cpu": 3}), 1e-7)
 VERSUS = ClaimCheck(says="throughput", metric="throughput", arm="virtual", versus="liberty", figure=1)
 
 
@@ -44,18 +46,24 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     return synthetic_run(tmp_path_factory.mktemp("run"), Shape(jdks=("temurin-25",), cpus=(1, 2), blocks=4))
 
 
+def ours(check: ClaimCheck = VERSUS, /, **changes: Any) -> ClaimCheck:
+    """With a band of our own."""
+    return check.model_copy(update={"figure": None, "inference": "i", **changes})
+
+
 def claim(*checks: ClaimCheck, **changes: Any) -> ClaimRecord:
     values = {"id": "x", "condition": "c", "published": "p", "figures": (RATIO,), "source": SOURCE, "checks": checks}
     return ClaimRecord.model_validate({**values, **changes})
 
 
-def told(loaded: LoadedRun, one: ClaimRecord) -> ClaimEvidence:
+def told(loaded: LoadedRun, one: ClaimRecord, *refused: tuple[CellKey, CellKey]) -> ClaimEvidence:
+    """`refused`: pairs whose gates refused the first arm more often."""
     cells, experiments = Cells(loaded.run, loaded.served), Cells(loaded.run, loaded.experiments, served=False)
-    return evidence(one, Results(loaded.run, cells, experiments))
+    return evidence(one, Results(loaded.run, cells, experiments, dict.fromkeys(refused, REFUSED)))
 
 
-def judged(loaded: LoadedRun, one: ClaimRecord) -> JudgedClaim:
-    return judge(one, told(loaded, one))
+def judged(loaded: LoadedRun, one: ClaimRecord, *refused: tuple[CellKey, CellKey]) -> JudgedClaim:
+    return judge(one, told(loaded, one, *refused))
 
 
 def with_band(**band: float | None) -> ClaimRecord:
@@ -82,17 +90,13 @@ def test_one_cell_against_it_contradicts_a_claim_about_all(loaded: LoadedRun) ->
     """And speaks for nothing where one inside is enough."""
     ratios = [cell.estimate.value for cell in judged(loaded, with_band(high=9)).checks[0].cells if cell.estimate]
     assert len(set(ratios)) == 2
-    one_cpu = VERSUS.model_copy(update={"where": VERSUS.where.model_copy(update={"cpus": (1,)})})
-    against = VERSUS.model_copy(update={"figure": None, "low": 2.0, "inference": "i"})
-    both = claim(one_cpu, against)
-    assert judged(loaded, both).verdict is ClaimVerdict.CONTRADICTED
+    one_cpu = VERSUS.model_copy(update={"where": CheckedCells(cpus=(1,))})
+    assert judged(loaded, claim(one_cpu, ours(low=2.0))).verdict is ClaimVerdict.CONTRADICTED
 
 
 def test_what_can_happen_is_seen_once_or_not_here_and_never_contradicted(loaded: LoadedRun) -> None:
-    ours = {"figure": None, "inference": "i", "one_is_enough": True}
-    outside = VERSUS.model_copy(update={**ours, "low": 2.0})
+    outside, one = ours(one_is_enough=True, low=2.0), ours(one_is_enough=True, high=2.0)
     assert judged(loaded, claim(outside)).verdict is ClaimVerdict.NOT_SEEN
-    one = VERSUS.model_copy(update={**ours, "high": 2.0})
     assert judged(loaded, claim(one)).verdict is ClaimVerdict.REPRODUCED
     assert judged(loaded, claim(one, outside)).verdict is ClaimVerdict.NOT_SEEN, "both are said to happen"
 
@@ -100,7 +104,7 @@ def test_what_can_happen_is_seen_once_or_not_here_and_never_contradicted(loaded:
 def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
     """And its lack contradicts nothing; the figure that was seen is told."""
     for band, without in (({"high": 9.0}, ClaimVerdict.REPRODUCED), ({"low": 2.0}, ClaimVerdict.CONTRADICTED)):
-        bare = VERSUS.model_copy(update={"figure": None, "inference": "i", **band})
+        bare = ours(**band)
         assert judged(loaded, claim(bare)).verdict is without
         full = Precondition(says="a full server", metric="cpu-share", arm="liberty", low=0.1)
         there = judged(loaded, claim(bare.model_copy(update={"requires": (full,)})))
@@ -126,25 +130,33 @@ def test_a_bound_does_not_meet_a_limit_that_it_may_exceed() -> None:
 
 
 def test_what_a_verdict_does_not_rest_on_is_told_beside_it(loaded: LoadedRun) -> None:
-    elsewhere = VERSUS.model_copy(update={"says": "another", "where": VERSUS.where.model_copy(update={"cpus": (9,)})})
+    elsewhere = VERSUS.model_copy(update={"says": "another", "where": CheckedCells(cpus=(9,))})
     absent = Precondition(says="more than there is", metric="cpu-share", low=1e6)
     lacking = VERSUS.model_copy(update={"says": "a third", "requires": (absent,)})
     found = judged(loaded, claim(VERSUS, elsewhere, lacking))
     assert found.verdict is ClaimVerdict.IN_PART
     first, *others = rests_on(found)
-    assert first.startswith("throughput: ") and others[0] == "not measured: another"
+    assert first.startswith("throughput: ") and others[0] == "not testable here: another"
     assert others[1].startswith("cause absent: a third: ") and "needs more than there is" in others[1]
     assert len(rests_on(judged(loaded, claim(elsewhere)))) == 1
     found = judged(loaded, claim(VERSUS, lacking.model_copy(update={"requires": (UNKNOWN,)})))
     assert rests_on(found)[1].startswith("not measured: a third: ")
 
 
+def test_a_check_of_the_other_size_is_not_missed_where_that_of_this_size_has_its_cells(loaded: LoadedRun) -> None:
+    small = VERSUS.model_copy(update={"scale": "small"})
+    published = VERSUS.model_copy(update={"says": "larger", "scale": "article", "where": CheckedCells(cpus=(9,))})
+    found = judged(loaded, claim(small, published))
+    assert found.verdict is ClaimVerdict.REPRODUCED
+    assert len(found.checks) == 2 and [line.split(":")[0] for line in rests_on(found)] == ["throughput"]
+    assert judged(loaded, claim(VERSUS, published)).verdict is ClaimVerdict.IN_PART, "none of this size stands for it"
+
+
 def test_blocks_that_were_added_until_ratios_are_known_cost_every_interval_confidence(loaded: LoadedRun) -> None:
-    rules = Stopping(precision=0.02, min_blocks=5, max_blocks=9)
-    added = replace(loaded, run=loaded.run.model_copy(update={"stopping": rules}))
-    ours = {"figure": None, "low": 0.0, "inference": "i"}
-    for changes in ({}, {"difference": True}, {"versus": None}):
-        one = claim(VERSUS.model_copy(update={**ours, **changes}))
+    added = with_stopping(loaded)
+    ratio = ours(low=0.0)
+    for check in (ratio, ours(ratio, difference=True), ours(ratio, versus=None)):
+        one = claim(check)
         sure, looked = (judged(each, one).checks[0].cells[0].estimate for each in (loaded, added))
         assert sure and looked and sure.low is not None and looked.low is not None
         assert (sure.confidence, looked.confidence) == (CONFIDENCE, SEQUENTIAL_CONFIDENCE)
@@ -152,17 +164,14 @@ def test_blocks_that_were_added_until_ratios_are_known_cost_every_interval_confi
 
 
 def test_who_drew_a_band_is_told(loaded: LoadedRun) -> None:
-    ours = VERSUS.model_copy(update={"figure": None, "high": 9.0, "inference": "i"})
     single = RATIO.model_copy(update={"low": None, "high": None, "value": 0.8})
     read = RATIO.model_copy(update={"inference": "read off a graph"})
+    tolerant = VERSUS.model_copy(update={"tolerance": 0.5, "inference": "i"})
     ways = (
         (claim(VERSUS), "as published"),
         (claim(VERSUS, figures=(read,)), "ours"),
-        (claim(ours), "ours"),
-        (
-            claim(VERSUS.model_copy(update={"tolerance": 0.5, "inference": "i"}), figures=(single,)),
-            "published with our tolerance",
-        ),
+        (claim(ours(high=9.0)), "ours"),
+        (claim(tolerant, figures=(single,)), "published with our tolerance"),
     )
     for one, origin in ways:
         found = judged(loaded, one)
@@ -181,24 +190,18 @@ def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing(tmp_
     among = {cell.key: cell.verdict for cell in judged(run, with_band(low=edge)).checks[0].cells}
     assert among[lowest.key] is ClaimVerdict.INCONCLUSIVE
     key = lowest.key
-    where = VERSUS.where.model_copy(update={"jdk": (key.jdk,), "cpus": (key.cpus,), "burn_us": (key.burn_us,)})
-    alone = claim(
-        VERSUS.model_copy(update={"where": where}),
-        figures=(RATIO.model_copy(update={"low": edge, "high": None}),),
-    )
+    where = CheckedCells(jdk=(key.jdk,), cpus=(key.cpus,), burn_us=(key.burn_us,))
+    figure = RATIO.model_copy(update={"low": edge, "high": None})
+    alone = claim(VERSUS.model_copy(update={"where": where}), figures=(figure,))
     assert judged(run, alone).verdict is ClaimVerdict.CONTRADICTED
 
 
 def test_a_pair_whose_gates_refused_one_arm_more_often_is_not_compared(loaded: LoadedRun) -> None:
     """They may refuse what is compared; it is told how many."""
-    cells, experiments = Cells(loaded.run, loaded.served), Cells(loaded.run, loaded.experiments, served=False)
-    virtual = next(key for key in cells.keys if key.executor == "virtual" and key.cpus == 1)
+    virtual = next(key for key in loaded.run.cells if key.executor == "virtual" and key.cpus == 1)
     pool = virtual.model_copy(update={"executor": "liberty"})
-    refused = ArmRefusals(Refused(30, 30, {"foreign-cpu": 30}), Refused(13, 3, {"foreign-cpu": 3}), 1e-7)
     for pair in ((virtual, pool), (pool, virtual)):
-        one = with_band(low=0.6, high=0.95)
-        found = judge(one, evidence(one, Results(loaded.run, cells, experiments, {pair: refused})))
-        first, second = found.checks[0].cells
+        first, second = judged(loaded, with_band(low=0.6, high=0.95), pair).checks[0].cells
         assert (first.verdict, second.verdict) == (ClaimVerdict.NOT_MEASURED, ClaimVerdict.REPRODUCED)
         assert first.why is not None and "gates refused 30 of 30 windows of " in first.why
 
@@ -225,10 +228,7 @@ def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(
     assert loaded.run.scenario is not None
     recorded = loaded.run.scenario.claims[0]
     assert recorded.checks
-    (check, *_) = recorded.checks
-    today = recorded.model_copy(
-        update={"checks": (check.model_copy(update={"figure": None, "low": 1e9, "inference": "i"}),)}
-    )
+    today = recorded.model_copy(update={"checks": (ours(recorded.checks[0], low=1e9),)})
     other = claim(VERSUS, id="measured by chance")
     without = claim(VERSUS.model_copy(update={"kernel_from": "99"}), id="of another kernel")
     run = JudgedRun(loaded, [today, other, without])
@@ -264,7 +264,7 @@ def test_a_claim_about_another_kernel_is_not_testable_here(
 
 
 def test_what_this_run_does_not_have_is_said(loaded: LoadedRun) -> None:
-    on_four = VERSUS.model_copy(update={"where": VERSUS.where.model_copy(update={"cpus": (4,), "jdk": ("*-25",)})})
+    on_four = VERSUS.model_copy(update={"where": CheckedCells(cpus=(4,), jdk=("*-25",))})
     (check,) = judged(loaded, claim(on_four)).checks
     assert check.verdict is ClaimVerdict.NOT_TESTABLE_HERE
     assert check.why == "this run has no cell on *-25 with 4 CPUs with virtual"
@@ -293,8 +293,7 @@ def test_another_quantity_is_not_taken_for_it(loaded: LoadedRun) -> None:
 
 
 def test_a_difference_is_taken_block_by_block(loaded: LoadedRun) -> None:
-    less = VERSUS.model_copy(update={"difference": True, "figure": None, "high": 0.0, "inference": "i"})
-    found = judged(loaded, claim(less))
+    found = judged(loaded, claim(ours(difference=True, high=0.0)))
     assert found.verdict is ClaimVerdict.REPRODUCED
     assert found.checks[0].unit == "requests/s"
 
@@ -316,12 +315,7 @@ def test_a_load_over_another_one(tmp_path: Path) -> None:
 def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Path) -> None:
     shape = Shape(jdks=("semeru-25", "temurin-25"), blocks=4)
     run = synthetic_run(tmp_path, shape)
-    alike = VERSUS.model_copy(
-        update={
-            "versus_vendor": "temurin", "figure": None, "low": 0.5, "high": 2.0, "inference": "i",
-            "where": VERSUS.where.model_copy(update={"jdk": ("semeru-*",)}),
-        }
-    )  # fmt: skip
+    alike = ours(versus_vendor="temurin", low=0.5, high=2.0, where=CheckedCells(jdk=("semeru-*",)))
     found = judged(run, claim(alike))
     assert found.verdict is ClaimVerdict.REPRODUCED
     cells = Cells(run.run, run.served)
@@ -332,10 +326,7 @@ def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Pa
         assert cell.estimate is not None and cell.estimate.low is not None
         assert cell.estimate.value == pytest.approx(mine.ratio.value / other.ratio.value)
         assert cell.estimate.low < cell.estimate.value
-    refused = ArmRefusals(Refused(30, 30, {"foreign-cpu": 30}), Refused(13, 3, {"foreign-cpu": 3}), 1e-7)
-    pairs = {(twin, twin.model_copy(update={"executor": "liberty"})): refused}
-    results = Results(run.run, cells, Cells(run.run, run.experiments, served=False), pairs)
-    last = judge(claim(alike), evidence(claim(alike), results)).checks[0].cells[-1]
+    last = judged(run, claim(alike), (twin, twin.model_copy(update={"executor": "liberty"}))).checks[0].cells[-1]
     assert last.why is not None and "gates refused 30 of 30 windows of " in last.why
     apart = alike.model_copy(update={"low": 3.0, "high": 4.0})
     assert judged(run, claim(apart)).verdict is ClaimVerdict.CONTRADICTED
@@ -343,10 +334,7 @@ def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Pa
 
 def test_without_the_other_vendors_jdk_there_is_no_such_ratio(tmp_path: Path) -> None:
     lone = synthetic_run(tmp_path, Shape(jdks=("semeru-25",), blocks=3))
-    alike = VERSUS.model_copy(
-        update={"versus_vendor": "temurin", "figure": None, "low": 0.5, "high": 2.0, "inference": "i"}
-    )
-    found = judged(lone, claim(alike))
+    found = judged(lone, claim(ours(versus_vendor="temurin", low=0.5, high=2.0)))
     assert found.verdict is ClaimVerdict.NOT_MEASURED
     assert all(cell.why and cell.why.startswith("no fork of mp-ping · temurin-25 · ") for cell in found.checks[0].cells)
 

@@ -11,7 +11,7 @@ that there are such cells is reproduced by one of them, and else not seen here: 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from jdkmatrix.claims.words import between
@@ -52,14 +52,9 @@ _FIRST_THAT_IS = (
     *(ClaimVerdict.CONTRADICTED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.NOT_SEEN, ClaimVerdict.REPRODUCED),
     *(ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_TESTABLE_HERE),
 )
-# Of a claim that says only that there are such cells.
-_FIRST_OF_ONE = (
-    *(ClaimVerdict.REPRODUCED, ClaimVerdict.INCONCLUSIVE, ClaimVerdict.NOT_SEEN),
-    *(ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED, ClaimVerdict.NOT_TESTABLE_HERE),
-)
-
-
-DECIDED = frozenset((*_FIRST_THAT_IS[:5], ClaimVerdict.IN_PART))
+# Of a claim that says only that there are such cells, of which none is contradicted.
+_FIRST_OF_ONE = (ClaimVerdict.REPRODUCED, *_FIRST_THAT_IS)
+_JUDGED = frozenset((*_FIRST_THAT_IS[:5], ClaimVerdict.IN_PART))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +89,13 @@ class JudgedClaim:
     @property
     def decided(self) -> bool:
         """Could it be judged at all?"""
-        return self.verdict in DECIDED
+        return self.verdict in _JUDGED
+
+    @property
+    def asked(self) -> tuple[JudgedCheck, ...]:
+        """Without checks of the other size of an experiment, where those of one size found their cells."""
+        sizes = {one.check.scale for one in self.checks if one.cells} - {None}
+        return tuple(one for one in self.checks if one.cells or not sizes or one.check.scale in (None, *sizes))
 
 
 def judge(claim: ClaimRecord, found: ClaimEvidence) -> JudgedClaim:
@@ -103,10 +104,10 @@ def judge(claim: ClaimRecord, found: ClaimEvidence) -> JudgedClaim:
         why = claim.not_checked or claim.not_repeated or "the run recorded this claim without a check"
         return JudgedClaim(claim, ClaimVerdict.NOT_TESTABLE, why=why)
     checks = tuple(_check(claim, check, of_it) for check, of_it in zip(claim.checks, found.checks, strict=True))
-    verdict = _first(checks, _FIRST_THAT_IS)
-    if verdict is ClaimVerdict.REPRODUCED and any(check.verdict is not verdict for check in checks):
-        verdict = ClaimVerdict.IN_PART
-    return JudgedClaim(claim, verdict, checks)
+    judged = JudgedClaim(claim, _first(checks, _FIRST_THAT_IS), checks)
+    if judged.verdict is ClaimVerdict.REPRODUCED and any(one.verdict is not judged.verdict for one in judged.asked):
+        return replace(judged, verdict=ClaimVerdict.IN_PART)
+    return judged
 
 
 def _first(judged: Iterable[JudgedCheck | JudgedCell], order: Sequence[ClaimVerdict]) -> ClaimVerdict:
@@ -192,10 +193,10 @@ def verdict_lines(judged: Iterable[JudgedClaim]) -> tuple[str, ...]:
 def rests_on(one: JudgedClaim) -> tuple[str, ...]:
     """A line for each check: first those that came to the claim's verdict, then the others with what they came to."""
     deciding = ClaimVerdict.REPRODUCED if one.verdict is ClaimVerdict.IN_PART else one.verdict
-    lines = [_line(check) for check in one.checks if check.verdict is deciding]
+    lines = [_line(check) for check in one.asked if check.verdict is deciding]
     beside = (
-        f"{check.verdict.value}: {_line(check)}" if check.cells else f"not measured: {check.check.says}"
-        for check in one.checks
+        f"{check.verdict.value}: {_line(check) if check.cells else check.check.says}"
+        for check in one.asked
         if check.verdict is not deciding
     )
     return tuple(dict.fromkeys((*lines, *beside)))

@@ -39,7 +39,8 @@ class RoundsTest {
         double lost = json("virtual", "thread-local").get("allocated_bytes_per_operation").asDouble();
         double each = json("fixed:2", "new").get("allocated_bytes_per_operation").asDouble();
         double shared = json("virtual", "shared").get("allocated_bytes_per_operation").asDouble();
-        String all = "%s, %s, %s, %s".formatted(kept, lost, each, shared);
-        assertTrue(lost >= 2 * kept && each >= 2 * kept && lost >= 2 * shared, all);
+        double striped = json("virtual", "striped").get("allocated_bytes_per_operation").asDouble();
+        String all = "%s, %s, %s, %s, %s".formatted(kept, lost, each, shared, striped);
+        assertTrue(lost >= 2 * kept && each >= 2 * kept && lost >= 2 * shared && lost >= 2 * striped, all);
     }
 }

@@ -42,7 +42,7 @@ class UsageTest {
             hang --kind virtual --count 1 --inside lock           | --count = 1: 2 to
             hang --kind virtual --count 2 --inside object-wait    | --inside = "object-wait": one of synchronized, lock
             json --executor virtual --tasks 0 --buffers new       | --tasks = 0: 1 to
-            json --executor virtual --tasks 1 --buffers old       | --buffers = "old": one of new, shared, thread-local
+            json --executor virtual --tasks 1 --buffers old       | --buffers = "old": one of new, shared, striped, thread-local
             borrow --executor virtual --tasks 1 --connections 0   | --connections = 0: 1 to
             puts --executor virtual --tasks 1 --size-bytes 1 --folder /none | --folder = "/none": a folder that is there
             fanout --url ftp://x --requests 1 --delay-ms 1 --how virtual   | --url = "ftp://x": http://HOST

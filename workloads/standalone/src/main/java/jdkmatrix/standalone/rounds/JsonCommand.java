@@ -11,15 +11,15 @@ import picocli.CommandLine.Option;
 @Command(
         name = "json",
         description = "Hands tasks to an executor, each of which writes one small object as JSON with Jackson, and tells "
-                + "throughput, CPU and allocation of one: with buffers in a ThreadLocal, in a pool that threads share, or new "
-                + "for each.",
+                + "throughput, CPU and allocation of one: with buffers in a ThreadLocal, in a pool that threads share, in one of "
+                + "several parts for virtual threads, or new for each.",
         mixinStandardHelpOptions = true)
 public final class JsonCommand extends RoundsCommand {
     @Option(
             names = "--buffers",
             required = true,
             paramLabel = "WHERE",
-            description = "thread-local, shared or new: where Jackson has its buffers from")
+            description = "thread-local, shared, striped or new: where Jackson has its buffers from")
     private String buffers;
 
     @Override

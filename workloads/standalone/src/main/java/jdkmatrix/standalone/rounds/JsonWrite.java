@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 import com.fasterxml.jackson.core.util.RecyclerPool;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectWriter;
+import io.vertx.core.json.jackson.HybridJacksonPool;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Map;
@@ -17,6 +18,7 @@ final class JsonWrite implements Operation {
     static final Map<String, Supplier<RecyclerPool<BufferRecycler>>> BUFFERS = Map.of(
             "thread-local", JsonRecyclerPools::threadLocalPool,
             "shared", JsonRecyclerPools::newConcurrentDequePool,
+            "striped", HybridJacksonPool::getInstance,
             "new", JsonRecyclerPools::nonRecyclingPool);
     private static final Person PERSON = new Person("Ada", "Lovelace", 36);
 
