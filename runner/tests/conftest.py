@@ -20,9 +20,23 @@ for _name, _examples in (("enough", 25), ("few-examples", 10), ("many-examples",
     settings.register_profile(_name, deadline=None, max_examples=_examples)
 settings.load_profile("enough")
 
-_TOGETHER = ("tests/nix/", "tests/browser/")
+# One run measures at a time: of two workers with such files, one would wait for the other.
+RUNS = (
+    "tests/real/test_runs.py",
+    "tests/real/test_own_application.py",
+    "tests/real/test_server_folder.py",
+    "tests/project/test_bench.py",
+)
+_TOGETHER = (RUNS, ("tests/nix/",), ("tests/browser/",))
 # What takes longest begins first, so that no worker is left alone with it at the end.
-_FIRST = ("tests/nix/", "tests/real/test_runs.py", "tests/browser/", "tests/real/")
+_FIRST = (
+    *RUNS,
+    "tests/nix/",
+    "tests/real/test_embedded_forks.py",
+    "tests/real/test_experiments.py",
+    "tests/browser/",
+    "tests/real/",
+)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -39,12 +53,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file is a group, or a whole folder whose tests share a store or a browser."""
+    """A file is a group; so are files that take turns, and a folder whose tests share a store or a browser."""
     if config.option.dist != "loadfile":
         return None
     made = LoadFileScheduling(config, log)
     of_file = made._split_scope
-    made._split_scope = lambda nodeid: next(filter(nodeid.startswith, _TOGETHER), of_file(nodeid))
+    made._split_scope = lambda nodeid: next((one[0] for one in _TOGETHER if nodeid.startswith(one)), of_file(nodeid))
     return made
 
 

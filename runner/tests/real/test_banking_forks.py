@@ -95,11 +95,11 @@ class CrashesAtTheAudit:
 def test_a_server_that_crashes_when_it_may_be_late(
     fork_of: Callable[..., ForkDraft], parts: Parts, limits: Limits | None
 ) -> None:
-    """More is due than its connections can carry. That its books cannot be checked is no excuse then, nor is a box of
-    whose limits it hit none."""
+    """More is due than its connections can carry, which two seconds tell. That its books cannot be checked is no excuse
+    then, nor is a box of whose limits it hit none."""
     setup = banking(fork_of("temurin-25", "jetty", **{**BANK, "server": "jetty"}), parts, "bank-day", Limits())
     asked = subject_of(setup).workload.model_copy(update={"limits": limits, "memory_every_s": None})
-    crowded = RAMP.model_copy(update={"connections": 2})
+    crowded = RAMP.model_copy(update={"connections": 2, "points": ((0, 20), (1, 80), (2, 80))})
     matrix = subject_of(setup).matrix
     strict = matrix.thresholds.model_copy(update={"achieved_rate_min": 0.99})
     matrix = matrix.model_copy(update={"thresholds": strict})

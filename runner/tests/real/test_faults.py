@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from jdkmatrix.domain.applications import application_of
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import ForkDraft
@@ -167,8 +168,8 @@ def test_a_server_that_is_stopped_has_no_dump_and_is_ended(fork_of: ForkOf) -> N
 
 
 def test_a_window_in_which_this_tool_was_stopped_is_refused(fork_of: ForkOf) -> None:
-    """As Ctrl-Z does; the server and the driver go on."""
-    setup = jetty(fork_of)
+    """As Ctrl-Z does; the server and the driver go on, at a rate that leaves the tests beside this one some CPU."""
+    setup = with_subject(jetty(fork_of), load=RateLoad(rate_rps=500, connections=10))
     matrix = subject_of(setup).matrix
     limits = matrix.thresholds.model_copy(update={"readings_late_max_s": 2.0})
     profile = usual(windows=2, window_s=3.0)["profile"]

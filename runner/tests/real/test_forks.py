@@ -105,7 +105,8 @@ def test_a_search_for_the_capacity(fork_of: ForkOf, tmp_path: Path) -> None:
 
 
 def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: ForkOf) -> None:
-    setup = fork_of("temurin-25", "virtual")
+    """On the server that starts soonest, as below: every server answers with the name of what runs a request."""
+    setup = fork_of("temurin-25", "virtual", server="jetty")
     other = replace(subject_of(setup).instance, executor="cached")
     fork = measure_fork(with_subject(setup, instance=other), Silent())
     assert fork.status is Status.FAILED
@@ -118,8 +119,8 @@ def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
     fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both serve from platform threads; only the first proof, by answers, is left out."""
-    setup = fork_of("temurin-25", "cached")
-    other = replace(subject_of(setup).instance, executor="liberty")
+    setup = fork_of("temurin-25", "cached", server="jetty")
+    other = replace(subject_of(setup).instance, executor="jetty")
     monkeypatch.setattr("jdkmatrix.subjects.served.measurement.prove_executor", lambda *_, **__: None)
     fork = measure_fork(with_subject(setup, instance=other), Silent())
     assert fork.status is Status.FAILED

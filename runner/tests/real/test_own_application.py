@@ -27,7 +27,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served import outside
-from jdkmatrix.subjects.served.own import Trial
+from jdkmatrix.subjects.served.own import try_once
 from tests.support.own_application import build_jar, build_war
 from tests.support.project import C1_ALONE, make_project, matrix, matrix_command
 from tests.support.real_parts import cpu_sets
@@ -98,16 +98,19 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("one_run_on_this_host")
-@pytest.mark.parametrize("server", ["open-liberty", "tomcat", "jetty"])
-def test_a_war_is_deployed_unchanged(server: str, parts: Parts, tmp_path: Path) -> None:
+def test_a_war_is_deployed_unchanged(parts: Parts, tmp_path: Path) -> None:
     home, run = make_project(tmp_path / "project"), tmp_path / "run"
     war = build_war(tmp_path / "shop.war", parts.workloads.file("tomcat-server.jar"))
-    asked = ("--war", str(war), "--path", "/items/{random:1:9}", "--server", server, "--executor", "virtual")
+    servers = ("open-liberty", "tomcat", "jetty")
+    on_each = (word for server in servers for word in ("--server", server))
+    asked = ("--war", str(war), "--path", "/items/{random:1:9}", *on_each, "--executor", "virtual")
     done = matrix(home, "run", "--profile", "short", *asked, "--run", str(run), timeout_s=500)
     assert done.returncode == 0, done.stdout + done.stderr
-    (cell,) = loaded(run).cells
-    seen = cell.forks[0].outside
-    assert seen is not None and seen.carriers_cpu_share >= 0.1
+    cells = {cell.key.server: cell for cell in loaded(run).cells}
+    assert cells.keys() == {*servers}
+    for cell in cells.values():
+        seen = cell.forks[0].outside
+        assert seen is not None and seen.carriers_cpu_share >= 0.1
     assert "shop.war (sha256 " in (home / "site" / "runs" / "run" / "index.html").read_text("utf-8")
 
 
@@ -139,14 +142,14 @@ def taken_port() -> Iterator[int]:
 
 def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s: float = 60) -> str:
     """What is told of it."""
-    rules = RULES.model_copy(update={"first_response_timeout_s": first_response_timeout_s})
+    rules = RULES.model_copy(update={"first_response_timeout_s": first_response_timeout_s, "wrong_answer_s": 3})
     driver, cpus = next(iter(parts.drivers.values())), cpu_sets()
     assert not isinstance(driver, str) and instance.own
     requests = OwnApplication.model_validate({"war": "x.war", "path": path}).requests
     requests = requests.below(instance.own.application.context_root, "")
     load = SaturateLoad(connections=10)
     with pytest.raises(MatrixError) as told:
-        Trial(instance, path, requests, load, driver, cpus.sut, cpus.driver, rules).run()
+        try_once(instance, path, requests, load, driver, cpus.sut, cpus.driver, rules)
     return str(told.value)
 
 

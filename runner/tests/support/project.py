@@ -43,18 +43,19 @@ load = ["rate-500"]
 # A test shares this host with other work; what it proves does not depend on that.
 RULES = """
 [warmup]
-window_s = 0.25
+window_s = 0.15
 moderate_s = 0.5
 utilisation = 0.1
 tail_windows = 4
 tail_s_min = 0.5
-tail_s_max = 1
+tail_s_max = 0.6
 drift_of_precision_max = 1000
 change_max = 10.0
 jit_share_max = 10.0
 max_s = 3
 settle_s = 0.25
 [measure]
+proof_requests = 50
 calibration_spread_wanted = 10
 calibration_spread_max = 10
 [thresholds]
@@ -114,11 +115,5 @@ def called(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 def matrix(home: Path, *arguments: str, timeout_s: float = 240) -> subprocess.CompletedProcess[str]:
     """Run the command line on a project and wait."""
-    return subprocess.run(
-        matrix_command(*arguments),
-        env={**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-    )
+    env, command = {**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"}, matrix_command(*arguments)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout_s, check=False)

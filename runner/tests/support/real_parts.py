@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ SERVERS = tuple(name for name, kind in server_kinds().items() if not kind.is_com
 
 ForkOf = Callable[..., ForkDraft]
 
+_matrix_of = cache(load_matrix)  # every fork asks for it
+
 
 class Silent:
     def step(self, text: str) -> None:
@@ -41,7 +44,7 @@ class Silent:
 def parts_of(project: Project) -> Parts:
     """Every JDK and every server that forks are measured with here."""
     cells = [key(jdk, own_pool(server), server=server) for jdk in JDKS for server in SERVERS]
-    matrix = load_matrix(project.matrix)
+    matrix = _matrix_of(project.matrix)
     return set_up_parts(project, matrix, cells, profile=matrix.profiles["quick"], capacities_rps={}, say=print)
 
 
@@ -52,7 +55,7 @@ def key(jdk: str, executor: str, **changes: object) -> CellKey:
 def setup_of(
     project: Project, parts: Parts, cell: CellKey, folder: Path, *, feature_set: str = "restfulWS-3.1"
 ) -> ForkDraft:
-    matrix = load_matrix(project.matrix)
+    matrix = _matrix_of(project.matrix)
     jdk = parts.jdks[cell.jdk]
     assert isinstance(jdk, Available), jdk
     driver = next(iter(parts.drivers.values()))
@@ -62,22 +65,14 @@ def setup_of(
         load=cell_loads(matrix, [cell], {})[cell],
         driver=driver,
         instance=Instance(
-            server=parts.servers[cell.server],
-            workloads=parts.workloads,
-            application="mp-ping",
-            java=jdk.home / "bin" / "java",
-            vm=jdk.entry.vm,
-            feature_set=feature_set,
-            executor=cell.executor,
-            jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", C1_ALONE),
-            rounds_per_us=ROUNDS_PER_US,
+            server=parts.servers[cell.server], workloads=parts.workloads, application="mp-ping",
+            java=jdk.home / "bin" / "java", vm=jdk.entry.vm, feature_set=feature_set, executor=cell.executor,
+            jvm_options=("-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", C1_ALONE), rounds_per_us=ROUNDS_PER_US,
             properties={},
         ),
-        workload=matrix.workloads["mp-ping"],
-        mix=None,
-        cpu_sets=cpu_sets(),
+        workload=matrix.workloads["mp-ping"], mix=None, cpu_sets=cpu_sets(),
         burn_rounds=round(cell.burn_us * ROUNDS_PER_US),
-    )
+    )  # fmt: skip
     return draft_of(ServedCell(**served), folder, cell)
 
 

@@ -1,0 +1,16 @@
+"""Which tests are one worker's (tests/conftest.py)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.conftest import RUNS
+from tests.support.project import ROOT
+
+
+def test_files_whose_runs_take_turns_are_one_workers() -> None:
+    """Those of the flake are, too, with all that share its store."""
+    runner, here = ROOT / "runner", Path(__file__).resolve()
+    files = (path for path in (runner / "tests").rglob("test_*.py") if path.resolve() != here)
+    measure = {str(path.relative_to(runner)) for path in files if "one_run_on_this_host" in path.read_text("utf-8")}
+    assert {name for name in measure if not name.startswith("tests/nix/")} == {*RUNS}
