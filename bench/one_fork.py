@@ -89,7 +89,7 @@ def get_ready(asked: Asked, confiner: Confiner, say: Callable[[str], None], *, s
         matrix.profiles[PROFILE],
         select_cells(matrix, PROFILE),
         seed=seed,
-        known_calibration=None,
+        known_calibration=lambda _: None,
         capacities_rps={},
         confiner=confiner,
         say=say,

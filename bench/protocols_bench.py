@@ -48,7 +48,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.run import campaign as campaigns
 from jdkmatrix.run.turns import round_orders as drawn
 from jdkmatrix.stats.intervals import CONFIDENCE, mean_interval
-from jdkmatrix.stats.protocols import FixedLength, blocks_needed
+from jdkmatrix.stats.protocols import FIXED_MEASURE_S, FIXED_RAMP_S, blocks_needed
 from jdkmatrix.stats.rounds import components
 
 # The numbers of the windows that a fork has by itself, and of its stretches.
@@ -57,7 +57,6 @@ ALONE = 2
 ALONE_S = 3.0
 STRETCHED = range(2001, 3001)
 STRETCH_S = 5.0
-FIXED = FixedLength()
 BIAS_MAX = 0.01
 COST_SHARE_MAX = 0.1
 
@@ -244,12 +243,12 @@ def _costs(pair: Pair, table: Table, *, round_s: float, rewarm_s: float) -> bool
     seen = statistics.variance(pair.separate)
     between = max(0.0, seen - pair.inside_per_s / (ALONE * ALONE_S))
     variances = {
-        "published: 180 s after 10 s": between + pair.inside_per_s / FIXED.measure_s,
+        "published: 180 s after 10 s": between + pair.inside_per_s / FIXED_MEASURE_S,
         "separate, 2 × 3 s": seen,
-        f"interleaved, {rounds:.0f} rounds": parts.of_fork(max(1, round(rounds))),
+        f"interleaved, {rounds:.0f} rounds": parts.between + parts.inside / max(1, round(rounds)),
     }
     times = {
-        "published: 180 s after 10 s": pair.first_s + 2 * (FIXED.ramp_s + FIXED.measure_s),
+        "published: 180 s after 10 s": pair.first_s + 2 * (FIXED_RAMP_S + FIXED_MEASURE_S),
         "separate, 2 × 3 s": pair.start_s + 2 * ALONE * ALONE_S,
         f"interleaved, {rounds:.0f} rounds": pair.start_s + 2 * (rewarm_s + rounds * round_s),
     }

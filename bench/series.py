@@ -94,7 +94,7 @@ def measure(project: Project, matrix: Matrix, keep: Callable[[Series], None], *,
     ):
         ready = prepare(
             project, matrix, profile, select_cells(matrix, PROFILE), seed=seed,
-            known_calibration=None, capacities_rps={}, confiner=confiner, say=console.print,
+            known_calibration=lambda _: None, capacities_rps={}, confiner=confiner, say=console.print,
         )  # fmt: skip
         campaign = Campaign(
             matrix=matrix, profile=profile, plan=ready.plan, setups=ready.setups, store=RunStore.create(Path(folder)),
