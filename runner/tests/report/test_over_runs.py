@@ -67,6 +67,22 @@ def test_a_trend_has_a_dot_for_each_run_inside_of_its_edges(runs: list[tuple[flo
     assert 'aria-label="&lt;0.8&gt; &amp; more"' in svg and "nan" not in svg
 
 
+def test_an_interval_that_is_cut_off_ends_in_an_arrow() -> None:
+    def ends(reach: float) -> tuple[bool, bool]:
+        svg = str(spark([SparkPoint(1.0, 1 / reach, reach, "a", hollow=False)], ""))
+        return "l3 3l3 -3" in svg, "l3 -3l3 3" in svg
+
+    assert ends(1.9) == (False, False) and ends(2.1) == (True, True)
+    row = rows_of(drawn([(1.0, 1.9)]).datasets["points"])[0]
+    assert (row["low"], row["high"]) == (row["low_shown"], row["high_shown"])
+    row = rows_of(drawn([(1.0, 3.0)]).datasets["points"])[0]
+    assert row["low"] < row["low_shown"] and row["high"] > row["high_shown"]
+    filters = [
+        layer["transform"][0]["filter"] for layer in vega_lite(drawn([(1.0, 3.0)]))["layer"] if "transform" in layer
+    ]
+    assert {"datum.high > datum.high_shown", "datum.low < datum.low_shown"} <= set(filters)
+
+
 def test_a_small_scatter_looks_small_and_higher_is_higher() -> None:
     def heights(*values: float) -> list[float]:
         svg = str(spark([SparkPoint(value, None, None, "a", hollow=False) for value in values], ""))

@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 _WIDTH, _HEIGHT, _EDGE = 132, 34, 5
 _LARGE_MAX = 12  # dots that have the room to be large
+_EXACT = 1 + 1e-9  # rounding is no end that is cut off
 _LEAST = math.log(1.1)  # the scale reaches at least so far to either side, so that scatter looks small where it is
 
 
@@ -29,8 +30,9 @@ def spark(points: Sequence[SparkPoint], label: str) -> Markup:
     same in words."""
     logs = [math.log(point.value) for point in points]
     middle, spread = (min(logs) + max(logs)) / 2, (max(logs) - min(logs)) / 2
+    # An interval that dwarfs the values is cut off, and ends in an arrow.
     widest = max((abs(math.log(end) - middle) for point in points for end in (point.low, point.high) if end), default=0)
-    reach = max(_LEAST, spread, min(widest, 2 * spread + math.log(2)))  # an interval that dwarfs the values is cut off
+    reach = max(_LEAST, spread, min(widest, 2 * spread + math.log(2)))
 
     def y(log: float) -> str:
         share = max(-1.0, min(1.0, (log - middle) / reach))
@@ -45,7 +47,10 @@ def spark(points: Sequence[SparkPoint], label: str) -> Markup:
     drawn = [f'<polyline points="{" ".join(line)}"/>' for line in lines.values()]
     for place, log, point in zip(places, logs, points, strict=True):
         if point.low and point.high:
-            drawn.append(f'<path d="M{place} {y(math.log(point.low))}V{y(math.log(point.high))}"/>')
+            low, high = math.log(point.low), math.log(point.high)
+            below = "m-3 -3l3 3l3 -3m-3 3" if middle - low > reach * _EXACT else ""
+            above = "m-3 3l3 -3l3 3" if high - middle > reach * _EXACT else ""
+            drawn.append(f'<path d="M{place} {y(low)}{below}V{y(high)}{above}"/>')
         css = ' class="hollow"' if point.hollow else ""
         drawn.append(f'<circle cx="{place}" cy="{y(log)}" r="{radius}"{css}/>')
     return Markup(

@@ -28,7 +28,7 @@ _HEIGHT = 260
 _DAY_MS = 86_400_000
 _ROOM = 0.06  # of the axes, beyond the outermost points
 _ROOM_LEAST = 0.01  # of the figure, so that scatter looks small where it is
-_REACH = 2  # intervals end so many times beyond the outermost points: a wider one would leave these no room
+_REACH = 2  # intervals end so many times beyond the outermost points: wider ones, which leave no room, in an arrow
 _ABOUT = ("run", "measured", "blocks", "JDK", "server", "commit", "new")
 _NUMBERS = ",.4~r"
 _NOTHING = "–"  # where there is nothing to tell
@@ -76,6 +76,8 @@ def _shape() -> Shape:
     marks, points = rows("marks"), rows("points")
     changed = marks.transform_filter("datum.number !== ''")
     interval = points.transform_filter("isValid(datum.low_shown)").mark_rule(strokeWidth=1.6)
+    above = points.transform_filter("datum.high > datum.high_shown").mark_point(shape="triangle-up", filled=True)
+    below = points.transform_filter("datum.low < datum.low_shown").mark_point(shape="triangle-down", filled=True)
     line = points.mark_line(strokeWidth=1.8, opacity=0.85)
     plain = points.transform_filter("!datum.hollow").mark_point(filled=True, size=64)
     hollow = points.transform_filter("datum.hollow").mark_point(size=64, strokeWidth=1.8)
@@ -88,6 +90,8 @@ def _shape() -> Shape:
         changed.mark_text(style="value", align="left", dx=4).encode(x=x, y=alt.value(7), text="number:N"),
         line.encode(x=x, y=y, color=colours, strokeDash=dashed, detail="line:N"),
         interval.encode(x=x, y=low, y2="high_shown:Q", color=colours),
+        above.encode(x=x, y=alt.Y("high_shown:Q", title=title, scale=y_scale), color=colours),
+        below.encode(x=x, y=low, color=colours),
         plain.encode(x=x, y=y, color=colours),
         hollow.encode(x=x, y=y, color=colours),
         hovered(near.encode(x=x, y=y, color=colours, tooltip=told), "x", "y"),
