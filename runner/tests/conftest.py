@@ -58,8 +58,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         return None
     made = LoadFileScheduling(config, log)
     of_file = made._split_scope
-    made._split_scope = lambda nodeid: next((one[0] for one in _TOGETHER if nodeid.startswith(one)), of_file(nodeid))
+    made._split_scope = lambda nodeid: group_of(nodeid) or of_file(nodeid)
     return made
+
+
+def group_of(nodeid: str) -> str | None:
+    """None: that of its file."""
+    return next((one[0] for one in _TOGETHER if nodeid.startswith(one)), None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

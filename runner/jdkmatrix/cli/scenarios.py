@@ -231,7 +231,8 @@ def claim_lines(claim: ClaimRecord) -> Iterator[str]:
     if instead := without_figures(claim):
         yield f"  {instead}"
     for check in claim.checks:
-        yield f"  checked by {check.says}: {reproduced_by(check, claim)} reproduces it"
+        size = {"article": ", at the published size", "small": ", at the small size", None: ""}[check.scale]
+        yield f"  checked by {check.says}{size}: {reproduced_by(check, claim)} reproduces it"
         if check.inference:
             yield f"    our inference: {check.inference}"
     if claim.not_checked:

@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, TypeVar
 
 from jdkmatrix.errors import MatrixError
 
@@ -144,11 +144,18 @@ def _refused(url: str, error: urllib.error.HTTPError) -> MatrixError:
 
 
 class _SecureRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *given: Any, **named: Any) -> urllib.request.Request | None:
-        *_, newurl = given
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: http.client.HTTPMessage,
+        newurl: str,
+    ) -> urllib.request.Request | None:
         if not is_secure(newurl):
             raise urllib.error.URLError(f"it redirects to {newurl}, which is not https")
-        return super().redirect_request(*given, **named)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):

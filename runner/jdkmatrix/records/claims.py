@@ -114,13 +114,15 @@ class Precondition(Record):
     nothing.
 
     `says`: the same in words; `metric`: as that of a check, of the executor `arm` in the check's cell (None: of every
-    cell that is compared). The mean over usable forks lies between `low` and `high`, in the unit of the page."""
+    cell that is compared). The mean over usable forks lies between `low` and `high`, in the unit of the page.
+    `of_bounds`: asked only where the check's figure is a bound, such as of a peak that was not reached."""
 
     says: Text
     metric: Text
     arm: Text | None = None
     low: Number | None = None
     high: Number | None = None
+    of_bounds: bool = False
 
     @model_validator(mode="after")
     def _has_an_end(self) -> Self:
@@ -203,6 +205,8 @@ class PublishedResult(Record):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
+        if len({check.scale for check in self.checks} - {None}) == 1:
+            raise ValueError("a check of one scale needs another of the other scale, which stands for it there")
         for number, check in enumerate(self.checks, start=1):
             if check.figure is None:
                 continue

@@ -110,7 +110,7 @@ def test_a_war_is_deployed_unchanged(parts: Parts, tmp_path: Path) -> None:
     assert cells.keys() == {*servers}
     for cell in cells.values():
         seen = cell.forks[0].outside
-        assert seen is not None and seen.carriers_cpu_share >= 0.1
+        assert seen is not None and seen.carriers_cpu_share >= 0.1, cell.key.server
     assert "shop.war (sha256 " in (home / "site" / "runs" / "run" / "index.html").read_text("utf-8")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.domain.cell_key import CellKey
@@ -119,6 +120,16 @@ def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
         assert "not recorded" in rests_on(found)[0]
 
 
+def test_what_is_asked_of_bounds_is_asked_of_no_other_figure() -> None:
+    run = in_whole(RunStore(ROOT / "results" / "reference" / "20261125T010916Z-delay-ramp.small").load())
+    one = REGISTRY.records(["delay-ramp-virtual"])[0]
+    for arm, verdict in (("virtual", ClaimVerdict.CAUSE_ABSENT), ("fixed-200", ClaimVerdict.REPRODUCED)):
+        needed = Precondition(says="all of the CPU", metric="cpu-share", low=101, of_bounds=True)
+        changes = {"requires": (needed,), "arm": arm, "low": 500}
+        checks = tuple(check.model_copy(update=changes) for check in one.checks)
+        assert judged(run, one.model_copy(update={"checks": checks})).verdict is verdict
+
+
 def test_a_bound_does_not_meet_a_limit_that_it_may_exceed() -> None:
     """The knee of a ramp that had none is at least the ramp's end."""
     run = in_whole(RunStore(ROOT / "results" / "reference" / "20261125T010916Z-delay-ramp.small").load())
@@ -149,7 +160,10 @@ def test_a_check_of_the_other_size_is_not_missed_where_that_of_this_size_has_its
     found = judged(loaded, claim(small, published))
     assert found.verdict is ClaimVerdict.REPRODUCED
     assert len(found.checks) == 2 and [line.split(":")[0] for line in rests_on(found)] == ["throughput"]
-    assert judged(loaded, claim(VERSUS, published)).verdict is ClaimVerdict.IN_PART, "none of this size stands for it"
+    neither = claim(VERSUS, small.model_copy(update={"where": CheckedCells(cpus=(9,))}), published)
+    assert judged(loaded, neither).verdict is ClaimVerdict.IN_PART, "none stands for it"
+    with pytest.raises(ValidationError, match="needs another of the other scale"):
+        claim(VERSUS, published)
 
 
 def test_blocks_that_were_added_until_ratios_are_known_cost_every_interval_confidence(loaded: LoadedRun) -> None:

@@ -108,7 +108,8 @@ def test_ratios_are_those_that_were_judged(tmp_path: Path) -> None:
     assert {(row["versus"], row["ratio"]) for row in own} == {("", "")}
 
 
-def test_every_ratio_can_be_worked_out_from_its_blocks(loaded: LoadedRun) -> None:
+def test_every_ratio_can_be_worked_out_from_its_blocks(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, Shape(accidents=True, cpus=(1, 2), burn_us=(0, 100)))
     by_ratio: dict[tuple[str, str], list[float]] = {}
     for row in csv.DictReader(io.StringIO(as_csv(blocks(JudgedRun(loaded)), BLOCK_COLUMNS))):
         assert float(row["ratio"]) == float(row["value"]) / float(row["versus_value"])

@@ -191,14 +191,18 @@ def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
 
 def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     found = results.estimate(check, key)
-    estimate, why, seen = (None, found, ()) if isinstance(found, str) else (found, None, _seen(check, key, results))
+    estimate, why, seen = (
+        (None, found, ()) if isinstance(found, str) else (found, None, _seen(check, key, found, results))
+    )
     build, release = results.builds.get(key.jdk), results.releases.get(key.server)
     return CellEvidence(key, build, estimate, why, tuple(seen), driver=results.driver(key), release=release)
 
 
-def _seen(check: ClaimCheck, key: CellKey, results: Results) -> Iterable[SeenFigure]:
+def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results) -> Iterable[SeenFigure]:
     both = compared_cells(check, key)
     for needed in check.requires:
+        if needed.of_bounds and not estimate.one_sided:
+            continue
         for cell in [key.model_copy(update={"executor": needed.arm})] if needed.arm else both:
             seen = results.seen(needed.metric, cell)
             value, unit, bounds = seen or (None, "", frozenset[Bound]())

@@ -108,7 +108,7 @@ def claim_in_run(one: JudgedClaim, earlier: ClaimVerdict | None) -> CameTo:
         words = f" the claim had other checks, by which this run came to: {earlier.value}."
         told.append(Prose(joined(strong("When it was measured,"), words)))
     told += not_checked(one.why)
-    told += (block for check in one.checks for block in check_blocks(check, one.claim.id, cell_page))
+    told += (block for check in one.asked for block in check_blocks(check, one.claim.id, cell_page))
     return one.verdict, told
 
 

@@ -152,5 +152,5 @@ def _host_blocks(one: HostVerdict, names: Mapping[str, str]) -> Iterator[PageBlo
         return f"{_ROOT}{folders.get(key, one.runs[0].folder)}{cell_page(key)}"
 
     yield Prose(_said(one, names), css="")
-    for check in one.judged.checks:
+    for check in one.judged.asked:
         yield from check_blocks(check, f"{one.judged.claim.id} on {host}", page)

@@ -9,8 +9,11 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectWriter;
 import io.vertx.core.json.jackson.HybridJacksonPool;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /** Writes an object of three fields as JSON, to nowhere. */
@@ -22,6 +25,7 @@ final class JsonWrite implements Operation {
             "new", JsonRecyclerPools::nonRecyclingPool);
     private static final Person PERSON = new Person("Ada", "Lovelace", 36);
 
+    private final String buffers;
     private final ObjectWriter writer;
     private final int length;
 
@@ -44,6 +48,7 @@ final class JsonWrite implements Operation {
 
     /** @param buffers a key of {@link #BUFFERS} */
     JsonWrite(String buffers) {
+        this.buffers = buffers;
         JsonFactory factory = JsonFactory.builder().recyclerPool(BUFFERS.get(buffers).get()).build();
         writer = new ObjectMapper(factory).writerFor(Person.class);
         try {
@@ -63,7 +68,19 @@ final class JsonWrite implements Operation {
 
     @Override
     public Map<String, String> about() {
-        return Map.of("Jackson", PackageVersion.VERSION.toString());
+        Map<String, String> versions = new TreeMap<>(Map.of("Jackson", PackageVersion.VERSION.toString()));
+        if (buffers.equals("striped")) {
+            versions.put("Vert.x", vertxVersion());
+        }
+        return versions;
+    }
+
+    private static String vertxVersion() {
+        try (InputStream file = JsonWrite.class.getResourceAsStream("/META-INF/vertx/vertx-version.txt")) {
+            return new String(file.readAllBytes(), StandardCharsets.US_ASCII).strip();
+        } catch (IOException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     private int written() throws IOException {
