@@ -90,10 +90,10 @@ def _shape() -> Shape:
         changed.mark_text(style="value", align="left", dx=4).encode(x=x, y=alt.value(7), text="number:N"),
         line.encode(x=x, y=y, color=colours, strokeDash=dashed, detail="line:N"),
         interval.encode(x=x, y=low, y2="high_shown:Q", color=colours),
-        above.encode(x=x, y=alt.Y("high_shown:Q", title=title, scale=y_scale), color=colours),
-        below.encode(x=x, y=low, color=colours),
         plain.encode(x=x, y=y, color=colours),
         hollow.encode(x=x, y=y, color=colours),
+        above.encode(x=x, y=alt.Y("high_shown:Q", title=title, scale=y_scale), color=colours),
+        below.encode(x=x, y=low, color=colours),
         hovered(near.encode(x=x, y=y, color=colours, tooltip=told), "x", "y"),
     )
 
