@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from jdkmatrix.reading import text_if_readable
+
 
 @dataclass(frozen=True)
 class CpuTicks:
@@ -22,9 +24,13 @@ class CpuTicks:
 def read_ticks(proc: Path) -> dict[int, CpuTicks]:
     """By CPU; of none where the kernel's own file is not shown: over that of a container may lie another (lxcfs), which
     numbers the container's CPUs from 0 on."""
-    file = proc / "stat"
+    return kernels_ticks(text_if_readable(proc / "stat") or "", proc)
+
+
+def kernels_ticks(stat: str, proc: Path) -> dict[int, CpuTicks]:
+    """As `read_ticks`, of the text of that file."""
     try:
-        return parse_stat(file.read_text()) if file.stat().st_dev == proc.stat().st_dev else {}
+        return parse_stat(stat) if (proc / "stat").stat().st_dev == proc.stat().st_dev else {}
     except (OSError, ValueError):
         return {}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from jdkmatrix.domain.quantities import rise
 from jdkmatrix.host.cgroup_limits import Hierarchy, read_hierarchies
-from jdkmatrix.host.cpu_ticks import CpuTicks, read_ticks
+from jdkmatrix.host.cpu_ticks import CpuTicks, kernels_ticks
 from jdkmatrix.probes.cpu_balance import Used, balance
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import CpuUse, Pressure
@@ -87,13 +87,14 @@ def read_idle_entries(cpu: int, cpus_folder: Path = _CPUS) -> int | None:
 def read_host(cpus: Iterable[int] = ()) -> HostReading:
     """`cpus`: of these the entries to idle are counted, too, which takes a file for each idle state of each."""
     clocks = Clocks(time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.time_ns())
-    ticks = read_ticks(_PROC)
+    stat = _text(_PROC / "stat")
+    ticks = kernels_ticks(stat, _PROC)
     for cpu in ticks.keys() & set(cpus):
         ticks[cpu] = replace(ticks[cpu], idle_entries=read_idle_entries(cpu))
     return HostReading(
         clocks=clocks,
         ticks=ticks,
-        threads_ended=parse_threads_ended(_text(_PROC / "stat"), _text(_PROC / "loadavg")),
+        threads_ended=parse_threads_ended(stat, _text(_PROC / "loadavg")),
         psi_some_us=parse_psi(_text(_PROC / "pressure/cpu")),
         throttled_us=read_throttled_us(read_hierarchies(_PROC)),
         swapped_pages=parse_swapped_pages(_text(_PROC / "vmstat")),

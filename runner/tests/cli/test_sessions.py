@@ -51,26 +51,14 @@ cpus = [1]
 burn_us = [0]
 load = ["saturate-50"]
 [profiles.staged]
-description = ""
+extends = "begin"
 first = "begin"
-blocks = 2
 [profiles.staged.select]
-workload = ["mp-ping"]
-server = ["open-liberty"]
-jdk = ["temurin-25"]
-executor = ["liberty", "virtual"]
-cpus = [1]
 burn_us = [0, 100]
 load = ["share-50"]
 [profiles.sized]
-description = ""
-blocks = 2
+extends = "begin"
 [profiles.sized.select]
-workload = ["mp-ping"]
-server = ["open-liberty"]
-jdk = ["temurin-25"]
-executor = ["liberty", "virtual"]
-cpus = [1]
 burn_us = [100]
 load = ["share-50"]
 """

@@ -237,7 +237,7 @@ def test_quotas_above_the_own_cgroup_count(tmp_path: Path) -> None:
 
 
 def test_the_times_of_a_container_are_not_taken_for_those_of_our_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jdkmatrix.probes.host.read_ticks", lambda proc: {})
+    monkeypatch.setattr("jdkmatrix.probes.host.kernels_ticks", lambda stat, proc: {})
     cpus = tuple(os.sched_getaffinity(0))
     seen = pressure(read_host(cpus), read_host(cpus), used=[Used("sut", cpus, 0.0)], irq_time_accounting=None)
     assert seen.cpu_use == ()

@@ -95,7 +95,7 @@ class JudgedClaim:
     def asked(self) -> tuple[JudgedCheck, ...]:
         """Without checks of the other size of an experiment, where those of one size found their cells."""
         sizes = {one.check.scale for one in self.checks if one.cells} - {None}
-        return tuple(one for one in self.checks if one.cells or not sizes or one.check.scale in (None, *sizes))
+        return tuple(one for one in self.checks if not sizes or one.check.scale in (None, *sizes))
 
 
 def judge(claim: ClaimRecord, found: ClaimEvidence) -> JudgedClaim:
