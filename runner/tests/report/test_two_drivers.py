@@ -86,11 +86,6 @@ def test_every_row_names_its_driver(mixed: LoadedRun) -> None:
     assert "no added work, saturate-50, by loadgen" in sink.getvalue()
 
 
-def test_a_run_of_one_driver_names_it_once(tmp_path: Path) -> None:
-    cells = section_of(PageOfRun(synthetic_run(tmp_path / "run", BOTH)).page, "cells")
-    assert "Driver" not in table_of([cells], "Table of cells")[0] and "driven by loadgen" in str(cells.words)
-
-
 def digests(tmp_path: Path, *runs: LoadedRun) -> tuple[RunDigest, ...]:
     return built(runs, tmp_path / "site").runs
 
@@ -126,7 +121,7 @@ def test_runs_of_two_drivers_are_not_compared(tmp_path: Path) -> None:
 def test_evidence_on_a_claim_is_put_together_by_driver_and_by_release_of_the_server() -> None:
     def said(driver: str | None, value: float | None, release: str = "26.0.0.3") -> ClaimEvidence:
         estimate = None if value is None else Estimate(value, value * 0.9, value * 1.1, 5, of_ratio=True)
-        cell: CellKey = key(load="steps-6s")
+        cell: CellKey = key(load="ping-steps-6s")
         told = CellEvidence(cell, "25", estimate, driver=driver, release=release)
         return ClaimEvidence("c", (CheckEvidence("", (told,)),))
 
