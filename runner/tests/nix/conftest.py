@@ -28,7 +28,7 @@ def flake(tmp_path_factory: pytest.TempPathFactory, seeds: Seeds) -> FlakeChecko
 @pytest.fixture(scope="session")
 def whole(flake: FlakeCheckout, tmp_path_factory: pytest.TempPathFactory) -> FlakeCheckout:
     """With the whole catalogue, of which nothing is built."""
-    return flake.copy(tmp_path_factory.mktemp("whole"), everything=True)
+    return flake.on_another_host(tmp_path_factory.mktemp("whole"), everything=True)
 
 
 # Of each output: the derivations behind it, its name and description, and the script that makes it.

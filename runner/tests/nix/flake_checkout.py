@@ -17,7 +17,7 @@ import sys
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -85,12 +85,17 @@ class FlakeCheckout:
 
     def copy(self, folder: Path, **settings: object) -> FlakeCheckout:
         """To change something in; below `folder`, with other `settings` in host.json."""
-        source, nixpkgs = folder / "source", folder / "nixpkgs"
-        shutil.copytree(self.source, source)
+        source = folder / "source"
+        _git(self.source, "clone", "--quiet", ".", str(source))
+        return replace(self.on_another_host(folder, **settings), source=source)
+
+    def on_another_host(self, folder: Path, **settings: object) -> FlakeCheckout:
+        """The same source, with a stand-in below `folder` that has other `settings` in host.json."""
+        nixpkgs = folder / "nixpkgs"
         shutil.copytree(self.nixpkgs, nixpkgs)
         host_file = nixpkgs / "host.json"
         host_file.write_text(json.dumps({**json.loads(host_file.read_text()), **settings}))
-        return FlakeCheckout(source, nixpkgs, self.nix)
+        return replace(self, nixpkgs=nixpkgs)
 
 
 def make(folder: Path, nix: Nix, seeds: Seeds | None = None) -> FlakeCheckout:
@@ -176,16 +181,18 @@ def _links(path: Path) -> Iterator[Path]:
 
 
 def _loaded(files: Iterable[Path]) -> set[Path]:
-    """The interpreters and libraries that these files are linked to, transitively (ldd(1))."""
-    listed = subprocess.run(["ldd", *files], capture_output=True, text=True, check=False).stdout
+    """The interpreters and libraries that these files are linked to, transitively: as ldd(1) lists them, but with one
+    process for each file (ld.so(8))."""
+    loader = subprocess.check_output([elf.patchelf(), "--print-interpreter", sys.executable], text=True).strip()
+    each = 'for file; do LD_TRACE_LOADED_OBJECTS=1 "$0" "$file"; done'
+    listed = subprocess.run(["sh", "-c", each, loader, *files], capture_output=True, text=True, check=False).stdout
     return {Path(path) for path in re.findall(r"(?:=> |^\t)(/\S+) \(0x", listed, re.MULTILINE)}
 
 
 def _stdenv() -> Iterator[Path]:
     """The programs of Debian's packages for it."""
-    for package in _STDENV:
-        listed = subprocess.run(["dpkg", "-L", package], capture_output=True, text=True, check=False).stdout
-        yield from (path for path in map(Path, listed.splitlines()) if path.parent.name == "bin" and path.is_file())
+    listed = subprocess.run(["dpkg", "-L", *_STDENV], capture_output=True, text=True, check=False).stdout
+    yield from (path for path in map(Path, listed.splitlines()) if path.parent.name == "bin" and path.is_file())
 
 
 def _copy_stdenv(programs: Path) -> None:

@@ -42,8 +42,20 @@ burn_us = [0]
 load = ["saturate-50"]
 """
 UNIT = 'python -m pytest -m "not real"'
-# Of the unit tests, those that find something out about where they run.
-LOOK_AROUND = " tests/".join(("", "doctor", "fork", "host", "probes", "project", "provision"))
+# Of the unit tests, those that find something out about where they run. Of those of .github/bench.sh and releases.sh
+# these call every program that the scripts do.
+SCRIPTS = (
+    "a_run_of_several_days_goes_on_where_it_was_cut_off",
+    "what_is_not_complete_is_measured_first_and_the_same_is_not_begun_twice",
+    "what_could_not_be_handed_over_is_handed_over_by_the_next_job",
+    "runs_are_kept_without_their_logs_and_come_back_whole",
+)
+LOOK_AROUND = " tests/".join(
+    (
+        *("", "doctor", "fork", "host", "probes", "provision", "project/test_workflows.py"),
+        *(f"project/test_bench.py::test_{name}" for name in SCRIPTS),
+    )
+)
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
@@ -98,14 +110,14 @@ def test_every_build_of_the_flake_keeps_to_the_sandbox() -> None:
 
 
 def test_another_file_than_the_pinned_one_is_refused(flake: FlakeCheckout, seeds: Seeds, tmp_path: Path) -> None:
-    """A lock file with a wrong sha256 for an archive, and the archive where a file of that sha256 should be."""
+    """A lock file with another sha256 for an archive, and a file where one of that sha256 should be."""
     other = flake.copy(tmp_path, seeds=str(tmp_path / "seeds"))
     lock = other.source / LOCK_FILE
     right, wrong = load_lock(other.source).artefact("open-liberty").sha256, "0" * 64
     lock.write_text(lock.read_text().replace(right, wrong))
     commit(other.source)
     (tmp_path / "seeds").mkdir()
-    (tmp_path / "seeds" / wrong).hardlink_to(seeds.folder / right)
+    (tmp_path / "seeds" / wrong).write_text("another file")
     (tmp_path / "seeds" / seeds.jdk).hardlink_to(seeds.folder / seeds.jdk)
     found = other.run("build", "--no-link", ".#open-liberty", check=False)
     assert found.returncode != 0
@@ -184,3 +196,4 @@ def test_flake_check(flake: FlakeCheckout, tmp_path: Path) -> None:
     commit(other.source)
     done = other.run("flake", "check", "--print-build-logs", ".", check=False)
     assert done.returncode == 0, done.stderr[-6000:]
+    assert "measured again" not in done.stderr, "nothing asks what the one fork measured"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from functools import cache
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,21 +39,38 @@ def select(profiles: Iterable[str]) -> set[str]:
 
 
 Needs = Mapping[str, frozenset[str]]
+References = Mapping[str, Sequence[str]]
+
+
+@pytest.fixture(scope="session")
+def references(whole: FlakeCheckout, outputs: dict[str, Any]) -> References:
+    """What each path of the store behind an output refers to, all without the folder of the store."""
+    all_of = [named for of_systems in outputs.values() for named in of_systems.values()]
+    derivations = {path for named in all_of for one in named.values() for path in one["behind"]}
+    graph = whole.nix.run(["--query", "--graph", *sorted(derivations)], whole.source, tool="nix-store").stdout
+    found: dict[str, list[str]] = defaultdict(list)
+    for to, path in re.findall(r'^"([^"]+)" -> "([^"]+)"', graph, re.MULTILINE):
+        found[path].append(to)
+    return found
 
 
 @pytest.fixture(scope="session", params=SYSTEMS)
-def needs(whole: FlakeCheckout, outputs: dict[str, Any], request: pytest.FixtureRequest) -> dict[str, Needs]:
+def needs(references: References, outputs: dict[str, Any], request: pytest.FixtureRequest) -> dict[str, Needs]:
     """By kind and name, what stands behind an output for a system: ids of JDKs, names of other artefacts."""
     return {
-        kind: {name: frozenset(_parts(whole, tuple(one["behind"]))) for name, one in of_systems[request.param].items()}
+        kind: {name: frozenset(_parts(references, one["behind"])) for name, one in of_systems[request.param].items()}
         for kind, of_systems in outputs.items()
     }
 
 
-@cache
-def _parts(whole: FlakeCheckout, derivations: tuple[str, ...]) -> set[str]:
-    listed = whole.nix.run(["--query", "--requisites", *derivations], whole.source, tool="nix-store").stdout
-    built = {Path(line).name.partition("-")[2].removesuffix(".drv") for line in listed.splitlines()}
+def _parts(references: References, derivations: Iterable[str]) -> set[str]:
+    behind: set[str] = set()
+    waiting = [Path(derivation).name for derivation in derivations]
+    while waiting:
+        if (path := waiting.pop()) not in behind:
+            behind.add(path)
+            waiting += references.get(path, ())
+    built = {path.partition("-")[2].removesuffix(".drv") for path in behind}
     jdks = {entry.id for entry in ENTRIES if f"jdk-{entry.id}-{entry.version.replace('+', '_')}" in built}
     archives = {
         name for name, one in load_lock(ROOT).artefacts.items() if one.repository_path.name in built and name != "maven"

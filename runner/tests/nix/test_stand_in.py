@@ -131,10 +131,10 @@ def test_no_folder_of_the_system_is_shown_and_no_jdk() -> None:
 @pytest.mark.real
 @pytest.mark.timeout(900)
 def test_python_has_what_was_chosen_and_no_matrix_beside_it(flake: FlakeCheckout) -> None:
-    python = evaluated(flake, "toString (python3Packages.python.withPackages (p: [ p.pytest p.jinja2 ]))").stdout
     expression = f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}.python3Packages.python'
     choice = f"({expression}.withPackages (p: [ p.pytest p.jinja2 ]))"
-    flake.nix.run(["build", "--impure", "--no-link", *flake.sandbox(), "--expr", choice], flake.source)
+    built = ["build", "--impure", "--no-link", "--print-out-paths", *flake.sandbox(), "--expr", choice]
+    python = flake.nix.run(built, flake.source).stdout.strip()
     names = ("jinja2", "markupsafe", "pytest", "jdkmatrix", "numpy", "pip")
     found = f"import importlib.util as u; print(*[n for n in {names!r} if u.find_spec(n)])"
     run = subprocess.run([f"{python}/bin/python3", "-c", found], capture_output=True, text=True, cwd="/", check=True)

@@ -279,7 +279,9 @@ let
           mkdir $out
           cd $out
           while read -r path target; do
-            mkdir -p "$(dirname "$path")"
+            folder=./$path
+            folder=''${folder%/*}
+            [ -d "$folder" ] || mkdir -p "$folder"
             ln -s "$target" "$path"
           done < "$entriesPath"
         ''
