@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from jdkmatrix.domain.quantities import MINUS
 from jdkmatrix.records.claims import ClaimCheck, ClaimSource, PublishedFigure, PublishedResult
 
-MINUS = "\u2212"
 _INSTEAD = {"graph": "is only a graph", "words": "are only words"}
 
 
 def amount(figure: PublishedFigure) -> str:
     """The number with its unit, which a ratio has not: "1,100 requests/s", "0.5 to 0.55", "at most 5 s"."""
-    return _number(figure) if figure.unit == "ratio" else f"{_number(figure)} {figure.unit}"
-
-
-def _number(figure: PublishedFigure) -> str:
-    return _exact(figure.value) if figure.value is not None else between(figure.low, figure.high)
+    number = between(figure.low, figure.high) if figure.value is None else _exact(figure.value)
+    return number if figure.unit == "ratio" else f"{number} {figure.unit}"
 
 
 def between(low: float | None, high: float | None) -> str:

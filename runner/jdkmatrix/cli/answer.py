@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, plus_minus
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.cells.advice import Side, advise
+from jdkmatrix.report.cells.advice import Side, advised
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import count_forks, own_applications
 from jdkmatrix.report.site.conditions import overview
@@ -25,11 +24,7 @@ _TOLD_ALONE = 3  # conditions; of more than these, who is ahead in how many
 
 def answer_lines(run: JudgedRun) -> Iterator[str]:
     """As the front page answers, by the leading figure of each condition; none where nothing is compared."""
-    found = {
-        key: told
-        for key in run.cells.keys
-        if run.cells.stands_for_virtual(key) and (told := advise(run.judgements, key))
-    }
+    found = advised(run.judgements)
     if len(found) > _TOLD_ALONE:
         yield overview([(key.task, told) for key, told in found.items()]) or ""
         return
@@ -64,7 +59,7 @@ def next_step(run: JudgedRun) -> str:
         again = going_on(run.loaded.directory)
         return f".venv/bin/matrix doctor shows what disturbs this host; to measure again: {again}"
     precision = run.run.promised_precision
-    undecided = [key for key in run.cells.keys if run.cells.stands_for_virtual(key) and _is_open(run, key)]
+    undecided = [key for key, told in advised(run.judgements).items() if told[0].side is Side.OPEN]
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
     if precision:
         sequential = run.run.stopping is not None
@@ -86,8 +81,3 @@ def _next_of_own(run: JudgedRun) -> str:
     if all(kind_of(cell.load).load.in_windows.is_closed_loop for cell in run.loaded.served):
         return "the same with --load share-50 tells p99 and CPU per request at half of what the pool can serve"
     return "the same with --load saturate-50 tells how many requests it can serve"
-
-
-def _is_open(run: JudgedRun, key: CellKey) -> bool:
-    told = advise(run.judgements, key)
-    return bool(told) and told[0].side is Side.OPEN

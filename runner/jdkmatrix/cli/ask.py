@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jdkmatrix.cli import running
@@ -18,18 +18,20 @@ from jdkmatrix.cli.so_far import plus_minus
 from jdkmatrix.cli.terminal import say
 from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.load import parse_files, read_files
-from jdkmatrix.config.model import BLOCKS_MAX
+from jdkmatrix.config.model import BLOCKS_MAX, DriverChoice
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cpusets import TooFewCpusError, assign
 from jdkmatrix.host.topology import Topology, read_topology
-from jdkmatrix.jdks.catalogue import load_catalogue
+from jdkmatrix.jdks import own as own_jdks
+from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue
 from jdkmatrix.jdks.locate import locate
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.asked import option
 from jdkmatrix.run.capacities import bases_s
-from jdkmatrix.run.impossible import none_here, too_few_cpus
+from jdkmatrix.run.impossible import impossible_here, none_here
 from jdkmatrix.run.plan import estimate_s, make_plan, stages
 from jdkmatrix.servers.kinds import is_here, releases
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
@@ -56,11 +58,13 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     project, topology = find_project(), read_topology()
     files = read_files(project.matrix)
     matrix = parse_files(files)
-    pinned = load_catalogue(project.jdks).entries
+    catalogue = load_catalogue(project.jdks)
+    pinned = catalogue.entries
     check_values(files, matrix, options, (entry.id for entry in pinned))
     given = with_own(options, matrix).values
     located = [entry.id for entry in pinned if any(locate(entry))]
-    here = Here(located, len(topology.cpus), releases(project.root, matrix.servers))
+    most_cpus = cpus_at_most(topology, matrix.driver, map(int, given.get("cpus", (1,))))
+    here = Here(located, most_cpus, releases(project.root, matrix.servers))
     by_menus = sys.stdin.isatty() and sys.stdout.isatty() and not yes
     answers: Values = {}
 
@@ -82,7 +86,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
         say(f"Compared{where}: {compared_words(server)}.")
     said = needed(matrix, values, given, answers)
     options = replace(options, profile=PROFILE, values={**options.values, **said})
-    before_s, block_s = _cost_s(chosen_here(project, options), topology)
+    before_s, block_s = _cost_s(chosen_here(project, options), topology, catalogue)
     options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
     unlocated = {entry.id for entry in pinned}.difference(located)
     lacking = [str(jdk) for jdk in dict.fromkeys((*values["jdk"], matrix.driver.jdk)) if jdk in unlocated]
@@ -103,10 +107,29 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     return running.run(options, resume=False, directory=None, site=None)
 
 
-def _cost_s(chosen: Chosen, topology: Topology) -> tuple[float, float]:
-    """Seconds for what is measured first, and for each block. Raises: MatrixError: this host has not the CPUs."""
+def cpus_at_most(topology: Topology, driver: DriverChoice, asked: Iterable[int]) -> int:
+    """How many CPUs the server can have.
+
+    Raises:
+        MatrixError: fewer than each of those `asked` for; says what can be had.
+    """
+    busy = len(topology.cpus) if topology.quota_cpus is None else min(len(topology.cpus), int(topology.quota_cpus))
+    try:
+        assign(topology, sut_cpus=min(asked), driver_cpus=driver.cpus, overlap=driver.overlap)
+    except TooFewCpusError as error:
+        shared = (
+            f"; with `overlap = true` below [driver] in matrix.toml, at most cpus = {busy}, which server and driver "
+            "then share: the figures are no measure of the server alone"
+        )
+        raise MatrixError(f"{error}{shared if busy >= driver.cpus and not driver.overlap else ''}") from None
+    return busy if driver.overlap else busy - driver.cpus
+
+
+def _cost_s(chosen: Chosen, topology: Topology, catalogue: Catalogue) -> tuple[float, float]:
+    """Seconds for what is measured first, and for each block. Raises: MatrixError: none of it can be measured here."""
     (stage,) = stages(chosen.matrix, PROFILE)
-    impossible = too_few_cpus(chosen.matrix, stage.cells, topology)
+    whole = own_jdks.with_own(catalogue, chosen.matrix.jdk_homes)
+    impossible = impossible_here(chosen.matrix, stage.cells, topology, whole)
     if len(impossible) == len(stage.cells):
         raise none_here(stage.cells, impossible)
     one_block = make_plan(stage.cells, stage.profile.model_copy(update={"blocks": 1}), seed=0, impossible=impossible)

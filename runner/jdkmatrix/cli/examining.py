@@ -15,6 +15,8 @@ from jdkmatrix.cli import markdown
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, HostVerdict, Verdict, overall
 from jdkmatrix.doctor.catalogue import examine
+from jdkmatrix.doctor.tuning import settings, steps
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import TooFewCpusError, assign
 from jdkmatrix.host.facts import read_facts
@@ -33,7 +35,8 @@ _MEANINGS: dict[HostVerdict, str] = {
 def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
     """Print the checks of this host; returns the exit code of the overall verdict."""
     facts = read_facts(read_topology())
-    checks = examine(this_host())
+    examined = this_host()
+    checks = examine(examined)
     verdict = overall(checks.values())
     host = f"{facts.cpu.model}, Linux {facts.kernel}"
     if as_json:
@@ -49,8 +52,9 @@ def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
         console = Console()
         console.print(_table(checks, host))
         console.print(f"This host is [{_STYLES[verdict]}]{verdict}[/] ({_counts(checks)}). {_MEANINGS[verdict]}")
-        if changes := sum(len(check.changes) for check in checks.values()):
-            console.print(f"`matrix doctor --tune` (root) can change {changes} settings, and --restore puts them back.")
+        changes = steps(examined, (change for check in checks.values() for change in check.changes))
+        if count := len(settings(changes)):
+            console.print(f"`matrix doctor --tune` (root) can change {plural(count, 'setting')}; --restore undoes it.")
     return EXIT[verdict]
 
 

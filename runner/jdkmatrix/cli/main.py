@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="matrix",
     cls=Commands,
-    help="Measure and show which executor serves requests better on my JDK, my CPUs and my task length.",
+    help="Measure which executor serves requests better on your JDK, your CPUs and your task length, and show it.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
@@ -61,7 +61,7 @@ def options_of_all(
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Measure and show which executor serves requests better on my JDK, my CPUs and my task length."""
+    """Measure which executor serves requests better on your JDK, your CPUs and your task length, and show it."""
 
 
 @app.command(short_help="Show what would be measured, and how long it takes.")
@@ -81,8 +81,8 @@ def run(
         bool,
         typer.Option(
             "--resume",
-            help="Continue a run as it was started: the newest, or --run. If it has finished, measure those blocks "
-            "again that faults of the host have spoilt.",
+            help="Continue a run as it was started: the newest, or --run. If it has finished, measure again the blocks "
+            "that faults of the host have spoilt.",
         ),
     ] = False,
     directory: Annotated[
@@ -106,12 +106,12 @@ def ask(
         str, typer.Option("--budget", metavar="TIME", help="How long it may take: 90s, 10m, 2h.")
     ] = "30m",
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask: take the default of what no option says, and measure.")
+        bool, typer.Option("--yes", help="Ask nothing: take the defaults where no option says otherwise, and measure.")
     ] = False,
 ) -> None:
     """Ask what to measure (server, JDK, CPUs, task, delay, load), say what it costs, and measure until the ratio is
-    known or the budget is spent. An option answers its question. Off a terminal nothing is asked, and nothing measured
-    without --yes."""
+    known or the budget is spent. An option answers its question. Without a terminal it asks nothing, and measures only
+    with --yes."""
     from jdkmatrix.cli import ask as asking
 
     raise typer.Exit(asking.ask(options, budget=budget, yes=yes))
@@ -166,7 +166,7 @@ def report(
 @app.command(short_help="Serve the site at 127.0.0.1.")
 def serve(
     runs: RunsArgument = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 8000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any port that is free.")] = 8000,
 ) -> None:
     """Serve the site at 127.0.0.1, and write it again when results change and nothing is measuring; Ctrl-C ends it."""
     from jdkmatrix.cli import serving
@@ -203,9 +203,9 @@ def summary(run: RunArgument = None, as_markdown: MarkdownOption = False) -> Non
     raise typer.Exit(reporting.summarise(run, as_markdown=as_markdown))
 
 
-@app.command(short_help="Say what got better or worse between two runs.")
+@app.command(short_help="Say what got better or worse: between two runs, JDKs or executors.")
 def compare(
-    runs: Annotated[list[str], typer.Argument(metavar="BEFORE [AFTER]", help="Folders or ids of one or two runs.")],
+    runs: Annotated[list[str], typer.Argument(metavar="BEFORE [AFTER]", help="Folders or ids of two runs, or of one.")],
     jdk: Annotated[
         list[str] | None, typer.Option("--jdk", metavar="ID", help="Two JDKs: of one run, or one of each.")
     ] = None,
@@ -213,16 +213,16 @@ def compare(
         list[str] | None, typer.Option("--executor", metavar="NAME", help="Two executors, likewise.")
     ] = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", min=0, max=1, help="The change for the worse that is allowed, as a share.")
+        float, typer.Option("--threshold", min=0, max=1, help="By how much a figure may be worse, as a share.")
     ] = 0.05,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
     html: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page, too, in one file.")
+        Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page, too: one file.")
     ] = None,
 ) -> None:
-    """Say what got better or worse, and what else changed; exit code 4 where something got
-    significantly worse, 5 where that is not excluded."""
+    """Say what got better or worse, and what else changed. Exit code 4: something got significantly worse; 5: that is
+    not excluded."""
     from jdkmatrix.cli import comparing
 
     if as_json and as_markdown:
@@ -280,15 +280,18 @@ def jdks_update(
     catalogue.update(ids or [], write=write)
 
 
-@app.command(short_help="Say whether this host can measure.")
+@app.command(short_help="Say whether this host is fit to measure on.")
 def doctor(
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
-    tune: Annotated[bool, typer.Option("--tune", help="Change settings that disturb, as root; asks first.")] = False,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Change settings that disturb measuring, as root; asks first.")
+    ] = False,
     restore: Annotated[bool, typer.Option("--restore", help="Put back what --tune has changed, as root.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --tune: do not ask.")] = False,
 ) -> None:
-    """Say whether this host can measure (exit code 0 ready, 1 noisy, 2 unfit), or tune it and put it back."""
+    """Say whether this host is fit to measure on (exit code 0 ready, 1 noisy, 2 unfit), or change its settings and put
+    them back."""
     if tune + restore + as_json + as_markdown > 1:
         raise MatrixError("doctor takes one of --json, --markdown, --tune and --restore")
     if yes and not tune:

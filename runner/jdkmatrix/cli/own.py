@@ -25,6 +25,7 @@ from jdkmatrix.provision.own import find_own, placed
 from jdkmatrix.validation import explain
 
 _ARM = re.compile(r"(pool|virtual)=(.*)", re.DOTALL)
+_TUNED_ARM = re.compile(r"(pool|virtual):.*", re.DOTALL)
 _SERVLETS = {"JSON binding", "servlets"}
 
 
@@ -59,6 +60,11 @@ def own_table(
     if path is None:
         raise MatrixError(
             "--path: say what is asked of your application, such as --path '/api/orders?id={random:1:1000}'"
+        )
+    if command is not None and (wrong := [text for text in others if not _TUNED_ARM.fullmatch(text)]):
+        raise MatrixError(
+            f'--arm: "{wrong[0]}" is no arm of a command (allowed: pool= or pool=OPTIONS, virtual=OPTIONS, and with '
+            "more options of the JVM pool:OPTIONS, virtual:OPTIONS)"
         )
     if war is not None and own_arms:
         raise MatrixError(

@@ -43,8 +43,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Here:
-    """This host: the `jdks` that need not be fetched, its number of `cpus`, the `releases` of servers by name, as far
-    as they are known."""
+    """This host: the `jdks` that need not be fetched, how many `cpus` a server can have, the `releases` of servers by
+    name, as far as they are known."""
 
     jdks: Sequence[str]
     cpus: int
@@ -102,7 +102,7 @@ def steps(matrix: Matrix, values: Values, here: Here) -> Iterator[Step]:
         usual = axis_values(matrix, matrix.profiles[PROFILE].select, "jdk")
         yield Step("jdk", "Which JDK?", tuple((str(name), name) for name in dict.fromkeys((*usual, *here.jdks))))
     if "cpus" not in values:
-        yield _cpus(max(1, here.cpus - 1))
+        yield _cpus(here.cpus)
     if "burn_us" not in values:
         times = [(work_words(us) if us else "next to nothing", us) for us in (0, 50, 100, 500, 1000, 5000)]
         read = partial(microseconds, "--burn", BURN_US_MAX)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from jdkmatrix import __version__
 from jdkmatrix.cli.own import from_anywhere
@@ -17,13 +18,18 @@ from jdkmatrix.fork.fork_record import now_utc
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.run import BasisCapacity, HostFacts, RunRecord, Session, Stopping
+from jdkmatrix.records.run import BasisCapacity, Calibration, HostFacts, RunRecord, Session, Stopping
+from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
+from jdkmatrix.run.identity import calibration_of, host_inputs
 from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.plan import Stage, stages
 from jdkmatrix.run.prepare import catalogue_records
 from jdkmatrix.run.prepared import Prepared, together
 from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
+from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.store.runs import RunStore
+
+_CALIBRATION = "calibration.json"  # beside capacities, which may be measured before there is a run.json
 
 
 @dataclass
@@ -51,6 +57,29 @@ class Recording:
     def session(self) -> int:
         """The number of the one that begins now."""
         return 1 + len(self.earlier.sessions) if self.earlier else 1
+
+    def keep_calibration(self, stage: Prepared) -> None:
+        """With it the capacities stand that come next, also where the run is cut off and begun again in its folder."""
+        if stage.calibration:
+            kept = {"host": self._host(stage.host), "calibration": stage.calibration.model_dump(mode="json")}
+            write_atomic(self._kept_calibration, json.dumps(kept, indent=1))
+
+    def known_calibration(self, host: HostFacts) -> Calibration | None:
+        """That of the run which goes on, or else one that was kept; None where this host is another than it was."""
+        if self.earlier and (known := calibration_of(self.earlier, host, self.confiner.method)):
+            return known
+        try:
+            kept = json.loads(self._kept_calibration.read_text("utf-8"))
+            return Calibration.model_validate(kept["calibration"]) if kept["host"] == self._host(host) else None
+        except (OSError, ValueError, LookupError, TypeError):  # there is none, or it is damaged
+            return None
+
+    @property
+    def _kept_calibration(self) -> Path:
+        return self.store.directory / CAPACITY_FOLDER / _CALIBRATION
+
+    def _host(self, host: HostFacts) -> dict[str, Any]:
+        return host_inputs(host, self.confiner.method)
 
     def add(self, stage: Prepared) -> None:
         self._prepared.append(stage)

@@ -206,7 +206,7 @@ def write_site(
 
     matrix = load_matrix(project.matrix)
     registry = load_claims(project.published, matrix.scenarios)
-    in_full = runs if cell_pages is None else _newest(runs, cells_max=cell_pages)
+    in_full = frozenset(runs if cell_pages is None else _newest(runs, cells_max=cell_pages))
     found = []
     for store in map(RunStore, runs):
         base = (records_at or {}).get(store.directory.resolve().parent)

@@ -36,7 +36,6 @@ from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
-from jdkmatrix.run.identity import calibration_of
 from jdkmatrix.run.impossible import check_some
 from jdkmatrix.run.plan import Stage, estimate_s, select_cells
 from jdkmatrix.run.prepare import prepare, set_up_parts
@@ -188,6 +187,7 @@ class _Stages:
         cells = campaign.open(say)
         if needed := campaign.needed(cells):
             say(f"first, the capacities that loads are derived from: {plural(len(needed), 'fork')}")
+            self._recording.keep_calibration(prepared)
         with self._display(once, prepared) as shown:
             campaign.measure(cells, shown)
         impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
@@ -224,9 +224,8 @@ class _Stages:
         return prepared, campaign
 
     def _known_calibration(self, host: HostFacts) -> Calibration | None:
-        """That of this session, or of the run that goes on."""
-        earlier, method = self._recording.earlier, self._recording.confiner.method
-        return self._calibration or (calibration_of(earlier, host, method) if earlier else None)
+        """That of this session, or of an earlier one."""
+        return self._calibration or self._recording.known_calibration(host)
 
     def _display(self, profile: Profile, prepared: Prepared) -> Display:
         sure = prepared.plan.sure

@@ -62,6 +62,8 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
     if options.scenario is None:
         return Chosen(matrix, options, None, None)
     if options.scenario not in matrix.scenarios:
+        if options.scenario in matrix.profiles:
+            raise MatrixError(f"--scenario: {options.scenario} is a profile: --profile {options.scenario}")
         raise MatrixError(f"--scenario: {unknown(options.scenario, matrix.scenarios)}")
     scenario = matrix.scenarios[options.scenario]
     scale: ScaleName

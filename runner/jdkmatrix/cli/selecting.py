@@ -147,6 +147,8 @@ class Options:
     def _check_profile(self, matrix: Matrix) -> None:
         """Raises: MatrixError: it is unknown."""
         if self.profile not in matrix.profiles:
+            if self.profile in matrix.scenarios:
+                raise MatrixError(f"--profile: {self.profile} is a published experiment: --scenario {self.profile}")
             raise MatrixError(f"--profile: {unknown(self.profile, matrix.profiles)}")
 
     def _protocol(self, profile: Profile) -> Profile:
@@ -225,11 +227,13 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
             if axis in _SIZED and (problem := why_no_size(files, _SIZED[axis], value)):
                 raise MatrixError(f"--{axis}: {problem}")
             if not is_made(value, names):
-                raise MatrixError(f"--{axis}: {unknown(value, names)}")
+                number = "; N stands for a number" if axis in _SIZED else ""
+                raise MatrixError(f"--{axis}: {unknown(value, names)}{number}")
     if options.aa and is_aa_arm(options.aa):
         raise MatrixError(f"--aa {options.aa}: give the executor itself, {first_arm(options.aa)}")
     for executor in map(str, options.asked.get("executor", ())):
-        where = "--executor" if options.aa is None else "--aa"
+        by_arm = executor in (*options.added, *options.arms)
+        where = "--aa" if options.aa is not None else "--arm" if by_arm else "--executor"
         try:
             check_executor(executor)
         except ValueError as error:

@@ -36,23 +36,26 @@ _FILE = {"exists": True, "dir_okay": False, "resolve_path": True}
 _SCALES, _PROTOCOLS = Literal["auto", "article", "small"], Literal["interleaved", "separate"]
 
 _OPTIONS = (
-    _option("profile", str, "A profile of matrix.toml; by default quick.", "-p"),
+    _option("profile", str, "A profile of matrix.toml or profiles/; by default quick.", "-p"),
     _option(
         "scenario", str, "A published experiment instead (see matrix scenarios); in-turn: the one of this week.", "-s"
     ),
     _option(
-        "scale", _SCALES, "Of the scenario: as published, small, or the larger one that fits this host.", default="auto"
+        "scale",
+        _SCALES,
+        "Size of the scenario: article, as it was published; small; auto: as published where that fits this host.",
+        default="auto",
     ),
     _repeatable("workload", "NAME", "Workload to measure; repeatable."),
     _repeatable("server", "NAME", "Server; repeatable."),
     _repeatable("jdk", "ID", "JDK listed by matrix jdks; repeatable."),
-    _repeatable("jdk_home", "DIR", "The JDK in this folder, which no hash pins; repeatable.", kind=Path, **_FOLDER),
+    _repeatable("jdk_home", "DIR", "A JDK of your own in this folder, not pinned; repeatable.", kind=Path, **_FOLDER),
     _repeatable("executor", "NAME", "Executor: liberty, virtual, fixed-50, …; repeatable."),
     _repeatable(
         "arm",
         "ARM",
-        "An executor with JVM options of its own: 'virtual:-XX:+UseParallelGC'. With --command: pool= or "
-        "virtual=OPTIONS.",
+        "An executor with JVM options of its own: 'virtual:-XX:+UseParallelGC'. With --command: pool=OPTIONS or "
+        "virtual=OPTIONS. Repeatable.",
     ),
     _option(
         "command",
@@ -60,18 +63,18 @@ _OPTIONS = (
         "An application of your own: 'java -jar my.jar --server.port={port}'.",
         metavar="COMMAND",
     ),
-    _option("war", Path, "An application of your own that a server deploys.", metavar="FILE", **_FILE),
-    _option("path", str, "Path of every request to it: '/api/orders?id={random:1:1000}'.", metavar="PATH"),
-    _option("ready", str, "Path that answers once it is ready; by default --path.", metavar="PATH"),
+    _option("war", Path, "An application of your own, which the --server deploys.", metavar="FILE", **_FILE),
+    _option("path", str, "Path of every request to your application: '/orders?id={random:1:1000}'.", metavar="PATH"),
+    _option("ready", str, "Path that your application answers once it is ready; by default --path.", metavar="PATH"),
     _repeatable("cpus", "N", "Number of CPUs for the server; repeatable.", kind=int, min=1, max=1024),
     _repeatable("cpu_quota", "CPUS", "CPU quota for the server, like a container's limit: 0.5 or 500m; repeatable."),
     _repeatable("burn", "TIME", "How long each request computes: 300us; repeatable.", "--burn-us"),
     _repeatable("wait", "TIME", "How long the remote system takes to answer: 20ms; repeatable.", "--wait-us"),
     _repeatable("load", "NAME", "Load: saturate-50, share-50, 5000/s, …; repeatable."),
     _option("blocks", int, "Number of blocks; with --max-blocks the minimum.", min=1),
-    _option("max_blocks", int, "At least 5 blocks, and more until ratios are precise, up to this.", min=1),
-    _option("precision", float, "0.02: until each ratio is known to ± 2 %.", min=0.0001, max=1),
-    _option("no_stopping", bool, "Only the profile's blocks, however imprecise the ratios are.", default=False),
+    _option("max_blocks", int, "At least 5 blocks, and more until the ratios are precise, up to this many.", min=1),
+    _option("precision", float, "How precise is enough: 0.02 is each ratio to ± 2 %.", min=0.0001, max=1),
+    _option("no_stopping", bool, "The profile's blocks and no more, however imprecise the ratios are.", default=False),
     _option("windows", int, "Windows per fork, under --protocol separate.", min=1),
     _option("window_s", float, "Seconds per window, under --protocol separate.", min=0.1),
     _option(
@@ -80,7 +83,7 @@ _OPTIONS = (
         "interleaved: the executors of a block take turns; separate: one after another. By default as the profile "
         "says.",
     ),
-    _option("rounds", int, "Rounds per fork, where forks take turns (--protocol).", min=2),
+    _option("rounds", int, "Rounds per fork, under --protocol interleaved.", min=2),
     _option("seed", int, "Repeat the order of forks of the run with this seed.", min=0),
     _option("aa", str, "Measure only this executor, against itself."),
 )

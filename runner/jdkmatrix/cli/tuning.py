@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -17,7 +15,7 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.doctor.catalogue import proposed
 from jdkmatrix.doctor.tuned import ARM_FILE, STATE_FILE
-from jdkmatrix.doctor.tuning import Restored, Step, restore, steps, tune
+from jdkmatrix.doctor.tuning import Restored, Step, restore, settings, steps, tune
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 
@@ -43,9 +41,11 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     console.print(f"The current settings are kept in {state}; `matrix doctor --restore` puts them back.")
     if not yes and not _agreed():
         raise MatrixError("nothing was changed")
-    failed = tune(host, planned, state)
-    console.print(f"{len(planned) - len(failed)} of {plural(len(planned), 'setting')} changed.")
-    _list(console, ((file, f"[red]not changed[/]: {escape(error)}") for file, error in failed.items()))
+    failed, whole = tune(host, planned, state), settings(planned)
+    changed = sum(failed.keys().isdisjoint(files) for _, files in whole)
+    console.print(f"{changed} of {plural(len(whole), 'setting')} changed.")
+    unchanged = settings(Restored(file, "failed", error) for file, error in failed.items())
+    _list(console, ((one, files, f"[red]not changed[/]: {escape(one.detail)}") for one, files in unchanged))
     return 1 if failed else 0
 
 
@@ -63,24 +63,14 @@ def restore_host(*, host: Host | None = None, states: Sequence[Path] = (ARM_FILE
     if not found:
         console.print(f"Nothing to restore: {' and '.join(map(str, states))} do not exist.")
         return 0
-    endings = [ending for restored in found for ending in restored]
+    endings = settings(ending for restored in found for ending in restored)
     unchanged = {"put back", "already so"}
-    counts = {name: sum(ending.ending == name for ending in endings) for name in _STYLES}
+    counts = {name: sum(ending.ending == name for ending, _ in endings) for name in _STYLES}
     console.print(", ".join(f"{count} {name}" for name, count in counts.items() if count) + ".")
-    _list(console, ((ending.file, _ending(ending)) for ending in endings if ending.ending not in unchanged))
+    _list(console, ((one, files, _ending(one)) for one, files in endings if one.ending not in unchanged))
     if counts["failed"]:
         console.print("What failed is still recorded: run --restore again.")
     return 1 if counts["failed"] else 0
-
-
-def grouped(planned: Iterable[Step]) -> tuple[tuple[Step, int], ...]:
-    """Changes that differ only in the number of their CPU or interrupt as one, with * for the number, and how many
-    they are: 64 CPUs have 64 governors. Pure."""
-    alike: dict[Step, list[Step]] = {}
-    for step in planned:
-        pattern = re.sub(r"(/cpu|/policy|/irq/)\d+/", r"\1*/", step.file)
-        alike.setdefault(replace(step, file=pattern), []).append(step)
-    return tuple((pattern if len(each) > 1 else each[0], len(each)) for pattern, each in alike.items())
 
 
 def _table(planned: tuple[Step, ...]) -> Table:
@@ -88,19 +78,23 @@ def _table(planned: tuple[Step, ...]) -> Table:
     table.add_column("file, and why", overflow="fold")
     table.add_column("from", overflow="fold")
     table.add_column("to", overflow="fold")
-    for step, count in grouped(planned):
-        files = f"{step.file} ({count} files)" if count > 1 else step.file
-        table.add_row(f"{escape(files)}\n[dim]{escape(step.why)}[/]", escape(step.found), " ".join(step.new.split()))
+    for step, files in settings(planned):
+        named = f"{_named(step, files)}\n[dim]{escape(step.why)}[/]"
+        table.add_row(named, escape(step.found), " ".join(step.new.split()))
     return table
+
+
+def _named(one: Step | Restored, files: Sequence[str]) -> str:
+    return escape(f"{one.file} ({len(files)} files)" if len(files) > 1 else one.file)
 
 
 def _ending(ending: Restored) -> str:
     return f"[{_STYLES[ending.ending]}]{ending.ending}[/]: {escape(ending.detail)}"
 
 
-def _list(console: Console, lines: Iterable[tuple[str, str]]) -> None:
-    for file, text in lines:
-        console.print(f"  {escape(file)}: {text}")
+def _list(console: Console, lines: Iterable[tuple[Restored, Sequence[str], str]]) -> None:
+    for one, files, text in lines:
+        console.print(f"  {_named(one, files)}: {text}")
 
 
 def _agreed() -> bool:

@@ -8,10 +8,11 @@ found; any other value was set by somebody else, or by a reboot, and stays.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from jdkmatrix.doctor.base import Host, HostChange, chosen
 from jdkmatrix.doctor.tuned import Setting, Tuned, load, locked, remove, save
@@ -36,6 +37,21 @@ class Restored:
     file: str
     ending: Ending
     detail: str
+
+
+Of = TypeVar("Of", Step, Restored)
+
+
+def settings(each: Iterable[Of]) -> tuple[tuple[Of, tuple[str, ...]], ...]:
+    """What differs only in the number of its CPU or interrupt as one setting, with * for the number, beside its files:
+    64 CPUs have 64 governors. Pure."""
+    alike: dict[Of, list[Of]] = {}
+    for one in each:
+        pattern = re.sub(r"(/cpu|/policy|/irq/)\d+/", r"\1*/", one.file)
+        alike.setdefault(replace(one, file=pattern), []).append(one)
+    return tuple(
+        (pattern if len(found) > 1 else found[0], tuple(one.file for one in found)) for pattern, found in alike.items()
+    )
 
 
 def steps(host: Host, changes: Iterable[HostChange]) -> tuple[Step, ...]:

@@ -8,7 +8,6 @@ from jdkmatrix.domain.record import Record
 
 AXES = ("workload", "server", "jdk", "executor", "cpus", "burn_us", "wait_us", "load")
 
-
 BURN_US_MAX = 10_000_000
 WAIT_US_MAX = 600_000_000
 

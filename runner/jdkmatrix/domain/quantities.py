@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 MISSING = "–"
-_MINUS = "\u2212"
+MINUS = "\u2212"
 
 
 def digits(value: float, significant: int) -> str:
@@ -22,7 +22,7 @@ def digits(value: float, significant: int) -> str:
     rounded = round(value, significant - 1 - magnitude)
     if rounded and math.floor(math.log10(abs(rounded))) > magnitude:
         magnitude += 1
-    return f"{rounded:,.{max(0, significant - 1 - magnitude)}f}".replace("-", _MINUS)
+    return f"{rounded:,.{max(0, significant - 1 - magnitude)}f}".replace("-", MINUS)
 
 
 def plural(number: int, noun: str) -> str:

@@ -5,23 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.drivers.base import Driver, Phase
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.loads.kinds import kind_of
 
 Choice = Literal["auto", "wrk2", "loadgen"]
 MadeAlike = tuple[str, int]  # a load by its name, and the remote system's delay in µs
-
-
-def phases_of(load: CellLoad, *, window_s: float, timeout_s: float, cpus: int) -> tuple[Phase, ...]:
-    """The phases that a driver must be able to make for `load`.
-
-    `window_s`: of loads that have no length of their own; `cpus`: the driver's.
-    """
-
-    asked = kind_of(load).driver_loads(window_s)
-    return tuple(Phase(driver_load, duration_s, timeout_s, cpus) for driver_load, duration_s in asked)
 
 
 def choose_all(

@@ -123,7 +123,20 @@ class LoadgenDriver:
         Raises:
             DriverError: there is no such jar, or it does not start on this JDK.
         """
-        versions = self._versions()
+        if not self.jar.is_file():
+            raise DriverError(f"{self.jar} is missing: the load driver has not been built")
+        command = [str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "--version"]
+        try:
+            answer = launch.ask(command, timeout_s=_START_TIMEOUT_S, env=launch.clean_environment())
+        except OSError as error:
+            raise DriverError(f"{self.java} cannot be started: {error.strerror}") from error
+        except subprocess.TimeoutExpired as error:
+            raise DriverError(f"{self.jar} --version gave no answer within {_START_TIMEOUT_S:.0f} s") from error
+        words = (line.split(maxsplit=1) for line in answer.stdout.splitlines())
+        versions = {pair[0]: pair[1] for pair in words if len(pair) == 2}
+        if answer.returncode != 0 or not {"loadgen", "netty", "java"} <= versions.keys():
+            detail = answer.stderr.strip() or answer.stdout.strip()
+            raise DriverError(f"{self.jar} does not start on {self.java} (status {answer.returncode}): {detail}")
         return DriverFacts(
             name="loadgen",
             version=f"{versions['loadgen']} (netty {versions['netty']})",
@@ -157,23 +170,6 @@ class LoadgenDriver:
             *("--hlog-dir", str(target.log_dir)),
             *requests,
         )
-
-    def _versions(self) -> dict[str, str]:
-        if not self.jar.is_file():
-            raise DriverError(f"{self.jar} is missing: the load driver has not been built")
-        command = [str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "--version"]
-        try:
-            answer = launch.ask(command, timeout_s=_START_TIMEOUT_S, env=launch.clean_environment())
-        except OSError as error:
-            raise DriverError(f"{self.java} cannot be started: {error.strerror}") from error
-        except subprocess.TimeoutExpired as error:
-            raise DriverError(f"{self.jar} --version gave no answer within {_START_TIMEOUT_S:.0f} s") from error
-        words = (line.split(maxsplit=1) for line in answer.stdout.splitlines())
-        versions = {pair[0]: pair[1] for pair in words if len(pair) == 2}
-        if answer.returncode != 0 or not {"loadgen", "netty", "java"} <= versions.keys():
-            detail = answer.stderr.strip() or answer.stdout.strip()
-            raise DriverError(f"{self.jar} does not start on {self.java} (status {answer.returncode}): {detail}")
-        return versions
 
 
 class LoadgenSession(DriverSession):

@@ -178,7 +178,7 @@ class Wrk2Session:
         duration_s = output.duration_s - lead
         if duration_s <= 0:
             raise DriverError(f"wrk2 ended after {output.duration_s:g} s, before its latencies count; see {log}")
-        completed = output.corrected.total_count if output.calibrations else output.requests
+        completed = output.corrected.total_count if output.calibrated else output.requests
         return LoadResult(
             driver="wrk2",
             load=load,

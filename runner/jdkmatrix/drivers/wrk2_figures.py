@@ -68,16 +68,12 @@ class SpectrumRow:
 
 @dataclass(frozen=True)
 class Histogram:
-    """One printed distribution. Means are None where wrk2 prints `-nan`, which is when nothing was recorded."""
+    """One printed distribution. The mean is None where wrk2 prints `-nan`, which is when nothing was recorded."""
 
     summary_us: dict[str, Rounded]  # keys "50", "75", "90", "99", "99.9", "99.99", "99.999", "100"
     rows: tuple[SpectrumRow, ...]
     mean_us: int | None
-    stddev_us: int | None
-    max_us: int  # the lower edge of the bucket that holds the maximum; the last row has its upper edge
     total_count: int
-    buckets: int
-    sub_buckets: int
 
     def percentile_us(self, percent: str) -> float:
         """The value at a percentile of the summary ("99.9"), as sharp as the output allows.
@@ -115,27 +111,17 @@ class Histogram:
 
 
 @dataclass(frozen=True)
-class ThreadCalibration:
-    """One thread's "Thread calibration" line: it has just thrown its histograms away."""
-
-    mean_us: int
-    sampling_interval_ms: int
-
-
-@dataclass(frozen=True)
 class Wrk2Output:
-    """A complete run as printed. `corrected` needs `-L`, `uncorrected` needs `-U`; None without."""
+    """What counts of a complete run, as printed. `calibrated`: each thread has set its histograms back to zero once;
+    `corrected` needs `-L`, `uncorrected` needs `-U`; None without."""
 
-    asked_duration_s: Rounded  # whole minutes from 51 s on
-    url: str
     threads: int
     connections: int
-    calibrations: tuple[ThreadCalibration, ...]
+    calibrated: bool
     corrected: Histogram | None
     uncorrected: Histogram | None
     requests: int  # answers, any status
     runtime_s: Rounded
-    bytes_read: Rounded
     errors: Errors
     non_2xx: int
     requests_per_s: Rounded
@@ -149,13 +135,6 @@ class Wrk2Output:
         """
         low, high = duration_range(self.requests, self.runtime_s, self.requests_per_s)
         return float((low + high) / 2)
-
-    @property
-    def latency_from_s(self) -> float:
-        """The histograms cover the run from here on: 0, or the moment at which calibration threw the rest away."""
-        if not self.calibrations:
-            return 0.0
-        return calibrated_s(self.connections, self.threads)
 
 
 def opening_s(connections: int, threads: int) -> float:

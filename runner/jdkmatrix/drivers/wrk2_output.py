@@ -13,14 +13,7 @@ from decimal import Decimal
 from typing import Literal
 
 from jdkmatrix.drivers.base import DriverError
-from jdkmatrix.drivers.wrk2_figures import (
-    Histogram,
-    Rounded,
-    SpectrumRow,
-    ThreadCalibration,
-    Wrk2Output,
-    duration_range,
-)
+from jdkmatrix.drivers.wrk2_figures import Histogram, Rounded, SpectrumRow, Wrk2Output, duration_range
 from jdkmatrix.records.load_results import Errors
 
 
@@ -46,19 +39,15 @@ def parse(text: str) -> Wrk2Output:
     lines = _Lines(text)
     if not lines.text.startswith("Running "):
         raise DriverError(_refusal(lines))
-    match = lines.take(_RUNNING, '"Running DURATION test @ URL"')
-    asked, url = _rounded(match[1], match[2], _SECONDS), match[3]
+    lines.take(_RUNNING, '"Running DURATION test @ URL"')
     match = lines.take(_THREADS, '"N threads and N connections"')
     threads, connections = int(match[1]), int(match[2])
     if not 1 <= threads <= connections:
         raise lines.error_before("at least one thread, and a connection for each")
-    calibrations = tuple(
-        ThreadCalibration(_units_of_a_thousandth(found[1]), int(found[2]))
-        for found in lines.while_matching(_CALIBRATION)
-    )
-    if len(calibrations) not in (0, threads):
+    calibrations = len(list(lines.while_matching(_CALIBRATION)))
+    if calibrations not in (0, threads):
         raise lines.error_before(
-            f"a calibration line for each of {threads} threads or for none: with {len(calibrations)}, the histogram "
+            f"a calibration line for each of {threads} threads or for none: with {calibrations}, the histogram "
             "mixes threads that dropped their first ten seconds with threads that did not"
         )
     lines.take(_STATS_HEAD, '"Thread Stats"')
@@ -72,7 +61,6 @@ def parse(text: str) -> Wrk2Output:
     match = lines.take(_REQUESTS, '"N requests in TIME, SIZE read"')
     requests = int(match[1])
     runtime = _rounded(match[2], match[3], _SECONDS)
-    size = _rounded(match[4], match[5], _BYTES)
     for histogram in (corrected, uncorrected):
         _check_recorded(lines, histogram, requests, connections, bool(calibrations))
     found = lines.skip(_SOCKET_ERRORS)
@@ -89,16 +77,13 @@ def parse(text: str) -> Wrk2Output:
     lines.take(_TRANSFER, '"Transfer/sec:" with a size')
     lines.end()
     return Wrk2Output(
-        asked_duration_s=asked,
-        url=url,
         threads=threads,
         connections=connections,
-        calibrations=calibrations,
+        calibrated=bool(calibrations),
         corrected=corrected,
         uncorrected=uncorrected,
         requests=requests,
         runtime_s=runtime,
-        bytes_read=size,
         errors=errors,
         non_2xx=non_2xx,
         requests_per_s=per_second,
@@ -108,7 +93,6 @@ def parse(text: str) -> Wrk2Output:
 _CLOCK_TICK_S = Decimal("1e-6")
 _SECONDS = {"us": Decimal("1e-6"), "ms": Decimal("1e-3"), "s": Decimal(1), "m": Decimal(60)}
 _MICROSECONDS = {unit: scale * 1_000_000 for unit, scale in _SECONDS.items()}
-_BYTES = {unit: Decimal(1024**power) for power, unit in enumerate(("", "K", "M", "G", "T"))}
 _PLAIN = {"": Decimal(1)}
 
 _COUNT = r"(\d{1,19})"
@@ -118,7 +102,7 @@ _TIME = r"(\d{1,16}\.\d\d)(us|ms|s|m)"
 _ANY_TIME = r"(?:-?nan|\d{1,16}\.\d\d)(?:us|ms|s|m)"
 _ANY_RATE = r"(?:-?nan|\d{1,16}\.\d\d)[kMGT]?"
 _ANY_SHARE = r"(?:-?nan|\d{1,3}\.\d\d)%"
-_SIZE = r"(\d{1,16}\.\d\d)([KMGT]?)B"
+_SIZE = r"\d{1,16}\.\d\d[KMGT]?B"
 
 
 def _line(pattern: str) -> re.Pattern[str]:
@@ -243,15 +227,14 @@ def _histogram(lines: _Lines) -> Histogram:
         rows.append(row)
     if not rows or rows[-1].inverse is not None:
         raise lines.error_next("a row of the spectrum, up to the one for percentile 1")
-    match = lines.take(_MEAN, '"#[Mean = …, StdDeviation = …]"')
-    mean, stddev = (None if "nan" in figure else _units_of_a_thousandth(figure) for figure in match.groups())
-    match = lines.take(_MAX, '"#[Max = …, Total count = …]"')
-    maximum, total = _units_of_a_thousandth(match[1]), int(match[2])
+    figure = lines.take(_MEAN, '"#[Mean = …, StdDeviation = …]"')[1]
+    mean = None if "nan" in figure else _units_of_a_thousandth(figure)
+    total = int(lines.take(_MAX, '"#[Max = …, Total count = …]"')[2])
     if total != rows[-1].count or (total > 0) != (mean is not None):
         raise lines.error_before(f"the spectrum's last count, {rows[-1].count}, and a mean where it is not 0")
-    match = lines.take(_BUCKETS, '"#[Buckets = …, SubBuckets = …]"')
+    lines.take(_BUCKETS, '"#[Buckets = …, SubBuckets = …]"')
     lines.take(_RULE, "a line of 58 dashes")
-    return Histogram(summary, tuple(rows), mean, stddev, maximum, total, int(match[1]), int(match[2]))
+    return Histogram(summary, tuple(rows), mean, total)
 
 
 def _rises(low: SpectrumRow, high: SpectrumRow) -> bool:

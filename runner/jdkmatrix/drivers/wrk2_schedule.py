@@ -9,7 +9,6 @@ few requests for each, that is another load than the one asked for. Rates and ti
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 from jdkmatrix.domain.loads import Load, RampLoad, RateLoad
@@ -54,44 +53,40 @@ def cannot_send(load: Load, *, cpus: int, timeout_s: float) -> str | None:
         return "wrk2 has no closed loop: it always sends at a constant rate"
     if not load.rate_rps.is_integer():
         return f"wrk2 takes whole requests per second, not {load.rate_rps:g}"
-    return next(_too_slow(load, thread_count(load.connections, cpus), math.ceil(timeout_s)), None)
-
-
-def cannot_measure(phase: Phase) -> str | None:
-    """Why a window of that length would not say with wrk2 what it is to say, or None."""
-    reason = cannot_send(phase.load, cpus=phase.cpus, timeout_s=phase.timeout_s)
-    if reason is not None or not isinstance(phase.load, RateLoad):
-        return reason
-    threads = thread_count(phase.load.connections, phase.cpus)
-    return next(_too_short(phase.load, threads, phase.duration_s), None)
-
-
-def _too_slow(load: RateLoad, threads: int, timeout_s: int) -> Iterator[str]:
     period_s = load.connections / load.rate_rps
-    if period_s >= timeout_s:
-        yield (
+    if period_s >= math.ceil(timeout_s):
+        return (
             f"{load.connections:,} connections at {load.rate_rps:g} requests/s send every {period_s:.3g} s each; wrk2 "
-            f"would count such a pause as a timeout ({timeout_s} s): use fewer connections or a higher rate"
+            f"would count such a pause as a timeout ({math.ceil(timeout_s)} s): use fewer connections or a higher rate"
         )
+    threads = thread_count(load.connections, cpus)
     open_s = opening_s(load.connections, threads)
     if open_s > _OPENING_MAX_S:
-        yield (
+        return (
             f"each thread of wrk2 opens its {load.connections // threads:,} connections {CONNECT_STAGGER_MS} ms apart, "
             f"which takes {open_s:g} s and may take {_OPENING_MAX_S:g} s: use fewer connections, or more CPUs for the "
             "driver"
         )
+    return None
 
 
-def _too_short(load: RateLoad, threads: int, duration_s: float) -> Iterator[str]:
+def cannot_measure(phase: Phase) -> str | None:
+    """Why a window of that length would not say with wrk2 what it is to say, or None."""
+    load, duration_s = phase.load, phase.duration_s
+    reason = cannot_send(load, cpus=phase.cpus, timeout_s=phase.timeout_s)
+    if reason is not None or not isinstance(load, RateLoad):
+        return reason
+    threads = thread_count(load.connections, phase.cpus)
     lead = calibrated_s(load.connections, threads)
     if duration_s < WINDOW_S_MIN:
-        yield (
+        return (
             f"wrk2 throws the latencies of its first {lead:g} s away: its windows are at least {WINDOW_S_MIN:g} s long "
             f"behind that, not {duration_s:g} s"
         )
     due, wanted = due_requests(load, threads, lead, lead + duration_s), load.rate_rps * duration_s
     if abs(due / wanted - 1) > _DUE_DEVIATION_MAX:
-        yield (
+        return (
             f"wrk2 sends {due:,} requests in {duration_s:g} s and not {wanted:,.0f}, since each of its "
             f"{load.connections:,} connections sends so seldom: use longer windows or fewer connections"
         )
+    return None

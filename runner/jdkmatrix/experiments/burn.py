@@ -33,8 +33,6 @@ _PUBLISHED_PARK_US = 10_000.0  # infoq-carrier-park
 _THROUGHPUT, _CPU, _PARKED = "throughput", "CPU used", "parked while tasks were queued"
 _MEDIAN, _LONGEST = "median of them", "longest of them"
 _LONG = "of 10 ms and more"
-
-
 _QUEUED = "parks.parked_while_queued"
 
 

@@ -10,12 +10,14 @@ forks stand with their figures over all common rounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from statistics import fmean
 
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.store.cells import CellRecord
+
+_NO_ROUNDS: tuple[Mapping[int, float], ...] = ({}, {})
 
 
 def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[dict[int, float], dict[int, float]]:
@@ -23,12 +25,13 @@ def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[
     above: dict[int, float] = {}
     below: dict[int, float] = {}
     for fork, other in _pairs(cell, base):
-        parts, by_round = (fork, other), False
+        parts, by_round = (fork, other), _NO_ROUNDS
         if fork.took_turns_with(other):
             rounds = _valid_rounds(fork) & _valid_rounds(other)
             parts = fork.only(rounds), other.only(rounds)
-            by_round = all(len(_by_round(metric, part)) == len(rounds) for part in parts)
-        one, two = (_figure(metric, part, of, by_round=by_round) for part, of in zip(parts, (cell, base), strict=True))
+            told = tuple(_by_round(metric, part) for part in parts)
+            by_round = told if all(len(one) == len(rounds) for one in told) else _NO_ROUNDS
+        one, two = (_figure(metric, *part) for part in zip(parts, (cell, base), by_round, strict=True))
         if one is not None and two is not None:
             above[fork.fork], below[fork.fork] = one, two
     return above, below
@@ -60,12 +63,12 @@ def _pairs(cell: CellRecord, base: CellRecord) -> Iterator[tuple[Fork, Fork]]:
             yield fork, other
 
 
-def _figure(metric: Metric, fork: Fork, cell: CellRecord, *, by_round: bool) -> float | None:
-    """`by_round`: do all rounds have a figure of their own?"""
+def _figure(metric: Metric, fork: Fork, cell: CellRecord, by_round: Mapping[int, float]) -> float | None:
+    """`by_round`: the figures of its rounds, where all of them have one; else empty."""
     figure = metric.of(fork, cell.load) if fork.usable else None
     if figure is None or not figure.compares:
         return None
-    return math.exp(fmean(map(math.log, _by_round(metric, fork).values()))) if by_round else figure.value
+    return math.exp(fmean(map(math.log, by_round.values()))) if by_round else figure.value
 
 
 def _by_round(metric: Metric, fork: Fork) -> dict[int, float]:

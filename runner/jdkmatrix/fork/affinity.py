@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
@@ -94,7 +94,5 @@ def _get(tid: int) -> set[int] | None:
 
 
 def _set(tid: int, cpus: Collection[int]) -> None:
-    try:
+    with suppress(ProcessLookupError):
         os.sched_setaffinity(tid, cpus)
-    except ProcessLookupError:
-        return

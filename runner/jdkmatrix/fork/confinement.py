@@ -86,15 +86,11 @@ def confinement(state: CgroupState | None, cpus: Collection[int], *, also: Colle
 def _tried_groups(
     state: CgroupState | None, cpus: Collection[int], also: Collection[str]
 ) -> Iterator[dict[Role, CpuGroup]]:
+    """Whether a process may be started in a cgroup shows only when one is."""
     with cpu_groups(state, {role: tuple(cpus) for role in _ROLES}, also=also) as groups:
         for group in groups.values():
-            _try(group)
+            process = launch.spawn(["true"], cpus=group.cpus, cgroups=[group.folder], stderr=subprocess.PIPE)
+            _, errors = process.communicate()
+            if process.returncode != 0:
+                raise CgroupError(errors.decode(errors="replace").strip())
         yield groups
-
-
-def _try(group: CpuGroup) -> None:
-    """Whether a process may be started in a cgroup shows only when one is."""
-    process = launch.spawn(["true"], cpus=group.cpus, cgroups=[group.folder], stderr=subprocess.PIPE)
-    _, errors = process.communicate()
-    if process.returncode != 0:
-        raise CgroupError(errors.decode(errors="replace").strip())

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import IO, Self
 
@@ -57,6 +58,7 @@ class DatabaseError(MatrixError):
     """The database did not start, died, refused connections or could not write."""
 
 
+@dataclass(eq=False)
 class DatabaseProcess:
     """Starts on enter, with an empty database and room for `connections` of the application; is ended on exit, and its
     data are gone.
@@ -66,28 +68,20 @@ class DatabaseProcess:
     temporary files. Enter it in a thread that lives as long as the database should: see `launch`.
     """
 
-    def __init__(
-        self,
-        postgres: Postgres,
-        *,
-        connections: int,
-        cpus: Sequence[int],
-        log_dir: Path,
-        cgroup: Path | None = None,
-        slice_us: int | None = None,
-        folder: Path | None = None,
-    ) -> None:
-        self._postgres = postgres
-        self._connections = connections
-        self._cpus = cpus
-        self._cgroup = cgroup
-        self._slice_us = slice_us
-        self._log = log_dir / LOG
-        self._initdb_log = log_dir / _INITDB_LOG
-        self._place = folder
+    postgres: Postgres
+    _: KW_ONLY
+    connections: int
+    cpus: Sequence[int]
+    log_dir: Path
+    cgroup: Path | None = None
+    slice_us: int | None = None
+    folder: Path | None = None
+
+    def __post_init__(self) -> None:
+        self._log = self.log_dir / LOG
+        self._initdb_log = self.log_dir / _INITDB_LOG
         self._user = _unprivileged() if os.geteuid() == 0 else None
         self._port = server_port()
-        self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
@@ -96,7 +90,7 @@ class DatabaseProcess:
             self._process = stack.enter_context(self._started(programs))
             self._wait_ready()
             self.facts = DatabaseFacts(
-                version=self._postgres.version,
+                version=self.postgres.version,
                 command=self.command,
                 data_bytes=sum(size for _, size in file_sizes(self._data)),
                 user=pwd.getpwuid(self._user.uid if self._user else os.geteuid()).pw_name,
@@ -109,7 +103,7 @@ class DatabaseProcess:
 
     @property
     def pid(self) -> int:
-        return self._running.pid
+        return self._process.pid
 
     @property
     def url(self) -> str:
@@ -118,7 +112,7 @@ class DatabaseProcess:
 
     def check(self) -> None:
         """Raises: DatabaseError: it has ended, or its log tells of trouble that no statement brings about."""
-        status = self._running.poll()
+        status = self._process.poll()
         trouble = _TROUBLE.search(self._log.read_text(errors="replace"))
         if status is not None:
             raise DatabaseError(f"the database {launch.how_ended(status)}{launch.stderr_tail(self._log)}")
@@ -131,7 +125,7 @@ class DatabaseProcess:
         Raises:
             DatabaseError: it has ended.
         """
-        if self._running.poll() is not None:
+        if self._process.poll() is not None:
             self.check()
         try:
             postmaster = psutil.Process(self.pid)
@@ -147,23 +141,17 @@ class DatabaseProcess:
             raise DatabaseError("the database has ended") from None
         return total_s
 
-    @property
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            raise RuntimeError("the database has not been started")
-        return self._process
-
     @contextmanager
     def _folder(self) -> Iterator[tuple[Path, Path]]:
         """A folder for its data, and where its programs are for the user that runs them."""
-        where = self._place or Path(tempfile.gettempdir())
+        where = self.folder or Path(tempfile.gettempdir())
         _remove_abandoned(where)
         try:
             folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=where))
         except OSError as error:
             raise DatabaseError(f"no folder for the database in {where}: {error.strerror}") from None
         try:
-            programs = self._postgres.home
+            programs = self.postgres.home
             if self._user:
                 os.chown(folder, *self._user)
                 if not _everyone_reaches(programs):
@@ -194,7 +182,7 @@ class DatabaseProcess:
         settings = {
             **_SETTINGS,
             "port": str(self._port),
-            "max_connections": str(self._connections + _OTHERS_CONNECTIONS),
+            "max_connections": str(self.connections + _OTHERS_CONNECTIONS),
         }
         options = (option for name, value in settings.items() for option in ("-c", f"{name}={value}"))
         self.command = (str(programs / "bin" / "postgres"), "-D", str(self._data), *options)
@@ -214,9 +202,9 @@ class DatabaseProcess:
     def _spawn(self, command: Sequence[str], sink: IO[bytes]) -> subprocess.Popen[bytes]:
         return launch.spawn(
             command,
-            cpus=self._cpus,
-            cgroups=[self._cgroup] if self._cgroup else [],
-            slice_us=self._slice_us,
+            cpus=self.cpus,
+            cgroups=[self.cgroup] if self.cgroup else [],
+            slice_us=self.slice_us,
             user=self._user,
             dies_by=signal.SIGQUIT,
             env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"},

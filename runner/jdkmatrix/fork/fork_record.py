@@ -64,25 +64,22 @@ class Round(NamedTuple):
     of: int = 0
 
 
-class Opened(Protocol):
-    """A server or program that is started and warm. Each method raises MatrixError where it cannot go on."""
-
-    def rewarm(self, duration_s: float) -> None:
-        """Load for so long, to be thrown away."""
-
-    def measure(self, turn: Round | None) -> None:
-        """A window, as this turn has it; None: all its own windows, one after another."""
-
-
 class Measurement(Protocol):
     """The measurement inside one fork; its findings survive whatever ends the fork."""
 
-    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> AbstractContextManager[Opened]:
-        """Run its process; what is to be checked at the end is checked on exit, unless something has ended it before.
+    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> AbstractContextManager[object]:
+        """Run its process, started and warm on enter; what is to be checked at the end is checked on exit, unless
+        something has ended it before.
 
         Raises:
             MatrixError: it did not go through to its end.
         """
+
+    def rewarm(self, duration_s: float) -> None:
+        """Load for so long, to be thrown away. Raises: MatrixError: it cannot go on."""
+
+    def measure(self, turn: Round | None) -> None:
+        """A window, as this turn has it; None: all its own windows, one after another. Raises as `rewarm`."""
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         """Whether the figures may be used, and why not; asked of a fork that went through to its end."""
@@ -97,7 +94,8 @@ class CellSetup(ABC):
 
     `workload`: its table of matrix.toml; `calibration`: None where nothing burns; `burn_rounds`: the work of a request
     or task, 0 for none; `kernel`: files and the text that they hold while a fork runs; `heap_bytes`: the largest size
-    of the heap, 0 where it is not known; `inputs`: everything else that decides the result, as JSON.
+    of the heap, 0 where it is not known; `why_no_turns`: why its forks cannot take turns with others; `inputs`:
+    everything else that decides the result, as JSON.
     """
 
     matrix: Matrix
@@ -115,16 +113,12 @@ class CellSetup(ABC):
     inputs: Mapping[str, Any]
     database: DatabaseParts | None = None
     heap_bytes: int = 0
+    why_no_turns: str | None = None
 
     @property
     def limits(self) -> Limits:
         """The resource limits of its process."""
         return self.workload.limits or Limits()
-
-    @abstractmethod
-    def why_no_turns(self, wait_us: int) -> str | None:
-        """Why its forks cannot take turns with others where the remote system answers after so long; None where they
-        can."""
 
     @abstractmethod
     def begin(self, fork: ForkDraft, listener: Listener) -> Measurement:
@@ -161,6 +155,7 @@ def fork_record_of(draft: ForkDraft, measurement: Measurement) -> Fork:
     """The record of a fork that has ended, however that came."""
     status, reasons = (Status.FAILED, ()) if draft.failed else measurement.judged()
     hits = [Reason(code=hit.code, message=hit.message, figures=hit.figures) for hit in draft.outcomes]
+    cpu_sets, confiner = draft.cell.cpu_sets, draft.cell.confiner
     return Fork(
         fork=draft.planned.fork,
         position=draft.planned.position,
@@ -173,24 +168,20 @@ def fork_record_of(draft: ForkDraft, measurement: Measurement) -> Fork:
         command=draft.command,
         remote_command=draft.remote_command,
         database=draft.database,
-        confinement=_confinement(draft.cell.cpu_sets, draft.cell.confiner),
+        confinement=Confinement(
+            sut_cpus=cpu_sets.sut,
+            driver_cpus=cpu_sets.driver,
+            remote_cpus=cpu_sets.remote,
+            method=confiner.method,
+            why_not_cgroup=confiner.why_not_cgroup,
+            overlapped=cpu_sets.overlapped,
+            compromises=tuple(given_up.message for given_up in cpu_sets.compromises),
+        ),
         clock_speed_after=draft.clock_speed_after,
         limits=draft.limits,
         outcomes=draft.outcomes,
         logs=_logs(draft.log_dir, draft.log_prefix),
         **measurement.record(),
-    )
-
-
-def _confinement(cpu_sets: CpuSets, confiner: Confiner) -> Confinement:
-    return Confinement(
-        sut_cpus=cpu_sets.sut,
-        driver_cpus=cpu_sets.driver,
-        remote_cpus=cpu_sets.remote,
-        method=confiner.method,
-        why_not_cgroup=confiner.why_not_cgroup,
-        overlapped=cpu_sets.overlapped,
-        compromises=tuple(given_up.message for given_up in cpu_sets.compromises),
     )
 
 

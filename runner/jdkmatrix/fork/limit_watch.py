@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 
 from jdkmatrix.domain.tables import Limits
@@ -29,55 +29,47 @@ class Sighting:
     value: int | None
 
 
+@dataclass(eq=False)
 class LimitWatch(Pace):
     """Between enter and exit, looks four times a second; `seen` has the first sighting of each limit.
 
     Calls `end` when a limit that is its own to enforce is exceeded, and looks no more then. Exit before the cgroups are
     removed: it takes a last look at the counters."""
 
-    def __init__(
-        self,
-        pid: int,
-        plan: LimitPlan,
-        counters: Callable[[], LimitCounters],
-        end: Callable[[], None],
-        *,
-        started_ns: int,
-    ) -> None:
+    pid: int
+    plan: LimitPlan
+    read_counters: Callable[[], LimitCounters]
+    end: Callable[[], None]
+    _: KW_ONLY
+    started_ns: int
+    seen: dict[LimitName, Sighting] = field(default_factory=dict, init=False)
+    counters: LimitCounters = field(default_factory=LimitCounters, init=False)  # at the last look
+
+    def __post_init__(self) -> None:
         super().__init__("limit watch", self._check_usage, every_s=_EVERY_S, look_at_most_s=_LOOK_AT_MOST_S)
-        self._pid = pid
-        self._plan = plan
-        self._read_counters = counters
-        self._end = end
-        self._started_ns = started_ns
-        self.seen: dict[LimitName, Sighting] = {}
-        self.counters = LimitCounters()  # at the last look
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         super().__exit__(kind, error, trace)
-        self.counters = self._read_counters()
+        self.counters = self.read_counters()
 
     def _check_usage(self) -> None:
-        self.counters = self._read_counters()
-        t_s = (time.monotonic_ns() - self._started_ns) / 1e9
+        self.counters = self.read_counters()
+        t_s = (time.monotonic_ns() - self.started_ns) / 1e9
         for limit in held_back(self.counters):
             self.seen.setdefault(limit, Sighting(limit, t_s, None))
-        found = exceeded(read_usage(self._pid), self._plan.limits)
-        breaches = {limit: value for limit, value in found.items() if limit in self._plan.watched}
+        found = exceeded(read_usage(self.pid), self.plan.limits)
+        breaches = {limit: value for limit, value in found.items() if limit in self.plan.watched}
         for limit, value in breaches.items():
             self.seen.setdefault(limit, Sighting(limit, t_s, value))
         if breaches:
-            self._end()
-            raise SutGoneError(f"process {self._pid} was ended")
+            self.end()
+            raise SutGoneError(f"process {self.pid} was ended")
 
 
 def held_back(counters: LimitCounters) -> tuple[LimitName, ...]:
     """The limits that were hit. Memory that was held back is none: the kernel took it back from files."""
-    counted: tuple[tuple[LimitName, int | None], ...] = (
-        ("threads", counters.threads_refused),
-        ("memory", counters.oom_kills),
-    )
-    return tuple(limit for limit, count in counted if count)
+    counted: dict[LimitName, int | None] = {"threads": counters.threads_refused, "memory": counters.oom_kills}
+    return tuple(limit for limit, count in counted.items() if count)
 
 
 def exceeded(usage: Mapping[LimitName, int], limits: Limits) -> dict[LimitName, int]:

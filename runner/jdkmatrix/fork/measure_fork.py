@@ -13,7 +13,7 @@ from jdkmatrix.doctor.base import Host
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
-from jdkmatrix.fork.fork_record import ForkDraft, Listener, Opened, Round, fork_record_of
+from jdkmatrix.fork.fork_record import ForkDraft, Listener, Round, fork_record_of
 from jdkmatrix.fork.kernel import kernel_settings
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.records.forks import Fork
@@ -43,14 +43,14 @@ class RunningFork:
 
     def measure(self) -> None:
         """All its own windows, one after another."""
-        self._go_on(lambda: self._opened.measure(None))
+        self._go_on(lambda: self._measurement.measure(None))
 
     def rewarm(self, duration_s: float) -> None:
         """Load for so long, to be thrown away: others were started since it was warm."""
-        self._go_on(lambda: self._opened.rewarm(duration_s))
+        self._go_on(lambda: self._measurement.rewarm(duration_s))
 
     def window(self, turn: Round) -> None:
-        self._go_on(lambda: self._opened.measure(turn))
+        self._go_on(lambda: self._measurement.measure(turn))
 
     def close(self) -> Fork:
         """Check what is to be checked at its end, and end its processes."""
@@ -93,7 +93,7 @@ class RunningFork:
             process = DatabaseProcess(cell.database.postgres, connections=asked.connections, **self._beside())
             database = processes.enter_context(process)
             draft.database = database.facts
-        self._opened: Opened = processes.enter_context(self._measurement.opened(remote, database))
+        processes.enter_context(self._measurement.opened(remote, database))
 
     def _beside(self) -> dict[str, Any]:
         """Where a remote system runs, or the database that takes its place."""

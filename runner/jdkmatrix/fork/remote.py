@@ -9,7 +9,9 @@ from __future__ import annotations
 import select
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,6 +39,7 @@ class _Ready(Ready):
     port: int
 
 
+@dataclass(eq=False)
 class RemoteProcess:
     """Starts on enter, with one event loop per CPU, and is ended on exit whatever happened in between.
 
@@ -45,32 +48,26 @@ class RemoteProcess:
     say. Enter it in a thread that lives as long as the process should: see `launch`.
     """
 
-    def __init__(
-        self,
-        jar: Path,
-        java: Path,
-        *,
-        cpus: Sequence[int],
-        log_dir: Path,
-        cgroup: Path | None = None,
-        slice_us: int | None = None,
-    ) -> None:
-        self.command = (*(str(java), *JVM_OPTIONS, "-jar", str(jar)), *("--threads", str(len(cpus))))
-        self._cpus = cpus
-        self._cgroup = cgroup
-        self._slice_us = slice_us
-        self._stderr = log_dir / STDERR_LOG
-        self._process: subprocess.Popen[bytes] | None = None
-        self._port: int | None = None
-        self._ready_by = 0.0
+    jar: Path
+    java: Path
+    _: KW_ONLY
+    cpus: Sequence[int]
+    log_dir: Path
+    cgroup: Path | None = None
+    slice_us: int | None = None
+    _port: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.command = (str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "--threads", str(len(self.cpus)))
+        self._stderr = self.log_dir / STDERR_LOG
 
     def __enter__(self) -> Self:
         with self._stderr.open("wb") as sink:
             self._process = launch.spawn(
                 self.command,
-                cpus=self._cpus,
-                cgroups=[self._cgroup] if self._cgroup else [],
-                slice_us=self._slice_us,
+                cpus=self.cpus,
+                cgroups=[self.cgroup] if self.cgroup else [],
+                slice_us=self.slice_us,
                 env=launch.clean_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -80,7 +77,7 @@ class RemoteProcess:
         return self
 
     def __exit__(self, *stopped: object) -> None:
-        process = self._running
+        process = self._process
         assert process.stdin is not None and process.stdout is not None
         process.stdin.close()
         try:
@@ -91,7 +88,7 @@ class RemoteProcess:
 
     @property
     def pid(self) -> int:
-        return self._running.pid
+        return self._process.pid
 
     @property
     def url(self) -> str:
@@ -104,54 +101,9 @@ class RemoteProcess:
         Raises:
             RemoteError: it ended, or did not get ready in time.
         """
-        if self._port is None:
-            self._port = self._read_ready().port
-
-    def delay_at_most(self, delay_us: int | None) -> None:
-        """Hold no answer back for longer from now on; None: as long as it is asked for.
-
-        Raises:
-            RemoteError: it has ended, or refuses.
-        """
-        query = "" if delay_us is None else f"?at_most_us={delay_us}"
-        try:
-            with Connection(self._base_url, timeout_s=_ANSWER_TIMEOUT_S) as connection:
-                status, _ = connection.post(f"/delay{query}")
-        except HttpError as error:
-            if self._running.poll() is not None:
-                raise self._dead() from None
-            raise RemoteError(f"the remote system: {error}") from None
-        if status != 204:
-            raise RemoteError(f"the remote system refuses delays of at most {delay_us} µs: status {status}")
-
-    def stats(self, *, reset: bool = False) -> RemoteStats:
-        """The figures of this period; `reset` ends it, and begins the next one at the same moment.
-
-        Raises:
-            RemoteError: it has ended, or gave no answer in time.
-        """
-        try:
-            with Connection(self._base_url, timeout_s=_ANSWER_TIMEOUT_S) as connection:
-                return parse_stats(connection.get_json(f"/stats?reset={str(reset).lower()}"))
-        except HttpError as error:
-            if self._running.poll() is not None:
-                raise self._dead() from None
-            raise RemoteError(f"the remote system: {error}") from None
-
-    @property
-    def _base_url(self) -> str:
-        if self._port is None:
-            raise RuntimeError("the remote system is not ready")
-        return f"http://127.0.0.1:{self._port}"
-
-    @property
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            raise RuntimeError("the remote system has not been started")
-        return self._process
-
-    def _read_ready(self) -> _Ready:
-        stdout = self._running.stdout
+        if self._port is not None:
+            return
+        stdout = self._process.stdout
         assert stdout is not None
         readable, _, _ = select.select([stdout], [], [], max(0.0, self._ready_by - time.monotonic()))
         if not readable:
@@ -162,12 +114,49 @@ class RemoteProcess:
         if not line:
             raise self._dead()
         try:
-            return _Ready.model_validate_json(line)
+            self._port = _Ready.model_validate_json(line).port
         except ValidationError as error:
             raise RemoteError(f"the remote system printed what is no event of this version: {line[:200]!r}") from error
 
+    def delay_at_most(self, delay_us: int | None) -> None:
+        """Hold no answer back for longer from now on; None: as long as it is asked for.
+
+        Raises:
+            RemoteError: it has ended, or refuses.
+        """
+        query = "" if delay_us is None else f"?at_most_us={delay_us}"
+        with self._asked() as connection:
+            status, _ = connection.post(f"/delay{query}")
+        if status != 204:
+            raise RemoteError(f"the remote system refuses delays of at most {delay_us} µs: status {status}")
+
+    def stats(self, *, reset: bool = False) -> RemoteStats:
+        """The figures of this period; `reset` ends it, and begins the next one at the same moment.
+
+        Raises:
+            RemoteError: it has ended, or gave no answer in time.
+        """
+        with self._asked() as connection:
+            return parse_stats(connection.get_json(f"/stats?reset={str(reset).lower()}"))
+
+    @contextmanager
+    def _asked(self) -> Iterator[Connection]:
+        try:
+            with Connection(self._base_url, timeout_s=_ANSWER_TIMEOUT_S) as connection:
+                yield connection
+        except HttpError as error:
+            if self._process.poll() is not None:
+                raise self._dead() from None
+            raise RemoteError(f"the remote system: {error}") from None
+
+    @property
+    def _base_url(self) -> str:
+        if self._port is None:
+            raise RuntimeError("the remote system is not ready")
+        return f"http://127.0.0.1:{self._port}"
+
     def _dead(self) -> RemoteError:
-        how = launch.how_ended(launch.terminate(self._running, grace_s=_GRACE_S))
+        how = launch.how_ended(launch.terminate(self._process, grace_s=_GRACE_S))
         return RemoteError(f"the remote system {how}{launch.stderr_tail(self._stderr)}")
 
 

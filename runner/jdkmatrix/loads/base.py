@@ -13,7 +13,7 @@ from enum import Enum
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from jdkmatrix.domain.loads import CellLoad, GivenLoad, Load, RateLoad, SaturateLoad
-from jdkmatrix.domain.quantities import plural, rate_words, wait_words
+from jdkmatrix.domain.quantities import plural, rate_words
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity, Window
@@ -81,7 +81,6 @@ class Lengths(NamedTuple):
 
 
 # Choices, not measurements.
-_OF_LEAD = 10
 _ANSWERS_IN_LEAD = 10
 _LEAD_S_MIN = 1.0
 _SPREAD_SOON_S = 0.25  # requests that spread within this take nothing off a window of seconds
@@ -206,22 +205,27 @@ class LoadKind(ABC, Generic[L]):
         return None
 
 
+class Steps(LoadKind[L]):
+    """Goes on in steps, a window each. Throughput and the use of CPUs are those of the best step."""
+
+    one_level = False
+
+    def cpu_share(self, fork: Fork) -> float:
+        return self.best_step(fork).sut.cpu_share
+
+    def best_step(self, fork: Fork) -> Window:
+        return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
+
+    @property
+    def throughput_of(self) -> str:
+        return "In the step with the highest throughput of each fork."
+
+
 def lead_s(load: Load | GivenLoad, service_s: float) -> float:
     """For how long a load is on before a window of it, where a request takes `service_s` at least: a closed loop begins
     with all of its requests at once, which come back in waves until `_ANSWERS_IN_LEAD` of them have spread them."""
     spread_s = _ANSWERS_IN_LEAD * service_s if isinstance(load, SaturateLoad) else 0.0
     return max(_LEAD_S_MIN, spread_s) if spread_s > _SPREAD_SOON_S else 0.0
-
-
-def why_too_late(wait_us: int, turns: Turns) -> str | None:
-    """Why a turn has no time for a remote system that answers after so long: its lead is over before it begins, with
-    all of its requests at once, and it has no answer for that long."""
-    if wait_us * _OF_LEAD <= turns.lead_s * 1e6:
-        return None
-    return (
-        f"its remote system answers after {wait_words(wait_us)}, for which each turn has no answer: more than a tenth "
-        f"of its lead of {turns.lead_s:g} s"
-    )
 
 
 def held(fork: Fork) -> bool:

@@ -47,7 +47,8 @@ DEFAULT_CONTEXT = WindowContext()
 @dataclass(frozen=True)
 class Observation:
     """Readings of one window; a gate judges nothing that is None. `readings_s`: the longest that the readings around it
-    may span. `best_cpu_share`: how busy the server was in the best window of its fork."""
+    may span, where that does not follow from its `load`. `best_cpu_share`: how busy the server was in the best window
+    of its fork."""
 
     load: LoadResult | None = None
     sut: SutUsage | None = None

@@ -14,14 +14,9 @@ from jdkmatrix.method.host_gates import HOST_GATES, HostLimits
 from jdkmatrix.method.load_gates import LOAD_GATES, STARVED, LoadLimits
 from jdkmatrix.method.server_gates import BURN, SERVER_GATES, ServerLimits
 from jdkmatrix.method.shortfalls import ResultLimits
-from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.forks import BurnCheck
-from jdkmatrix.records.load_results import LoadResult
-from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.records.remote import RemoteStats
-from jdkmatrix.records.served import Served
-from jdkmatrix.records.windows import SutUsage, Warmup, Window
+from jdkmatrix.records.windows import Warmup, Window
 
 GATES = (*HOST_GATES, *LOAD_GATES, *SERVER_GATES)
 
@@ -35,32 +30,6 @@ class Thresholds(HostLimits, LoadLimits, ServerLimits, ResultLimits):
 def refusals(seen: Observation, limits: Thresholds, context: WindowContext = DEFAULT_CONTEXT) -> tuple[Reason, ...]:
     """The reasons of every gate that this failed by a fault of the host or of the measurement; empty means valid."""
     return tuple(reason for gate in GATES for reason in gate.check(seen, limits, context))
-
-
-def window_reasons(
-    load: LoadResult,
-    sut: SutUsage,
-    host: Pressure,
-    limits: Thresholds,
-    *,
-    remote: RemoteStats | None = None,
-    database: DatabaseUse | None = None,
-    served: Served | None = None,
-    means: WindowContext = DEFAULT_CONTEXT,
-) -> tuple[Reason, ...]:
-    """`refusals` of a window under load."""
-    readings_s = load.duration_s + _answers_s(load)
-    seen = Observation(load, sut, host, remote, served, readings_s=readings_s, database=database)
-    return refusals(seen, limits, means)
-
-
-def _answers_s(load: LoadResult) -> float:
-    """For how long a driver may have waited for answers when time was up: a second at most, and no longer than the
-    slowest one took, since those that never came stand there with the time that they had waited. Behind a lead, the
-    readings do not wait."""
-    if load.lead:
-        return 0.0
-    return min(1.0, load.uncorrected.max_us / 1e6) if load.uncorrected and load.uncorrected.count else 1.0
 
 
 def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window, ...]:

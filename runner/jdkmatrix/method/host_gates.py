@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from jdkmatrix.domain.tables import Table
 from jdkmatrix.method.gate import Gate, NotNegative, Observation, Positive, Share, WindowContext, over
+from jdkmatrix.records.load_results import LoadResult
 from jdkmatrix.records.pressure import CpuRole, CpuUse
 from jdkmatrix.records.reasons import Reason
 
@@ -94,9 +95,10 @@ def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> 
     tool was stopped, that time is longer, and a disturbance of the load looks smaller by as much. Where a load runs
     before its part that counts, the readings at its edge may come too late, and what the server used until then is in
     none of its figures."""
-    elapsed_s, expected_s = seen.host.elapsed_s if seen.host else None, seen.readings_s
+    elapsed_s = seen.host.elapsed_s if seen.host else None
     if elapsed_s is None:
         return
+    expected_s = seen.load.duration_s + _answers_s(seen.load) if seen.load else seen.readings_s
     if expected_s is not None and elapsed_s - expected_s > limits.readings_late_max_s:
         yield Reason(
             code="readings-late",
@@ -111,6 +113,15 @@ def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> 
             message=f"the readings came late: they span {elapsed_s:.2f} s of a load of {duration_s:.2f} s",
             figures={"elapsed_s": elapsed_s, "duration_s": duration_s, "missing_max": missing_max},
         )
+
+
+def _answers_s(load: LoadResult) -> float:
+    """For how long a driver may have waited for answers when time was up: a second at most, and no longer than the
+    slowest one took, since those that never came stand there with the time that they had waited. Behind a lead, the
+    readings do not wait."""
+    if load.lead:
+        return 0.0
+    return min(1.0, load.uncorrected.max_us / 1e6) if load.uncorrected and load.uncorrected.count else 1.0
 
 
 def _host_faults(seen: Observation, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:

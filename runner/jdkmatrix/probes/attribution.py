@@ -20,6 +20,7 @@ Committed is not resident. Where the JVM tells no more than what is committed, t
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -69,7 +70,7 @@ class Attribution:
 
 def attribute(memory: MemoryMap, jvm: JvmAccount, gauges: Gauges | None) -> Attribution:
     """`memory`: with no mapping in which regions of several origins meet."""
-    found: dict[str, int] = {}
+    found: defaultdict[str, int] = defaultdict(int)
     unnamed_bytes = malloc_bytes = 0
     for mapping in memory.mappings:
         origin = jvm.regions.origin_at(mapping.start) or _by_name(mapping.name)
@@ -78,7 +79,7 @@ def attribute(memory: MemoryMap, jvm: JvmAccount, gauges: Gauges | None) -> Attr
             if mapping.name == "[heap]" or mapping.start % _MALLOC_HEAP_BYTES == 0:
                 malloc_bytes += mapping.rss_bytes
         else:
-            _add(found, origin, mapping.rss_bytes)
+            found[origin] += mapping.rss_bytes
     missing = list(jvm.missing)
     written, allocated = _claims(jvm, gauges)
     if Origin.JAVA_HEAP not in found:
@@ -101,7 +102,7 @@ def attribute(memory: MemoryMap, jvm: JvmAccount, gauges: Gauges | None) -> Attr
         missing.append(
             f"{memory.hugetlb_bytes / 1e6:.1f} MB of huge pages, which the kernel does not count as resident"
         )
-    _add(found, UNATTRIBUTED, unnamed_bytes)
+    found[UNATTRIBUTED] += unnamed_bytes
     return Attribution({str(origin): size for origin, size in found.items() if size}, tuple(missing))
 
 
@@ -115,8 +116,8 @@ def _claims(jvm: JvmAccount, gauges: Gauges | None) -> tuple[dict[str, int], dic
     Direct buffers are written with zeros when they are made; they are in the category "Other", with other uses of
     Unsafe. Metaspace is committed as it is filled.
     """
-    written: dict[str, int] = {}
-    allocated: dict[str, int] = {}
+    written: defaultdict[str, int] = defaultdict(int)
+    allocated: defaultdict[str, int] = defaultdict(int)
     direct_bytes = gauges.direct_buffer_bytes if gauges else 0
     if jvm.native is None:
         return {DIRECT_BUFFERS: direct_bytes}, {}
@@ -127,23 +128,20 @@ def _claims(jvm: JvmAccount, gauges: Gauges | None) -> tuple[dict[str, int], dic
             malloc_bytes -= written[DIRECT_BUFFERS]
         origin = _MAPPED_CATEGORIES.get(name)
         of_collector = origin is Origin.GARBAGE_COLLECTOR
-        _add(allocated, Origin.GARBAGE_COLLECTOR if of_collector else f"malloc: {name}", malloc_bytes)
+        allocated[Origin.GARBAGE_COLLECTOR if of_collector else f"malloc: {name}"] += malloc_bytes
         if origin and not jvm.has_system_map:
-            _add(allocated if of_collector else written, origin, category.committed_bytes - category.malloc_bytes)
+            claims = allocated if of_collector else written
+            claims[origin] += category.committed_bytes - category.malloc_bytes
     if not jvm.has_system_map:
         written[Origin.THREAD_STACKS] = jvm.native.stacks_resident_bytes
     return written, allocated
 
 
-def _take(available_bytes: int, wanted: Mapping[str, int], into: dict[str, int]) -> int:
+def _take(available_bytes: int, wanted: Mapping[str, int], into: defaultdict[str, int]) -> int:
     """Give everybody what is wanted, or, where that is too much, in proportion; returns how much that was."""
     taken = dict(wanted)
     if sum(wanted.values()) > available_bytes:
         taken = share_out(available_bytes, wanted)
     for origin, size in taken.items():
-        _add(into, origin, size)
+        into[origin] += size
     return sum(taken.values())
-
-
-def _add(sums: dict[str, int], origin: str, size: int) -> None:
-    sums[origin] = sums.get(origin, 0) + size

@@ -19,7 +19,7 @@ What is nobody's counts as foreign, and a gate must allow for it:
   10 µs in experiments that wake both CPUs 5,000 to 10,000 times a second, 5 to 26 µs where 1,000 to 2,000 times (on a
   virtual machine; 1 to 3 % of a CPU there). None on a CPU that is always busy. Where entries are not counted, only how
   busy a CPU is bounds it: it was 1.5 to 2.6 % of one that was busy half of the time, 0.5 % where it idled for 95 % of
-  it (results/reference, infoq-cpu).
+  it (runner/tests/samples/windows, infoq-cpu).
 - The end of a thread. When it leaves its process, the kernel adds to the process's clock what the scheduler had last
   charged it with (`__exit_signal`, kernel/exit.c), and what it runs after that, until it is gone, is in no clock of
   the process: 4.2 to 5.2 µs a thread, whether Java's or Python's, against the sum of its cgroup (cpuacct). 10,000

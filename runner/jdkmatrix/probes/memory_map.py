@@ -8,12 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import TypeVar
 
 _LINE = re.compile(
     r"^(?:(?P<start>[0-9a-f]+)-(?P<end>[0-9a-f]+) \S+ \S+ \S+ \d+ *(?P<name>.*)"
     r"|(?P<key>Rss|Pss|Private_Dirty|Swap|Private_Hugetlb|Shared_Hugetlb): +(?P<kib>\d+) kB)$",
     re.MULTILINE,
 )
+
+Name = TypeVar("Name")
 
 
 @dataclass(frozen=True)
@@ -95,10 +98,6 @@ class Regions:
         self._regions = joined
         self._starts = [region.start for region in joined]
 
-    @property
-    def origins(self) -> frozenset[str]:
-        return frozenset(region.origin for region in self._regions)
-
     def origin_at(self, address: int) -> str | None:
         index = bisect_right(self._starts, address) - 1
         if index < 0 or address >= self._regions[index].end:
@@ -125,20 +124,17 @@ def cut(mapping: MappedRange, pieces: Sequence[Range], resident_bytes: Sequence[
     """The mapping as several, with its resident bytes in proportion to what was counted in each piece: the counts come
     from another file at another moment, so their sum may be a little off. Where nothing was counted the longest
     piece has all."""
-    weights = {str(index): count for index, count in enumerate(resident_bytes)}
-    if not any(weights.values()):
-        longest = max(range(len(pieces)), key=lambda index: pieces[index].size_bytes)
-        weights[str(longest)] = 1
+    weights = dict(enumerate(resident_bytes))
+    if not any(resident_bytes):
+        weights[max(weights, key=lambda index: pieces[index].size_bytes)] = 1
     shares = share_out(mapping.rss_bytes, weights)
-    return tuple(
-        MappedRange(piece.start, piece.end, mapping.name, shares[str(index)]) for index, piece in enumerate(pieces)
-    )
+    return tuple(MappedRange(one.start, one.end, mapping.name, shares[index]) for index, one in enumerate(pieces))
 
 
-def share_out(total: int, weights: Mapping[str, int]) -> dict[str, int]:
+def share_out(total: int, weights: Mapping[Name, int]) -> dict[Name, int]:
     """`total` in proportion to weights that are not all 0, in whole numbers that sum to it."""
     whole = sum(weights.values())
-    shares: dict[str, int] = {}
+    shares: dict[Name, int] = {}
     given = so_far = 0
     for name, weight in weights.items():
         so_far += weight

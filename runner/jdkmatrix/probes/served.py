@@ -27,21 +27,17 @@ def served_between(
     the server did not tell."""
     if before is None or after is None:
         return None
-    counts = [rise(getattr(before, name), getattr(after, name)) for name in _COUNTERS]
-    servers, plugged_virtual, plugged_platform, elsewhere, threads_started = counts
-    if servers is None or plugged_virtual is None or plugged_platform is None or elsewhere is None:
+    counts = {name: rise(getattr(before, counter), getattr(after, counter)) for name, counter in _COUNTERS.items()}
+    if None in counts.values():
         return None
     # Begun before, and answered in the part that counts, at most.
     in_flight = 0 if early_s is None else result.load.connections
     return Served(
-        servers=servers,
-        plugged_virtual=plugged_virtual,
-        plugged_platform=plugged_platform,
-        elsewhere=elsewhere,
+        **counts,
         begun_min=max(0, _answered(result) - in_flight),
         begun_max=_sent_at_most(result) + left_over + _sent_early(result, early_s),
         left_over=left_over,
-        threads_started=threads_started,
+        threads_started=rise(before.threads_started, after.threads_started),
     )
 
 
@@ -56,13 +52,12 @@ def left_over_after(served: Served | None, result: LoadResult, *, left_over: int
     return max(0, left_over + _sent_at_most(result) - begun)
 
 
-_COUNTERS = (
-    "served_on_servers",
-    "served_on_plugged_virtual",
-    "served_on_plugged_platform",
-    "served_elsewhere",
-    "threads_started",
-)
+_COUNTERS = {
+    "servers": "served_on_servers",
+    "plugged_virtual": "served_on_plugged_virtual",
+    "plugged_platform": "served_on_plugged_platform",
+    "elsewhere": "served_elsewhere",
+}
 
 
 def _sent_at_most(result: LoadResult) -> int:

@@ -29,9 +29,7 @@ Unit = Literal[
     "occurrences",
     "lines",
 ]
-Only = Literal["graph", "words"]
 Count = Annotated[int, Field(strict=True, ge=0)]
-Ordinal = Annotated[int, Field(strict=True, ge=1)]
 Version = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)*$")]
 
 
@@ -156,7 +154,7 @@ class ClaimCheck(Record):
     versus_workload: Text | None = None
     versus_vendor: Text | None = None
     difference: bool = False
-    figure: Ordinal | None = None
+    figure: Annotated[int, Field(strict=True, ge=1)] | None = None
     tolerance: Annotated[float, Field(gt=0, lt=1)] | None = None
     low: Number | None = None
     high: Number | None = None
@@ -196,7 +194,7 @@ class PublishedResult(Record):
     condition: Text
     published: Text
     figures: tuple[PublishedFigure, ...] = ()
-    only: Only | None = None
+    only: Literal["graph", "words"] | None = None
     note: Text | None = None
     inference: Text | None = None
     not_repeated: Text | None = None

@@ -106,14 +106,10 @@ class Fork(Record):
 
     @property
     def usable(self) -> bool:
-        """Has it figures that can be trusted?"""
-        return self.status in (Status.OK, Status.NOT_STEADY) and self.has_figures
-
-    @property
-    def has_figures(self) -> bool:
-        """A server that never answered well has none; what became of it is an outcome all the same
-        (loads/attainment.py)."""
-        return bool(self.readings) or any(window.load.succeeded for window in self.valid_windows)
+        """Has it figures that can be trusted? A server that never answered well has none; what became of it is an
+        outcome all the same (loads/attainment.py)."""
+        measured = self.status in (Status.OK, Status.NOT_STEADY)
+        return measured and (bool(self.readings) or any(window.load.succeeded for window in self.valid_windows))
 
     @property
     def conclusive(self) -> bool:
@@ -146,11 +142,6 @@ class Fork(Record):
         return (*self.windows, *(step.window for step in (self.capacity.steps if self.capacity else ())))
 
     @property
-    def observed(self) -> tuple[ObservedWindow, ...]:
-        """Every window of whatever was measured."""
-        return (*self.every_window, *((self.program,) if self.program else ()))
-
-    @property
     def driver(self) -> str | None:
         """The name of the driver that made its load; None where no window was measured."""
         return next((window.load.driver for window in self.every_window), None)
@@ -164,7 +155,8 @@ class Fork(Record):
     @property
     def clock_speeds(self) -> tuple[float, ...]:
         """The clock speeds that were read before each window."""
-        return tuple(window.clock_speed for window in self.observed if window.clock_speed is not None)
+        windows: tuple[ObservedWindow, ...] = (*self.every_window, *((self.program,) if self.program else ()))
+        return tuple(window.clock_speed for window in windows if window.clock_speed is not None)
 
     def only(self, rounds: Collection[int]) -> Fork:
         """The fork as if nothing but these windows had been measured."""

@@ -18,7 +18,7 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import OverForks, overall
 from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.cells.advice import OUTCOME, Side, advise
+from jdkmatrix.report.cells.advice import OUTCOME, Side, advised
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import finding_of
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
@@ -239,17 +239,14 @@ def badges(judged: JudgedRun) -> list[Row]:
     """For each condition what it is, and a badge in the form of shields.io's endpoints: virtual threads over the pool
     in the leading figure."""
     found = []
-    for key in judged.cells.keys:
-        told = advise(judged.judgements, key) if judged.cells.stands_for_virtual(key) else ()
-        if told:
-            lead = told[0]
-            badge = {
-                "schemaVersion": 1,
-                "label": f"{lead.title}, virtual threads / pool",
-                "message": f"{lead.value} ({lead.under})",
-                "color": _BADGE_COLOURS[lead.side],
-            }
-            found.append({"condition": key.group_id, "badge": badge})
+    for key, (lead, *_) in advised(judged.judgements).items():
+        badge = {
+            "schemaVersion": 1,
+            "label": f"{lead.title}, virtual threads / pool",
+            "message": f"{lead.value} ({lead.under})",
+            "color": _BADGE_COLOURS[lead.side],
+        }
+        found.append({"condition": key.group_id, "badge": badge})
     return found
 
 

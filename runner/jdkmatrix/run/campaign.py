@@ -129,8 +129,7 @@ class Campaign:
 
     def _measure_block(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
         members = [self.setups[planned.key] for planned in block.forks]
-        memory_bytes = available_memory_bytes()
-        alone = why_alone(members, self.profile, wait_us=block.group.wait_us, memory_bytes=memory_bytes)
+        alone = why_alone(members, self.profile, memory_bytes=available_memory_bytes())
         if alone is None:
             self._measure_in_turns(block, cells, listener)
         else:

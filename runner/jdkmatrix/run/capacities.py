@@ -16,8 +16,8 @@ FOLDER = "capacity"  # of a run: its cells and logs are a run of their own, in w
 
 def profile_of_bases(profile: Profile) -> Profile:
     """One block; windows and promises are those of the run."""
-    alone = {"protocol": "separate", "include": (), "exclude": ()}
-    return profile.model_copy(update={"blocks": 1, "max_blocks": None, **alone})
+    one_block = {"protocol": "separate", "blocks": 1, "max_blocks": None, "include": (), "exclude": ()}
+    return profile.model_copy(update=one_block)
 
 
 def bases_s(matrix: Matrix, profile: Profile, bases: Iterable[CellKey]) -> float:

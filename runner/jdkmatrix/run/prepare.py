@@ -11,7 +11,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CellLoad, RateLoad
 from jdkmatrix.domain.servers import title_of
 from jdkmatrix.drivers.base import Phase
-from jdkmatrix.drivers.choice import MadeAlike, choose_all, phases_of
+from jdkmatrix.drivers.choice import MadeAlike, choose_all
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
@@ -136,14 +136,9 @@ def planned_phases(
         asked.setdefault(alike, {})[load] = None
     return {
         (name, wait_us): tuple(
-            phase
+            Phase(made, duration_s, timeouts[name, wait_us], matrix.driver.cpus)
             for load in each
-            for phase in phases_of(
-                load,
-                window_s=_window_s(matrix, profile, load, wait_us),
-                timeout_s=timeouts[name, wait_us],
-                cpus=matrix.driver.cpus,
-            )
+            for made, duration_s in kind_of_load(load).driver_loads(_window_s(matrix, profile, load, wait_us))
         )
         for (name, wait_us), each in asked.items()
     }

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+import tempfile
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.drivers.base import Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import CellSetup
+from jdkmatrix.host.http import Connection
+from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.subjects.served.measurement import ServedCell
-from jdkmatrix.subjects.served.own import try_once
+from jdkmatrix.subjects.served.outside import check_own, prove_from_outside
 
 Arm = tuple[str, str, str]  # a workload, a server, an executor
 
@@ -27,28 +33,49 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
         MatrixError: names the workload and the arm, with the end of the log.
     """
     for key, setup in own_cells(setups).items():
-        arm = key.workload, key.server, base_of(key.executor)
-        if setup.workload.own is None or arm in tried:
+        own, arm = setup.workload.own, (key.workload, key.server, base_of(key.executor))
+        if own is None or arm in tried:
             continue
         tried.add(arm)
-        own, rules = setup.workload.own, setup.matrix.server
         told, first = (f"GET {own.application.context_root}{one}" for one in (own.example, own.ready_path))
         asked = told if first == told else f"{first}, then {told}"
         say(
             f"{key.workload}, {arm[2]}: started once to see that it answers {asked} with status 2xx, within "
-            f"{rules.first_response_timeout_s:g} s"
+            f"{setup.matrix.server.first_response_timeout_s:g} s"
         )
         try:
-            first_s = try_once(
-                setup.instance,
-                own.example,
-                setup.mix or own.requests,
-                SaturateLoad(connections=setup.load.connections),
-                setup.driver,
-                setup.cpu_sets.sut,
-                setup.cpu_sets.driver,
-                rules,
-            )
+            first_s = try_once(setup, own.example)
         except MatrixError as error:
             raise MatrixError(f"{key.workload}, {arm[2]}: {error}") from None
         say(f"{key.workload}, {arm[2]}: answers {told}, {first_s:.1f} s after its start")
+
+
+def try_once(setup: ServedCell, path: str) -> float:
+    """Start it once, ask it for `path`, see under a closed loop of its requests on which threads it serves, and end it;
+    returns the seconds to its first answer.
+
+    Raises:
+        MatrixError: as ServerProcess.wait_ready, `check_own` and `prove_from_outside`; says how it was started.
+    """
+    instance, rules, cpus = setup.instance, setup.matrix.server, setup.cpu_sets
+    load = SaturateLoad(connections=setup.load.connections)
+    with tempfile.TemporaryDirectory(prefix="jdk-matrix-own-") as name:
+        folder = Path(name)
+        launch = instance.lay_out(folder / "server", folder / "logs")
+        target = Target(f"{launch.base_url}{path}", cpus.driver, folder / "logs", requests=setup.mix)
+        try:
+            with (
+                ServerProcess(launch, cpus=cpus.sut, rules=rules) as server,
+                Connection(launch.base_url, timeout_s=rules.answer_timeout_s) as connection,
+            ):
+                first_response_s = server.wait_ready()
+                check_own(server, connection, instance, path)
+                with setup.driver.open(target) as session:
+                    session.wait_ready()
+                    executor, java = instance.executor, instance.java
+                    prove_from_outside(server.pid, executor, path, session, load, java=java, scratch=folder)
+                return first_response_s
+        except MatrixError as error:
+            command = instance.server.kind.is_command
+            started = f"\nit was started as: {shlex.join(launch.command)}" if command else ""
+            raise MatrixError(f"{error}{started}") from None

@@ -25,14 +25,16 @@ from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
 BESIDE_HEAP_BYTES = 1 << 30
 
 
-def why_alone(members: Sequence[CellSetup], profile: Profile, *, wait_us: int, memory_bytes: int) -> str | None:
-    """Why a block of these cells is measured fork after fork, in words; None: in turns. `wait_us`: until their remote
-    system answers; `memory_bytes`: what this host has free."""
+def why_alone(members: Sequence[CellSetup], profile: Profile, *, memory_bytes: int) -> str | None:
+    """Why a block of these cells is measured fork after fork, in words; None: in turns. `memory_bytes`: what this host
+    has free."""
     if profile.protocol == "separate":
         return "the profile measures fork after fork"
     if len(members) < 2:
         return "nothing is compared with it"
-    if reason := next(filter(None, (_why_none(setup, wait_us) for setup in members)), None):
+    of_host = "its executor comes with kernel settings, which hold for the whole host"
+    reasons = (one.why_no_turns or (of_host if one.kernel else None) for one in members)
+    if reason := next(filter(None, reasons), None):
         return reason
     needed = sum(setup.heap_bytes + BESIDE_HEAP_BYTES for setup in members)
     if needed > memory_bytes:
@@ -41,13 +43,6 @@ def why_alone(members: Sequence[CellSetup], profile: Profile, *, wait_us: int, m
             "GiB are free"
         )
     return None
-
-
-def _why_none(setup: CellSetup, wait_us: int) -> str | None:
-    """Why one of them takes no turns, whatever is beside it."""
-    if reason := setup.why_no_turns(wait_us):
-        return reason
-    return "its executor comes with kernel settings, which hold for the whole host" if setup.kernel else None
 
 
 def round_orders(lanes: int, rounds: int, seed: str) -> tuple[tuple[int, ...], ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os.path import normpath
 from pathlib import Path
+from typing import NamedTuple
 
 from jdkmatrix.domain.applications import Application
 from jdkmatrix.domain.catalogue import BUILT, ServerKind
@@ -40,6 +41,15 @@ class OwnParts:
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
+class Serving(NamedTuple):
+    """What a server serves, and by which executor. `own_war`: of an application that is not ours."""
+
+    application: Application
+    feature_set: str
+    executor: str
+    own_war: Path | None = None
+
+
 @dataclass(frozen=True)
 class InstalledServer:
     """`sha256`: of the archive that it was made from, or of our jar; `java_options`: what it needs on any JDK. `home`:
@@ -52,16 +62,9 @@ class InstalledServer:
     home: Path | None = None
     files_sha256: str | None = None
 
-    def files(
-        self,
-        workloads: Workloads,
-        *,
-        application: Application,
-        feature_set: str,
-        executor: str,
-        own_war: Path | None = None,
-    ) -> dict[str, Path]:
-        """The files to copy, by place in the fork's folder. `own_war`: of an application that is not ours."""
+    def files(self, workloads: Workloads, serving: Serving) -> dict[str, Path]:
+        """The files to copy, by place in the fork's folder."""
+        application, feature_set, executor, own_war = serving
         switch, folder = self.kind.switch_of(executor), workloads.servers / self.kind.name
         values = {"application": application.name, "feature_set": feature_set, "executor": switch.option or executor}
         found: dict[str, Path] = {}
@@ -74,20 +77,9 @@ class InstalledServer:
             found[place.format_map(values)] = workloads.file(name.removeprefix(BUILT)) if ours else beside
         return found
 
-    def sources(
-        self,
-        workloads: Workloads,
-        *,
-        application: Application,
-        feature_set: str,
-        executor: str,
-        own_war: Path | None = None,
-    ) -> tuple[Path, ...]:
-        """The files of ours that it is made of when it serves `application` like this."""
-        every = self.files(
-            workloads, application=application, feature_set=feature_set, executor=executor, own_war=own_war
-        )
-        files = {place: file for place, file in every.items() if file != own_war}
+    def sources(self, workloads: Workloads, serving: Serving) -> tuple[Path, ...]:
+        """The files of ours that it is made of when it serves this."""
+        files = [file for file in self.files(workloads, serving).values() if file != serving.own_war]
         jars = [workloads.file(self.kind.jar)] if self.kind.jar else []
         tables = [workloads.servers / name / "server.toml" for name in (self.kind.name, self.kind.extends) if name]
-        return (*tables, *files.values(), *jars)
+        return (*tables, *files, *jars)

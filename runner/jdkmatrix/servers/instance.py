@@ -12,7 +12,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import InstalledServer, Launch, OwnParts
+from jdkmatrix.servers.base import InstalledServer, Launch, OwnParts, Serving
 
 _ADDRESS = "127.0.0.1"
 _HINT_OF_OWN = "--path must be answered with it, or --ready where another path tells that it is ready"
@@ -50,13 +50,8 @@ class Instance:
             allowed = ", ".join(kind.feature_sets)
             raise MatrixError(f'"{self.feature_set}" is not a feature set of {kind.title} (allowed: {allowed})')
         application.check(self.properties)
-        files = self.server.files(
-            self.workloads,
-            application=application,
-            feature_set=self.feature_set,
-            executor=self.executor,
-            own_war=own.war if own else None,
-        )
+        serving = Serving(application, self.feature_set, self.executor, own.war if own else None)
+        files = self.server.files(self.workloads, serving)
         for made in (folder, log_dir, *((folder / place).parent for place in files)):
             made.mkdir(parents=True, exist_ok=True)
         for place, source in files.items():

@@ -37,8 +37,8 @@ def install(
         raise MatrixError(f"servers.{name}: of no known kind")
     if kind.is_command:
         return InstalledServer(kind, version="", sha256="")
-    if kind.release is None:
-        return _embedded(kind, workloads)
+    if kind.jar:
+        return InstalledServer(kind, _release_in(workloads.file(kind.jar), kind), workloads.sha256[kind.jar])
     if served.artefact is None:
         raise TypeError("checked when matrix.toml was read")
     given = handed.servers.get(served.artefact) if handed else None
@@ -49,13 +49,6 @@ def install(
         else provision_liberty(root, config, served.artefact, served.feature_sets, say=say)
     )
     return InstalledServer(kind, found.version, found.sha256, found.java_options, found.home, found.files_sha256)
-
-
-def _embedded(kind: ServerKind, workloads: Workloads) -> InstalledServer:
-    """Raises: MatrixError: the jar does not say which version is in it."""
-    if kind.jar is None:
-        raise TypeError("checked when server.toml was read")
-    return InstalledServer(kind, _release_in(workloads.file(kind.jar), kind), workloads.sha256[kind.jar])
 
 
 def _release_in(jar: Path, kind: ServerKind) -> str:

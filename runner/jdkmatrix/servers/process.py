@@ -9,9 +9,9 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, field
 from ipaddress import IPv6Address, ip_address
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 from urllib.parse import urlsplit
 
@@ -74,57 +74,47 @@ class _Answer(NamedTuple):
         return f"status {self.status}{f' ({excerpt(self.body)})' if self.body and not is_page else ''}"
 
 
+@dataclass(eq=False)
 class ServerProcess:
     """Starts on enter, is ended on exit whatever happened in between."""
 
-    def __init__(
-        self,
-        what: Launch,
-        *,
-        cpus: Sequence[int],
-        cgroups: Sequence[Path] = (),
-        open_files_max: int | None = None,
-        rules: Server,
-    ) -> None:
-        self._what = what
-        self._cpus = cpus
-        self._cgroups = cgroups
-        self._open_files_max = open_files_max
-        self._rules = rules
-        self._process: subprocess.Popen[bytes] | None = None
-        self._ended_here = False
-        self._oom_kills_before = 0
-        self.started_ns = 0
+    what: Launch
+    _: KW_ONLY
+    cpus: Sequence[int]
+    cgroups: Sequence[Path] = ()
+    open_files_max: int | None = None
+    rules: Server
+    started_ns: int = field(default=0, init=False)
+    _ended_here: bool = field(default=False, init=False)
+    _oom_kills_before: int = field(default=0, init=False)
 
     @property
     def pid(self) -> int:
-        return self._running.pid
+        return self._process.pid
 
     @property
     def base_url(self) -> str:
-        return self._what.base_url
+        return self.what.base_url
 
     def __enter__(self) -> Self:
         self._oom_kills_before = oom_kills()
-        with self._what.console_log.open("wb") as console:
+        with self.what.console_log.open("wb") as console:
             self._process = launch.spawn(
-                self._what.command,
-                cpus=self._cpus,
-                cgroups=self._cgroups,
-                open_files_max=self._open_files_max,
-                env=self._what.env,
-                cwd=self._what.cwd or self._what.console_log.parent,  # where a JVM that crashes leaves its report
+                self.what.command,
+                cpus=self.cpus,
+                cgroups=self.cgroups,
+                open_files_max=self.open_files_max,
+                env=self.what.env,
+                cwd=self.what.cwd or self.what.console_log.parent,  # where a JVM that crashes leaves its report
                 stdout=console,
                 stderr=subprocess.STDOUT,
             )
         self.started_ns = time.monotonic_ns()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *stopped: object) -> None:
         started = self._children()
-        launch.terminate(self._running, grace_s=self._rules.stop_timeout_s)
+        launch.terminate(self._process, grace_s=self.rules.stop_timeout_s)
         for child in started:
             with suppress(psutil.Error):
                 child.kill()
@@ -143,12 +133,12 @@ class ServerProcess:
                 service (a plugged executor, say) is missing; or answered with one and the same other status for
                 `wrong_answer_s`.
         """
-        limit_ns = self.started_ns + int(self._rules.first_response_timeout_s * 1e9)
+        limit_ns = self.started_ns + int(self.rules.first_response_timeout_s * 1e9)
         ready_ns: int | None = None
         wrong: _Answer | None = None
         wrong_since_ns = 0
-        ready_words = self._what.ready_words
-        with Connection(self._what.base_url, timeout_s=_TRY_TIMEOUT_S) as connection:
+        ready_words = self.what.ready_words
+        with Connection(self.what.base_url, timeout_s=_TRY_TIMEOUT_S) as connection:
             while True:
                 self.check_alive()
                 while_starting(self.pid)
@@ -162,19 +152,19 @@ class ServerProcess:
                 if answer is None or wrong is None or answer.status != wrong.status or (ready_words and not ready_ns):
                     wrong, wrong_since_ns = answer, now_ns
                 wrong_s = (now_ns - wrong_since_ns) / 1e9
-                if wrong and wrong.is_final and wrong_s > self._rules.wrong_answer_s:
+                if wrong and wrong.is_final and wrong_s > self.rules.wrong_answer_s:
                     self._check_is_ours()
                     told = f"GET {self._ready_path} has been answered with {wrong.words} for {wrong_s:.0f} s"
-                    raise self.error("; ".join(filter(None, (f"{told}, and 2xx is needed", self._what.hint))))
+                    raise self.error("; ".join(filter(None, (f"{told}, and 2xx is needed", self.what.hint))))
                 refused_s = (now_ns - ready_ns) / 1e9 if ready_ns else 0.0
-                if answer is None and refused_s > self._rules.ready_without_port_s:
+                if answer is None and refused_s > self.rules.ready_without_port_s:
                     raise self.error(
                         f"the server says that it is ready ({ready_words}) but has opened no port for "
                         f"{refused_s:.0f} s",
                         perhaps="a service that its HTTP channel needs may be missing, such as the plugged executor",
                     )
                 if now_ns > limit_ns:
-                    within = f"{self._rules.first_response_timeout_s:g} s (server.first_response_timeout_s)"
+                    within = f"{self.rules.first_response_timeout_s:g} s (server.first_response_timeout_s)"
                     last = f"the last answer was {answer.words}" if answer else "the port is closed"
                     told = f"the server did not start within {within}: no answer with status 2xx to GET"
                     raise LateStartError(self._told(f"{told} {self._ready_path}; {last}"))
@@ -182,13 +172,8 @@ class ServerProcess:
 
     def _check_is_ours(self) -> None:
         """Raises: ServerError: what answers is another process, which took the port before the server could."""
-        port = urlsplit(self._what.base_url).port
-        try:
-            opened = psutil.Process(self.pid).net_connections("tcp")
-        except psutil.Error:
-            self.check_alive()
-            raise
-        if not any(one.status == psutil.CONN_LISTEN and one.laddr.port == port for one in opened):
+        port = urlsplit(self.what.base_url).port
+        if not any(own == port for _, own in self._listening()):
             started = ", ".join(child.name() for child in self._children())
             raise self.error(
                 f"port {port} is another process's, which answers in the place of the server",
@@ -197,21 +182,20 @@ class ServerProcess:
 
     def check_only_on_loopback(self) -> None:
         """Raises: ServerError: other hosts can reach it."""
+        if wide := sorted(f"{ip}:{port}" for ip, port in self._listening() if _is_wide(ip)):
+            raise self.error(
+                f"it listens on {', '.join(wide)}, where other hosts can reach it, and is not measured so: "
+                "tell it to listen on {address}, which is 127.0.0.1"
+            )
+
+    def _listening(self) -> set[tuple[str, int]]:
+        """The addresses and ports at which it takes connections. Raises: ServerError: it has ended."""
         try:
             opened = psutil.Process(self.pid).net_connections("tcp")
         except psutil.Error:
             self.check_alive()
             raise
-        wide = {
-            f"{one.laddr.ip}:{one.laddr.port}"
-            for one in opened
-            if one.status == psutil.CONN_LISTEN and _is_wide(one.laddr.ip)
-        }
-        if wide:
-            raise self.error(
-                f"it listens on {', '.join(sorted(wide))}, where other hosts can reach it, and is not measured so: "
-                "tell it to listen on {address}, which is 127.0.0.1"
-            )
+        return {(one.laddr.ip, one.laddr.port) for one in opened if one.status == psutil.CONN_LISTEN}
 
     def check_runs(self, java: Path) -> None:
         """Raises: ServerError: the process is another program than this JVM."""
@@ -233,15 +217,15 @@ class ServerProcess:
     def kill(self) -> None:
         """Kill the process at once; from any thread."""
         self._ended_here = True
-        self._running.kill()
+        self._process.kill()
 
     @property
     def is_alive(self) -> bool:
-        return self._running.poll() is None
+        return self._process.poll() is None
 
     def check_alive(self) -> None:
         """Raises: ServerError when the process has ended."""
-        status = self._running.poll()
+        status = self._process.poll()
         if status is not None:
             how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
             raise self.error(f"the server {how}")
@@ -249,49 +233,38 @@ class ServerProcess:
     def check_not_killed(self, within_s: float = 0.0) -> None:
         """Raises: KilledError when it has ended, or ends `within_s` from now, by a signal that we did not send."""
         with suppress(subprocess.TimeoutExpired):
-            self._running.wait(within_s)
-        status = self._running.poll()
+            self._process.wait(within_s)
+        status = self._process.poll()
         if status is not None and not self._ended_here:
             check_not_killed("the server", status, oom_kills_before=self._oom_kills_before)
 
     @property
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            raise RuntimeError("the server has not been started")
-        return self._process
-
-    @property
     def _ready_path(self) -> str:
-        return f"{urlsplit(self._what.base_url).path}{self._what.ready_path}"
+        return f"{urlsplit(self.what.base_url).path}{self.what.ready_path}"
 
     def _try(self, connection: Connection) -> _Answer | None:
         """To one GET, or None when nothing listens."""
         try:
-            return _Answer(*connection.get(self._what.ready_path))
+            return _Answer(*connection.get(self.what.ready_path))
         except RefusedError:
             return None
         except HttpError as error:
             return _Answer(None, str(error).encode())
 
     def _messages(self) -> str:
-        return text_if_readable(self._what.messages_log) or ""
-
-    def _console(self) -> str:
-        return text_if_readable(self._what.console_log) or ""
+        return text_if_readable(self.what.messages_log) or ""
 
     def error(self, message: str, perhaps: str = "") -> ServerError:
         """One that ends with the end of its log."""
         return ServerError(self._told(message, perhaps))
 
     def _told(self, message: str, perhaps: str = "") -> str:
-        log = self._messages() or self._console()
-        tail = "\n".join(log.splitlines()[-_TAIL_LINES:])
-        return f"{self._with_cause(message, perhaps)}\n{tail}".rstrip()
-
-    def _with_cause(self, message: str, perhaps: str = "") -> str:
-        """Append the line of its log that says why; `perhaps`: what to say where none does."""
-        found = cause(f"{self._messages()}\n{self._console()}")
-        return "; ".join(filter(None, (message, f"its log says: {found}" if found else perhaps)))
+        """Behind it the line of its log that says why, or `perhaps` where none does; and the end of the log."""
+        messages, console = self._messages(), text_if_readable(self.what.console_log) or ""
+        found = cause(f"{messages}\n{console}")
+        told = "; ".join(filter(None, (message, f"its log says: {found}" if found else perhaps)))
+        tail = "\n".join((messages or console).splitlines()[-_TAIL_LINES:])
+        return f"{told}\n{tail}".rstrip()
 
 
 def _is_wide(ip: str) -> bool:

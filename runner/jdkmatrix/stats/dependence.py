@@ -73,11 +73,14 @@ class JudgedDependence:
 def dependence(logs: Sequence[float]) -> Dependence | None:
     """Test log ratios in the order of their blocks for dependence; None for fewer than FEWEST_BLOCKS. The first call
     imports scipy.stats, which takes about a second of CPU."""
-    if len(logs) < FEWEST_BLOCKS:
-        return None
+    return None if len(logs) < FEWEST_BLOCKS else _tested(tuple(round(log, _DECIMALS) for log in logs))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _tested(values: tuple[float, ...]) -> Dependence:
+    """The notices of a page and its table show the same."""
     from scipy.stats import kendalltau  # noqa: PLC0415 - see the package
 
-    values = [round(log, _DECIMALS) for log in logs]
     if len(set(values)) == 1:
         return Dependence(len(values), 0.0, 1.0, 0.0, 1.0)
     return Dependence(

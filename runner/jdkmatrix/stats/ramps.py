@@ -93,8 +93,15 @@ def peak_of(fork: Fork) -> float | None:
 
     A ramp's level is the rate that it ends with. That of a closed loop is what it came to in the last `HELD_SHARE` of
     the load, for which it must have held it."""
-    seconds, load = seconds_of(fork), _load_of(fork)
-    if not seconds or load is None:
+    load = _load_of(fork)
+    return _peak(load, _Same(fork.valid_windows[0].load.intervals)) if load else None
+
+
+@lru_cache(maxsize=256)
+def _peak(load: RampLoad | JoinLoad, intervals: _Same) -> float | None:
+    """Figures, outcomes and charts all ask for it, and every second of it is looked at with its neighbours."""
+    seconds = _seconds(load, intervals)
+    if not seconds:
         return None
     if isinstance(load, RampLoad):
         return time_to_peak_s(seconds, load.points[-1][1])
@@ -127,7 +134,8 @@ def knee(seconds: Sequence[Second]) -> Second | None:
     return None
 
 
-def _shortest(latencies_us: Sequence[float | None]) -> float | None:
+@lru_cache(maxsize=256)
+def _shortest(latencies_us: tuple[float | None, ...]) -> float | None:
     """The lowest median of any `KNEE_SECONDS` in a row, all of which have one."""
     runs = (latencies_us[start : start + KNEE_SECONDS] for start in range(len(latencies_us) - KNEE_SECONDS + 1))
     told = ([one for one in run if one is not None] for run in runs)
@@ -150,14 +158,27 @@ def _load_of(fork: Fork) -> RampLoad | JoinLoad | None:
 def seconds_of(fork: Fork) -> tuple[Second, ...]:
     """The driver's figures of each second; empty where the fork has no valid window of such a load."""
     load = _load_of(fork)
-    return _seconds(load, fork.valid_windows[0].load.intervals) if load else ()
+    return _seconds(load, _Same(fork.valid_windows[0].load.intervals)) if load else ()
+
+
+class _Same:
+    """Intervals that are equal to themselves alone: to hash hundreds takes as long as to read them."""
+
+    def __init__(self, intervals: tuple[Interval, ...]) -> None:
+        self.intervals = intervals
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.intervals is other.intervals
+
+    def __hash__(self) -> int:
+        return id(self.intervals)
 
 
 @lru_cache(maxsize=256)
-def _seconds(load: RampLoad | JoinLoad, intervals: tuple[Interval, ...]) -> tuple[Second, ...]:
+def _seconds(load: RampLoad | JoinLoad, intervals: _Same) -> tuple[Second, ...]:
     """Every figure of a fork asks for the same ones."""
     found, previous_s, done = [], 0.0, 0
-    for interval in intervals:
+    for interval in intervals.intervals:
         length_s = interval.t_s - previous_s
         previous_s = interval.t_s
         done += interval.completed + interval.errors

@@ -78,6 +78,7 @@ def assemble(
             "remote": remote,
             "database": database,
             "heap_bytes": heap_bytes(jvm_flags, options),
+            "why_no_turns": kind.why_no_turns(matrix, cell),
             "inputs": {
                 "load": load.model_dump(),
                 "artefacts": parts.workloads.digests(artefacts),

@@ -8,12 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
-from tests.support.browser import ARGUMENTS, MATRIX
 from tests.support.experiment_runs import experiments_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import later, site_of
+
+MATRIX = Shape(
+    executors=("liberty", "virtual", "platform"), cpus=(1, 2), burn_us=(0, 100), blocks=3, windows=1, accidents=True
+)
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--disable-quic",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -23,6 +30,7 @@ def browser() -> Iterator[Browser]:
         pytest.fail(
             "these tests need Chromium on PATH: install the package chromium (Debian: apt-get install chromium)"
         )
+    expect.set_options(timeout=60_000)  # other tests run beside these
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield started

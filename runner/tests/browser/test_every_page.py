@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 from jdkmatrix.cli.comparing import write_page
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import ComparedSide, compare_sides
-from tests.support.browser import CUT_OFF, WIDER_THAN_THE_PAGE, open_all_details, pages_of, reading
+from tests.support.browser import open_all_details, pages_of, reading
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import TEMPLATES
 
@@ -46,6 +46,25 @@ UNTOLD = """
   words: [...document.querySelectorAll('figure.chart')].filter((f) => !f.querySelector('p')).length,
   names: [...document.querySelectorAll('.plot[data-state]')].filter((p) => !p.ariaLabel).length,
 })
+"""
+WIDER_THAN_THE_PAGE = """
+() => [...document.querySelectorAll('body *')]
+  .filter((e) => !e.closest('.scroll, pre, nav, svg, .alt, .skip') && e.getBoundingClientRect().right > innerWidth + 1)
+  .map((e) => e.outerHTML.slice(0, 80))
+"""
+# Words in a chart beyond its edges or shortened, and columns of tables in which words are a few letters a line.
+CUT_OFF = """
+() => {
+  const beyond = [...document.querySelectorAll('.plot svg text')].filter((text) => {
+    const [own, all] = [text.getBoundingClientRect(), text.closest('svg').getBoundingClientRect()];
+    return own.width && (own.right > all.right + 1 || own.left < all.left - 1 || text.textContent.endsWith('…'));
+  });
+  const squeezed = [...document.querySelectorAll('tbody th, tbody td')].filter((cell) => {
+    const { width } = cell.getBoundingClientRect();
+    return width > 0 && width < 50 && cell.textContent.split(/\\s+/).some((word) => word.length > 8);
+  });
+  return [...beyond, ...squeezed].map((e) => e.textContent.trim().slice(0, 80));
+}
 """
 
 

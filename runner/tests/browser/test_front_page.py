@@ -134,18 +134,6 @@ def test_each_entry_of_the_map_picks_its_condition(browser: Browser, several: Pa
         expect(last).not_to_have_attribute("aria-current", "true")
 
 
-def test_answers_sort_by_their_ratios(browser: Browser, answers: Path) -> None:
-    with reading(browser, answers) as page:
-        page.locator("#all summary").click()
-        head = page.locator("#answers-table thead button", has_text="Throughput")
-        for direction in (1, -1):
-            head.click()
-            told = page.locator("#answers-table [data-figure=throughput]")
-            keys = told.evaluate_all("(all) => all.map((one) => one.closest('td').dataset.sort)")
-            ratios = [float(key) for key in keys]
-            assert ratios == sorted(ratios, reverse=direction < 0) and len(set(ratios)) > 4
-
-
 def test_the_map_leads_to_the_answers_without_a_script(browser: Browser, several: Path) -> None:
     with reading(browser, several, settle=False, java_script_enabled=False) as page:
         link = page.locator("#conditions a").last

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 from jdkmatrix.claims.address import is_web_address
 from jdkmatrix.claims.load import load_claims, parse_claims
 from jdkmatrix.claims.model import Registry
-from jdkmatrix.claims.words import MINUS, amount, of_whom, source_line
+from jdkmatrix.claims.words import amount, of_whom, source_line
+from jdkmatrix.domain.quantities import MINUS
 from jdkmatrix.provision.project import Project
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.records.claims import ClaimSource, PublishedFigure
@@ -48,10 +49,6 @@ DATA: dict[str, Any] = {
         }
     },
 }
-
-
-def mistaken(*path: str | int, value: Any = None) -> Callable[[Any], None]:
-    return change("/".join(map(str, path)), value)
 
 
 def figure(**fields: Any) -> PublishedFigure:
@@ -106,36 +103,36 @@ def test_every_file_of_the_project_is_handed_to_the_package() -> None:
 @pytest.mark.parametrize(
     ("mistake", "expected"),
     [
-        (mistaken("claims", "fast", "scenario", value="one"), ["claims.fast.scenario", 'did you mean "scenarios"']),
-        (mistaken("claims", "fast", "scenarios", 0, value="rase"), ["claims.fast.scenarios[0]", 'did you mean "race"']),
-        (mistaken("claims", "fast", "scenarios"), ["claims.fast", "either scenarios that repeat it, or not_repeated"]),
-        (mistaken("source"), ["source: missing"]),
-        (mistaken("claims", "fast", "condition", value=""), ["claims.fast.condition", "found ''"]),
-        (mistaken("claims", "bad id", value=DATA["claims"]["fast"]), ["claims.bad id", "must match"]),
-        (mistaken("source", "url", value="javascript:1"), ["source.url", "https:// and http://"]),
-        (mistaken("source", "url", value="https:///one"), ["source.url", '"https:///one"', "a host"]),
-        (mistaken("source", "url"), ["source", "url, or no_url"]),
-        (mistaken("source", "no_url", value="gone"), ["source", "url, or no_url"]),
-        (mistaken("claims", "fast", "figures"), ["claims.fast", "no figures", 'only = "graph"']),
-        (mistaken("claims", "fast", "only", value="graph"), ["claims.fast", 'only = "graph"', "this one has 2"]),
-        (mistaken("claims", "fast", "only", value="grph"), ["claims.fast.only", 'did you mean "graph"']),
-        (mistaken("claims", "fast", "inference", value=""), ["claims.fast.inference", "found ''"]),
-        (mistaken("source", "date", value="May 2024"), ["source.date", "found 'May 2024'"]),
-        (mistaken("claims", "fast", "figures", 0, "unit", value="msec"), ["figures[0].unit", 'did you mean "ms"']),
-        (mistaken("claims", "fast", "figures", 0, "arm", value="virtal"), ["figures[0].arm", 'did you mean "virtual"']),
-        (mistaken("claims", "fast", "figures", 1, "versus", value="pools"), ["figures[1].versus", "fixed-N"]),
-        (mistaken("claims", "fast", "figures", 1, "versus", value="virtual"), ["figures[1]", "another executor"]),
-        (mistaken("claims", "fast", "figures", 1, "versus"), ["figures[1]", "versus (an executor) or baseline"]),
-        (mistaken("claims", "fast", "figures", 0, "baseline", value="x"), ["figures[0]", "belongs to a ratio"]),
-        (mistaken("claims", "fast", "figures", 0, "value"), ["figures[0]", "either value, or low or high"]),
-        (mistaken("claims", "fast", "figures", 0, "low", value=1), ["figures[0]", "either value, or low or high"]),
-        (mistaken("claims", "fast", "figures", 0, "value", value="2"), ["figures[0].value", "found '2'"]),
-        (mistaken("claims", "fast", "figures", 0, "value", value=True), ["figures[0].value", "found True"]),
-        (mistaken("claims", "fast", "figures", 0, "value", value=float("nan")), ["figures[0].value", "found nan"]),
-        (mistaken("claims", "fast", "figures", 1, "low", value=0.6), ["figures[1]", "low = 0.6 is not below"]),
-        (mistaken("claims", "fast", "figures", 1, "lo", value=0.6), ["figures[1].lo", 'did you mean "low"']),
-        (mistaken("schema", value=2), ['"schema" is not known']),
-        (mistaken("claims"), ["claims: missing"]),
+        (change("claims/fast/scenario", "one"), ["claims.fast.scenario", 'did you mean "scenarios"']),
+        (change("claims/fast/scenarios/0", "rase"), ["claims.fast.scenarios[0]", 'did you mean "race"']),
+        (change("claims/fast/scenarios"), ["claims.fast", "either scenarios that repeat it, or not_repeated"]),
+        (change("source"), ["source: missing"]),
+        (change("claims/fast/condition", ""), ["claims.fast.condition", "found ''"]),
+        (change("claims/bad id", DATA["claims"]["fast"]), ["claims.bad id", "must match"]),
+        (change("source/url", "javascript:1"), ["source.url", "https:// and http://"]),
+        (change("source/url", "https:///one"), ["source.url", '"https:///one"', "a host"]),
+        (change("source/url"), ["source", "url, or no_url"]),
+        (change("source/no_url", "gone"), ["source", "url, or no_url"]),
+        (change("claims/fast/figures"), ["claims.fast", "no figures", 'only = "graph"']),
+        (change("claims/fast/only", "graph"), ["claims.fast", 'only = "graph"', "this one has 2"]),
+        (change("claims/fast/only", "grph"), ["claims.fast.only", 'did you mean "graph"']),
+        (change("claims/fast/inference", ""), ["claims.fast.inference", "found ''"]),
+        (change("source/date", "May 2024"), ["source.date", "found 'May 2024'"]),
+        (change("claims/fast/figures/0/unit", "msec"), ["figures[0].unit", 'did you mean "ms"']),
+        (change("claims/fast/figures/0/arm", "virtal"), ["figures[0].arm", 'did you mean "virtual"']),
+        (change("claims/fast/figures/1/versus", "pools"), ["figures[1].versus", "fixed-N"]),
+        (change("claims/fast/figures/1/versus", "virtual"), ["figures[1]", "another executor"]),
+        (change("claims/fast/figures/1/versus"), ["figures[1]", "versus (an executor) or baseline"]),
+        (change("claims/fast/figures/0/baseline", "x"), ["figures[0]", "belongs to a ratio"]),
+        (change("claims/fast/figures/0/value"), ["figures[0]", "either value, or low or high"]),
+        (change("claims/fast/figures/0/low", 1), ["figures[0]", "either value, or low or high"]),
+        (change("claims/fast/figures/0/value", "2"), ["figures[0].value", "found '2'"]),
+        (change("claims/fast/figures/0/value", True), ["figures[0].value", "found True"]),
+        (change("claims/fast/figures/0/value", float("nan")), ["figures[0].value", "found nan"]),
+        (change("claims/fast/figures/1/low", 0.6), ["figures[1]", "low = 0.6 is not below"]),
+        (change("claims/fast/figures/1/lo", 0.6), ["figures[1].lo", 'did you mean "low"']),
+        (change("schema", 2), ['"schema" is not known']),
+        (change("claims"), ["claims: missing"]),
     ],
 )
 def test_a_mistake_is_told_with_its_key(mistake: Callable[[dict[str, Any]], None], expected: list[str]) -> None:

@@ -75,19 +75,17 @@ def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> 
     ("arguments", "message"),
     [
         (("plan", "--profile", "quik"), 'did you mean "quick"'),
-        (("plan", "--executor", "virtal"), 'did you mean "virtual"'),
+        (("plan", "--profile", "fanout"), "--profile: fanout is a published experiment: --scenario fanout\n"),
+        (("plan", "--scenario", "fan-out"), '--scenario: "fan-out" is not known; did you mean "fanout"?'),
+        (("plan", "--scenario", "quick"), "--scenario: quick is a profile: --profile quick\n"),
+        (("plan", "--executor", "virtal"), '--executor: "virtal" is not an executor; did you mean "virtual"'),
+        (("plan", "--arm", "virtal:-Xmx2g"), '--arm: "virtal" is not an executor; did you mean "virtual"'),
         (("plan", "--aa", "virtal"), '--aa: "virtal" is not an executor; did you mean "virtual"'),
         (("plan", "--aa", "liberty-aa"), "--aa liberty-aa: give the executor itself, liberty"),
-        (
-            ("plan", "-p", "matrix", "--workload", "mp-ping", "--wait", "2ms"),
-            " --wait 2000us: mp-ping calls no",
-        ),
-        (
-            ("plan", "--wait", "2 min"),
-            '--wait: "2 min" is no valid time (allowed: 300us, 20ms, 1s, or a number of µs)',
-        ),
+        (("plan", "--wait", "2 min"), '--wait: "2 min" is no valid time (allowed: 300us, 20ms, 1s, or a number of µs)'),
         (("plan", "--burn", "11s"), "--burn: 11s is too long; at most 10 s are allowed"),
         (("plan", "--load", "saturate-x"), '--load: "saturate-x" is not known; did you mean "saturate-N"?'),
+        (("plan", "--load", "satrate-50"), "; N stands for a number\n"),
         (("plan", "--load", "5000"), '--load: "5000" has no unit; did you mean "5000/s", which is a rate, or "satu'),
         (("plan", "--load", "5000000000/s"), '--load: "rate-5000000000": N of rate-N is a whole number from 1 to 10,'),
         (("plan", "--load", "saturate-0"), '"saturate-0": N of saturate-N is a whole number from 1 to 1,000,000\n'),
@@ -96,12 +94,7 @@ def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> 
         (("plan", "--executor", "fixed-0"), '--executor: "fixed-0": N of fixed-N is a whole number from 1 to 99,999\n'),
         (("plan", "--aa", "virtual-bounded-123456"), "N of virtual-bounded-N is a whole number from 1 to 99,999\n"),
         (("plan", "--executor", "virtual+carriers-0"), '"carriers-0": N of carriers-N is a whole number from 1 to '),
-        (("plan", "--cpu-quota", "0.0001"), "--cpu-quota: 0.0001 is 0.1m; whole thousandths of a CPU are needed, fr"),
         (("plan", "--executor", "virtual+carrier-2"), 'did you mean "carriers-N"?'),
-        (
-            ("plan", "--server", "jetty", "--workload", "banking"),
-            "Eclipse Jetty has plain Servlets only, and banking needs more",
-        ),
         (
             ("plan", "--server", "tomcat"),
             "--server tomcat: of the executors of quick it has virtual alone; say which are compared: "
@@ -112,32 +105,19 @@ def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> 
         (("plan", "--precision", "0.05"), "--max-blocks"),
         (("plan", "--blocks", "1001"), "--blocks: found 1001; it should be less than or equal to 1000"),
         (("plan", "--window-s", "1e6"), "--window-s: found 1000000.0; it should be less than or equal to 86400"),
-        (
-            ("plan", "--blocks", "5", "--max-blocks", "6", "--precision", "1"),
-            "--precision: found 1.0; it should be less than 1",
-        ),
-        (
-            ("plan", "--blocks", "3", "--max-blocks", "8"),
-            "--blocks 3: where --max-blocks lets more be added, at least 5 co",
-        ),
+        (("plan", "--blocks", "5", "--max-blocks", "6", "--precision", "1"), "--precision: found 1.0; it should be"),
+        (("plan", "--blocks", "3", "--max-blocks", "8"), "--blocks 3: where --max-blocks lets more be added, at "),
         (("plan", "--profile", "article", "--max-blocks", "2"), "--blocks 2 alone measures exactly 2"),
         (("plan", "--profile", "article", "--no-stopping", "--max-blocks", "9"), "--no-stopping adds no blocks"),
         (("plan", "--no-stopping", "--precision", "0.1"), "--no-stopping adds no blocks"),
-        (
-            ("plan", "--cpus", "999"),
-            "none of the 3 cells can be measured here:\n  cpus = 999 needs 999 + 1 for the dri",
-        ),
+        (("plan", "--cpus", "999"), "none of the 3 cells can be measured here:\n  cpus = 999 needs 999 + 1 for "),
         (("run", "--cpus", "999"), "none of the 3 cells can be measured here:\n  cpus = 999 needs 999 + 1 for "),
         (("plan", "--cpu-quota", "2"), "\n  mp-ping-quota-2000m: a quota of 2 CPUs limits nothing on 1 CPU\n"),
         (
             ("plan", "--jdk", "temurin-21", "--executor", "virtual+poller-mode-1", "--json"),
             "\n  virtual+poller-mode-1 on temurin-21: JDK 21 (hotspot) is not known to have jdk.pollerMode\n",
         ),
-        (
-            ("plan", "--server", "open-liberty-23.0.0.9", "--workload", "mp-ping-mp61"),
-            "\n  open-liberty-23.0.0.9 has no microProfile-6.1, which mp-ping-mp61 needs\n",
-        ),
-        (("ask", "--yes", "--blocks", "9"), "ask decides that itself, by --budget: drop --blocks, or use `matrix run`"),
+        (("plan", "--server", "open-liberty-23.0.0.9", "--workload", "mp-ping-mp61"), ".9 has no microProfile-6.1, "),
         (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is no valid time (allowed: 90s, 10m, 2h)'),
         (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),
         (("report", "/no/such/run"), "/no/such/run: not a run"),
@@ -241,14 +221,10 @@ def test_a_terminal_that_is_not_utf_8_is_shown_what_it_can_show(
 
 
 def test_what_the_system_refuses_is_one_message(home: Path) -> None:
+    env = {**os.environ, "MATRIX_HOME": str(home)}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            matrix_command("schema"),
-            env={**os.environ, "MATRIX_HOME": str(home)},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
+            matrix_command("schema"), env=env, stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (done.returncode, done.stderr) == (1, "matrix: No space left on device\n")
 

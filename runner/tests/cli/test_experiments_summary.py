@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
-import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.experiments import fork_words, groups
@@ -15,40 +13,28 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.store.cells import CellRecord
-from jdkmatrix.store.loaded import LoadedRun
+from tests.support.builders import cell, key
+from tests.support.outcome_runs import run_of
 from tests.support.pinning_results import program_fork, result
-from tests.support.records import run_record
 from tests.support.shipped import MATRIX
 
 CELLS = [
-    CellKey(workload="pinning-synchronized", server=NO_SERVER, jdk=jdk, executor="virtual", cpus=2, burn_us=0,
-            load="count-100")
+    key(workload="pinning-synchronized", server=NO_SERVER, jdk=jdk, cpus=2, load="count-100")
     for jdk in ("temurin-21.0.8", "temurin-25")
-]  # fmt: skip
+]
 
 
-def record(key: CellKey, *found: Fork) -> CellRecord:
-    identity = {"digest": "d", "inputs": {}}
-    return CellRecord.model_validate(
-        {"key": key, "load": MATRIX.task_load(key), "identity": identity, "parameters": {}, "burn_rounds": 0,
-         "forks": found}
-    )  # fmt: skip
-
-
-def loaded(*cells: CellRecord) -> LoadedRun:
-    run = run_record("r", cells=tuple(cell.key for cell in cells), order=())
-    return LoadedRun(run=run, cells=cells, problems=(), directory=Path("/nowhere"))
+def record(of: CellKey, *found: Fork) -> CellRecord:
+    return cell(of, found).model_copy(update={"load": MATRIX.task_load(of)})
 
 
 REFUSED = result(0.0, seen=None, expected=None, outcome="not-on-this-jdk",
                  problem={"message": "no <b>API</b>", "at_count": None, "advice": "JDK 22"})  # fmt: skip
 
 
-def test_the_end_of_a_run_tells_every_arm(capsys: pytest.CaptureFixture[str]) -> None:
-    run = loaded(
-        record(CELLS[0], program_fork(1, result(40.0)), program_fork(2, result(42.0))),
-        record(CELLS[1], program_fork(1, REFUSED)),
-    )
+def test_the_end_of_a_run_tells_every_arm() -> None:
+    several = record(CELLS[0], program_fork(1, result(40.0)), program_fork(2, result(42.0)))
+    run = run_of([several, record(CELLS[1], program_fork(1, REFUSED))])
     assert not has_failures(run), "a JDK that has not what an experiment is about has not failed"
     out = io.StringIO()
     print_summary(run, Console(file=out, width=80))
@@ -63,12 +49,12 @@ def test_the_end_of_a_run_tells_every_arm(capsys: pytest.CaptureFixture[str]) ->
 def test_a_cell_without_a_sound_fork_is_a_failure() -> None:
     broken = record(CELLS[0], program_fork(1, None, Status.FAILED, "measurement"))
     disturbed = record(CELLS[1], program_fork(1, result(40.0), Status.INVALID, "steal"))
-    for cell in (broken, disturbed):
-        assert has_failures(loaded(cell))
-    run = loaded(disturbed)
+    for one in (broken, disturbed):
+        assert has_failures(run_of([one]))
+    run = run_of([disturbed])
     rows = {row[0]: row for _, found in groups(Cells(run.run, run.cells, served=False)) for row in found}
     assert rows["virtual"][1:3] == ("0/1", "invalid")
-    assert "measurement" in summary_markdown(loaded(broken))
+    assert "measurement" in summary_markdown(run_of([broken]))
 
 
 def test_a_fork_in_a_line() -> None:

@@ -48,20 +48,12 @@ def test_blocks_may_be_added_to_as_many_as_the_rule_needs(home: Path, profile: s
 @pytest.mark.parametrize(
     ("arguments", "executors", "told"),
     [
-        (
-            ("--arm", "virtual:-Xmx2g"),
-            "virtual, virtual+xmx2g",
-            "virtual is measured, too, since it is what virtual+xmx",
-        ),
+        (("--arm", "virtual:-Xmx2g"), "virtual, virtual+xmx2g", "virtual is measured, too, since it is what virtual+"),
         (("--executor", "virtual", "--arm", "virtual:-Xmx2g"), "virtual, virtual+xmx2g", None),
         (("--executor", "virtual"), "virtual", "there is only virtual; add --executor liberty."),
         (("--executor", "liberty"), "liberty", "there is only liberty; add --executor virtual."),
         (("--executor", "virtual+carriers-2"), "virtual+carriers-2", "add --executor virtual."),
-        (
-            ("--executor", "platform", "--executor", "fixed-8"),
-            "platform, fixed-8",
-            "only fixed-8 and platform; add --ex",
-        ),
+        (("--executor", "platform", "--executor", "fixed-8"), "platform, fixed-8", "only fixed-8 and platform; add"),
         (("--executor", "virtual", "--executor", "fixed-8"), "virtual, fixed-8", None),
         (("--aa", "virtual"), "virtual, virtual-aa", None),
     ],

@@ -53,13 +53,8 @@ def test_the_time_left_only_falls_while_forks_take_turns() -> None:
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio(verbose: bool) -> None:
     sink = StringIO()
-    with display(
-        Console(file=sink, width=100, force_terminal=True, color_system=None),
-        60,
-        0.05,
-        sequential=False,
-        verbose=verbose,
-    ) as shown:
+    terminal = Console(file=sink, width=100, force_terminal=True, color_system=None)
+    with display(terminal, 60, 0.05, sequential=False, verbose=verbose) as shown:
         shown.forks_added(4)
         for one in GROUP:
             shown.fork_started(PlannedFork(one.key, fork=1, position=1, sequence=1))
@@ -69,14 +64,7 @@ def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio(verbose: bool) ->
         shown.step("round 3/10, liberty: 1,000 req/s")
         shown.decided("told apart")
     text = sink.getvalue()
-    for told in (
-        "2/4 forks",
-        " left",
-        "#2 liberty, temurin-25, 1 CPU, ",
-        "round 3/10",
-        "so far: throughput",
-        "told apart",
-    ):
+    for told in ("2/4 forks", " left", "#2 liberty, temurin-25, ", "round 3/10", "so far: throughput", "told apart"):
         assert told in text
     lines = re.split(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]", text)
     assert any(line.startswith("    round 3/10, liberty") for line in lines) == verbose, "it stays above the bar"

@@ -36,16 +36,12 @@ def written(
     folder: Path, loaded: LoadedRun, *, cell_pages: int | None = None, address: str | None = None
 ) -> dict[str, set[str]]:
     """Of a site of three days, the files below each run's cells by the ending of their names."""
+    kept = folder / "kept"
     for day in "321":  # names say nothing of when a run began
-        if not (folder / "kept" / f"run-{day}").exists():
-            stored(folder / "kept" / f"run-{day}", later(loaded, f"run-{day}", f"2024-01-0{4 - int(day)}"))
-    write_site(
-        Project(ROOT, folder),
-        folders_of([folder / "kept"]),
-        folder / "site",
-        cell_pages=cell_pages,
-        records_at={} if address is None else {(folder / "kept").resolve(): address},
-    )
+        if not (kept / f"run-{day}").exists():
+            stored(kept / f"run-{day}", later(loaded, f"run-{day}", f"2024-01-0{4 - int(day)}"))
+    at: dict[Path, str] = {} if address is None else {kept.resolve(): address}
+    write_site(Project(ROOT, folder), folders_of([kept]), folder / "site", cell_pages=cell_pages, records_at=at)
     return {
         run.name: {path.suffix for path in (run / "cells").iterdir() if path.is_file()}
         for run in (folder / "site" / "runs").iterdir()

@@ -34,7 +34,7 @@ from tests.support.outcome_runs import failed, spoilt, without_driver
 from tests.support.project import make_project
 from tests.support.records import in_whole
 from tests.support.run_facts import host_facts
-from tests.support.scripted_forks import Script
+from tests.support.served_campaign import Script
 from tests.support.served_campaign import campaign as made_up_campaign
 
 SHORT = Options("short", {}, blocks=2)
@@ -84,6 +84,13 @@ class Sessions:
     def measure(self, options: Options = SHORT, *, resume: bool = False) -> int:
         return running.run(options, resume=resume, directory=self.run, site=None)
 
+    def cut(self, after_forks: int, options: Options = SHORT) -> None:
+        """Ctrl-C behind so many."""
+        self.script.cut_after = after_forks
+        with pytest.raises(KeyboardInterrupt):
+            self.measure(options)
+        self.script.cut_after = None
+
     @property
     def run(self) -> Path:
         return self._folder / "run"
@@ -112,16 +119,10 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
             next(iter(setups.values())), matrix=matrix, profile=profile, host=made.facts, confiner=others["confiner"]
         )
         return Prepared(
-            plan=make_plan(cells, profile, seed=seed, impossible={}),
-            setups=dict.fromkeys(cells, setup),
-            host=made.facts,
-            servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),),
-            drivers=(),
-            jdks=(),
-            calibration=made.known[-1] or made.counted,
-            provenance=Provenance(inputs=(), parts=()),
-            notes=(),
-        )
+            plan=make_plan(cells, profile, seed=seed, impossible={}), setups=dict.fromkeys(cells, setup),
+            host=made.facts, servers=(ServerFacts(name="Open Liberty", version="1", sha256="a"),), drivers=(), jdks=(),
+            calibration=made.known[-1] or made.counted, provenance=Provenance(inputs=(), parts=()), notes=(),
+        )  # fmt: skip
 
     monkeypatch.setattr(running, "find_project", lambda: project)
     monkeypatch.setattr(running, "prepare", prepared)
@@ -182,12 +183,9 @@ def test_a_stage_begins_when_the_one_before_it_is_measured_and_its_capacities_th
 
 
 def test_a_run_of_stages_goes_on_where_it_was_cut_off(sessions: Sessions) -> None:
-    sessions.script.cut_after = 8
-    with pytest.raises(KeyboardInterrupt):
-        sessions.measure(Options("staged", {}))
+    sessions.cut(8, Options("staged", {}))
     cut = sessions.loaded().run
     assert (cut.status, len(cut.cells), [one.key for one in cut.capacities]) == ("interrupted", 6, BASES)
-    sessions.script.cut_after = None
     assert sessions.measure(resume=True) == 0
     after = sessions.loaded()
     assert after.run.status == "complete" and after.run.capacities == cut.capacities
@@ -199,10 +197,7 @@ def test_a_run_of_stages_goes_on_where_it_was_cut_off(sessions: Sessions) -> Non
 
 
 def test_a_capacity_is_found_again_when_what_decides_it_has_changed(sessions: Sessions) -> None:
-    sessions.script.cut_after = 6
-    with pytest.raises(KeyboardInterrupt):
-        sessions.measure(Options("staged", {}))
-    sessions.script.cut_after = None
+    sessions.cut(6, Options("staged", {}))
     before = list(sessions.script.labels)
     sessions.facts = sessions.facts.model_copy(update={"kernel": "another"})
     assert sessions.measure(resume=True) == 0
@@ -211,10 +206,7 @@ def test_a_capacity_is_found_again_when_what_decides_it_has_changed(sessions: Se
 
 
 def test_a_run_whose_options_set_another_goal_than_a_profile_behind_it_goes_on(sessions: Sessions) -> None:
-    sessions.script.cut_after = 3
-    with pytest.raises(KeyboardInterrupt):
-        sessions.measure(Options("begin", {}, blocks=5, max_blocks=6, precision=0.5))
-    sessions.script.cut_after = None
+    sessions.cut(3, Options("begin", {}, blocks=5, max_blocks=6, precision=0.5))
     assert sessions.measure(resume=True) == 0
     assert sessions.loaded().run.status == "complete"
 
@@ -349,12 +341,35 @@ def test_what_a_microsecond_is_is_counted_once_for_capacities_and_for_what_they_
     assert sessions.known == [None, FAST]
 
 
+def test_what_a_microsecond_is_stays_where_a_run_is_begun_again(sessions: Sessions) -> None:
+    """Capacities were measured with it, and there was no run.json yet."""
+    sessions.counted = FAST
+    sessions.cut(0, Options("sized", {}))
+    sessions.counted = FAST.model_copy(update={"rounds_per_us": 701.0})
+    assert sessions.measure(Options("sized", {})) == 0
+    assert sessions.known == [None, FAST, FAST]
+    assert sessions.loaded().run.calibrations == (FAST,)
+
+
+@pytest.mark.parametrize("damaged", [False, True], ids=["another host", "damaged"])
+def test_what_a_microsecond_was_on_another_host_or_cannot_be_read_does_not_stand(
+    sessions: Sessions, damaged: bool
+) -> None:
+    sessions.counted = FAST
+    sessions.cut(0, Options("sized", {}))
+    if damaged:
+        (sessions.run / "capacity" / "calibration.json").write_text("{")
+    else:
+        sessions.facts = sessions.facts.model_copy(update={"kernel": "another"})
+    assert sessions.measure(Options("sized", {})) == 0
+    assert sessions.known == [None, None, FAST]
+
+
 def test_what_a_microsecond_is_is_counted_again_on_another_cpu(sessions: Sessions) -> None:
     slow = FAST.model_copy(update={"rounds_per_us": 350.0})
-    sessions.counted, sessions.script.cut_after = FAST, 1
-    with pytest.raises(KeyboardInterrupt):
-        sessions.measure()
-    sessions.counted, sessions.script.cut_after = slow, None
+    sessions.counted = FAST
+    sessions.cut(1)
+    sessions.counted = slow
     assert sessions.measure(resume=True) == 0
     assert sessions.loaded().run.calibrations == (FAST,), "one of a run, while its host stays as it is"
     cpu = sessions.facts.cpu.model_copy(update={"model": "a slower one"})

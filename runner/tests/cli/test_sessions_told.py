@@ -17,8 +17,6 @@ from rich.console import Console
 
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.cli.summary import print_summary, summary_markdown
-from jdkmatrix.config.load import load_matrix
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, Session
@@ -27,7 +25,6 @@ from jdkmatrix.report.run_page.sessions import differences, windows_fact
 from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, facts_of
-from tests.support.project import ROOT
 from tests.support.run_facts import host_facts
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import site_of
@@ -228,9 +225,3 @@ def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_
 def test_this_host_says_when_it_was_started() -> None:
     assert boot_id() == boot_id()
     assert len(boot_id() or "") == 36
-
-
-def test_the_matrix_says_how_often_and_an_older_one_has_the_default() -> None:
-    assert load_matrix(ROOT / "matrix.toml").measure.repeats_max == 2
-    key = CellKey(workload="w", jdk="j", executor="e", cpus=1, burn_us=0, load="l")
-    assert (key.fork_label(2), key.fork_label(2, 3)) == (f"{key.cell_id}#2", f"{key.cell_id}#2.3")

@@ -12,15 +12,7 @@ from jdkmatrix.errors import MatrixError
 
 @pytest.mark.parametrize(
     ("text", "us"),
-    [
-        ("300us", 300),
-        ("300", 300),
-        ("0.5 ms", 500),
-        ("20ms", 20_000),
-        ("1s", 1_000_000),
-        ("7µs", 7),
-        ("1.001ms", 1001),
-    ],
+    [("300us", 300), ("300", 300), ("0.5 ms", 500), ("20ms", 20_000), ("1s", 1_000_000), ("7µs", 7), ("1.001ms", 1001)],
 )
 def test_times_have_units(text: str, us: int) -> None:
     assert microseconds("--wait", 600_000_000, text) == us

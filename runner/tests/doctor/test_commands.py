@@ -12,13 +12,14 @@ from typer.testing import CliRunner
 
 from jdkmatrix.cli import examining, tuning
 from jdkmatrix.cli.main import app
+from jdkmatrix.doctor import tuning as writing
 from jdkmatrix.doctor.catalogue import PROPERTIES
-from jdkmatrix.doctor.tuning import Step
+from jdkmatrix.doctor.tuning import Step, settings
 from jdkmatrix.errors import MatrixError
 from tests.support.doctor_host import CPU, FIXABLE, make_host, read
 from tests.support.project import matrix_command
 
-GOVERNOR = f"{CPU}/cpufreq/policy1/scaling_governor"
+GOVERNOR, GOVERNORS = (f"{CPU}/cpufreq/policy{n}/scaling_governor" for n in ("1", "*"))
 
 
 class Terminal(io.StringIO):
@@ -57,7 +58,7 @@ def test_the_table_fits_on_80_columns_and_markdown_has_all_rows_the_worst_first(
     assert max(len(line) for line in printed.splitlines()) <= 80
     assert "…" not in printed, "no word is cut"
     assert f"This host is {verdict} (" in printed
-    assert ("--restore puts them back" in " ".join(printed.split())) == (changes is FIXABLE)
+    assert ("can change 11 settings; --restore" in " ".join(printed.split())) == (changes is FIXABLE)
     assert examining.show(as_markdown=True) == code
     heading, _, about, _, *table = capsys.readouterr().out.splitlines()
     assert heading.startswith(f"### This host is {verdict} (")
@@ -72,9 +73,8 @@ def test_the_table_fits_on_80_columns_and_markdown_has_all_rows_the_worst_first(
 def test_without_root_one_line_says_so(monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     monkeypatch.setattr("jdkmatrix.cli.tuning.os.geteuid", lambda: 1000)
     done = CliRunner().invoke(app, ["doctor", option])
-    assert done.exit_code == 1
     told = f"{option} writes to /proc and /sys, which only root may do: sudo matrix doctor {option}"
-    assert done.stderr == f"matrix: {told}\n"
+    assert (done.exit_code, done.stderr) == (1, f"matrix: {told}\n")
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,11 @@ def test_tune_then_restore(
     assert read(tmp_path, GOVERNOR) == "performance"
     printed = capsys.readouterr().out
     assert "(2 files)" in printed
-    assert "13 of 13 settings changed" in printed
+    assert "11 of 11 settings changed" in printed
     assert tuning.tune_host(yes=True, host=host, state=state) == 0
     assert "Nothing that --tune may change" in capsys.readouterr().out
     assert tuning.restore_host(host=host, states=[state]) == 0
-    assert "13 put back" in capsys.readouterr().out
+    assert "11 put back" in capsys.readouterr().out
     assert read(tmp_path, GOVERNOR) == "powersave"
     assert tuning.restore_host(host=host, states=[state]) == 0
     assert "Nothing to restore" in capsys.readouterr().out
@@ -144,12 +144,43 @@ def test_what_could_not_be_written_is_listed_with_exit_code_1(
     host, state = make_host(tmp_path, FIXABLE), tmp_path / "tuned.json"
     assert tuning.tune_host(yes=True, host=host, state=state) == 1
     printed = capsys.readouterr().out
-    assert "0 of 13 settings changed" in printed
-    assert f"/{GOVERNOR}: not changed: Operation not permitted" in printed
+    assert "0 of 11 settings changed" in printed
+    assert f"/{GOVERNORS} (2 files): not changed: Operation not permitted" in printed
+    assert tuning.restore_host(host=host, states=[state]) == 0
+    assert capsys.readouterr().out == "11 already so.\n"
 
 
-def test_files_that_differ_in_their_number_are_one_line() -> None:
+@pytest.mark.usefixtures("as_root")
+def test_a_setting_of_which_one_file_could_not_be_written_is_not_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    host, state = make_host(tmp_path, FIXABLE), tmp_path / "tuned.json"
+    real = writing._write
+    monkeypatch.setattr(
+        writing,
+        "_write",
+        lambda host, file, text: "not permitted" if file == f"/{GOVERNOR}" else real(host, file, text),
+    )
+    assert tuning.tune_host(yes=True, host=host, state=state) == 1
+    printed = capsys.readouterr().out
+    assert "10 of 11 settings changed" in printed
+    assert f"/{GOVERNOR}: not changed: not permitted" in printed
+
+
+def test_one_setting_is_told_in_the_singular(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    host = make_host(tmp_path, {"proc/sys/net/core/somaxconn": "128\n"})
+    monkeypatch.setattr(examining, "this_host", lambda: host)
+    examining.show()
+    assert "can change 1 setting; --restore undoes it." in capsys.readouterr().out
+
+
+def test_files_that_differ_in_their_number_are_one_setting() -> None:
     governors = [Step(f"/{CPU}/cpufreq/policy{n}/scaling_governor", "powersave", "performance", "w") for n in range(3)]
     other = Step(f"/{CPU}/cpu7/cpuidle/state2/disable", "0", "1", "w")
     pattern = Step(f"/{CPU}/cpufreq/policy*/scaling_governor", "powersave", "performance", "w")
-    assert tuning.grouped([*governors, other]) == ((pattern, 3), (other, 1))
+    files = tuple(one.file for one in governors)
+    assert settings([*governors, other]) == ((pattern, files), (other, (other.file,)))

@@ -18,7 +18,7 @@ from jdkmatrix.doctor.cpu_sharing import cpu_mask, cpu_quota, interrupts
 from jdkmatrix.doctor.memory import disk
 from jdkmatrix.doctor.noise import foreign_load, hiccups, steal
 from jdkmatrix.doctor.stalls import Stalls
-from tests.support.doctor_host import CALM, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
+from tests.support.doctor_host import CALM, CLOCK, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
 
 SAMPLED = {"steal", "hiccups"}  # a made-up host has no CPUs to spin on
 
@@ -51,27 +51,15 @@ def test_names_are_unique() -> None:
     [
         ({"proc/self/status": "Cpus_allowed_list:\t2\n"}, "CPUs", "unfit", "1 usable (2)"),
         ({"sys/fs/cgroup/user/cpu.max": "150000 100000\n"}, "CPU quota", "unfit", "1.5 of 4 CPUs"),
-        (
-            {"sys/fs/cgroup/user/cpu.max": "300000 100000\n", "sys/fs/cgroup/user/cpu.stat": "nr_throttled 7\n"},
-            "CPU quota",
-            "noisy",
-            "3 of 4 CPUs, throttled in 7 periods so far",
-        ),
-        (
-            {f"{CPU}/smt/active": "1\n", f"{CPU}/cpu2/topology/core_id": "0\n", f"{CPU}/cpu3/topology/core_id": "1\n"},
-            "SMT",
-            "noisy",
-            "on, 2 cores",
-        ),
+        ({"sys/fs/cgroup/user/cpu.max": "300000 100000\n", "sys/fs/cgroup/user/cpu.stat": "nr_throttled 7\n"},
+         "CPU quota", "noisy", "3 of 4 CPUs, throttled in 7 periods so far"),
+        ({f"{CPU}/smt/active": "1\n", f"{CPU}/cpu2/topology/core_id": "0\n", f"{CPU}/cpu3/topology/core_id": "1\n"},
+         "SMT", "noisy", "on, 2 cores"),
         ({f"{CPU}/isolated": "2-3\n"}, "isolcpus, nohz_full", "noisy", "isolated 2-3, nohz_full none"),
         ({f"{CPU}/nohz_full": "3\n"}, "isolcpus, nohz_full", "noisy", "isolated none, nohz_full 3"),
         ({f"{CPU}/nohz_full": "0-3\n"}, "isolcpus, nohz_full", "noisy", "isolated none, nohz_full 0-3"),
-        (
-            {f"{CPU}/cpufreq/policy0/scaling_governor": "powersave\n"},
-            "frequency governor",
-            "noisy",
-            "performance on 1, powersave on 1 (intel_pstate)",
-        ),
+        ({f"{CPU}/cpufreq/policy0/scaling_governor": "powersave\n"},
+         "frequency governor", "noisy", "performance on 1, powersave on 1 (intel_pstate)"),
         ({f"{CPU}/intel_pstate/no_turbo": "0\n"}, "turbo / boost", "noisy", "on"),
         ({f"{CPU}/intel_pstate/no_turbo": None, f"{CPU}/cpufreq/boost": "1\n"}, "turbo / boost", "noisy", "on"),
         ({f"{CPU}/cpu1/cpuidle/state2/disable": "0\n"}, "C-states", "noisy", "deepest C6, 133 µs to wake up, intel"),
@@ -82,12 +70,8 @@ def test_names_are_unique() -> None:
         ({f"{THP}/defrag": "[always] madvise never"}, "huge pages", "noisy", "madvise, defrag always"),
         ({"proc/sys/kernel/randomize_va_space": "0\n"}, "ASLR", "noisy", "off"),
         ({"proc/self/limits": LIMITS.replace("20000 ", "1024  ")}, "open files", "noisy", "1,024 (at most 524,288)"),
-        (
-            {"proc/self/limits": LIMITS.replace("20000 ", "1024  ").replace("524288", "1024")},
-            "open files",
-            "unfit",
-            "1,024 (at most 1,024)",
-        ),
+        ({"proc/self/limits": LIMITS.replace("20000 ", "1024  ").replace("524288", "1024")},
+         "open files", "unfit", "1,024 (at most 1,024)"),
         ({"proc/self/limits": LIMITS.replace("524288", "4096")}, "open files", "noisy", "20,000 (at most 4,096)"),
         ({"proc/self/limits": LIMITS.replace("96365", "512")}, "processes", "unfit", "512 (ulimit)"),
         ({"sys/fs/cgroup/user/pids.max": "2000\n"}, "processes", "noisy", "2,000 (pids.max of the control group)"),
@@ -96,28 +80,15 @@ def test_names_are_unique() -> None:
         ({"proc/sys/net/core/somaxconn": "128\n"}, "somaxconn", "noisy", "128"),
         ({"proc/sys/net/ipv4/tcp_max_syn_backlog": "512\n"}, "SYN backlog", "noisy", "512"),
         ({"proc/loadavg": "2.00 0.10 0.20 1/85 5186\n"}, "load average", "noisy", "2.00 over the last minute"),
-        (
-            {"proc/pressure/cpu": "some avg10=9.00 avg60=0.00 total=1\n"},
-            "pressure (PSI)",
-            "noisy",
-            "cpu 9.0 %, memory 0.0 %, io 0.1 % of the last 10 s",
-        ),
+        ({"proc/pressure/cpu": "some avg10=9.00 avg60=0.00 total=1\n"},
+         "pressure (PSI)", "noisy", "cpu 9.0 %, memory 0.0 %, io 0.1 % of the last 10 s"),
         ({"proc/cpuinfo": "flags\t: fpu hypervisor tsc\n"}, "machine", "noisy", "VM"),
         ({"proc/cpuinfo": "flags: hypervisor\n", ".dockerenv": ""}, "machine", "noisy", "container on a VM"),
-        (
-            {"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet\n"},
-            "clock source",
-            "noisy",
-            "hpet",
-        ),
-        (
-            {"proc/77/comm": "irqbalance\n"},
-            "IRQ affinity",
-            "noisy",
-            "1 of 2 may interrupt the server (CPU 2-3), up to 0/s; irqbalance runs",
-        ),
+        ({f"{CLOCK}/current_clocksource": "hpet\n"}, "clock source", "noisy", "hpet"),
+        ({"proc/77/comm": "irqbalance\n"},
+         "IRQ affinity", "noisy", "1 of 2 may interrupt the server (CPU 2-3), up to 0/s; irqbalance runs"),
     ],
-)
+)  # fmt: skip
 def test_what_disturbs_is_named_with_what_to_do(
     tmp_path: Path, changes: dict[str, str | None], name: str, verdict: str, found: str
 ) -> None:
@@ -138,15 +109,12 @@ def test_what_disturbs_is_named_with_what_to_do(
         ({f"{CPU}/nohz_full": "4-7\n"}, "isolcpus, nohz_full", "isolated none, nohz_full 4-7"),
         ({"proc/sys/kernel/perf_event_paranoid": "4\n"}, "perf events", "perf_event_paranoid 4"),
         ({"sys/fs/cgroup/user/cpu.max": "400000 100000\n"}, "CPU quota", "4 CPUs"),
-        (
-            {"proc/meminfo": MEMINFO.format(swap=2**20), "proc/sys/vm/swappiness": "1\n"},
-            "swap",
-            "0.0 of 1.0 GiB used, swappiness 1",
-        ),
+        ({"proc/meminfo": MEMINFO.format(swap=2**20), "proc/sys/vm/swappiness": "1\n"},
+         "swap", "0.0 of 1.0 GiB used, swappiness 1"),
         ({f"{CPU}/intel_pstate/no_turbo": None, f"{CPU}/cpufreq/boost": "0\n"}, "turbo / boost", "off"),
         ({f"{THP}/enabled": "always madvise [never]", f"{THP}/defrag": "[always]"}, "huge pages", "never, defrag"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_disturb_is_ready(tmp_path: Path, changes: dict[str, str | None], name: str, found: str) -> None:
     check = checks_of(tmp_path, changes)[name]
     assert (check.verdict, check.changes) == ("ready", ())
@@ -176,13 +144,8 @@ def test_a_sleep_that_takes_longer_to_end_than_somebody_allows_is_not_entered(
     tmp_path: Path, of_cpu_us: str, of_all_us: int | None, verdict: str
 ) -> None:
     """Who calls for quick CPUs, as the daemon `tuned` does, leaves all states switched on."""
-    host = make_host(
-        tmp_path,
-        {
-            f"{CPU}/cpu1/cpuidle/state2/disable": "0\n",
-            f"{CPU}/cpu1/power/pm_qos_resume_latency_us": f"{of_cpu_us}\n",
-        },
-    )
+    of_cpu = {"cpuidle/state2/disable": "0\n", "power/pm_qos_resume_latency_us": f"{of_cpu_us}\n"}
+    host = make_host(tmp_path, {f"{CPU}/cpu1/{name}": text for name, text in of_cpu.items()})
     if of_all_us is not None:
         (tmp_path / "dev").mkdir()
         (tmp_path / "dev/cpu_dma_latency").write_bytes(of_all_us.to_bytes(4, sys.byteorder, signed=True))
@@ -323,7 +286,7 @@ def test_a_governor_or_clock_that_is_not_offered_is_not_written(tmp_path: Path) 
     changes = {
         **FIXABLE,
         f"{CPU}/cpufreq/policy1/scaling_available_governors": "schedutil\n",
-        "sys/devices/system/clocksource/clocksource0/available_clocksource": "hpet acpi_pm\n",
+        f"{CLOCK}/available_clocksource": "hpet acpi_pm\n",
     }
     files = {change.file for change in proposed(make_host(tmp_path, changes))}
     assert not [file for file in files if "governor" in file or "clocksource" in file]

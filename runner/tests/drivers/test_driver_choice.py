@@ -11,11 +11,12 @@ from jdkmatrix.config.cell_loads import basis_cells, cell_loads
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import Driver, Phase
-from jdkmatrix.drivers.choice import Choice, choose_all, phases_of
+from jdkmatrix.drivers.choice import Choice, choose_all
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import Wrk2
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
@@ -32,7 +33,7 @@ STEPS = StepsLoad(rates_rps=(500, 1000, 2000), connections=50, step_s=12, warmup
 
 
 def phases(load: CellLoad, *, window_s: float = 10, timeout_s: float = 10) -> tuple[Phase, ...]:
-    return phases_of(load, window_s=window_s, timeout_s=timeout_s, cpus=1)
+    return tuple(Phase(made, made_s, timeout_s, cpus=1) for made, made_s in kind_of(load).driver_loads(window_s))
 
 
 def choose(choice: Choice, phases: Sequence[Phase], *, wrk2: Driver | str = WRK2) -> Driver | str:
@@ -98,7 +99,15 @@ def test_a_closed_loop_and_what_begins_with_one_are_for_loadgen() -> None:
 def test_the_loads_of_the_matrix_that_wrk2_makes() -> None:
     loads = {name: load for name, load in MATRIX.loads.items() if isinstance(load, CellLoad)}
     found = {name for name, load in loads.items() if by_auto(load, window_s=60) is WRK2}
-    assert found == {"rate-2000", "steps-150s", "ping-steps-60s", "chappe-100k", "chappe-150k", "chappe-200k"}
+    assert found == {
+        "rate-500",
+        "rate-2000",
+        "steps-150s",
+        "ping-steps-60s",
+        "chappe-100k",
+        "chappe-150k",
+        "chappe-200k",
+    }
 
 
 @pytest.mark.parametrize(

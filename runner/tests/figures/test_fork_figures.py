@@ -99,13 +99,13 @@ def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measure
 def test_a_peak_that_was_never_reached_is_a_lower_bound(
     measured: Fork, capacity_rps: float, expected: ForkFigure
 ) -> None:
-    windows = tuple(stepped(measured.windows[0], capacity_rps)[1])
+    windows = stepped(measured.windows[0], capacity_rps)
     assert throughput_rps(altered(measured, {"windows": windows}), STEPS) == expected
 
 
 def test_the_lowest_rate_is_the_lowest_that_was_asked_for(measured: Fork) -> None:
     """Without its window there is no such figure: that of the next rate is another one."""
-    windows = tuple(stepped(measured.windows[0], 3500)[1])
+    windows = stepped(measured.windows[0], 3500)
     whole = altered(measured, {"windows": windows})
     lowest = cpu_us_per_request(whole, STEPS)
     assert lowest is not None and lowest.value == windows[0].cpu_us_per_answer

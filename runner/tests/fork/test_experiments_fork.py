@@ -132,7 +132,7 @@ def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(f"{__name__}.CALM", CALM.model_copy(update={"thresholds": strict}))
     fork = run(tmp_path, f"cat {tmp_path}/result.json")
     assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.INVALID, ["steal"])
-    assert fork.program is not None and fork.program.reasons == fork.reasons
+    assert fork.program.reasons == fork.reasons
     assert fork.readings, "what was measured is kept"
     assert not fork.usable
 

@@ -77,25 +77,17 @@ LIBERTY = InstalledServer(
 
 # Each cell, and all that it runs.
 RUNS: dict[CellKey, set[str]] = {
-    key("liberty", load="saturate-50"): {
-        *SERVED, REST, "open-liberty/executors/liberty.xml", "mp-ping.war", "loadgen.jar",
-    },
-    key("virtual", load="saturate-50"): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
-    key("liberty-virtual", load="saturate-50"): {
+    key("liberty"): {*SERVED, REST, "open-liberty/executors/liberty.xml", "mp-ping.war", "loadgen.jar"},
+    key("virtual"): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
+    key("liberty-virtual"): {
         *(SERVED | PLUGGED) - {"open-liberty/executors/plugged.xml"}, "open-liberty/executors/threads.xml", REST,
         "mp-ping.war", "loadgen.jar",
     },
-    key("virtual", load="rate-2000"): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
-    key("virtual", load="saturate-50", burn_us=100): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
-    key("virtual", workload="banking", load="saturate-50"): {
-        *SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar",
-    },
-    key("virtual", workload="banking-socket", load="saturate-50"): {
-        *SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar",
-    },
-    key("virtual", workload="pinning-http-lock", load="saturate-50"): {
-        *SERVED, FULL, *PLUGGED, "pinning.war", "loadgen.jar",
-    },
+    key(load="rate-2000"): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
+    key(burn_us=100): {*SERVED, REST, *PLUGGED, "mp-ping.war", "loadgen.jar"},
+    key(workload="banking"): {*SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar"},
+    key(workload="banking-socket"): {*SERVED, FULL, *PLUGGED, "banking.war", "loadgen.jar", "remote.jar"},
+    key(workload="pinning-http-lock"): {*SERVED, FULL, *PLUGGED, "pinning.war", "loadgen.jar"},
     key(workload="spawn-sleep", server=NO_SERVER, load="count-1000"): {"standalone.jar"},
     key(workload="fanout", server=NO_SERVER, load="count-1000"): {"standalone.jar", "remote.jar"},
     key(workload="puts-4k", server=NO_SERVER, load="count-3000"): {"standalone.jar", "h2.jar", "hikari-7.1.0.jar"},
@@ -132,19 +124,12 @@ def ready(
     return dict(assemble(matrix, quick, parts, cpus, CALIBRATION, host or host_facts(), confiner, Flags(confiner)))
 
 
-def identities(
-    parts: Parts,
-    host: HostFacts | None = None,
-    confinement: ConfinementMethod = "cgroup cpuset",
-    matrix: Matrix = MATRIX,
-) -> dict[CellKey, Identity]:
-    return {one: identity(one, made) for one, made in ready(parts, host, confinement, matrix).items()}
+def identities(parts: Parts, **how: Any) -> dict[CellKey, Identity]:
+    return {one: identity(one, made) for one, made in ready(parts, **how).items()}
 
 
-def digests(
-    parts: Parts, host: HostFacts | None = None, confinement: ConfinementMethod = "cgroup cpuset"
-) -> dict[CellKey, str]:
-    return {one: found.digest for one, found in identities(parts, host, confinement).items()}
+def digests(parts: Parts, **how: Any) -> dict[CellKey, str]:
+    return {one: found.digest for one, found in identities(parts, **how).items()}
 
 
 def test_a_cell_lists_just_what_it_runs(shared: Parts) -> None:
@@ -154,9 +139,7 @@ def test_a_cell_lists_just_what_it_runs(shared: Parts) -> None:
 
 def test_what_calls_the_remote_system_is_told_and_is_part_of_the_identity(shared: Parts) -> None:
     found = ready(shared)
-    usual, by_socket = (
-        found[key("virtual", workload=name, load="saturate-50")] for name in ("banking", "banking-socket")
-    )
+    usual, by_socket = (found[key(workload=name)] for name in ("banking", "banking-socket"))
     assert isinstance(usual, ServedCell) and isinstance(by_socket, ServedCell)
     told = usual.instance.properties
     assert by_socket.instance.properties == {**told, "jdkmatrix.remote.client": "socket"}
@@ -229,7 +212,7 @@ def with_cpu(**facts: Any) -> HostFacts:
     ],
 )  # fmt: skip
 def test_what_the_host_is_decides_every_cell(shared: Parts, other: HostFacts) -> None:
-    before, after = digests(shared), digests(shared, other)
+    before, after = digests(shared), digests(shared, host=other)
     assert all(before[one] != after[one] for one in RUNS)
 
 
@@ -263,10 +246,11 @@ def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
 
 
 def test_what_changed_is_said_in_plain_words(shared: Parts) -> None:
-    one = key("virtual", load="saturate-50")
+    one = key()
     other = with_cpu(governor="powersave").model_copy(update={"kernel_command_line_sha256": "c"})
     new = replace(shared, workloads=workloads({**shared.workloads.sha256, "mp-ping.war": "new"}))
-    before, after = identities(shared)[one].inputs, identities(new, other, "sched_setaffinity")[one].inputs
+    before = identities(shared)[one].inputs
+    after = identities(new, host=other, confinement="sched_setaffinity")[one].inputs
     assert changes(before, after) == (
         "mp-ping.war, the CPU confinement (was cgroup cpuset, is sched_setaffinity), "
         "the CPU governor (was performance, is powersave), the kernel's command line"

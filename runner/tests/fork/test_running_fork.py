@@ -70,8 +70,6 @@ class Sleeping:
 class SleepingCell(CellSetup):
     measured: Sleeping
 
-    def why_no_turns(self, wait_us: int) -> None: ...
-
     def begin(self, fork: ForkDraft, listener: Listener) -> Sleeping:
         return self.measured
 

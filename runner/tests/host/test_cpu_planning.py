@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -13,23 +14,39 @@ from hypothesis import strategies as st
 
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
 from jdkmatrix.host.topology import Cpu, Topology
-from tests.support.machines import (
-    CONTAINER,
-    DESKTOP,
-    HALF_CORES,
-    HYBRID,
-    ISOLATED,
-    MACHINES,
-    METERED,
-    PARTLY_OFF,
-    SERVER,
-    VM,
-    confined,
-    machine,
-    without,
-)
+from tests.support.machines import DESKTOP, METERED, VM, machine
 
 AXIS = (1, 2, 4, 8)
+
+
+def confined(topology: Topology, allowed: Collection[int]) -> Topology:
+    """The machine as a container with this cpuset sees it."""
+    return replace(
+        topology,
+        cpus=tuple(cpu for cpu in topology.cpus if cpu.cpu in allowed),
+        withheld=tuple(cpu for cpu in topology.cpus if cpu.cpu not in allowed),
+        limit="the cgroup's cpuset",
+    )
+
+
+def without(topology: Topology, offline: Collection[int]) -> Topology:
+    """The machine with CPUs switched off."""
+    cpus = tuple(cpu for cpu in topology.cpus if cpu.cpu not in offline)
+    lowest: dict[int, int] = {}
+    for cpu in cpus:  # a core is called by its lowest CPU that is online
+        lowest.setdefault(cpu.core, cpu.cpu)
+    return replace(
+        topology, cpus=tuple(replace(cpu, core=lowest[cpu.core]) for cpu in cpus), offline=tuple(sorted(offline))
+    )
+
+
+SERVER = machine(64, threads_per_core=2, cores_per_l3=8, cores_per_node=16, cores_per_package=32)
+HYBRID = machine(8, threads_per_core=2, efficiency_cores=16)
+CONTAINER = confined(SERVER, range(20, 32))
+HALF_CORES = confined(machine(8, threads_per_core=2), [*range(8), 12, 13, 14, 15])
+PARTLY_OFF = without(DESKTOP, [3, 8, 9, 10, 11, 31])
+ISOLATED = machine(8, isolated=[4, 5, 6, 7], tickless=[4, 5, 6, 7])
+MACHINES = (VM, DESKTOP, SERVER, HYBRID, CONTAINER, HALF_CORES, METERED, PARTLY_OFF, ISOLATED)
 
 
 @st.composite
@@ -37,7 +54,7 @@ def machines(draw: st.DrawFn) -> Topology:
     """Any machine: a well-known one, or one that nobody would build; whole, confined, metered or partly off."""
     topology = draw(
         st.one_of(
-            st.sampled_from(list(MACHINES.values())),
+            st.sampled_from(MACHINES),
             st.builds(
                 machine,
                 st.integers(1, 24),
@@ -264,13 +281,9 @@ PLANS: dict[str, tuple[Topology, tuple[int, int], tuple[int, ...], set[int], set
 
 @pytest.mark.parametrize(("topology", "asked", "axis", "sut", "driver", "given_up"), PLANS.values(), ids=PLANS)
 def test_who_gets_which_cpus(
-    topology: Topology,
-    asked: tuple[int, int],
-    axis: tuple[int, ...],
-    sut: set[int],
-    driver: set[int],
+    topology: Topology, asked: tuple[int, int], axis: tuple[int, ...], sut: set[int], driver: set[int],
     given_up: list[str],
-) -> None:
+) -> None:  # fmt: skip
     sets = assign(topology, sut_cpus=asked[0], driver_cpus=asked[1], overlap=False, axis=axis)
     assert (sets.sut, sets.driver, sets.remote) == (tuple(sorted(sut)), tuple(sorted(driver)), ())
     assert (codes(sets), sets.overlapped) == (given_up, False)

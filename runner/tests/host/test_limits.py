@@ -46,8 +46,7 @@ def test_a_host_that_offers_nothing_is_watched() -> None:
     plan = plan_limits(ALL, NOTHING)
     assert means(NOTHING) == {"threads": "watch", "memory": "watch", "open files": "rlimit"}
     assert (plan.watched, plan.open_files_max) == ({"threads", "memory"}, 512)
-    threads = plan.enforced[0]
-    assert threads.why_not == (
+    assert plan.enforced[0].why_not == (
         "no cgroup hierarchy of version 2 is mounted",
         "no cgroup hierarchy of version 1 has the pids controller",
     )
@@ -77,11 +76,8 @@ def test_a_runner_among_its_processes_can_limit_threads_only(kernel: MadeUpKerne
 
 
 def test_a_pinned_server_is_limited_where_it_is_pinned() -> None:
-    assert means(replace(NOTHING, of_cpu_group=frozenset({"cpuset", "pids"}), v1=V1)) == {
-        "threads": "cgroup v2",
-        "memory": "cgroup v1",
-        "open files": "rlimit",
-    }
+    pinned = replace(NOTHING, of_cpu_group=frozenset({"cpuset", "pids"}), v1=V1)
+    assert means(pinned) == {"threads": "cgroup v2", "memory": "cgroup v1", "open files": "rlimit"}
     plan = plan_limits(ALL, replace(NOTHING, of_cpu_group=frozenset({"cpuset"})))
     assert plan.enforced[0].why_not[0] == "the cgroup that keeps the server on its CPUs has no pids controller"
     assert plan.v2_parent is None

@@ -82,14 +82,9 @@ def run_greedy(greedy: list[str], what: str, limits: Limits, host: LimitHost, lo
     plan = plan_limits(limits, host)
     with limit_groups(plan) as groups, log.open("wb") as sink:
         process = launch.spawn(
-            [*greedy, what],
-            cpus=CPUS,
-            cgroups=groups.folders,
-            open_files_max=plan.open_files_max,
-            cwd=log.parent,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-        )
+            [*greedy, what], cpus=CPUS, cgroups=groups.folders, open_files_max=plan.open_files_max, cwd=log.parent,
+            stdout=sink, stderr=subprocess.STDOUT,
+        )  # fmt: skip
         try:
             started_ns = time.monotonic_ns()
             with LimitWatch(process.pid, plan, groups.counters, process.kill, started_ns=started_ns) as watch:

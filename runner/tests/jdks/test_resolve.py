@@ -206,18 +206,6 @@ def test_a_python_that_cannot_unpack_safely_downloads_nothing(
     assert not server.asked
 
 
-def test_a_jdk_that_was_changed_behind_a_link_is_got_again(server: FileServer, tmp_path: Path) -> None:
-    """Somebody moved its folder to a larger disk."""
-    wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
-    java = fetch(wanted).home / "bin" / "java"
-    folder, pinned = java.parents[2], java.read_text()
-    folder.rename(tmp_path / "large")
-    folder.symlink_to(tmp_path / "large")
-    assert fetch(wanted).source == "cache"
-    java.write_text(f"{pinned}\n")
-    assert (fetch(wanted).source, java.read_text()) == ("archive", pinned)
-
-
 def test_another_pin_is_another_jdk(server: FileServer) -> None:
     """The catalogue was corrected: what was got by the old sha256 does not stand for it."""
     fetch(entry(url=f"{server.url}/good", digest=sha256(GOOD)))
@@ -275,10 +263,7 @@ def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pyte
     ("wanted", "why"),
     [
         (entry(), "nix: not handed over; `nix run .#everything` has every JDK on the axis that lasts"),
-        (
-            entry("21-ea+3"),
-            "nix: of early access, `nix run .#matrix-with-early-access` hands over what its vendor keeps",
-        ),
+        (entry("21-ea+3"), "nix: of early access, `nix run .#matrix-with-early-access` hands over what its vendor"),
         (
             JdkEntry(id="r", vendor="Debian", vm="hotspot", feature_version=21, version="rolling", last_seen="21-ea+3"),
             "nix: no hash can pin a rolling build",
@@ -324,13 +309,8 @@ def test_the_outlook_says_what_can_be_had(server: FileServer, tmp_path: Path) ->
         named("nothing", entry()),
     )
     found = {o.entry.id: o for o in outlook(Catalogue(schema_version=1, entries=entries))}
-    assert [(o.status, o.source) for o in found.values()] == [
-        ("ready", "host"),
-        ("fetchable", "archive"),
-        ("fetchable", "archive"),
-        ("unavailable", None),
-        ("unavailable", None),
-    ]
+    fetchable, unavailable = ("fetchable", "archive"), ("unavailable", None)
+    assert [(o.status, o.source) for o in found.values()] == [("ready", "host"), *[fetchable] * 2, *[unavailable] * 2]
     assert found["here"].version == "21.0.97+1"
     assert found["nowhere"].detail.endswith("does not answer from here (connection refused); registry: none")
     assert sum(server.asked.values()) == 0

@@ -18,7 +18,9 @@ from jdkmatrix.provision.debian.sources import (
     read_sources,
 )
 from tests.support.jdks_doubles import entry, fake_jdk
+from tests.support.upstream_doubles import rolling
 
+KEY = "/usr/share/keyrings/main.gpg"
 ONE_LINE = """\
 # deb http://old.example/debian bookworm main
 deb http://security.example/debian-security bookworm-security main
@@ -64,20 +66,12 @@ Signed-By:
 def test_one_line_format() -> None:
     found = parse_one_line(ONE_LINE)
     assert [s.suites for s in found] == [("bookworm-security",), ("bookworm",), ("nodistro",)]
-    assert found[1] == AptSource(
-        ("http://mirror.example/debian/",), ("bookworm",), ("main", "contrib"), "/usr/share/keyrings/main.gpg"
-    )
+    assert found[1] == AptSource(("http://mirror.example/debian/",), ("bookworm",), ("main", "contrib"), KEY)
 
 
 def test_deb822_format() -> None:
-    assert parse_deb822(DEB822) == [
-        AptSource(
-            ("http://mirror.example/debian", "http://second.example/debian"),
-            ("bookworm", "bookworm-updates"),
-            ("main", "contrib"),
-            "/usr/share/keyrings/main.gpg",
-        )
-    ]
+    uris, suites = ("http://mirror.example/debian", "http://second.example/debian"), ("bookworm", "bookworm-updates")
+    assert parse_deb822(DEB822) == [AptSource(uris, suites, ("main", "contrib"), KEY)]
 
 
 @pytest.mark.parametrize("sources", [parse_one_line(ONE_LINE), parse_deb822(DEB822)], ids=["one-line", "deb822"])
@@ -159,18 +153,12 @@ def test_a_host_jdk_matches_by_build_and_vendor(tmp_path: Path, version: str, im
 
 
 def test_a_rolling_entry_takes_any_build_of_its_feature_version(tmp_path: Path) -> None:
-    rolling = JdkEntry.model_validate(
-        {
-            "id": "nightly", "vendor": "Debian", "vm": "hotspot", "feature_version": 28, "version": "rolling",
-            "last_seen": "28-ea+1", "registry": {"kind": "debian", "suite": "sid", "packages": ["openjdk-28-jre"]},
-        }
-    )  # fmt: skip
+    nightly = JdkEntry.model_validate(rolling())
     _, right = host.read_release(fake_jdk(tmp_path / "a", "28-ea+30-1-Debian", implementor="Debian"))
     _, old = host.read_release(fake_jdk(tmp_path / "b", "21.0.1+9-Debian", implementor="Debian"))
-    assert right is not None
-    assert old is not None
-    assert other_build(rolling, right, "it") is None
-    assert other_build(rolling, old, "it") == "it says 21.0.1+9-Debian; the catalogue says JDK 28 for nightly"
+    assert right is not None and old is not None
+    assert other_build(nightly, right, "it") is None
+    assert other_build(nightly, old, "it") == "it says 21.0.1+9-Debian; the catalogue says JDK 28 for nightly"
 
 
 def test_a_jdk_without_a_release_file_says_nothing(tmp_path: Path) -> None:

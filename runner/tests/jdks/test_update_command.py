@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,13 +13,9 @@ from jdkmatrix.cli.main import app
 from jdkmatrix.jdks import net
 from jdkmatrix.jdks.catalogue import dump_catalogue, load_catalogue
 from tests.support.jdks_doubles import FileServer
-from tests.support.upstream_doubles import REAL_GET_TEXT, present, through, vendors
+from tests.support.upstream_doubles import REAL_GET_TEXT, X64, present, through, upstream
 
-
-@pytest.fixture
-def upstream() -> Iterator[FileServer]:
-    with vendors() as running:
-        yield running
+__all__ = ["upstream"]
 
 
 @pytest.fixture
@@ -38,10 +33,10 @@ def command(*arguments: str) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-def test_the_command_shows_and_writes_nothing(project: Path) -> None:
+def test_the_command_shows_and_writes_nothing(project: Path, upstream: FileServer) -> None:
     before = (project / "jdks.json").read_bytes()
     status, out, _ = command()
-    assert status == 0
+    assert (status, max(upstream.asked.values())) == (0, 1)
     assert (project / "jdks.json").read_bytes() == before
     lines = out.splitlines()
     assert "not looked up, the id names one exact build: temurin-25.0.3" in lines
@@ -97,6 +92,7 @@ def test_the_command_writes_the_diff_that_it_shows_and_has_nothing_to_do_then(pr
     ]
     assert written.entry("temurin-21").date == "2026-07-24"
     assert written.entry("temurin-21-prev").notes == written.entry("temurin-21").notes == ("Pins its carrier.",)
+    assert written.entry("openjdk-28-ea").archives[X64].sha256.startswith("59f29554ce7e6bdf")
     assert written.entry("openjdk-28-ea-prev").archives == present().entry("openjdk-28-ea").archives
     after = (project / "jdks.json").read_bytes()
     status, out, _ = command("--write")

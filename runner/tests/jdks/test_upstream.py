@@ -6,13 +6,13 @@ import json
 import re
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import net
-from jdkmatrix.jdks.catalogue import Archive, JdkEntry
+from jdkmatrix.jdks.catalogue import JdkEntry
 from jdkmatrix.jdks.lookup import look_up, question
 from jdkmatrix.jdks.update import SYSTEMS
 from jdkmatrix.jdks.upstream import adoptium, oracle, semeru
@@ -31,14 +31,10 @@ from tests.support.upstream_doubles import (
     releases,
     text,
     through,
-    vendors,
+    upstream,
 )
 
-
-@pytest.fixture
-def upstream() -> Iterator[FileServer]:
-    with vendors() as running:
-        yield running
+__all__ = ["upstream"]
 
 
 def test_adoptium() -> None:
@@ -49,10 +45,8 @@ def test_adoptium() -> None:
     assert offer.sha256 == "e4446ff06a276155697597cc0f1b15da004ff083f4964a35271ecee567177370"
     assert offer.url.endswith("/jdk-21.0.12%2B8/OpenJDK21U-jdk_x64_linux_hotspot_21.0.12_8.tar.gz")
     assert found[AARCH64].url.endswith("/OpenJDK21U-jdk_aarch64_linux_hotspot_21.0.12_8.tar.gz")
-    assert [
-        f"architecture={machine}&image_type=jdk&os=linux" in address
-        for machine, address in zip(MACHINES, adoptium.addresses(21), strict=True)
-    ] == [True, True]
+    for machine, address in zip(MACHINES, adoptium.addresses(21), strict=True):
+        assert address.endswith(f"/21/hotspot?architecture={machine}&image_type=jdk&os=linux&vendor=eclipse")
 
 
 def test_a_version_of_four_numbers_is_not_taken_from_semver() -> None:
@@ -115,7 +109,6 @@ def test_semerus_checksums_come_from_github_or_from_the_file_beside() -> None:
 
 def test_early_access() -> None:
     found = oracle.read([text("jdk.java.net-28.html")], 28)
-    assert not isinstance(found, Over)
     assert {s: (o.version, o.date) for s, o in found.items()} == dict.fromkeys(SYSTEMS, ("28-ea+17", "2026-09-24"))
     assert [o.url for o in found.values()] == [
         f"{EA}/17/GPL/openjdk-28-ea+17_linux-{machine}_bin.tar.gz" for machine in ("aarch64", "x64")
@@ -151,7 +144,6 @@ def test_a_page_written_in_another_way() -> None:
     x64 = f"<a href='{EA}/9/GPL/openjdk-28-ea&#43;9_linux-x64_bin.tar.gz'>"
     newer = f"<a href={EA}/17/GPL/openjdk-28-ea+17_linux-aarch64_bin.tar.gz>tar.gz</a> Build 17 (2026/13/45)"
     found = oracle.read([x64 + newer], 28)
-    assert not isinstance(found, Over)
     assert {s: (o.version, o.date) for s, o in found.items()} == {X64: ("28-ea+9", None), AARCH64: ("28-ea+17", None)}
 
 
@@ -174,34 +166,6 @@ def test_checksum_files() -> None:
         read_sha256(f"{digest}  jre.tar.gz", url)
 
 
-def test_vendors_are_asked_over_http(upstream: FileServer) -> None:
-    answers = look_up(followed(present()), through(upstream))
-    versions = {
-        asked: {pin.version for pin in answer.values()} if isinstance(answer, Mapping) else answer
-        for asked, answer in answers.items()
-    }
-    refused = versions.pop(("Eclipse Adoptium", 22))
-    assert isinstance(refused, Unanswered)
-    assert "v3/assets/latest/22/hotspot?architecture=x64&image_type=jdk&os=linux&vendor=eclipse answers 404" in (
-        refused.reason
-    )
-    assert versions == {
-        ("Eclipse Adoptium", 21): {"21.0.12+8"},
-        ("Eclipse Adoptium", 25): {"25.0.4.1+1"},
-        ("IBM Semeru", 21): {"21.0.12.10"},
-        ("Oracle OpenJDK", 22): Over("22.0.2"),
-        ("Oracle OpenJDK", 28): {"28-ea+17"},
-    }
-    early = answers["Oracle OpenJDK", 28]
-    assert isinstance(early, Mapping)
-    assert early[X64].archive == Archive(
-        url=f"{EA}/17/GPL/openjdk-28-ea+17_linux-x64_bin.tar.gz",
-        sha256="59f29554ce7e6bdfba2c28181f5f7689cad7722d650d8cb7f20d611cfce41808",
-        second_source=None,
-    )
-    assert max(upstream.asked.values()) == 1
-
-
 def test_the_checksum_file_of_an_old_release_is_fetched(upstream: FileServer) -> None:
     upstream.files[f"/{semeru.addresses(21)[0].removeprefix('https://')}"] = releases(4).encode()
     base = "/github.com/ibmruntimes/semeru21-binaries/releases/download/jdk-21.0.7%2B6_openj9-0.51.0"
@@ -210,7 +174,6 @@ def test_the_checksum_file_of_an_old_release_is_fetched(upstream: FileServer) ->
         upstream.files[f"{base}/{name}"] = (DATA / f"semeru-21.0.7-{machine}.sha256.txt").read_bytes()
     entry = JdkEntry.model_validate(jdk("semeru-21", "IBM Semeru", "21.0.6+7_openj9-0.49.0"))
     answer = look_up([entry], through(upstream))["IBM Semeru", 21]
-    assert isinstance(answer, Mapping)
     assert answer[X64].archive.sha256 == "70228be801934a3a51761cc6ec5531b4ab52a8942efd2f0f5033ae6b24ae1423"
     assert answer[AARCH64].version == "21.0.7+6_openj9-0.51.0"
 
@@ -226,9 +189,7 @@ def test_the_checksum_file_of_an_old_release_is_fetched(upstream: FileServer) ->
 def test_half_an_answer_is_none(upstream: FileServer, page: str, reason: str) -> None:
     upstream.files["/jdk.java.net/28/"] = page.encode()
     entry = present().entry("openjdk-28-ea")
-    answer = look_up([entry], through(upstream))[question(entry)]
-    assert isinstance(answer, Unanswered)
-    assert re.search(reason, answer.reason)
+    assert re.search(reason, look_up([entry], through(upstream))[question(entry)].reason)
 
 
 def test_an_archive_that_is_not_behind_https_is_not_taken(upstream: FileServer) -> None:
@@ -236,7 +197,6 @@ def test_an_archive_that_is_not_behind_https_is_not_taken(upstream: FileServer) 
     upstream.files[address] = upstream.files[address].replace(b'"link": "https:', b'"link": "http:')
     entry = present().entry("temurin-21")
     answer = look_up([entry], through(upstream))[question(entry)]
-    assert isinstance(answer, Unanswered)
     assert "is not taken: it must start with https://" in answer.reason
 
 

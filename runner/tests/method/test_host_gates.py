@@ -15,7 +15,7 @@ from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.fork.affinity import cpus_beside
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.method.gate import Observation, WindowContext
-from jdkmatrix.method.gates import beside_peers, refusals, window_reasons
+from jdkmatrix.method.gates import beside_peers, refusals
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage, window
 from tests.support.project import RECORDED
@@ -76,11 +76,6 @@ class Recorded:
     own_threads_end: bool
 
     @property
-    def elapsed_s(self) -> float:
-        assert self.host.elapsed_s is not None
-        return self.host.elapsed_s
-
-    @property
     def without_counts(self) -> Self:
         """As it were where entries to idle are not counted."""
         uses = tuple(use.model_copy(update={"idle_entries_per_s": None}) for use in self.host.cpu_use)
@@ -100,15 +95,13 @@ def recorded(run: str) -> Iterator[Recorded]:
     """Of every window and experiment of a run, with what a record has since then; attempts that were refused are among
     them. `ended`: threads of the experiment that ended while the host was watched."""
     for row in json.loads(gzip.decompress((RECORDED / "windows" / f"foreign-cpu.{run}.json.gz").read_bytes())):
-        yield _recorded(Pressure.model_validate(row["host"]), row["elapsed_s"], row["ended"], row["refused"])
-
-
-def _recorded(host: Pressure, elapsed_s: float, ended: int, was_refused: bool) -> Recorded:
-    uses = tuple(
-        use.model_copy(update={"rounding_share": 0.01 / (elapsed_s * math.sqrt(len(use.cpus)))}) for use in host.cpu_use
-    )
-    told = host.model_copy(update={"cpu_use": uses, "elapsed_s": elapsed_s, "threads_ended": ended})
-    return Recorded(told, was_refused, ended > 0)
+        seen, elapsed_s, ended = Pressure.model_validate(row["host"]), row["elapsed_s"], row["ended"]
+        uses = tuple(
+            use.model_copy(update={"rounding_share": 0.01 / (elapsed_s * math.sqrt(len(use.cpus)))})
+            for use in seen.cpu_use
+        )
+        told = seen.model_copy(update={"cpu_use": uses, "elapsed_s": elapsed_s, "threads_ended": ended})
+        yield Recorded(told, row["refused"], ended > 0)
 
 
 def test_an_arm_is_not_refused_because_its_threads_end() -> None:
@@ -118,7 +111,7 @@ def test_an_arm_is_not_refused_because_its_threads_end() -> None:
     assert sum(one.was_refused for one in found if one.own_threads_end) == 52
     assert sum(one.was_refused for one in found if not one.own_threads_end) == 3
     assert [one for one in found if one.codes()] == []
-    long_enough = [one for one in found if one.elapsed_s >= 0.5]
+    long_enough = [one for one in found if one.host.elapsed_s >= 0.5]
     assert sum(one.own_threads_end for one in long_enough) == 66
     assert [one for one in long_enough if not one.codes(hog_share=0.05)] == []
 
@@ -198,7 +191,7 @@ def test_readings_that_span_more_than_the_window_are_not_believed(
     """A hog of 15 % beside the server was 2.9 % of the time between them."""
     load = load_result(duration_s=3.0, **changes)
     seen = pressure().model_copy(update={"elapsed_s": elapsed_s})
-    assert [reason.code for reason in window_reasons(load, sut_usage(), seen, LIMITS)] == expected
+    assert [reason.code for reason in refusals(Observation(load, sut_usage(), seen), LIMITS)] == expected
 
 
 def test_a_tool_that_takes_a_cpu_says_so() -> None:
@@ -210,9 +203,8 @@ def test_a_tool_that_takes_a_cpu_says_so() -> None:
 
 def test_the_jit_is_judged_on_the_cpus_of_the_server_by_the_promise() -> None:
     def found(jit_share: float, *, cpus: int, precision: float) -> list[str]:
-        means = WindowContext(sut_cpus=cpus, precision=precision)
-        reasons = window_reasons(load_result(), sut_usage(jit_share=jit_share), pressure(), LIMITS, means=means)
-        return [reason.code for reason in reasons]
+        seen = Observation(load_result(), sut_usage(jit_share=jit_share), pressure())
+        return [reason.code for reason in refusals(seen, LIMITS, WindowContext(sut_cpus=cpus, precision=precision))]
 
     assert found(0.099, cpus=1, precision=0.05) == ["compiling"], "a tenth of a server of one CPU"
     assert found(0.099, cpus=4, precision=0.05) == []
@@ -236,7 +228,7 @@ def test_a_driver_is_late_against_what_it_measures(
     load = load_result(
         RateLoad(rate_rps=1000, connections=10), due=1000, corrected=latency(p99_us), send_lateness=latency(late_us)
     )
-    found = window_reasons(load, sut_usage(), pressure(), LIMITS, means=WindowContext(p99_max_us=objective_us))
+    found = refusals(Observation(load, sut_usage(), pressure()), LIMITS, WindowContext(p99_max_us=objective_us))
     assert [reason.code for reason in found] == expected
 
 
@@ -247,7 +239,7 @@ def test_the_window_that_misled_on_a_host_with_two_cpus_is_invalid() -> None:
     seen = host(cpu_use("sut"), cpu_use("driver", "remote", busy=1.0))
     remote = remote_stats(late_us=2900, cpu_share=0.45)
     means = WindowContext(service_s=0.002, remote_cpus=1)
-    found = window_reasons(load, sut_usage(), seen, LIMITS, remote=remote, means=means)
+    found = refusals(Observation(load, sut_usage(), seen, remote), LIMITS, means)
     assert {reason.code for reason in found} == {"driver-late", "remote-late", "cpus-full"}
 
 

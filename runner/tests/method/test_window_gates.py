@@ -13,14 +13,14 @@ from jdkmatrix.domain.quantities import rate_words
 from jdkmatrix.loads.base import Ask
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
-from jdkmatrix.method.gate import WindowContext
-from jdkmatrix.method.gates import burn_off, measured_status, too_few_valid, window_reasons
+from jdkmatrix.method.gate import DEFAULT_CONTEXT, Observation, WindowContext
+from jdkmatrix.method.gates import burn_off, measured_status, refusals, too_few_valid
 from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.forks import BurnCheck
-from jdkmatrix.records.load_results import Errors, LoadResult
+from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.records.windows import SutUsage, Warmup, Window
+from jdkmatrix.records.windows import Warmup, Window
 from jdkmatrix.subjects.served.windows import Windows
 from tests.support.builders import latency, load_result, pressure, reasons, remote_stats, sut_usage, window
 from tests.support.shipped import MATRIX
@@ -32,11 +32,10 @@ FULL = DatabaseUse(cpu_s=9.5, span_s=10.0)
 BUSY = remote_stats(late_us=100, cpu_share=0.95)
 
 
-def reasons_of(load: LoadResult | None = None, sut: SutUsage | None = None, **told: Any) -> dict[str, Any]:
+def reasons_of(means: WindowContext = DEFAULT_CONTEXT, **told: Any) -> dict[str, Any]:
     """The figures by the code, of a window in which nothing else went wrong."""
-    host = told.pop("host", pressure())
-    found = window_reasons(load or load_result(), sut or sut_usage(), host, LIMITS, **told)
-    return {reason.code: reason.figures for reason in found}
+    seen: dict[str, Any] = {"load": load_result(), "sut": sut_usage(), "host": pressure(), **told}
+    return {reason.code: reason.figures for reason in refusals(Observation(**seen), LIMITS, means)}
 
 
 @pytest.mark.parametrize(
@@ -92,7 +91,7 @@ def test_what_the_server_did_not_do_is_told_and_leaves_the_window_valid(
     shortfalls = window_shortfalls(result, LIMITS)
     assert [reason.code for reason in shortfalls] == codes
     assert all(reason.figures for reason in shortfalls)
-    assert not window_reasons(result, sut_usage(), pressure(), LIMITS)
+    assert not refusals(Observation(result, sut_usage(), pressure()), LIMITS)
     told = window(1, result, shortfalls=shortfalls)
     assert told.valid
     assert measured_status([told], None, LIMITS) is Status.OK
@@ -132,7 +131,7 @@ def test_how_late_a_remote_system_may_be_follows_its_delay(
     lateness = latency(late_us).model_copy(update={"mean_us": mean_us})
     remote = remote_stats(late_us=late_us, cpu_share=0.5).model_copy(update={"lateness": lateness})
     means = WindowContext(service_s=delay_s, remote_cpus=1)
-    reasons = list(window_reasons(load_result(RATE), sut_usage(), pressure(), LIMITS, remote=remote, means=means))
+    reasons = refusals(Observation(load_result(RATE), sut_usage(), pressure(), remote), LIMITS, means)
     assert [reason.code for reason in reasons] == ["remote-late"] * late
     assert not late or mean_us == 1 or f"on average its answers {mean_us / 1000:.2f} ms" in reasons[0].message
 

@@ -51,22 +51,15 @@ def _recorded(begin: dict[str, Any], end: dict[str, Any]) -> Recorded:
         return (int(end["cpuacct"].split()[cpu]) - int(begin["cpuacct"].split()[cpu])) / 1e9
 
     others_s = all_tasks_s() - used_s("sut") if "cpuacct" in begin else used_s("hog")
-    return Recorded(
-        load=begin["load"],
-        hog_share=begin["hog_percent"] / 100,
-        others_share=others_s / elapsed_s,
-        foreign={
-            accounted: balance(
-                parse_stat(begin["stat"]),
-                parse_stat(end["stat"]),
-                [Used("sut", (cpu,), used_s("sut"))],
-                elapsed_s=elapsed_s,
-                ticks_per_s=100,
-                irq_time_accounting=accounted,
-            )[0].foreign_share
-            for accounted in (True, False)
-        },
-    )
+
+    def foreign_share(accounted: bool) -> float:
+        before, after = parse_stat(begin["stat"]), parse_stat(end["stat"])
+        used = [Used("sut", (cpu,), used_s("sut"))]
+        (use,) = balance(before, after, used, elapsed_s=elapsed_s, ticks_per_s=100, irq_time_accounting=accounted)
+        return use.foreign_share
+
+    foreign = {accounted: foreign_share(accounted) for accounted in (True, False)}
+    return Recorded(begin["load"], begin["hog_percent"] / 100, others_s / elapsed_s, foreign)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -347,7 +347,7 @@ def test_the_site_is_made_of_the_runs_of_all_machines(tmp_path: Path, home: Path
             (here / "cells" / file.name).write_bytes(file.read_bytes())
         (here / "run.json").write_text((run / "run.json").read_text().replace(run.name, name))
     shutil.copytree(ROOT / "results" / "reference" / "pinning", tmp_path / "results" / "reference" / "pinning")
-    ended = run_step(shell_step("Write the site of these runs"), tmp_path, real=True, home=home)
+    ended = run_step(shell_step("Write the site of these runs"), tmp_path, home=home)
     assert ended.code == 0, ended.output
     page = next((home / "site" / "runs" / "iron-run" / "cells").glob("*.html")).read_text("utf-8")
     assert "https://github.com/someone/something/releases/tag/results-iron-run" in page
@@ -365,7 +365,7 @@ def test_the_real_summary_is_written(machine: Machine, home: Path) -> None:
     (machine.store / "changed" / name).touch()
     (run,) = (home / "results").iterdir()
     (machine.store / "results" / name).symlink_to(run)
-    ended = machine.step("Sum up", real=True, home=home)
+    ended = machine.step("Sum up", home=home)
     assert ended.code == 0, ended.output
     assert ended.summary.startswith("### ")
     assert "**Failed or invalid**" in ended.summary
@@ -373,7 +373,7 @@ def test_the_real_summary_is_written(machine: Machine, home: Path) -> None:
 
 @pytest.mark.real
 def test_the_real_matrix_refuses_what_it_does_not_know(machine: Machine, home: Path) -> None:
-    asked = machine.step("Line up", inputs={"profile": "quik"}, real=True, home=home)
+    asked = machine.step("Line up", inputs={"profile": "quik"}, home=home)
     assert asked.code == 1
     assert 'did you mean "quick"' in asked.output
     assert machine.names("line") == []
@@ -387,6 +387,6 @@ def test_a_real_run_is_cut_off_by_its_slice(machine: Machine, tmp_path: Path) ->
     home = make_project(tmp_path / "project")
     machine.step("Line up", inputs={"profile": "short"})
     (name,) = machine.names("line")
-    cut = machine.step("Measure", real=True, home=home, env={"SLICE_S": "5"})
+    cut = machine.step("Measure", home=home, env={"SLICE_S": "5"})
     assert (cut.code, machine.names("line")) == (0, [name]), cut.output
     assert f"{name} was stopped (143) and goes on next time" in cut.output

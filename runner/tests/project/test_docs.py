@@ -53,17 +53,26 @@ def test_a_broken_link_and_a_broken_anchor_are_found(tmp_path: Path) -> None:
     assert broken_links(page) == ["#another", "missing.md"]
 
 
-def questions(page: Path) -> Iterator[list[str]]:
-    """The arguments of every `matrix run` and `matrix plan` that the page shows."""
+def commands(page: Path) -> Iterator[list[str]]:
+    """The words behind `matrix` of every command line that the page shows."""
     for block in re.findall(r"^```sh\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
         for line in block.replace("\\\n", " ").splitlines():
-            program, *words = shlex.split(line, comments=True) or [""]
-            command, *arguments = words or [""]
-            if program == ".venv/bin/matrix" and command in ("run", "plan") and "--resume" not in arguments:
-                yield arguments
+            program, *words = shlex.split(line.removeprefix("sudo "), comments=True) or [""]
+            if program == ".venv/bin/matrix":
+                yield words
 
 
-@pytest.mark.parametrize("arguments", [one for page in PAGES for one in questions(page)], ids=shlex.join)
+COMMANDS = [words for page in PAGES for words in commands(page)]
+QUESTIONS = [words[1:] for words in COMMANDS if words[0] in ("run", "plan") and "--resume" not in words]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=shlex.join)
+def test_every_option_that_the_docs_show_is_one(words: list[str]) -> None:
+    done = called(ROOT, *words, "--help")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("arguments", QUESTIONS, ids=shlex.join)
 def test_what_the_docs_measure_can_be_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
@@ -77,7 +86,7 @@ def test_what_the_docs_measure_can_be_planned(
 
 
 def test_the_docs_show_how_to_measure() -> None:
-    assert len([one for page in PAGES for one in questions(page)]) > 15
+    assert len(QUESTIONS) > 15 and {words[0] for words in COMMANDS} >= {"ask", "compare", "doctor", "export", "report"}
 
 
 def test_the_readme_is_short_and_leads_to_every_page() -> None:

@@ -295,7 +295,7 @@ def test_without_a_verdict_nothing_is_measured_even_when_forced(tmp_path: Path, 
 @pytest.mark.real
 def test_the_real_doctor_decides(tmp_path: Path) -> None:
     home = make_project(tmp_path / "project")
-    ended = run_step(shell_step("Examine the machine"), tmp_path, inputs={"force": "false"}, real=True, home=home)
+    ended = run_step(shell_step("Examine the machine"), tmp_path, inputs={"force": "false"}, home=home)
     verdict = re.match(r"### This host is (ready|noisy|unfit) \(", ended.summary)
     assert verdict, ended.summary + ended.output
     assert (ended.code == 0) == (verdict[1] != "unfit")

@@ -90,10 +90,6 @@ def _thing(folder: Path) -> Path:
     return folder
 
 
-def _wrap(folder: Path) -> None:
-    (folder / "bin" / "java").write_text('#!/bin/sh\nexec /another/java -Xint "$@"\n')
-
-
 def _flip(folder: Path) -> None:
     """Nothing but a byte: neither size nor time of change tell."""
     path = folder / "modules"
@@ -102,32 +98,30 @@ def _flip(folder: Path) -> None:
     os.utime(path, ns=times)
 
 
-def _relink(name: str) -> Callable[[Path], None]:
-    def act(folder: Path) -> None:
-        (folder / name).unlink()
-        (folder / name).symlink_to("/")
-
-    return act
+def _relink(link: Path) -> None:
+    link.unlink()
+    link.symlink_to("/")
 
 
 CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a program": (_wrap, "bin/java"),
+    "a program": (lambda folder: (folder / "bin" / "java").write_text("#!/bin/sh\n"), "bin/java"),
     "a byte": (_flip, "modules"),
-    "a link": (_relink("link"), "link"),
-    "a link to a folder": (_relink("folder-link"), "folder-link"),
+    "a link": (lambda folder: _relink(folder / "link"), "link"),
+    "a link to a folder": (lambda folder: _relink(folder / "folder-link"), "folder-link"),
     "one more": (lambda folder: (folder / "bin" / "new").touch(), "bin/new"),
     "one less": (lambda folder: (folder / "modules").unlink(), "modules"),
     "a run bit": (lambda folder: (folder / "modules").chmod(0o755), "modules"),
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
-def test_whatever_is_changed_in_a_sealed_folder_is_seen_and_named(tmp_path: Path, what: str) -> None:
+@pytest.mark.parametrize(("change", "name"), CHANGES.values(), ids=CHANGES)
+def test_whatever_is_changed_in_a_sealed_folder_is_seen_and_named(
+    tmp_path: Path, change: Callable[[Path], object], name: str
+) -> None:
     folder = _thing(tmp_path / "thing")
     before = files_sha256(folder)
     seal(folder)
     assert changed(folder) is None
-    change, name = CHANGES[what]
     change(folder)
     assert changed(folder) == f"{folder}: changed since it was made: {name}"
     assert files_sha256(folder) != before

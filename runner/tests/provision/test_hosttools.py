@@ -46,7 +46,7 @@ def test_the_newest_suitable_jdk_is_found_without_starting_one(tmp_path: Path) -
     (jvm / "empty").mkdir()
     (jvm / "file").write_text("")
     found = find_jdk({}, (jvm, tmp_path / "absent"))
-    assert found is not None and (found.home.name, found.version) == ("d-25", "25.0.10")
+    assert (found.home.name, found.version) == ("d-25", "25.0.10")
 
 
 def test_java_home_wins_when_it_is_suitable(tmp_path: Path) -> None:
@@ -54,38 +54,30 @@ def test_java_home_wins_when_it_is_suitable(tmp_path: Path) -> None:
     newest = make_jdk(jvm / "26", "26.0.1")
     chosen = make_jdk(tmp_path / "mine", "21")
     too_old = make_jdk(tmp_path / "old", "17.0.1")
-    found = find_jdk({"JAVA_HOME": str(chosen)}, (jvm,))
-    assert found is not None and found.home == chosen
-    for unsuitable in (too_old, tmp_path / "nowhere"):
-        found = find_jdk({"JAVA_HOME": str(unsuitable)}, (jvm,))
-        assert found is not None and found.home == newest
+    for home, found in ((chosen, chosen), (too_old, newest), (tmp_path / "nowhere", newest)):
+        assert find_jdk({"JAVA_HOME": str(home)}, (jvm,)).home == found
 
 
 def test_path_sdkman_and_nix_profiles_are_looked_at(tmp_path: Path) -> None:
     jdk = make_jdk(tmp_path / "jdk", "22.0.2")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "javac").symlink_to(jdk / "bin" / "javac")
-    found = find_jdk({"PATH": str(tmp_path / "bin")}, ())
-    assert found is not None and found.home == jdk
+    assert find_jdk({"PATH": str(tmp_path / "bin")}, ()).home == jdk
     sdkman = make_jdk(tmp_path / "home/.sdkman/candidates/java/23-tem", "23")
-    found = find_jdk({"HOME": str(tmp_path / "home")}, ())
-    assert found is not None and found.home == sdkman
+    assert find_jdk({"HOME": str(tmp_path / "home")}, ()).home == sdkman
     nix = make_jdk(tmp_path / "profile/lib/openjdk", "24.0.1")
-    found = find_jdk({"NIX_PROFILES": f"/nowhere {tmp_path / 'profile'}"}, ())
-    assert found is not None and found.home == nix
+    assert find_jdk({"NIX_PROFILES": f"/nowhere {tmp_path / 'profile'}"}, ()).home == nix
 
 
 @pytest.mark.parametrize("jar", ["maven-core-3.9.1.jar", "maven-core-3.x.jar", "maven-core.jar"])
 def test_mavens_version_is_read_from_its_jar(jar: str, tmp_path: Path) -> None:
     path = make_maven(tmp_path / "maven", "3.9.1", jar=jar)
-    found = find_maven({"PATH": str(path)})
-    assert found is not None and found.version == (3, 9, 1)
+    assert find_maven({"PATH": str(path)}).version == (3, 9, 1)
 
 
 def test_mavens_version_is_asked_for_when_there_is_no_jar(tmp_path: Path) -> None:
     make_program(tmp_path / "bin" / "mvn", "echo 'Apache Maven 3.8.4 (abcdef)'")
-    found = find_maven({"PATH": str(tmp_path / "bin")})
-    assert found is not None and found.version == (3, 8, 4)
+    assert find_maven({"PATH": str(tmp_path / "bin")}).version == (3, 8, 4)
 
 
 def test_each_missing_thing_is_one_line_that_says_how_to_get_it(tmp_path: Path) -> None:

@@ -19,13 +19,8 @@ FEATURE_SETS = tuple(feature_sets())
 
 def test_the_feature_sets_are_those_of_the_configuration() -> None:
     assert {path.stem for path in (CONFIG / "features").iterdir()} == set(FEATURE_SETS)
-    assert features(CONFIG, FEATURE_SETS) == (
-        "jsonb-3.0",
-        "microProfile-6.1",
-        "monitor-1.0",
-        "restfulWS-3.1",
-        "servlet-6.0",
-    )
+    named = ("jsonb-3.0", "microProfile-6.1", "monitor-1.0", "restfulWS-3.1", "servlet-6.0")
+    assert features(CONFIG, FEATURE_SETS) == named
 
 
 def test_options_are_read_as_the_server_script_reads_them() -> None:

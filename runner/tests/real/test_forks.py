@@ -122,7 +122,8 @@ def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
     setup = fork_of("temurin-25", "cached", server="jetty")
     other = replace(subject_of(setup).instance, executor="jetty")
     monkeypatch.setattr("jdkmatrix.subjects.served.measurement.prove_executor", lambda *_, **__: None)
-    fork = measure_fork(with_subject(setup, instance=other), Silent())
+    load = RateLoad(rate_rps=500, connections=10)
+    fork = measure_fork(with_subject(setup, instance=other, load=load), Silent())
     assert fork.status is Status.FAILED
     assert [reason.code for reason in fork.reasons] == ["wrong-executor"]
     assert "on the server's own threads" in fork.reasons[0].message

@@ -21,27 +21,41 @@ from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.run.try_own import try_once
 from jdkmatrix.servers.base import InstalledServer, OwnParts
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served import outside
-from jdkmatrix.subjects.served.own import try_once
-from tests.support.own_application import build_jar, build_war
-from tests.support.project import C1_ALONE, make_project, matrix, matrix_command
+from jdkmatrix.subjects.served.measurement import ServedCell
+from tests.support.fork_setups import usual
+from tests.support.project import C1_ALONE, brief_command, make_project, matrix, rewrite
 from tests.support.real_parts import cpu_sets
 from tests.support.records import in_whole
 from tests.support.servers import RULES, on_liberty
+from tests.support.shipped import MATRIX
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
 
 PATH = "/items?id={random:1:1000}"
 
 
+def compiled(java: Path, source: str, classes: Path, *options: str | Path) -> list[Path]:
+    """For a Java release that every JDK here runs."""
+    file = Path(__file__).with_name(source)
+    subprocess.run([java.with_name("javac"), "--release", "21", *options, "-d", classes, file], check=True)
+    return sorted(classes.glob("*.class"))
+
+
 @pytest.fixture(scope="module")
-def jar(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_jar(tmp_path_factory.mktemp("own") / "my.jar")
+def jar(java: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("own")
+    with zipfile.ZipFile(folder / "my.jar", "w") as archive:
+        archive.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nMain-Class: OwnApplication\n")
+        for file in compiled(java, "OwnApplication.java", folder / "classes"):
+            archive.write(file, file.name)
+    return folder / "my.jar"
 
 
 def loaded(run: Path) -> LoadedRun:
@@ -65,6 +79,7 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
     assert {fork.status for fork in forks.values()} <= {Status.OK, Status.NOT_STEADY}
     for executor, fork in forks.items():
         assert fork.outside is not None and fork.proof is None
+        assert C1_ALONE in fork.driver_command, "tests/support/brief.py"
         (window,) = fork.windows
         assert window.load.succeeded > 0 and window.load.non_2xx == 0
         assert window.served is None and window.sut.gc_count is None and window.sut.jit_share >= 0
@@ -88,7 +103,7 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
     with zipfile.ZipFile(mine, "a") as archive:
         archive.writestr("another", "file")
     told = {**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"}
-    resuming = matrix_command("run", "--resume", "--run", str(run))
+    resuming = brief_command("run", "--resume", "--run", str(run))
     with subprocess.Popen(resuming, env=told, stdout=subprocess.PIPE, text=True) as again:
         assert again.stdout is not None
         assert any("the files of your application" in line for line in again.stdout)
@@ -98,9 +113,14 @@ def test_two_ways_to_start_a_jar_are_compared(jar: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.usefixtures("one_run_on_this_host")
-def test_a_war_is_deployed_unchanged(parts: Parts, tmp_path: Path) -> None:
+def test_a_war_is_deployed_unchanged(parts: Parts, java: Path, tmp_path: Path) -> None:
     home, run = make_project(tmp_path / "project"), tmp_path / "run"
-    war = build_war(tmp_path / "shop.war", parts.workloads.file("tomcat-server.jar"))
+    short = f'"-Xms256m", "-Xmx256m", "-XX:+UseSerialGC", "{C1_ALONE}"'
+    rewrite(home / "matrix.toml", ('"-Xms1g", "-Xmx1g", "-XX:+UseG1GC"', short))
+    war, libraries = tmp_path / "shop.war", parts.workloads.file("tomcat-server.jar")
+    with zipfile.ZipFile(war, "w") as archive:
+        for file in compiled(java, "OwnServlet.java", tmp_path / "classes", "-cp", libraries):
+            archive.write(file, f"WEB-INF/classes/{file.name}")
     servers = ("open-liberty", "tomcat", "jetty")
     on_each = (word for server in servers for word in ("--server", server))
     asked = ("--war", str(war), "--path", "/items/{random:1:9}", *on_each, "--executor", "virtual")
@@ -143,13 +163,15 @@ def taken_port() -> Iterator[int]:
 def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s: float = 60) -> str:
     """What is told of it."""
     rules = RULES.model_copy(update={"first_response_timeout_s": first_response_timeout_s, "wrong_answer_s": 3})
-    driver, cpus = next(iter(parts.drivers.values())), cpu_sets()
+    driver = next(iter(parts.drivers.values()))
     assert not isinstance(driver, str) and instance.own
     requests = OwnApplication.model_validate({"war": "x.war", "path": path}).requests
-    requests = requests.below(instance.own.application.context_root, "")
-    load = SaturateLoad(connections=10)
+    served = usual(
+        matrix=MATRIX.model_copy(update={"server": rules}), load=SaturateLoad(connections=10), driver=driver,
+        instance=instance, mix=requests.below(instance.own.application.context_root, ""), cpu_sets=cpu_sets(),
+    )  # fmt: skip
     with pytest.raises(MatrixError) as told:
-        try_once(instance, path, requests, load, driver, cpus.sut, cpus.driver, rules)
+        try_once(ServedCell(**served), path)
     return str(told.value)
 
 
@@ -177,14 +199,15 @@ def test_a_switch_without_effect_is_told(
     parts: Parts, started: Callable[..., Instance], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outside, "LOOK_S", 1.0)
+    monkeypatch.setattr(outside, "COUNT_S", 1.0)
     message = tried(parts, started("{port} {address} ignores-the-switch", executor="virtual"), "/items")
     assert '"virtual" promises virtual threads, and they had 0.0 % of the CPU time' in message
     assert "“pool-#-thread-#” (8)" in message
 
 
 def test_a_jar_that_never_listens_is_told(parts: Parts, started: Callable[..., Instance]) -> None:
-    told = tried(parts, started("{port} {address} never-listens"), "/", 3)
-    assert "did not start within 3 s" in told and "to GET /items; the port is closed" in told
+    told = tried(parts, started("{port} {address} never-listens"), "/", 1)
+    assert "did not start within 1 s" in told and "to GET /items; the port is closed" in told
 
 
 def test_a_port_that_is_taken_is_told(parts: Parts, started: Callable[..., Instance], taken_port: int) -> None:

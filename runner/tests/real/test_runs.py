@@ -18,7 +18,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support import waiting
-from tests.support.project import called, make_project, matrix, matrix_command
+from tests.support.project import brief_command, called, make_project, matrix
 from tests.support.records import in_whole
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900), pytest.mark.usefixtures("one_run_on_this_host")]
@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> Path:
 
 def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        matrix_command("run", *arguments),
+        brief_command("run", *arguments),
         cwd=home,
         env={**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"},
         stdout=subprocess.PIPE,

@@ -9,19 +9,11 @@ import pytest
 
 from jdkmatrix.provision.workloads import build_workloads
 from jdkmatrix.store.runs import RunStore
-from tests.support.project import ROOT, SHORT, make_project, matrix
+from tests.support.project import ROOT, SHORT, make_project, matrix, rewrite
 from tests.support.records import in_whole
 from tests.support.waiting import one_run_on_this_host
 
 pytestmark = pytest.mark.real
-
-
-def rewrite(path: Path, *changes: tuple[str, str]) -> None:
-    text = path.read_text()
-    for old, new in changes:
-        assert old in text, f"{path} has no {old!r}"
-        text = text.replace(old, new, 1)
-    path.write_text(text)
 
 
 @pytest.mark.timeout(600)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.load_results import Errors, Latency
+from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
@@ -194,11 +194,6 @@ def test_command_lines_can_be_pasted_into_a_shell(first: Section) -> None:
     ]
 
 
-def service(window: Window) -> Latency:
-    assert window.load.uncorrected is not None
-    return window.load.uncorrected
-
-
 WINDOW_FIGURES: tuple[tuple[str, str, Callable[[Window], float | None]], ...] = (
     ("Start", "s", lambda w: w.t_s),
     ("Duration", "s", lambda w: w.load.duration_s),
@@ -208,11 +203,11 @@ WINDOW_FIGURES: tuple[tuple[str, str, Callable[[Window], float | None]], ...] = 
     ("Answered after the end", "requests", lambda w: w.load.answered_late),
     ("Not 2xx", "answers", lambda w: w.load.non_2xx),
     ("Reconnects", "", lambda w: w.load.reconnects),
-    ("p50", "ms", lambda w: service(w).percentiles_us["50"] / 1e3),
-    ("p90", "ms", lambda w: service(w).percentiles_us["90"] / 1e3),
-    ("p99", "ms", lambda w: service(w).percentiles_us["99"] / 1e3),
-    ("p99.9", "ms", lambda w: service(w).percentiles_us["99.9"] / 1e3),
-    ("Maximum", "ms", lambda w: service(w).max_us / 1e3),
+    ("p50", "ms", lambda w: w.load.uncorrected.percentiles_us["50"] / 1e3),
+    ("p90", "ms", lambda w: w.load.uncorrected.percentiles_us["90"] / 1e3),
+    ("p99", "ms", lambda w: w.load.uncorrected.percentiles_us["99"] / 1e3),
+    ("p99.9", "ms", lambda w: w.load.uncorrected.percentiles_us["99.9"] / 1e3),
+    ("Maximum", "ms", lambda w: w.load.uncorrected.max_us / 1e3),
     ("CPU per request", "µs", lambda w: w.sut.cpu_us_per_request),
     ("Share of its CPUs", "%", lambda w: w.sut.cpu_share * 100),
     ("Run-queue wait", "s", lambda w: w.sut.run_queue_wait_s),
@@ -249,7 +244,6 @@ def test_the_figures_of_a_window_under_a_rate(loaded: LoadedRun, tmp_path_factor
     window = run.cells[0].forks[0].windows[0]
     late = window.load.send_lateness
     figures = window_figures(window)
-    assert late is not None and window.load.corrected is not None
     assert figures["Due requests"][0].text == f"{window.load.due:,}"
     assert figures["Due, not sent requests"][0].text == "0"
     late_ms = float(figures["Send lateness, p99 ms"][0].text)
@@ -298,29 +292,27 @@ def noted(fork: PageBlock, id_prefix: str) -> tuple[str, str]:
     return chart.title, chart.note
 
 
-def spread_words(values: list[float]) -> str:
+def spread_words(values: Sequence[float]) -> str:
     low, high, middle = (f"{value:.3g}" for value in (min(values), max(values), statistics.median(values)))
     return f"{low} to {high}, median {middle}"
 
 
 def test_the_series_of_a_fork_have_units_and_tell_their_range(loaded: LoadedRun, first: Section) -> None:
-    samples = forks_of(loaded, "virtual")[0].samples
+    fork = forks_of(loaded, "virtual")[0]
+    samples, seconds = fork.samples, [one for window in fork.windows for one in window.load.intervals]
     assert [chart.title for chart in charts_of([first], "Second by second")] == [
         "Throughput in requests/s", "p99 latency in ms", "Server’s CPU in CPUs", "In flight in requests", "RSS in MiB",
         "Heap used in MiB", "Threads", "JIT in ms per s",
     ]  # fmt: skip
     assert noted(first, "rss") == ("RSS in MiB", spread_words([one.rss_bytes / MIB for one in samples]))
     heap = [one.gauges.heap_used_bytes / MIB for one in samples if one.gauges]
-    in_flight: list[float] = [one.gauges.in_flight for one in samples if one.gauges]
     assert noted(first, "heap")[1].split(", ")[0] == f"{min(heap):.1f} to {max(heap):.0f}"
-    assert noted(first, "in-flight")[1] == spread_words(in_flight)
-    threads: list[float] = [one.threads for one in samples]
-    assert noted(first, "threads")[1] == spread_words(threads)
-    per_s = [i.completed for w in forks_of(loaded, "virtual")[0].windows for i in w.load.intervals]
+    assert noted(first, "in-flight")[1] == spread_words([one.gauges.in_flight for one in samples if one.gauges])
+    assert noted(first, "threads")[1] == spread_words([one.threads for one in samples])
+    per_s = [one.completed for one in seconds]
     low, high, middle = (f"{round(value, -1):,}" for value in (min(per_s), max(per_s), round(statistics.median(per_s))))
     assert noted(first, "throughput")[1] == f"{low} to {high}, median {middle}"
-    p99 = [i.p99_us / 1e3 for w in forks_of(loaded, "virtual")[0].windows for i in w.load.intervals if i.p99_us]
-    assert noted(first, "p99")[1] == spread_words(p99)
+    assert noted(first, "p99")[1] == spread_words([one.p99_us / 1e3 for one in seconds if one.p99_us])
 
 
 def test_a_pool_has_a_series_only_where_there_is_one(loaded: LoadedRun, first: Section) -> None:
@@ -331,7 +323,6 @@ def test_a_pool_has_a_series_only_where_there_is_one(loaded: LoadedRun, first: S
 
 def test_the_series_of_the_warm_up(loaded: LoadedRun, first: Section) -> None:
     warmup = forks_of(loaded, "virtual")[0].warmup
-    assert warmup is not None
     assert [chart.title for chart in charts_of([first], "Warm-up")] == [
         "CPU per request in µs", "JIT, share of one CPU in %", "p99 latency in ms",
     ]  # fmt: skip
@@ -345,7 +336,6 @@ def test_the_series_of_the_warm_up(loaded: LoadedRun, first: Section) -> None:
 def test_the_warm_up_says_how_steady_it_was(loaded: LoadedRun) -> None:
     fork = forks_of(loaded, "virtual")[0]
     warmup = fork.warmup
-    assert warmup is not None
     note = warmup_note(fork)
     assert "; 12 s, steady; 95 % of the steady performance 12.1 s after the process's start." in note
     assert f"a request took {warmup.windows[-1].cpu_us_per_request:.0f} µs of CPU, and the JIT 1.6 % of one CPU" in note

@@ -53,39 +53,11 @@ def test_the_family_is_what_the_page_puts_into_words_or_colours(tmp_path: Path) 
         for metric in compared:
             one = judgements.of(metric, cell.key)
             assert one is not None and one.family == (2 if cell.key.executor == "liberty-aa" else 6)
-    (family,) = family_of(loaded)
+    (family,) = (str(one.text) for one in found(PageOfRun(loaded).page.blocks, Prose) if one.css == "family")
     assert family.startswith("6 comparisons on this page") and "2 A/A checks" in family
 
 
-def test_one_block_each_leaves_no_comparison_to_count(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, replace(ONE_JDK, blocks=1))
-    _, judgements = judged(loaded)
-    assert (judgements.comparisons, judgements.checks) == (0, 0)
-    one = judgements.of(THROUGHPUT, key_of(loaded, "virtual"))
-    assert one is not None and one.verdict is Verdict.ONE_BLOCK
-    assert family_of(loaded) == []
-
-
-def family_of(loaded: LoadedRun) -> list[str]:
-    return [str(one.text) for one in found(PageOfRun(loaded).page.blocks, Prose) if one.css == "family"]
-
-
 BLOCKS = st.lists(st.floats(0.5, 2), min_size=5, max_size=5)
-
-
-@given(BLOCKS, BLOCKS)
-@settings(max_examples=25)
-def test_an_aa_check_spends_nothing_of_the_comparisons_error(
-    closed_loop: LoadedRun, second_arm: list[float], virtual: list[float]
-) -> None:
-    factors = {"liberty": [1.0] * 5, "virtual": virtual, "platform": [0.5] * 5, "liberty-aa": second_arm}
-    with_check = with_throughput(closed_loop, factors)
-    without = replace(with_check, cells=tuple(c for c in with_check.cells if c.key.executor != "liberty-aa"))
-    key = key_of(closed_loop)
-    _, here = judged(with_check)
-    _, there = judged(without)
-    assert all(here.of(metric, key) == there.of(metric, key) for metric in EVERY)
-    assert (here.comparisons, here.checks, there.checks) == (there.comparisons, 1, 0)
 
 
 # Student's interval of five such blocks leaves 1 out: p is 0.04, which one more comparison takes above 0.05.

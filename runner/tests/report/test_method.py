@@ -19,11 +19,6 @@ from tests.support.shipped import TEMPLATES
 OF_RESULTS = {"valid_windows_min", "achieved_rate_min", "error_share_max"}
 
 
-def test_the_gate_on_other_processes_names_arms_with_many_threads() -> None:
-    (foreign,) = (gate for gate in GATES if "foreign-cpu" in gate.codes)
-    assert "arms with many threads may be refused for what they are" in foreign.cannot
-
-
 def test_every_limit_has_its_gate() -> None:
     assert {limit for gate in GATES for limit in gate.limits} == set(Thresholds.model_fields) - OF_RESULTS
 

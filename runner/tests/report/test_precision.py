@@ -17,13 +17,12 @@ from jdkmatrix.report.blocks.tables import Cell
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import run_facts
-from jdkmatrix.report.run_page.precision import BlockChecks, check_blocks, precision_section
+from jdkmatrix.report.run_page.precision import check_blocks, precision_section
 from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, figure_in, found, key_of, section_of, table_of
 from tests.support.outcome_runs import scaled
 from tests.support.served_runs import Shape, synthetic_run, with_stopping
-from tests.support.sites import site_of
 from tests.support.turned_runs import turned_run
 
 FIVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=5)
@@ -47,9 +46,7 @@ def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_bl
     rows = rows_of(loaded)
     assert [str(row["Ratio"]).split(" on ")[0] for row in rows] == ["virtual / liberty", "platform / liberty"]
     assert {row["Ended by"] for row in rows} == {decision}
-    compared = cells.over(THROUGHPUT, key_of(loaded))
-    ratio = compared.ratio if compared else None
-    assert ratio is not None and ratio.ci_high is not None and ratio.ci_low is not None
+    ratio = cells.over(THROUGHPUT, key_of(loaded)).ratio
     half = (ratio.ci_high / ratio.ci_low) ** 0.5 - 1
     assert figure_in(rows[0], "Known to").sort == pytest.approx(half)
 
@@ -67,7 +64,6 @@ def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_can
     assert "these took turns" in (fixed.title or "")
     cells = Cells(loaded.run, loaded.cells)
     compared = cells.over(THROUGHPUT, key_of(loaded))
-    assert compared is not None and compared.ratio is not None
     assert compared.ratio.value == pytest.approx(0.7, rel=0.01), "over the rounds that both have"
     own = [cells.get(one.key) for one in loaded.cells]
     above, below = (sum(cell.by_block(THROUGHPUT).values()) for cell in own[::-1] if cell)
@@ -81,24 +77,17 @@ def test_more_precision_costs_more_by_either_protocol(tmp_path: Path) -> None:
         cheap, dear = figure_in(rough, name).sort, figure_in(fine, name).sort
         assert isinstance(cheap, float) and isinstance(dear, float) and cheap <= dear
     assert figure_in(fine, "Time share of fixed").text.endswith(" %")
+    facts = {fact.name: fact.value for fact in run_facts(with_stopping(loaded).run)}
+    assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %"
 
 
-def test_a_constant_rate_has_a_precision_and_no_cost(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, replace(FIVE, loads=("rate-2000",)))
-    row = rows_of(loaded)[0]
-    assert row["Of"] == "CPU per request"
-    assert figure_in(row, "Fixed length") == missing("worked out for throughput only")
-
-
-def test_one_block_has_no_precision(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, replace(FIVE, blocks=1))
-    assert precision_of(loaded) == ()
-
-
-def test_one_window_per_fork_says_why_there_is_no_cost(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, replace(FIVE, windows=1))
-    here = figure_in(rows_of(loaded)[0], "As here")
-    assert here.sort is None and "two windows" in (here.title or "")
+def test_what_has_no_cost_says_why_and_one_block_has_no_precision(tmp_path: Path) -> None:
+    rate = rows_of(synthetic_run(tmp_path, replace(FIVE, loads=("rate-2000",))))[0]
+    assert rate["Of"] == "CPU per request"
+    assert figure_in(rate, "Fixed length") == missing("worked out for throughput only")
+    one_window = figure_in(rows_of(synthetic_run(tmp_path, replace(FIVE, windows=1)))[0], "As here")
+    assert one_window.sort is None and "two windows" in (one_window.title or "")
+    assert precision_of(synthetic_run(tmp_path, replace(FIVE, blocks=1))) == ()
 
 
 TWELVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=12, windows=1)
@@ -107,7 +96,6 @@ SCATTERED = (1.01, 0.97, 1.02, 1.03, 0.96, 0.99, 1.04, 0.98, 0.95, 1.06, 1.05, 1
 WAVES = (1.00, 1.01, 1.04, 1.06, 1.05, 1.03, 0.99, 0.96, 0.95, 0.94, 0.97, 0.98)
 TURNS = (1.10, 0.90, 1.11, 0.91, 1.12, 0.92, 1.08, 0.93, 1.09, 0.89, 1.13, 0.88)
 RISING = (0.90, 0.92, 0.91, 0.93, 0.95, 0.94, 0.96, 0.98, 0.97, 0.99, 1.01, 1.00)
-NOTICE = "Correlated blocks"
 LAG, TREND = "Lag 1 correlation", "Trend first to last block"
 
 
@@ -122,12 +110,8 @@ def with_ratios(loaded: LoadedRun, **factors: Sequence[float]) -> LoadedRun:
     return replace(loaded, cells=tuple(cells))
 
 
-def checks_of(loaded: LoadedRun) -> BlockChecks:
-    return check_blocks(JudgedRun(loaded))
-
-
 def notice_of(loaded: LoadedRun) -> Notice | None:
-    return next((notice for notice in PageOfRun(loaded).notices if notice.title == NOTICE), None)
+    return next((notice for notice in PageOfRun(loaded).notices if notice.title == "Correlated blocks"), None)
 
 
 def words_of(page: PageOfRun) -> str:
@@ -171,26 +155,10 @@ def test_independent_blocks_and_few_blocks_raise_no_warning(twelve: LoadedRun) -
     assert figure_in(page.precision[0], LAG) == missing("4 blocks: nothing can be said of fewer than 5")
 
 
-def test_a_page_with_more_ratios_needs_more_to_warn(twelve: LoadedRun) -> None:
-    """Six blocks that rise: p 0.003 for the trend alone, too much for a family of forty."""
-    rising = [0.9 + 0.01 * block for block in range(6)]
-    two = with_ratios(twelve, virtual=rising, platform=SCATTERED)
-    assert checks_of(two).finding is not None
-    many = [
-        cell.model_copy(update={"key": cell.key.model_copy(update={"burn_us": 100 * copy})})
-        for copy in range(1, 10)
-        for cell in with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED).cells
-    ]
-    crowd = replace(two, cells=(*two.cells, *many))
-    assert len(checks_of(crowd).judged) == 20
-    assert checks_of(crowd).finding is None
-
-
 def test_only_some_are_named(twelve: LoadedRun) -> None:
     waves = with_ratios(twelve, virtual=WAVES, platform=WAVES)
     more = [cell.model_copy(update={"key": cell.key.model_copy(update={"burn_us": 100})}) for cell in waves.cells]
-    finding = checks_of(replace(waves, cells=(*waves.cells, *more))).finding
-    assert finding is not None
+    finding = check_blocks(JudgedRun(replace(waves, cells=(*waves.cells, *more)))).finding
     assert finding.startswith("in 4 of 4 ratios (") and finding.endswith("; 1 more)")
     assert finding.count("lag-1 correlation") == 3
 
@@ -207,15 +175,6 @@ def test_the_summary_has_a_line_of_it(twelve: LoadedRun) -> None:
     assert "blocks are not independent" in summary_markdown(waves)
     quiet = with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED)
     assert "not independent" not in printed(quiet) + summary_markdown(quiet)
-
-
-def test_the_written_page_has_it(twelve: LoadedRun, tmp_path: Path) -> None:
-    loaded = with_stopping(with_ratios(twelve, virtual=WAVES, platform=SCATTERED))
-    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text()
-    assert "Precision and its cost" in page and "one such ratio to ± 2.0 %" in page
-    assert NOTICE in page and "Lag 1" in page and "4 tests on this page" in page
-    facts = {fact.name: fact.value for fact in run_facts(loaded.run)}
-    assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %"
 
 
 def test_forks_that_fall_into_two_groups_are_named(twelve: LoadedRun) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.figures.metrics import CPU, KNEE, THROUGHPUT, TIME_TO_PEAK, leading_by_block, metrics_of
+from jdkmatrix.figures.metrics import leading_by_block
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
@@ -19,7 +19,6 @@ from tests.support.judged_pages import PageOfRun, charts_of, found
 from tests.support.outcome_runs import windows_of
 from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped, with_ramp
 from tests.support.records import altered, with_forks_of, with_load
-from tests.support.sites import site_of
 
 
 def cell_of(run: LoadedRun, executor: str) -> CellRecord:
@@ -37,38 +36,22 @@ def completing(fork: Fork, completed: Mapping[int, int]) -> Fork:
     return with_intervals(fork, tuple(changed))
 
 
-def test_time_to_peak_is_counted_from_the_start_of_the_load(tmp_path: Path) -> None:
-    run = ramped(tmp_path, LEVEL)
-    assert metrics_of(LEVEL) == (TIME_TO_PEAK, THROUGHPUT, CPU)
-    assert leading_by_block(cell_of(run, "virtual")) == {1: 11.0, 2: 11.0}
-    assert leading_by_block(cell_of(run, "liberty")) == {1: 15.0, 2: 15.0}
-
-
 def test_the_steady_part_is_the_second_half_of_the_level_stretch(tmp_path: Path) -> None:
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
     steady = steady_part(fork)
-    assert steady is not None
     assert steady.throughput_rps == 1000
     assert steady.cpu_us_per_request == pytest.approx(1000, rel=0.06)
     assert steady_part(with_ramp(fork, RISING, lag_s=1, capacity_rps=2000)) is None
 
 
 def test_a_backlog_that_is_worked_off_is_no_steady_throughput(tmp_path: Path) -> None:
+    """A pause across the end of a second is none: what it lacks is in the next one."""
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
     behind = completing(fork, dict.fromkeys(range(12, 24), 1500))
     assert backlog_until_s(seconds_of(behind)) == 23
-    steady = steady_part(behind)
-    assert steady is not None
-    assert steady.throughput_rps == 1000
+    for one in (behind, completing(fork, {28: 940, 29: 1060})):
+        assert steady_part(one).throughput_rps == 1000
     assert steady_part(completing(fork, dict.fromkeys(range(1, 31), 1500))) is None
-
-
-def test_one_second_of_catching_up_is_no_backlog(tmp_path: Path) -> None:
-    """A pause across the end of a second: what it lacks is in the next one."""
-    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    steady = steady_part(completing(fork, {28: 940, 29: 1060}))
-    assert steady is not None
-    assert steady.throughput_rps == 1000
 
 
 def test_cpu_is_of_the_seconds_that_samples_enclose(tmp_path: Path) -> None:
@@ -77,23 +60,10 @@ def test_cpu_is_of_the_seconds_that_samples_enclose(tmp_path: Path) -> None:
     whole = steady_part(fork)
     ended = altered(fork, {"samples": tuple(one for one in fork.samples if one.t_s < STARTED_S + LEVEL.duration_s)})
     steady = steady_part(ended)
-    assert whole is not None and steady is not None
     assert steady.throughput_rps == whole.throughput_rps
     assert steady.cpu_us_per_request == pytest.approx(whole.cpu_us_per_request, rel=0.06)
-
-
-def test_without_samples_there_is_a_throughput_and_no_cpu(tmp_path: Path) -> None:
-    fork = altered(cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0], {"samples": ()})
-    steady = steady_part(fork)
-    assert steady is not None
-    assert (steady.throughput_rps, steady.cpu_us_per_request) == (1000, None)
-
-
-def test_a_ramp_that_does_not_end_level_is_read_by_its_knee(tmp_path: Path) -> None:
-    run = ramped(tmp_path, RISING)
-    assert metrics_of(RISING) == (KNEE,)
-    assert leading_by_block(cell_of(run, "virtual")) == {1: 2600.0, 2: 2600.0}
-    assert leading_by_block(cell_of(run, "liberty")) == {1: 2100.0, 2: 2100.0}
+    without = steady_part(altered(fork, {"samples": ()}))
+    assert (without.throughput_rps, without.cpu_us_per_request) == (1000, None)
 
 
 def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_shorter(tmp_path: Path) -> None:
@@ -103,25 +73,28 @@ def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_sho
     assert seconds_of(with_intervals(fork, (*first, short)))[-1].completed_rps == pytest.approx(1000)
 
 
-@pytest.mark.parametrize("load", [LEVEL, RISING])
-def test_the_page_shows_it_second_by_second(tmp_path: Path, load: RampedLoad) -> None:
+@pytest.mark.parametrize(
+    ("load", "leading", "note"),
+    [
+        (LEVEL, (15.0, 11.0), "liberty: peak after 15.0 s; virtual: peak after 11.0 s"),
+        (RISING, (2100.0, 2600.0), "liberty: knee at 2,100 requests/s; virtual: knee at 2,600 requests/s"),
+    ],
+)
+def test_a_level_end_is_read_by_its_peak_and_another_by_its_knee_and_the_page_shows_it_second_by_second(
+    tmp_path: Path, load: RampedLoad, leading: tuple[float, float], note: str
+) -> None:
+    """The peak is counted from the start of the load."""
     run = ramped(tmp_path, load)
+    assert [leading_by_block(cell) for cell in run.cells] == [{1: figure, 2: figure} for figure in leading]
     groups = found(PageOfRun(run).page.blocks, Charts)
     titles = [group.title for group in groups]
     assert titles[:2] == ["What was asked for", "Throughput second by second"]
     assert "p99 second by second" in titles
-    notes = [chart.note for group in groups for chart in group.charts if chart.note]
-    if load is LEVEL:
-        assert "liberty: peak after 15.0 s; virtual: peak after 11.0 s" in notes
-    else:
-        assert "liberty: knee at 2,100 requests/s; virtual: knee at 2,600 requests/s" in notes
-    page = site_of([run], tmp_path / "site") / "index.html"
-    assert "Throughput second by second" in page.read_text()
+    assert note in [chart.note for group in groups for chart in group.charts]
 
 
 def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee(tmp_path: Path) -> None:
     run = ramped(tmp_path, JOINING)
-    assert metrics_of(JOINING) == (TIME_TO_PEAK, THROUGHPUT, CPU)
     assert leading_by_block(cell_of(run, "virtual")) == {1: 11.0, 2: 11.0}
     steady = steady_part(cell_of(run, "virtual").forks[0])
     assert steady is not None and steady.throughput_rps == 1000

@@ -1,4 +1,4 @@
-"""What the report shows of a search for the highest rate, and which figures a load is compared by."""
+"""What the report shows of a search for the highest rate, and that a page leads with what a run is ended by."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, THROUGHPUT, leading_by_block, metrics_of
+from jdkmatrix.figures.metrics import CAPACITY, leading_by_block, metrics_of
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
-from tests.support.judged_pages import PageOfRun, judged, key_of
+from tests.support.judged_pages import PageOfRun
 from tests.support.searched_runs import searched
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
@@ -40,24 +40,6 @@ def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> N
     assert {(mark["x"], mark["hollow"]) for mark in marks} == {(step.rate_rps, not step.held) for step in valid}
     assert all(mark["text"].endswith(": did not hold" if mark["hollow"] else ": held") for mark in marks)
     assert "requests/s held" in chart.note
-
-
-def test_the_family_follows_the_load(run: LoadedRun) -> None:
-    _, found = judged(run)
-    assert found.comparisons == 2 * (3 + 1)
-    virtual = key_of(run)
-    platform = virtual.model_copy(update={"executor": "platform"})
-    every = (CAPACITY, THROUGHPUT, CPU, P99)
-    assert [metric.id for metric in every if found.of(metric, virtual)] == ["capacity", "throughput", "cpu"]
-    assert [metric.id for metric in every if found.of(metric, platform)] == ["capacity"]
-
-
-def test_a_constant_rate_is_not_compared_by_throughput(tmp_path: Path) -> None:
-    rate = synthetic_run(tmp_path, Shape(loads=("rate-2000",)))
-    _, found = judged(rate)
-    assert [metric.id for metric in (THROUGHPUT, CPU, P99) if found.of(metric, key_of(rate))] == ["cpu", "p99"]
-    row = PageOfRun(rate).row(executor="virtual", jdk="temurin-25")
-    assert row.versus.title is not None and row.versus.title.startswith("CPU per request: ")
 
 
 def test_the_cells_page_has_the_search_of_every_fork(run: LoadedRun, tmp_path: Path) -> None:

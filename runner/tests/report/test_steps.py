@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from io import StringIO
-from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
 
 from jdkmatrix.cli import progress
 from jdkmatrix.cli.summary import print_summary, summary_table
-from jdkmatrix.domain.loads import RateLoad
-from jdkmatrix.figures.fork_figures import throughput_rps
-from jdkmatrix.figures.metrics import LOWEST_CPU, SATURATED, leading_by_block, metrics_of
-from jdkmatrix.loads.base import Bound, ForkFigure, is_missed
+from jdkmatrix.figures.metrics import LOWEST_CPU, SATURATED, leading_by_block
+from jdkmatrix.loads.base import is_missed, offered_rps
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
-from jdkmatrix.method.gates import window_reasons
-from jdkmatrix.method.shortfalls import window_shortfalls
-from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Charts
@@ -27,13 +20,10 @@ from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import cpu_scope
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.charts import rows_of
 from tests.support.judged_pages import PageOfRun, figure_in, found, page_of, table_of, tiles_of
-from tests.support.outcome_runs import windows_of
-from tests.support.records import altered, with_forks_of
-from tests.support.sites import site_of
-from tests.support.stepped_runs import LIMITS, LOAD, stepped, stepped_at, stepped_run
+from tests.support.records import altered
+from tests.support.stepped_runs import LOAD, stepped, stepped_at, stepped_run, with_unused_cpus
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +31,18 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     return stepped_run(tmp_path_factory.mktemp("run"))
 
 
+def asked(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> list[float | None]:
+    return [offered_rps(window) for window in stepped(like, capacity_rps, load)]
+
+
 def test_the_series_ends_after_so_many_missed_steps_in_a_row(run: LoadedRun) -> None:
     like = run.cells[0].forks[0].windows[0]
-    server, done = stepped(like, 3500)
-    assert server.asked == [1000, 2000, 3000, 4000, 5000]
-    assert [is_missed(window) for window in done] == [False, False, False, True, True]
-    assert stepped(like, 1e6)[0].asked == list(LOAD.rates_rps), "a server that holds all is asked for all"
-    assert stepped(like, 1)[0].asked == [1000, 2000]
+    assert asked(like, 3500) == [1000, 2000, 3000, 4000, 5000]
+    assert [is_missed(window) for window in stepped(like, 3500)] == [False, False, False, True, True]
+    assert asked(like, 1e6) == list(LOAD.rates_rps), "a server that holds all is asked for all"
+    assert asked(like, 1) == [1000, 2000]
     once = LOAD.model_copy(update={"missed_max": 1})
-    assert stepped(like, 3500, once)[0].asked == [1000, 2000, 3000, 4000]
+    assert asked(like, 3500, once) == [1000, 2000, 3000, 4000]
 
 
 FURTHER = LOAD.model_copy(update={"further_factor": 1.25, "further_max": 3})
@@ -58,22 +51,11 @@ FURTHER = LOAD.model_copy(update={"further_factor": 1.25, "further_max": 3})
 def test_behind_the_written_rates_it_goes_on_until_the_server_is_saturated(run: LoadedRun) -> None:
     like = run.cells[0].forks[0].windows[0]
     assert FURTHER.every_rate_rps == (*LOAD.rates_rps, 7500, 9375, 11_719)
-    assert stepped(like, 7000, FURTHER)[0].asked == [*LOAD.rates_rps, 7500, 9375]
-    assert stepped(like, 3500, FURTHER)[0].asked == [1000, 2000, 3000, 4000, 5000], "saturated before"
-    assert stepped(like, 1e6, FURTHER)[0].asked == list(FURTHER.every_rate_rps), "and no further than that"
+    assert asked(like, 7000, FURTHER) == [*LOAD.rates_rps, 7500, 9375]
+    assert asked(like, 3500, FURTHER) == [1000, 2000, 3000, 4000, 5000], "saturated before"
+    assert asked(like, 1e6, FURTHER) == list(FURTHER.every_rate_rps), "and no further than that"
     slow = StepsLoad(rates_rps=(1, 1.5), connections=1, step_s=1, warmup_rps=1, further_factor=1.01, further_max=2)
     assert slow.every_rate_rps == (1, 1.5, 2, 3), "whole rates that rise"
-
-
-def test_only_a_server_that_was_saturated_has_said_what_it_can_do(run: LoadedRun) -> None:
-    fork = run.cells[0].forks[0]
-
-    def most(capacity_rps: float) -> ForkFigure | None:
-        windows = tuple(stepped(fork.windows[0], capacity_rps, FURTHER)[1])
-        return throughput_rps(altered(fork, {"windows": windows}), FURTHER)
-
-    assert most(7000) == ForkFigure(7000.0)
-    assert most(1e6) == ForkFigure(11_719.0, Bound.AT_LEAST)
 
 
 def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: LoadedRun) -> None:
@@ -114,13 +96,9 @@ def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
 
 
 def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_else(run: LoadedRun) -> None:
-    def idle(window: Window) -> Window:
-        sut = window.sut.model_copy(update={"cpu_share": window.sut.cpu_share / 20})
-        return window.model_copy(update={"sut": sut})
-
     def told(executor: str) -> tuple[dict[str, str], str]:
         sink = StringIO()
-        changed = with_forks_of(run, executor, lambda fork: windows_of(fork, idle))
+        changed = with_unused_cpus(run, executor)
         print_summary(changed, Console(file=sink, width=300))
         return dict(PageOfRun(changed).answers[0].sentences), sink.getvalue()
 
@@ -134,23 +112,7 @@ def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_els
     assert "bounds it" not in summary
 
 
-def test_what_the_server_cannot_do_is_no_fault_and_what_the_driver_cannot_is() -> None:
-    load = RateLoad(rate_rps=1000, connections=10)
-    overloaded = load_result(load, due=1000, completed=900, errors=Errors(timeout=50))
-    failing = load_result(load, due=1000, completed=1000, errors=Errors(read=1))
-
-    def codes(result: Any) -> tuple[list[str], list[str]]:
-        reasons = window_reasons(result, sut_usage(), pressure(), LIMITS)
-        return [reason.code for reason in reasons], [reason.code for reason in window_shortfalls(result, LIMITS)]
-
-    assert codes(overloaded) == ([], ["rate-missed", "errors"])
-    assert codes(failing) == ([], ["errors"])
-    busy = overloaded.model_copy(update={"driver_cpu_share": 0.99})
-    assert codes(busy)[0] == ["driver-saturated"], "what the driver cannot do says nothing of the server"
-
-
 def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_lowest_rate(run: LoadedRun) -> None:
-    assert metrics_of(LOAD) == (SATURATED, LOWEST_CPU)
     cells = Cells(run.run, run.cells)
     virtual = next(cell for cell in cells if cell.key.executor == "virtual")
     assert virtual.by_block(SATURATED) == {1: 2801.0, 2: 2802.0} == leading_by_block(virtual.record)
@@ -158,7 +120,7 @@ def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_low
     assert virtual.latency is None, "latencies of several rates together are those of none"
 
 
-def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun, tmp_path: Path) -> None:
+def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun) -> None:
     charts = found(PageOfRun(run).page.blocks, Charts)
     groups = [group for group in charts if group.title.endswith(" over offered load")]
     assert [group.title.split(" over")[0] for group in groups] == ["Throughput", "CPU use", "CPU per request", "p99"]
@@ -167,5 +129,3 @@ def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun, tmp_pa
     rows = [row for data in throughput.drawing.datasets.values() for row in rows_of(data) if "fork" in row]
     assert {row["x"] for row in rows} == {1000, 2000, 3000, 4000, 5000}
     assert all(row["y"] <= row["x"] for row in rows)
-    page = site_of([run], tmp_path / "site") / "index.html"
-    assert "Throughput over offered load" in page.read_text()

@@ -25,18 +25,18 @@ from tests.support.served_campaign import (
     NOISY,
     QUIET,
     Heard,
+    Script,
     assert_no_block_is_split,
     campaign,
     cells_in,
-    forks,
     made_up,
-    measure_nothing,
     measured,
     run,
+    script,
     store,
 )
 
-__all__ = ["forks", "store"]
+__all__ = ["script", "store"]
 
 
 def blocks_of(store: RunStore, cell_key: CellKey) -> int:
@@ -44,11 +44,11 @@ def blocks_of(store: RunStore, cell_key: CellKey) -> int:
     return len(found.forks)
 
 
-def test_blocks_are_added_where_figures_scatter_and_only_there(store: RunStore, forks: list[str]) -> None:
+def test_blocks_are_added_where_figures_scatter_and_only_there(store: RunStore, script: Script) -> None:
     heard = Heard()
     order = run(campaign(store, blocks=5, max_blocks=8, precision=0.02), heard)
     assert (blocks_of(store, QUIET), blocks_of(store, NOISY)) == (5, 8)
-    assert list(order) == forks
+    assert list(order) == script.labels
     cells = [found for one in CELLS if (found := store.read_cell(one))]
     sequences = {f"{c.key.cell_id}#{f.fork}": f.sequence for c in cells for f in c.forks}
     assert [sequences[label] for label in order] == list(range(1, 5 * 4 + 3 * 2 + 1))
@@ -59,46 +59,39 @@ def test_blocks_are_added_where_figures_scatter_and_only_there(store: RunStore, 
     assert "cpus-1" in enough[0]
 
 
-def test_where_a_load_has_no_figure_to_compare_no_block_is_added(store: RunStore, forks: list[str]) -> None:
+def test_where_a_load_has_no_figure_to_compare_no_block_is_added(store: RunStore, script: Script) -> None:
     run(campaign(store, load=CountLoad(count=100), blocks=5, max_blocks=20), Heard())
-    assert len(forks) == 5 * len(CELLS)
+    assert len(script.labels) == 5 * len(CELLS)
 
 
 @pytest.mark.parametrize("cut_after", [1, 7, 20, 21, 23])
 def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
-    tmp_path: Path, forks: list[str], monkeypatch: pytest.MonkeyPatch, cut_after: int
+    tmp_path: Path, script: Script, cut_after: int
 ) -> None:
     whole = run(campaign(RunStore.create(tmp_path / "whole"), blocks=5, max_blocks=8), Heard())
-    forks.clear()
+    script.labels.clear()
     store = RunStore.create(tmp_path / "cut")
-    made = measure_nothing(forks)
-
-    def cut(setup: ForkDraft, listener: Listener) -> Fork:
-        if len(forks) == cut_after:
-            raise KeyboardInterrupt
-        return made(setup, listener)
-
-    monkeypatch.setattr(module, "measure_fork", cut)
+    script.cut_after = cut_after
     with pytest.raises(KeyboardInterrupt):
         run(campaign(store, blocks=5, max_blocks=8), Heard())
-    monkeypatch.setattr(module, "measure_fork", made)
+    script.cut_after = None
     order = run(campaign(store, session=2, blocks=5, max_blocks=8), Heard())
     # Blocks here are of two forks: of an odd number, the last one's partner is missing.
     begun = cut_after % 2
     again = [f"{label}.2" for label in whole[cut_after - begun : cut_after]]
-    assert list(order) == forks == [*whole[:cut_after], *again, *whole[cut_after:]]
+    assert list(order) == script.labels == [*whole[:cut_after], *again, *whole[cut_after:]]
     for found in cells_in(store):
         assert len(found.attempts) == sum(label.startswith(f"{found.key.cell_id}#") for label in again)
         assert all(one.reasons[-1].code == "block-measured-again" for one in found.attempts)
     assert_no_block_is_split(store)
-    forks.clear()
+    script.labels.clear()
     heard = Heard()
     assert run(campaign(store, session=3, blocks=5, max_blocks=8), heard) == order
-    assert forks == []
+    assert script.labels == []
     assert set(heard.added) == {0}
 
 
-def test_cells_are_whole_on_disk_and_in_outline_in_memory(store: RunStore, forks: list[str]) -> None:
+def test_cells_are_whole_on_disk_and_in_outline_in_memory(store: RunStore, script: Script) -> None:
     """A run of thousands of forks would not fit into memory otherwise."""
     begun = campaign(store, blocks=2)
     measured_now = begun.open(print)
@@ -110,18 +103,18 @@ def test_cells_are_whole_on_disk_and_in_outline_in_memory(store: RunStore, forks
     for one in whole.values():
         assert [fork.command for fork in one.forks] == [("java",)] * 2
         assert one.parameters["application"] == "mp-ping"
-    assert len(forks) == 2 * 4
+    assert len(script.labels) == 2 * 4
 
 
 def test_a_file_that_is_damaged_while_a_run_goes_on_costs_series_and_no_figure(
-    store: RunStore, forks: list[str], monkeypatch: pytest.MonkeyPatch
+    store: RunStore, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, path = measure_nothing(forks), store.cell_path(QUIET)
+    path = store.cell_path(QUIET)
 
     def damaging(setup: ForkDraft, listener: Listener) -> Fork:
         if setup.planned.key == QUIET and setup.planned.fork == 3:
             path.write_text("{")
-        return made(setup, listener)
+        return script(setup, listener)
 
     monkeypatch.setattr(module, "measure_fork", damaging)
     heard = Heard()
@@ -198,9 +191,9 @@ def test_a_constant_rate_is_compared_by_cpu_time() -> None:
     assert comparisons(cells, 2) == {"virtual": ({1: 1000.0}, {1: 1000.0})}
 
 
-def test_between_two_blocks_there_is_time_and_never_beside_a_fork(store: RunStore, forks: list[str]) -> None:
-    ready = campaign(store, blocks=2)
-    ready.measure(ready.open(print), Heard(), lambda: forks.append("between"))
-    blocks = [list(members) for label, members in groupby(forks, key=lambda label: label == "between") if not label]
-    assert [len(block) for block in blocks] == [2, 2, 2, 2] and forks.count("between") == 3
+def test_between_two_blocks_there_is_time_and_never_beside_a_fork(store: RunStore, script: Script) -> None:
+    ready, labels = campaign(store, blocks=2), script.labels
+    ready.measure(ready.open(print), Heard(), lambda: labels.append("between"))
+    blocks = [list(members) for label, members in groupby(labels, key=lambda label: label == "between") if not label]
+    assert [len(block) for block in blocks] == [2, 2, 2, 2] and labels.count("between") == 3
     assert all(len({label.rpartition("#")[2] for label in block}) == 1 for block in blocks)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jdkmatrix.config.load import parse_files
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
-from jdkmatrix.domain.executors import is_virtual, unsized
+from jdkmatrix.domain.executors import is_virtual, row_of, unsized
 from jdkmatrix.domain.loads import CountLoad, TaskLoad
 from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
@@ -116,6 +116,10 @@ def test_what_only_experiments_have_makes_no_cell_of_a_server() -> None:
 )  # fmt: skip
 def test_arms(experiment: str, executor: str, yes: bool) -> None:
     assert MATRIX.experiments[experiment].has_arm(executor) is yes
+
+
+def test_nothing_that_is_shipped_has_an_executor_by_its_old_name() -> None:
+    assert [name for name in MATRIX.axes.executor if row_of(name) != unsized(name)] == []
 
 
 def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:

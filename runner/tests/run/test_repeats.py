@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
-from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import order_forks
 from jdkmatrix.run.repeats import (
     in_blocks,
@@ -23,23 +22,24 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 from tests.support.builders import cell, fork, fork_with, key, window
 from tests.support.outcome_runs import Change, failed, spoilt, without_driver
-from tests.support.scripted_forks import Script
-from tests.support.served_campaign import Heard, assert_no_block_is_split, campaign, cells_in, run, store
+from tests.support.served_campaign import (
+    Heard,
+    Script,
+    assert_no_block_is_split,
+    campaign,
+    cells_in,
+    run,
+    script,
+    store,
+)
 
-__all__ = ["store"]
+__all__ = ["script", "store"]
 
 HANGS = Reason(code="server-hangs", message="the server hangs")
 
 
 def not_steady(made: Fork) -> Fork:
     return made.model_copy(update={"status": Status.NOT_STEADY})
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Script:
-    made = Script()
-    monkeypatch.setattr(module, "measure_fork", made)
-    return made
 
 
 def first_block(store: RunStore) -> list[str]:
@@ -150,7 +150,7 @@ def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStor
     script.labels.clear()
     script.endings[one] = [spoilt]
     later = campaign(store, session=2, blocks=2)
-    cells = later.open(Heard().notice)
+    cells = later.open(None)
     assert repeat_words(later.needed(cells), cells) == (
         "1 fork of 1 block was spoilt by faults of the host; measuring that block again",
     )
@@ -165,7 +165,7 @@ def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStor
     assert "session 2" in measured_again(2).message
     assert_no_block_is_split(store)
     done = campaign(store, session=3, blocks=2)
-    assert done.needed(done.open(Heard().notice)) == ()
+    assert done.needed(done.open(None)) == ()
 
 
 def test_a_block_that_is_measured_again_stands_as_it_was_until_it_is_whole(store: RunStore, script: Script) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, geometric_mean
 from types import SimpleNamespace
 from typing import Any, Self, cast
@@ -23,7 +23,7 @@ from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.windows import Warmup
+from jdkmatrix.records.windows import Warmup, Window
 from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, round_orders, rounds_of_next, why_alone
 from jdkmatrix.stats.rounds import Components, best_rounds, components
 from jdkmatrix.store.cells import CellRecord
@@ -152,6 +152,18 @@ def test_a_round_in_which_a_server_answered_nothing_is_in_what_it_came_to() -> N
     assert above[1] / below[1] == pytest.approx(2.0)
 
 
+def test_a_round_is_read_once_for_a_ratio() -> None:
+    read: list[int] = []
+
+    def rps(one: Window) -> float:
+        read.append(one.index)
+        return one.load.succeeded_rps
+
+    above, below = paired_figures(replace(THROUGHPUT, of_window=rps), *pair([1000.0] * 3, [500.0] * 3))
+    assert above[1] / below[1] == pytest.approx(2.0)
+    assert sorted(read) == [1, 1, 2, 2, 3, 3]
+
+
 def test_forks_of_different_blocks_of_turns_are_not_paired_by_rounds() -> None:
     one, two = pair([100.0, 200.0], [100.0, 200.0])
     apart = two.forks[0].model_copy(update={"sequence": 7, "together": (7, 8)})
@@ -227,7 +239,7 @@ def test_later_blocks_have_the_rounds_that_the_earlier_ones_ask_for() -> None:
 
 # ------------------------------------------------------------------------------------------------ who takes no turns
 def parts(*, reason: str | None = None, kernel: dict[str, str] | None = None, heap: int = 1 << 30) -> CellSetup:
-    made = SimpleNamespace(why_no_turns=lambda wait_us: reason, kernel=kernel or {}, heap_bytes=heap)
+    made = SimpleNamespace(why_no_turns=reason, kernel=kernel or {}, heap_bytes=heap)
     return cast(CellSetup, made)
 
 
@@ -242,10 +254,10 @@ def parts(*, reason: str | None = None, kernel: dict[str, str] | None = None, he
     ],
 )
 def test_who_takes_turns(members: list[CellSetup], memory_bytes: int, words: str | None) -> None:
-    found = why_alone(members, profile(), wait_us=0, memory_bytes=memory_bytes)
+    found = why_alone(members, profile(), memory_bytes=memory_bytes)
     assert found is None if words is None else found is not None and found.startswith(words)
     separate = profile(protocol="separate")
-    assert why_alone(members, separate, wait_us=0, memory_bytes=memory_bytes) is not None
+    assert why_alone(members, separate, memory_bytes=memory_bytes) is not None
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,7 @@ from jdkmatrix.run import campaign as module
 from jdkmatrix.run.repeats import in_blocks
 from jdkmatrix.store.runs import RunStore
 from tests.support.outcome_runs import NO_DRIVER, failed, without_driver
-from tests.support.scripted_forks import Script
-from tests.support.served_campaign import Heard, assert_no_block_is_split, campaign, cells_in, run, store
+from tests.support.served_campaign import Heard, Script, assert_no_block_is_split, campaign, cells_in, run, store
 
 __all__ = ["store"]
 

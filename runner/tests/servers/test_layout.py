@@ -13,7 +13,7 @@ from jdkmatrix.domain.applications import application_of, applications
 from jdkmatrix.domain.catalogue import read_server, server_kinds
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.servers.base import InstalledServer, Launch, OwnParts
+from jdkmatrix.servers.base import InstalledServer, Launch, OwnParts, Serving
 from jdkmatrix.servers.instance import Instance
 from tests.support.project import ROOT
 
@@ -170,10 +170,9 @@ def test_a_server_that_extends_another_has_all_of_it_but_what_it_says_itself(tmp
     own = lay_out(tmp_path / "own", "liberty", server="open-liberty-netty")
     assert own.files[f"{matrix}/executor.xml"] == (liberty / "executors" / "liberty.xml").read_text()
     kind = server_kinds()["open-liberty-netty"]
-    sources = InstalledServer(kind, "1", "0" * 64).sources(
-        Workloads({"mp-ping.war": tmp_path}, SERVERS, {}),
-        application=application_of("mp-ping"), feature_set="restfulWS-3.1", executor="liberty",
-    )  # fmt: skip
+    serving = Serving(application_of("mp-ping"), "restfulWS-3.1", "liberty")
+    workloads = Workloads({"mp-ping.war": tmp_path}, SERVERS, {})
+    sources = InstalledServer(kind, "1", "0" * 64).sources(workloads, serving)
     assert {netty / "server.toml", liberty / "server.toml", liberty / "server.xml"} < set(sources)
 
 

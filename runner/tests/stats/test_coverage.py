@@ -6,13 +6,13 @@ error of a fifth to a third of a per cent, and 2,000 for rules that look at ever
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.stats import ttest_1samp
 
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
 from jdkmatrix.stats.stopping import StoppingRules, after_block, half_width_that_tells
@@ -32,7 +32,7 @@ def arms(random: np.random.Generator, blocks: int, *, noise: float, truth: float
     return truth * one, other
 
 
-def covers(low: Floats, high: Floats, truth: float = TRUTH) -> npt.NDArray[np.bool_]:
+def covers(low: Floats, high: Floats, truth: float) -> npt.NDArray[np.bool_]:
     inside: npt.NDArray[np.bool_] = (low <= np.log(truth)) & (np.log(truth) <= high)
     return inside
 
@@ -90,21 +90,19 @@ def stops_at(low: Floats, high: Floats) -> npt.NDArray[np.bool_]:
     return stops
 
 
-@functools.cache
-def stopped(noise: float, confidence: float, min_blocks: int, truth: float = TRUTH) -> tuple[float, float, float]:
-    """Coverage at the stop, the share of intervals that leave 1 out, and the mean number of blocks there."""
-    numerators, denominators = arms(np.random.default_rng(77), MANY_BLOCKS, noise=noise, truth=truth)
-    logs = np.log(numerators) - np.log(denominators)
-    running = np.ones(DATA_SETS, dtype=bool)
-    covered = different = blocks_run = 0
-    for blocks in range(min_blocks, MANY_BLOCKS + 1):
+def at_the_stop(
+    logs: Floats, truth: float, *, confidence: float = SEQUENTIAL_CONFIDENCE, first: int = RULES.min_blocks
+) -> tuple[float, float]:
+    """The share of intervals that cover the truth, and of those that leave 1 out."""
+    running = np.ones(len(logs), dtype=bool)
+    covered = different = 0
+    for blocks in range(first, MANY_BLOCKS + 1):
         low, high = intervals(logs[running, :blocks], confidence)
         stops = stops_at(low, high) | (blocks == MANY_BLOCKS)
         covered += int((covers(low, high, truth) & stops).sum())
         different += int((((low > 0) | (high < 0)) & stops).sum())
-        blocks_run += blocks * int(stops.sum())
         running[np.flatnonzero(running)[stops]] = False
-    return covered / DATA_SETS, different / DATA_SETS, blocks_run / DATA_SETS
+    return covered / len(logs), different / len(logs)
 
 
 @pytest.mark.parametrize("truth", [1.0, 1.01, 1.02, 1.03, TRUTH])
@@ -112,7 +110,8 @@ def stopped(noise: float, confidence: float, min_blocks: int, truth: float = TRU
 def test_coverage_at_the_stop(noise: float, truth: float) -> None:
     """Noise from where the first look is enough to where most runs need every block they may have; at 1 and at the
     edge of what matters, where it depends on the ratio when the rule stops."""
-    coverage, different, _ = stopped(noise, SEQUENTIAL_CONFIDENCE, RULES.min_blocks, truth)
+    numerators, denominators = arms(np.random.default_rng(77), MANY_BLOCKS, noise=noise, truth=truth)
+    coverage, different = at_the_stop(np.log(numerators) - np.log(denominators), truth)
     assert 0.93 <= coverage <= 0.98
     assert truth != 1 or different <= 0.055 + 0.01
 
@@ -120,25 +119,15 @@ def test_coverage_at_the_stop(noise: float, truth: float) -> None:
 def test_two_modes_of_a_start_are_not_made_up_for() -> None:
     """As the docstrings of intervals.py and stopping.py say."""
     logs = np.log(TRUTH) + slow_starts(np.random.default_rng(1), (MANY, MANY_BLOCKS))
-    running, covered = np.ones(MANY, dtype=bool), 0
-    for blocks in range(RULES.min_blocks, MANY_BLOCKS + 1):
-        low, high = intervals(logs[:, :blocks], SEQUENTIAL_CONFIDENCE)
-        stops = running & (stops_at(low, high) | (blocks == MANY_BLOCKS))
-        covered += int((covers(low, high) & stops).sum())
-        running &= ~stops
-    assert covered / MANY == pytest.approx(0.79, abs=0.01)
+    coverage, _ = at_the_stop(logs, TRUTH)
+    assert coverage == pytest.approx(0.79, abs=0.01)
 
 
 def test_why_the_rule_starts_late_and_works_at_a_higher_level() -> None:
-    coverage, *_ = stopped(0.025, CONFIDENCE, 3)
-    assert coverage < 0.92
-
-
-def test_more_noise_takes_more_blocks() -> None:
-    *_, quiet = stopped(0.005, SEQUENTIAL_CONFIDENCE, RULES.min_blocks)
-    *_, noisy = stopped(0.025, SEQUENTIAL_CONFIDENCE, RULES.min_blocks)
-    assert quiet == pytest.approx(RULES.min_blocks, abs=0.1)
-    assert noisy > 2 * quiet
+    """As the docstring of stopping.py says."""
+    numerators, denominators = arms(np.random.default_rng(77), MANY_BLOCKS, noise=0.025, truth=TRUTH)
+    logs = np.log(numerators) - np.log(denominators)
+    assert at_the_stop(logs, TRUTH, confidence=CONFIDENCE, first=3)[0] < 0.92
 
 
 def test_the_rule_is_the_one_that_was_simulated() -> None:
@@ -165,8 +154,6 @@ def p_values(random: np.random.Generator, comparisons: int, different: int) -> F
     """Shape (data sets, comparisons), of paired t tests over five blocks; the last `different` arms are 20 % apart.
 
     All comparisons share their denominator, as executors do that are compared with one."""
-    from scipy.stats import ttest_1samp  # noqa: PLC0415
-
     denominator = random.normal(0, 0.03, (DATA_SETS, 1, 5))
     logs = random.normal(0, 0.03, (DATA_SETS, comparisons, 5)) - denominator
     logs[:, comparisons - different :] += np.log(1.2)

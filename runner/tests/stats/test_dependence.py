@@ -34,6 +34,13 @@ def found(logs: list[float]) -> Dependence:
     return one
 
 
+def test_a_series_is_tested_once_however_often_it_is_asked_about() -> None:
+    """Notices and the table of a page do; two that differ by rounding only are the same."""
+    logs = [0.1, 0.2, 0.15, 0.3, 0.25]
+    assert found(logs) is found([log + 1e-15 for log in logs])
+    assert found(logs) != found(logs[::-1])
+
+
 # ---------------------------------------------------------------- by hand
 
 

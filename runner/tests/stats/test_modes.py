@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.stats.modes import FEWEST, P_MAX, modes_of_family, two_modes
+from jdkmatrix.stats.modes import FEWEST, P_MAX, _best, _by_chance, modes_of_family, two_modes
 from tests.support.simulations import Floats, normal, one_arm, slow_starts, student_3
 
 SETS = 1500
@@ -55,6 +55,12 @@ def test_two_modes_are_seen_among_many_cells_too() -> None:
     alike = np.random.default_rng(1).normal(1, 0.01, (300, 8)).tolist()
     found = modes_of_family({"apart": apart, **{str(i): one for i, one in enumerate(alike)}})
     assert [name for name, (_, p_adjusted) in found.items() if p_adjusted < P_MAX] == ["apart"]
+
+
+def test_draws_do_not_depend_on_how_many_are_made_at_a_time() -> None:
+    for n in (8, 200):
+        at_once = np.sort(np.random.default_rng(n).normal(size=(20_000, n)), axis=1)
+        assert _by_chance(n, 1).tolist() == _best(at_once)[0].tolist()
 
 
 def test_a_single_outlier_is_no_mode() -> None:

@@ -14,6 +14,7 @@ from jdkmatrix.domain.loads import JoinLoad, RampLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
+from jdkmatrix.stats import ramps
 from jdkmatrix.stats.ramps import (
     CALM_SECONDS,
     Second,
@@ -74,7 +75,7 @@ def test_a_level_that_was_not_asked_for_must_be_held() -> None:
 def test_the_lag_of_the_pool_in_the_reference_run() -> None:
     """23.0.0.10 and later, six forks: it has thousands waiting while its throughput crosses the level at 40 s, and is
     there 31 to 34 s after virtual threads. 23.0.0.9 is not there after 90 s."""
-    peaks = [(one.server, one.executor, peak_of(one.fork)) for one in recorded_ramps()]
+    peaks = [(server, executor, peak_of(fork)) for server, executor, fork in recorded_ramps()]
     assert {peak for _, executor, peak in peaks if executor == "virtual"} == {30.0}
     fixed = [peak for server, executor, peak in peaks if executor == "liberty" and not server.endswith("0.9")]
     assert fixed == [64.0, 64.0, 63.0, 62.0, 61.0, 64.0]
@@ -99,6 +100,20 @@ def test_a_closed_loop_has_the_level_that_it_came_to() -> None:
     assert peak_of(joining([*range(10, 310, 10)])) is None, "still rising at the end"
     assert peak_of(joining([300] * 30)) is None, "700 of 1,000 wait for a thread, whatever is held"
     assert latest_peak_s(JoinedLoad(connections=1, join_s=10, held_s=20, warmup_rps=1)) == pytest.approx(20.0)
+
+
+def test_a_peak_is_looked_for_once_however_often_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a fork that shares its windows with another; never that of one that is only as long."""
+    read: list[Sequence[Second]] = []
+
+    def peak_s(seconds: Sequence[Second], level_rps: float, *, held_s: float = 0.0) -> float | None:
+        read.append(seconds)
+        return time_to_peak_s(seconds, level_rps, held_s=held_s)
+
+    monkeypatch.setattr(ramps, "time_to_peak_s", peak_s)
+    one, other = (joining([*([100] * slow), *([1000] * (30 - slow))]) for slow in (3, 6))
+    assert [peak_of(fork) for fork in (one, one.only((1,)), other, one)] == [4.0, 4.0, 7.0, 4.0]
+    assert len(read) == 2
 
 
 # Answers of 750 connections whose requests wait a second, in each second from the start on, on Open Liberty 23.0.0.10,

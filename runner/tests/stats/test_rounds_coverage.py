@@ -101,19 +101,6 @@ def test_drift_disturbances_and_gates_leave_the_interval_right(number: int, lost
     assert 0.93 <= coverage(ratios + forks, TRUTH) <= 0.97
 
 
-def test_gates_that_take_slow_rounds_do_not_bias_what_is_left() -> None:
-    """A gate that saw the figure itself would: it takes the slowest tenth of one arm's rounds. Ours see what the host
-    and the compiler did, and a round that goes, goes for both."""
-    random = np.random.default_rng(4)
-    one, other = (random.normal(0, 0.04, (DATA_SETS, 12)) for _ in range(2))
-    compiling = random.random(one.shape) < 0.08
-    slowed = one - 0.05 * compiling
-    taken = np.where(compiling, np.nan, slowed - other)
-    assert abs(np.nanmean(taken)) < 0.001
-    left = np.where(slowed < np.quantile(slowed, 0.1), np.nan, slowed - other)
-    assert np.nanmean(left) > 0.004, "which the test would see"
-
-
 @pytest.mark.parametrize(("between", "inside"), [(0.0, 0.041), (0.011, 0.048), (0.028, 0.039), (0.011, 0.121)])
 def test_choosing_rounds_costs_no_more_than_a_fixed_number(between: float, inside: float) -> None:
     """Campaigns until a ratio is known to ± 2 %, with the scatter of the kept series of turns. The formula alone takes

@@ -164,10 +164,6 @@ def test_scatter_keeps_a_short_tail_shut_and_not_a_long_one() -> None:
     assert long.drift is not None and long.drift.windows == 60 and long.drift.least < -FALL_MAX
 
 
-def test_a_series_of_which_nothing_is_promised_has_no_drift() -> None:
-    assert steadiness(made(0, "flat", busy=False)).drift is None
-
-
 @given(st.floats(-0.01, 0.01))
 def test_a_drift_without_scatter_is_found(per_window: float) -> None:
     values = [(1 + per_window) ** i for i in range(40)]

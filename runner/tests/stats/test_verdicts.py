@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +13,17 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.report.cells.judgements import Family
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, Verdict, adjust, holm, judged, verdict_by_interval
-from tests.support.families import judge
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
+
+
+def judge(ratios: Mapping[Any, Ratio]) -> dict[Any, Judged]:
+    """Judge them as one family, of arms that lost no fork, by a difference of 10 %."""
+    found, _, _ = Family(0.1, {name: (ratio, Losses(0, 0, 0, 0), None) for name, ratio in ratios.items()}).judge()
+    return found
 
 
 def test_holm_worked_by_hand() -> None:

@@ -7,9 +7,9 @@ from typing import cast
 
 import pytest
 
-from jdkmatrix.host.http import Connection
+from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.records.run import Calibration
-from jdkmatrix.subjects.served.checks import check_burn
+from jdkmatrix.subjects.served.checks import audit_books, check_burn
 
 CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=41.2, repeats=20, spread=0.004, cpu=1, clock_speed=200.0)
 
@@ -32,3 +32,15 @@ def test_work_is_expected_at_the_clock_of_the_cpu_that_fits_best(
     connection = cast(Connection, SimpleNamespace(get_json=lambda path: {"best_us": best_us}))
     check = check_burn(connection, rounds=4120, asked_us=100, calibration=CALIBRATION, clock_speeds_before=speeds)
     assert check.expected_us == (None if expected_us is None else pytest.approx(expected_us, abs=0.01))
+
+
+@pytest.mark.parametrize(
+    ("lives", "within_s", "told"),
+    [(False, 5.0, "the server has ended"), (True, 0.0, "requests are still in flight 0 s after the load")],
+)
+def test_a_server_that_has_ended_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, lives: bool, within_s: float, told: str
+) -> None:
+    monkeypatch.setattr("jdkmatrix.subjects.served.checks.read_gauges", lambda connection: None)
+    with pytest.raises(HttpError, match=told):
+        audit_books("http://127.0.0.1:9", is_alive=lambda: lives, within_s=within_s)

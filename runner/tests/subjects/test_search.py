@@ -16,8 +16,7 @@ from jdkmatrix.method.gates import Thresholds
 from jdkmatrix.records.windows import Capacity, Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.subjects.served.findings import Findings
-from jdkmatrix.subjects.served.phases import measure_all, measure_phases
-from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.subjects.served.windows import Windows, measure_all, measure_phases
 from tests.support.builders import fork, latency, load_result, reasons, window
 from tests.support.records import altered
 from tests.support.shipped import MATRIX

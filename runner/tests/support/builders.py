@@ -109,8 +109,8 @@ def fork_with(*windows: Window, number: int = 1, status: Status = Status.OK) -> 
     return altered(fork(number, status), {"windows": windows})
 
 
-def cell(cell_key: CellKey | None = None, forks: tuple[Fork, ...] = (), digest: str = "d") -> CellRecord:
-    identity = Identity(digest=digest, inputs={})
+def cell(cell_key: CellKey | None = None, forks: tuple[Fork, ...] = ()) -> CellRecord:
     return CellRecord(
-        key=cell_key or key(), load=SATURATE, identity=identity, parameters={}, burn_rounds=0, forks=forks
-    )
+        key=cell_key or key(), load=SATURATE, identity=Identity(digest="d", inputs={}), parameters={}, burn_rounds=0,
+        forks=forks,
+    )  # fmt: skip

@@ -16,7 +16,6 @@ from jdkmatrix.host import cgroup_folders, cgroup_tree
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cpulist import format_cpu_list, parse_cpu_list
 
-Write = tuple[str, str]
 CONTROLLER_FILES = {
     "cpuset": {"cpuset.cpus": "", "cpuset.cpus.effective": "{cpus}"},
     "pids": {"pids.max": "max", "pids.events": "max 0\n"},
@@ -38,17 +37,17 @@ class MadeUpKernel:
     """One cgroup, `parent`, mounted as the root of its hierarchy as a container sees it; `writes` are those that went
     through, as file name and text."""
 
-    def __init__(self, root: Path, cpus: str = "0-3", pids: tuple[int, ...] = (4711,)) -> None:
+    def __init__(self, root: Path, cpus: str = "0-3") -> None:
         self.proc = root / "proc"
         self.parent = root / "cgroup"
-        self.writes: list[Write] = []
+        self.writes: list[tuple[str, str]] = []
         self.v1: dict[Path, str] = {}  # controller by folder
         self.cpus = cpus
         (self.proc / "self").mkdir(parents=True)
         self.place("0::/\n")
         self.mount(f"30 25 0:26 / {self.parent} rw,nosuid - cgroup2 cgroup2 rw\n")
         self.parent.mkdir()
-        self.put(self.parent, pids)
+        self.put(self.parent, (4711,))
         for name, text in (
             ("cgroup.type", "domain"),
             ("cgroup.controllers", "cpuset cpu memory pids"),
@@ -97,20 +96,16 @@ class MadeUpKernel:
     def make(self, folder: Path) -> None:
         folder.mkdir()
         if folder.parent in self.v1:
-            (folder / "cgroup.procs").write_text("")
-            for name, text in V1_FILES[self.v1[folder.parent]].items():
-                (folder / name).write_text(text)
-            return
-        invalid = self._type(self.parent) == "domain threaded"
-        (folder / "cgroup.type").write_text("domain invalid" if invalid else "domain")
-        (folder / "cgroup.procs").write_text("")
-        for controller in (self.parent / "cgroup.subtree_control").read_text().split():
-            for name, text in {**CONTROLLER_FILES[controller]}.items():
-                (folder / name).write_text(text.format(cpus=self.cpus))
+            files = V1_FILES[self.v1[folder.parent]]
+        else:
+            invalid = self._type(self.parent) == "domain threaded"
+            files = {"cgroup.type": "domain invalid" if invalid else "domain"}
+            for controller in (self.parent / "cgroup.subtree_control").read_text().split():
+                files |= CONTROLLER_FILES[controller]
+        for name, text in {"cgroup.procs": "", **files}.items():
+            (folder / name).write_text(text.format(cpus=self.cpus))
 
     def _rmdir(self, folder: Path) -> None:
-        if not folder.exists():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         if self.pids(folder):
             raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
         shutil.rmtree(folder)

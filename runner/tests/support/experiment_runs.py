@@ -8,10 +8,10 @@ Nothing here is a finding.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.loads import CountLoad, InFlightLoad, TaskLoad, TaskRateLoad
@@ -23,6 +23,9 @@ from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.run import Calibration, NotTestable
+from jdkmatrix.report.blocks.kinds import Section
+from jdkmatrix.report.experiments.sections import experiment_sections
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import remote_stats
@@ -32,7 +35,9 @@ from tests.support.run_facts import jdk_records
 from tests.support.served_runs import QUICK, synthetic_run
 
 SAMPLES = RECORDED / "standalone"
-JDKS = {"21": "temurin-21.0.8", "25": "temurin-25"}
+OLD, NEW = "temurin-21.0.8", "temurin-25"
+JDKS = {"21": OLD, "25": NEW}
+Sections = Mapping[str, Section]
 
 PINNING = {"experiment": "pinning", "block_ms": 50, "warmup_s": 1.0, "jvm": None, "limits": None}
 BURN = {"experiment": "burn", "warmup_s": 1.0, "drain_s": 10.0, "jvm": None, "limits": None}
@@ -44,8 +49,7 @@ BORROW = {"experiment": "borrow", "connections": 5, "yields": True, "warmup_s": 
 PUTS = {"experiment": "puts", "size_bytes": 4096, "warmup_s": 1.0, "jvm": None, "limits": None}
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One result of each JDK as a cell. `file`: below samples/standalone, without the JDK."""
 
     file: str
@@ -54,7 +58,6 @@ class Sample:
     load: TaskLoad
     parameters: Mapping[str, Any]
     burn_us: int = 0
-    files: Mapping[str, str] = field(default_factory=dict)  # of a JDK that has another one
 
     def key(self, jdk: str) -> CellKey:
         names = {"in-flight": "tasks", "task-rate": "rate", "count": "count"}
@@ -65,7 +68,7 @@ class Sample:
         )  # fmt: skip
 
     def result(self, jdk: str) -> ProgramResult:
-        return read_sample(f"{self.files.get(jdk, self.file)}-{jdk}")
+        return read_sample(f"{self.file}-{jdk}")
 
 
 @cache
@@ -124,10 +127,7 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("fanout-fixed-5", "fanout", "fixed-5", CountLoad(count=20), FANOUT),
         Sample("fanout-virtual", "fanout", "virtual", CountLoad(count=20), FANOUT),
         Sample("fanout-virtual-semaphore-5", "fanout", "virtual-semaphore-5", CountLoad(count=20), FANOUT),
-        Sample(
-            "fanout-structured-preview", "fanout", "structured", CountLoad(count=20), FANOUT,
-            files={"21": "fanout-structured"},
-        ),
+        Sample("fanout-structured", "fanout", "structured", CountLoad(count=20), FANOUT),
         Sample("fanout-virtual-nofiles", "fanout-few-files", "virtual", CountLoad(count=200), _FEW_FILES),
     ),
 }  # fmt: skip
@@ -186,7 +186,7 @@ def _fork(directory: Path, sample: Sample, key: CellKey, jdk: str, number: int, 
         remote_command=("/jdks/SYNTHETIC/bin/java", "-jar", "remote.jar") if fanout else (),
         confinement=Confinement(
             sut_cpus=(0, 1), driver_cpus=(), remote_cpus=(2,) if fanout else (), method="cgroup cpuset",
-            overlapped=False, compromises=(),
+            overlapped=False,
         ),
         host=Pressure(steal_share=0.001, foreign_cpu_share=0.02, psi_cpu_some_share=None), clock_speed=225.0,
         clock_speed_after=225.9, remote=_remote() if fanout else None, result=_varied(sample.result(jdk), number),
@@ -224,6 +224,11 @@ def _with_accidents(records: list[CellRecord]) -> list[CellRecord]:
         some.model_copy(update={"forks": (invalid, *some.forks[1:])}),
         *others,
     ]
+
+
+def sections_of(loaded: LoadedRun) -> Sections:
+    """That its page has for its experiments."""
+    return {one.id.removeprefix("experiment-"): one for one in experiment_sections(JudgedRun(loaded).experiments)}
 
 
 def mixed(folder: Path) -> LoadedRun:

@@ -8,12 +8,11 @@ from typing import Any
 
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.cpusets import CpuSets
-from tests.support.builders import key
+from tests.support.builders import SATURATE, key
 from tests.support.run_facts import host_facts
 from tests.support.shipped import MATRIX
 
@@ -25,7 +24,7 @@ def usual(*, windows: int = 1, window_s: float = 1.0, **changes: Any) -> dict[st
     protocol = {"description": "", "blocks": 1, "windows": windows, "window_s": window_s, "select": {}}
     return {
         "matrix": MATRIX, "profile": Profile.model_validate(protocol), "host": host_facts(),
-        "confiner": Confiner(None, "not tried in this test"), "load": SaturateLoad(connections=50),
+        "confiner": Confiner(None, "not tried in this test"), "load": SATURATE,
         "workload": MATRIX.workloads["mp-ping"], "cpu_sets": CPUS, "calibration": None, "burn_rounds": 0,
         "jvm_flags": {}, "kernel": {}, "remote": None, "inputs": {}, **changes,
     }  # fmt: skip

@@ -7,7 +7,7 @@ import io
 import tarfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -78,11 +78,13 @@ class FileServer(ThreadingHTTPServer):
     with that status, another unknown name with 404.
     """
 
-    files: dict[str, bytes]
-    announced: dict[str, int]
-    moved: dict[str, str]
-    refused: dict[str, int]
-    asked: Counter[str]
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.files = {f"/{name}": data for name, data in files.items()}
+        self.announced: dict[str, int] = {}
+        self.moved: dict[str, str] = {}
+        self.refused: dict[str, int] = {}
+        self.asked = Counter[str]()
 
     @property
     def url(self) -> str:
@@ -91,10 +93,6 @@ class FileServer(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     server: FileServer
-
-    def do_HEAD(self) -> None:
-        self.send_response(403)
-        self.end_headers()
 
     def do_GET(self) -> None:
         self.server.asked[self.path] += 1
@@ -118,15 +116,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def file_server(**files: bytes) -> Iterator[FileServer]:
-    server = FileServer(("127.0.0.1", 0), _Handler)
-    server.daemon_threads = True
-    server.files = {f"/{name}": data for name, data in files.items()}
-    server.announced, server.moved, server.refused, server.asked = {}, {}, {}, Counter()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with FileServer(files) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
+        try:
+            yield server
+        finally:
+            server.shutdown()

@@ -18,7 +18,6 @@ from jdkmatrix.report.blocks.kinds import (
     Charts,
     FactList,
     HeatMap,
-    Notice,
     PageBlock,
     Section,
     Tiles,
@@ -85,9 +84,9 @@ def section_of(page: WebPage, name: str) -> Section:
 class PageOfRun:
     def __init__(self, loaded: LoadedRun) -> None:
         self.judged = JudgedRun(loaded)
-        self.notices: tuple[Notice, ...] = run_notices(self.judged)
+        self.notices = run_notices(self.judged)
         self.page = run_page(self.judged, (), self.notices, "")
-        self.rows: tuple[ShownCell, ...] = tuple(shown_cells(self.judged.cells, self.judged.judgements))
+        self.rows = tuple(shown_cells(self.judged.cells, self.judged.judgements))
 
     def row(self, **axes: object) -> ShownCell:
         (one,) = (row for row in self.rows if all(getattr(row.key, axis) == value for axis, value in axes.items()))

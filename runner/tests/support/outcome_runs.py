@@ -39,12 +39,10 @@ def windows_of(fork: Fork, change: Callable[[Window], Window]) -> Fork:
 def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
     """1,000 requests/s times the factor of each block; of no further block."""
 
-    def at(fork: Fork) -> Fork:
-        seen = {"throughput_rps": 1000 * factors[fork.fork - 1]}
-        return windows_of(fork, lambda window: with_load(window, seen))
+    def at(fork: Fork, factor: float) -> Fork:
+        return windows_of(fork, lambda window: with_load(window, {"throughput_rps": 1000 * factor}))
 
-    forks = tuple(at(fork) for fork in cell.forks if fork.fork <= len(factors))
-    return cell.model_copy(update={"forks": forks})
+    return cell.model_copy(update={"forks": tuple(map(at, cell.forks, factors))})
 
 
 def missed(fork: Fork) -> Fork:

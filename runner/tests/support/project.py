@@ -78,6 +78,15 @@ achieved_rate_min = 0.0
 """
 
 
+def rewrite(path: Path, *changes: tuple[str, str]) -> None:
+    """Replace each old text by its new one, at its first place."""
+    text = path.read_text()
+    for old, new in changes:
+        assert old in text, f"{path} has no {old!r}"
+        text = text.replace(old, new, 1)
+    path.write_text(text)
+
+
 @contextmanager
 def compiled_once() -> Iterator[None]:
     """The load driver, too, is started by this process without its second compiler, and touches no memory ahead."""
@@ -100,6 +109,12 @@ def matrix_command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "jdkmatrix.cli.main", *arguments]
 
 
+def brief_command(*arguments: str) -> list[str]:
+    """The same for runs of seconds: tests/support/brief.py."""
+    start = f"import sys; sys.path.insert(0, {str(ROOT / 'runner')!r}); from tests.support.brief import main; main()"
+    return [sys.executable, "-c", start, *arguments]
+
+
 def called(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """What the command line prints and returns, without the second that a process of its own takes to import it."""
     out, err = io.StringIO(), io.StringIO()
@@ -114,6 +129,6 @@ def called(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def matrix(home: Path, *arguments: str, timeout_s: float = 240) -> subprocess.CompletedProcess[str]:
-    """Run the command line on a project and wait."""
-    env, command = {**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"}, matrix_command(*arguments)
+    """Run the command line on a project, for seconds, and wait."""
+    env, command = {**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"}, brief_command(*arguments)
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=timeout_s, check=False)

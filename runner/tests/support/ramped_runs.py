@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval, LoadResult
-from jdkmatrix.records.windows import Sample
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import fork_with, window
@@ -39,20 +38,17 @@ def with_ramp(fork: Fork, load: RisingLoad, *, lag_s: float, capacity_rps: float
     like = fork.windows[0]
     seen = {"load": load.ramp, "intervals": tuple(intervals), "duration_s": load.duration_s, "due": 10}
     window = with_load(like, seen, t_s=STARTED_S, reasons=())
-    samples = tuple(_sample(fork.samples[-1], STARTED_S - 0.5 + i, cpu_s, i) for i in range(len(cpu_s) + 1))
+    # Half a second off the driver's seconds, as samples are.
+    samples = tuple(
+        fork.samples[-1].model_copy(update={"t_s": STARTED_S - 0.5 + i, "cpu_s": (before_s + after_s) / 2})
+        for i, (before_s, after_s) in enumerate(pairwise((cpu_s[0], *cpu_s, cpu_s[-1])))
+    )
     return altered(fork, {"windows": (window,), "samples": samples})
 
 
 def _rate(load: RisingLoad, t_s: float, lag_s: float) -> float:
     """That is asked for; in a closed loop, that answers within `lag_s` make."""
     return load.rate_at(t_s) if isinstance(load, RampedLoad) else load.joined_at(t_s) / lag_s
-
-
-def _sample(like: Sample, t_s: float, cpu_s: list[float], i: int) -> Sample:
-    """Half a second off the driver's seconds, as samples are."""
-    known = cpu_s[min(i, len(cpu_s) - 1)]
-    before = cpu_s[max(0, min(i - 1, len(cpu_s) - 1))]
-    return like.model_copy(update={"t_s": t_s, "cpu_s": (known + before) / 2})
 
 
 def ramped(folder: Path, load: RisingLoad) -> LoadedRun:
@@ -66,21 +62,11 @@ def ramped(folder: Path, load: RisingLoad) -> LoadedRun:
     return with_forks(plain, changed, load=load)
 
 
-@dataclass(frozen=True)
-class RecordedRamp:
-    """`fork` has what the driver saw of it, and nothing else of its own."""
-
-    server: str
-    executor: str
-    fork: Fork
-
-
-def recorded_ramps() -> tuple[RecordedRamp, ...]:
-    """From an earlier reference run of infoq-rampup: of the pool all forks on the two releases that have the fix, and
-    one on 23.0.0.9; two of virtual threads. Distributions have their percentiles alone."""
+def recorded_ramps() -> list[tuple[str, str, Fork]]:
+    """Server, executor and fork, which has what the driver saw and nothing else of its own. From an earlier reference
+    run of infoq-rampup: of the pool all forks on the two releases that have the fix, and one on 23.0.0.9; two of
+    virtual threads. Distributions have their percentiles alone."""
     found = json.loads((RECORDED / "ramps" / "infoq-rampup.json").read_text())
-    return tuple(RecordedRamp(one["server"], one["executor"], _with_load(one["load"])) for one in found)
-
-
-def _with_load(load: object) -> Fork:
-    return fork_with(window(1, LoadResult.model_validate(load)))
+    return [
+        (one["server"], one["executor"], fork_with(window(1, LoadResult.model_validate(one["load"])))) for one in found
+    ]

@@ -37,8 +37,7 @@ _matrix_of = cache(load_matrix)  # every fork asks for it
 
 
 class Silent:
-    def step(self, text: str) -> None:
-        pass
+    def step(self, text: str) -> None: ...
 
 
 def parts_of(project: Project) -> Parts:

@@ -21,9 +21,8 @@ _OF_SESSION = ("tool_version", "git_commit", "git_dirty", "command", "started_at
 def experiment_fork(**values: Any) -> Fork:
     """`values`: of the fork and of its program's window; its readings are those of `result`, and where it is invalid,
     the reasons are of the window."""
-    inside = {name: value for name, value in values.items() if name not in Fork.model_fields}
-    envelope = {name: value for name, value in values.items() if name not in inside}
-    return altered(Fork(**envelope, program=ProgramWindow()), {**inside, "status": values["status"]})
+    envelope = {name: value for name, value in values.items() if name in Fork.model_fields}
+    return altered(Fork(**envelope, program=ProgramWindow()), values)
 
 
 def altered(fork: Fork, changes: Mapping[str, Any]) -> Fork:
@@ -34,10 +33,9 @@ def altered(fork: Fork, changes: Mapping[str, Any]) -> Fork:
         assert not inside
         return changed
     assert inside.keys() <= ProgramWindow.model_fields.keys()
-    if (result := inside.get("result")) is not None:
-        inside["readings"] = BY_NAME[result.experiment].readings(result)
-    elif "result" in inside:
-        inside["readings"] = ()
+    if "result" in inside:
+        result = inside["result"]
+        inside["readings"] = BY_NAME[result.experiment].readings(result) if result else ()
     inside["reasons"] = changed.reasons if changed.status is Status.INVALID else ()
     return changed.model_copy(update={"program": fork.program.model_copy(update=inside)})
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from functools import partial
+from types import SimpleNamespace
 from typing import Any, cast
 
 from jdkmatrix.domain.loads import RateLoad
@@ -14,29 +15,22 @@ from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.subjects.served.phases import measure_all
-from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.subjects.served.windows import measure_all
 from tests.support.records import altered, with_forks, with_load
 from tests.support.served_windows import latency
 
 LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resolution=0.05, step_s=3)
 
 
-@dataclass(frozen=True)
-class Server:
-    """SYNTHETIC: p99 grows towards `capacity_rps`, and by a factor beyond it; the third window is disturbed."""
-
-    like: Window
-    capacity_rps: float
-
-    def measure(self, ask: Ask, *, index: int) -> Window:
-        load = ask.load
-        assert isinstance(load, RateLoad)
-        late = load.rate_rps > self.capacity_rps
-        scale_us = 400 / (1.05 - load.rate_rps / self.capacity_rps) if not late else 300_000
-        reasons = (Reason(code="steal", message="the hypervisor took <b>9 %</b> away"),) if index == 3 else ()
-        seen = {"load": load, "corrected": latency(scale_us, 1.0, 10_000), "throughput_rps": load.rate_rps}
-        return with_load(self.like, seen, index=index, reasons=reasons)
+def _measured(like: Window, capacity_rps: float, ask: Ask, *, index: int) -> Window:
+    """Its p99 grows towards `capacity_rps`, and by a factor beyond it; the third window is disturbed."""
+    load = ask.load
+    assert isinstance(load, RateLoad)
+    late = load.rate_rps > capacity_rps
+    scale_us = 400 / (1.05 - load.rate_rps / capacity_rps) if not late else 300_000
+    reasons = (Reason(code="steal", message="the hypervisor took <b>9 %</b> away"),) if index == 3 else ()
+    seen = {"load": load, "corrected": latency(scale_us, 1.0, 10_000), "throughput_rps": load.rate_rps}
+    return with_load(like, seen, index=index, reasons=reasons)
 
 
 def searched(loaded: LoadedRun) -> LoadedRun:
@@ -45,9 +39,10 @@ def searched(loaded: LoadedRun) -> LoadedRun:
 
     def with_search(cell: CellRecord, fork: Fork) -> Fork:
         ceiling_rps = fork.windows[0].load.throughput_rps
-        server = Server(fork.windows[0], ceiling_rps * 0.8 * source.lognormvariate(0, 0.03))
+        capacity_rps = ceiling_rps * 0.8 * source.lognormvariate(0, 0.03)
+        server = SimpleNamespace(measure=partial(_measured, fork.windows[0], capacity_rps))
         search = CapacitySearch(LOAD).search_below(ceiling_rps, float)
-        found = measure_all(search, cast(Windows, cast(Any, server)), [])
+        found = measure_all(search, cast(Any, server), [])
         return altered(fork, {"capacity": found})
 
     return with_forks(loaded, with_search, load=LOAD)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -13,7 +12,7 @@ import pytest
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
-from jdkmatrix.domain.loads import GivenLoad, SaturateLoad
+from jdkmatrix.domain.loads import GivenLoad
 from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
@@ -24,11 +23,11 @@ from jdkmatrix.run.plan import make_plan
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.measurement import ServedCell
-from tests.support.builders import fork_with, key, load_result, window
+from tests.support.builders import SATURATE, fork_with, key, load_result, window
 from tests.support.fork_setups import usual
+from tests.support.outcome_runs import Change
 from tests.support.shipped import MATRIX
 
-CLOSED = SaturateLoad(connections=50)
 QUIET, NOISY = key("virtual", cpus=1), key("virtual", cpus=2)
 CELLS = tuple(one.model_copy(update={"executor": e}) for one in (QUIET, NOISY) for e in ("liberty", "virtual"))
 
@@ -49,7 +48,6 @@ class Heard:
     def __init__(self) -> None:
         self.decisions: list[str] = []
         self.added: list[int] = []
-        self.notices: list[str] = []
 
     def step(self, text: str) -> None: ...
 
@@ -65,16 +63,13 @@ class Heard:
     def decided(self, text: str) -> None:
         self.decisions.append(text)
 
-    def notice(self, text: str) -> None:
-        self.notices.append(text)
-
 
 def run(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
-    return campaign.measure(campaign.open(heard.notice), heard)
+    return campaign.measure(campaign.open(None), heard)
 
 
 def campaign(
-    store: RunStore, *, session: int = 1, repeats_max: int = 2, load: GivenLoad = CLOSED, **protocol: Any
+    store: RunStore, *, session: int = 1, repeats_max: int = 2, load: GivenLoad = SATURATE, **protocol: Any
 ) -> Campaign:
     profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
     facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
@@ -90,15 +85,27 @@ def campaign(
     )  # fmt: skip
 
 
-def measure_nothing(run: list[str]) -> Callable[[ForkDraft, Listener], Fork]:
-    """Makes forks up, and adds the label of each to `run`."""
+class Script:
+    """How the attempts at some forks end, by cell and block; all others end well. `labels`: what was measured."""
 
-    def one(setup: ForkDraft, listener: Listener) -> Fork:
-        run.append(setup.planned.label)
-        made = made_up(setup.planned.key, setup.planned.fork)
-        return made.model_copy(update={"sequence": setup.planned.sequence, "position": setup.planned.position})
+    def __init__(self) -> None:
+        self.endings: dict[str, list[Change]] = {}
+        self.labels: list[str] = []
+        self.positions: list[int] = []
+        self.cut_after: int | None = None
 
-    return one
+    def __call__(self, setup: ForkDraft, listener: Listener) -> Fork:
+        if len(self.labels) == self.cut_after:
+            raise KeyboardInterrupt
+        planned = setup.planned
+        self.labels.append(planned.label)
+        self.positions.append(planned.position)
+        (setup.log_dir / "messages.log").write_text(planned.label)
+        logs = {"messages.log": f"{setup.log_prefix}/messages.log"}
+        seen = {"sequence": planned.sequence, "position": planned.position, "logs": logs}
+        made = made_up(planned.key, planned.fork).model_copy(update=seen)
+        endings = self.endings.get(f"{planned.key.cell_id}#{planned.fork}")
+        return endings.pop(0)(made) if endings else made
 
 
 @pytest.fixture
@@ -107,11 +114,11 @@ def store(tmp_path: Path) -> RunStore:
 
 
 @pytest.fixture
-def forks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The labels of the forks that are measured from now on."""
-    run: list[str] = []
-    monkeypatch.setattr(module, "measure_fork", measure_nothing(run))
-    return run
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    """Of the forks that are measured from now on."""
+    made = Script()
+    monkeypatch.setattr(module, "measure_fork", made)
+    return made
 
 
 def cells_in(store: RunStore) -> list[CellRecord]:
@@ -119,9 +126,5 @@ def cells_in(store: RunStore) -> list[CellRecord]:
 
 
 def assert_no_block_is_split(store: RunStore) -> None:
-    by_block: dict[tuple[int, int], set[int]] = {}
-    for found in cells_in(store):
-        for one in found.forks:
-            by_block.setdefault((found.key.cpus, one.fork), set()).add(one.session)
-    assert by_block
-    assert all(len(sessions) == 1 for sessions in by_block.values()), by_block
+    found = {(cell.key.cpus, fork.fork, fork.session) for cell in cells_in(store) for fork in cell.forks}
+    assert found and len(found) == len({block[:2] for block in found}), found

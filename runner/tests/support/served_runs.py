@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -40,7 +41,6 @@ class Shape:
     cpus: tuple[int, ...] = (1,)
     burn_us: tuple[int, ...] = (0,)
     loads: tuple[str, ...] = ("saturate-50",)
-    workloads: tuple[str, ...] = ("mp-ping",)
     blocks: int = 3
     windows: int = 2
     driver: str = "loadgen"
@@ -100,7 +100,6 @@ def _fork(key: CellKey, load: Load, number: int, sequence: int, rng: random.Rand
 
 def _with_accidents(cells: list[CellRecord]) -> list[CellRecord]:
     """One cell each: failed, invalid, not steady, one fork of several failed, and (dropped) not measured."""
-    cells = list(cells)
     no_port = Reason(code="no-port", message="the server said it was ready and opened no port within 5 s")
     shares = {"driver_cpu_share": 0.97, "driver_cpu_share_max": 0.9}
     busy = Reason(code="driver-busy", message="the driver used 97 % of its own CPU: it measured itself", figures=shares)
@@ -143,14 +142,10 @@ _LOG = "".join(f"[12:00:{i % 60:02d}] CWWKF{i:04d}I: SYNTHETIC line {i}\n" for i
 def _made_up(shape: Shape) -> LoadedRun:
     """In no folder. What it is made of cannot be changed, so that all who ask for this shape have the same."""
     rng = random.Random(shape.seed)
+    axes = product(shape.jdks, shape.executors, shape.cpus, shape.burn_us, shape.loads)
     keys = [
-        CellKey(workload=w, jdk=j, executor=e, cpus=c, burn_us=b, load=name)
-        for w in shape.workloads
-        for j in shape.jdks
-        for e in shape.executors
-        for c in shape.cpus
-        for b in shape.burn_us
-        for name in shape.loads
+        CellKey(workload="mp-ping", jdk=jdk, executor=executor, cpus=cpus, burn_us=burn_us, load=load)
+        for jdk, executor, cpus, burn_us, load in axes
     ]
     cells = []
     for position, key in enumerate(keys):
@@ -171,9 +166,7 @@ def _made_up(shape: Shape) -> LoadedRun:
     if shape.accidents:
         cells = _with_accidents(cells)
         problems = ("some-cell.json: was unreadable, set aside and measured again",)
-    unavailable = CellKey(
-        workload=shape.workloads[0], jdk="semeru-25", executor="liberty", cpus=1, burn_us=0, load=shape.loads[0]
-    )
+    unavailable = keys[0].model_copy(update={"jdk": "semeru-25", "executor": "liberty", "cpus": 1, "burn_us": 0})
     run = run_record(
         shape.run_id,
         seed=shape.seed,

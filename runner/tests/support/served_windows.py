@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
 from functools import lru_cache
 
 from hdrh.histogram import HdrHistogram
@@ -23,12 +22,6 @@ START_S, WARM_S, WINDOW_S = 3.0, 12, 4
 _QUANTILES = (*(1 - 10 ** (-5 * step / 400) for step in range(400)), 1.0)
 
 
-def spectrum(quantiles: Sequence[float], scale_us: float, tail: float, count: int) -> tuple[SpectrumPoint, ...]:
-    return tuple(
-        SpectrumPoint(quantile=q, value_us=_quantile_us(q, scale_us, tail), count=round(q * count)) for q in quantiles
-    )
-
-
 def _quantile_us(q: float, scale_us: float, tail: float) -> float:
     """A body around `scale_us` with a tail that grows with the logarithm of 1 / (1 - q)."""
     nines = -math.log10(max(1 - q, 1e-6))
@@ -37,7 +30,10 @@ def _quantile_us(q: float, scale_us: float, tail: float) -> float:
 
 @lru_cache(maxsize=4096)
 def latency(scale_us: float, tail: float, count: int, *, encoded: bool = True) -> Latency:
-    points = spectrum(_QUANTILES[::12], scale_us, tail, count)
+    points = tuple(
+        SpectrumPoint(quantile=q, value_us=_quantile_us(q, scale_us, tail), count=round(q * count))
+        for q in _QUANTILES[::12]
+    )
     histogram = HdrHistogram(1, 60_000_000_000, 3)
     seen = 0
     for quantile in _QUANTILES:
@@ -121,7 +117,6 @@ def window_of(
             )
             for s in range(1, WINDOW_S + 1)
         ) if encoded else (),
-        hlog=None,
     )  # fmt: skip
     usage = SutUsage(
         cpu_s=cpu_us * completed / 1e6, cpu_us_per_request=cpu_us, cpu_share=min(0.99, cpu_us * rps / 1e6 / key.cpus),

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.records.windows import Window
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.records import altered, with_forks, with_load
@@ -26,18 +25,15 @@ def turned_run(folder: Path) -> LoadedRun:
 
     def turned(cell: CellRecord, fork: Fork) -> Fork:
         level, spoilt = (21_000.0, 1) if cell.key.executor == "virtual" else (30_000.0, ROUNDS)
+        like = fork.windows[0]
         windows = []
         for index in range(1, ROUNDS + 1):
             rps = level * 1.02**index * math.exp(source.gauss(0, 0.004))
-            windows.append(_window(fork.windows[0], index, rps, spoilt=index == spoilt))
+            seen = {"throughput_rps": rps, "completed": round(rps), "sent": round(rps), "duration_s": 1.0}
+            usage = like.sut.model_copy(update={"cpu_us_per_request": 1e6 / rps})
+            reasons = (STEAL,) if index == spoilt else ()
+            windows.append(with_load(like, seen, index=index, t_s=60.0 + 2.5 * index, sut=usage, reasons=reasons))
         together = tuple(one.forks[fork.fork - 1].sequence for one in plain.cells)
         return altered(fork, {"windows": tuple(windows), "together": together})
 
     return with_forks(plain, turned)
-
-
-def _window(like: Window, index: int, rps: float, *, spoilt: bool) -> Window:
-    seen = {"throughput_rps": rps, "completed": round(rps), "sent": round(rps), "duration_s": 1.0}
-    usage = like.sut.model_copy(update={"cpu_us_per_request": 1e6 / rps})
-    reasons = (STEAL,) if spoilt else ()
-    return with_load(like, seen, index=index, t_s=60.0 + 2.5 * index, sut=usage, reasons=reasons)

@@ -8,10 +8,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -40,8 +39,7 @@ sys.exit(1 if {fails!r} in sys.argv else {code})
 """
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One step of a job; `raw` has every value as a string, as it is written."""
 
     workflow: str
@@ -54,8 +52,7 @@ class Step:
         return f"{self.workflow}: {self.job}: {self.name}"
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(NamedTuple):
     """`calls`: of stand-ins, in their order, each with the program's name before its arguments. `outputs`: the step's
     own."""
 
@@ -115,7 +112,6 @@ def run_step(
     code: int = 0,
     says: str = "said\n",
     fails: str = "",
-    real: bool = False,
     schedule: str | None = None,
     home: Path | None = None,
     does: str = "",
@@ -123,8 +119,8 @@ def run_step(
 ) -> Ended:
     """Run the script of a step in `folder` with GitHub's command line for `shell: bash`, and with -u on top.
 
-    `inputs` that are not given are empty, as they are when the schedule starts the workflow, at `schedule`. With
-    `real`, what the step starts by `nix run` is this checkout's `matrix` on the project in `home`; else it only says
+    `inputs` that are not given are empty, as they are when the schedule starts the workflow, at `schedule`. What the
+    step starts by `nix run` is this checkout's `matrix` on the project in `home`; where there is none, it only says
     `says` and ends with `code`, or with 1 where `fails` is among its arguments. Before that it runs the Python of
     `does`, which knows the `program` and its `arguments`. `env` comes on top of the step's own.
     """
@@ -140,8 +136,9 @@ def run_step(
     apps = {"everything": matrix_command(), "matrix": matrix_command()}
     apps |= {name: matrix_command(name) for name in ("doctor", "report")}
     stand_in = _STAND_IN.format(
-        python=sys.executable, calls=str(calls), does=does, real=real, apps=apps, says=says, fails=fails, code=code
-    )
+        python=sys.executable, calls=str(calls), does=does, real=home is not None, apps=apps, says=says, fails=fails,
+        code=code,
+    )  # fmt: skip
     for name in ("nix", "make", "apt-get", "gh"):
         (programs / name).write_text(stand_in)
         (programs / name).chmod(0o755)
@@ -173,7 +170,7 @@ def run_step(
     return Ended(done.returncode, done.stdout, summary.read_text(), written, said)
 
 
-def environment(step: Step, inputs: Mapping[str, str], schedule: str | None = None) -> dict[str, str]:
+def environment(step: Step, inputs: Mapping[str, str], schedule: str | None) -> dict[str, str]:
     """The step's own environment: each value must be one input of the workflow, unless the schedule puts something in
     its place, the job's token, or a plain word."""
     workflow = load(FOLDER / step.workflow)["on"]
@@ -181,10 +178,7 @@ def environment(step: Step, inputs: Mapping[str, str], schedule: str | None = No
     assert inputs.keys() <= known.keys(), f"{step.workflow} has no input {set(inputs) - set(known)}"
     values = {}
     for name, text in step.raw.get("env", {}).items():
-        if text == "${{ github.token }}":
-            values[name] = "a-token"
-            continue
-        if "${{" not in text:
+        if "${{" not in text or text == "${{ github.token }}":
             values[name] = text
             continue
         match = re.fullmatch(

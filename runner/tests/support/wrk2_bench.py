@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,13 +48,8 @@ class Bench:
         assert isinstance(found, Wrk2)
         return found
 
-    @contextmanager
-    def session(self, behaviour: str, **changes: Any) -> Iterator[Wrk2Session]:
-        session = Wrk2Session(self.wrk2(behaviour), replace(self.target, **changes))
-        try:
-            yield session
-        finally:
-            session.close()
+    def session(self, behaviour: str, **changes: Any) -> closing[Wrk2Session]:
+        return closing(Wrk2Session(self.wrk2(behaviour), replace(self.target, **changes)))
 
 
 def executable(path: Path, text: str) -> Path:

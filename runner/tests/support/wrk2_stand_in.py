@@ -43,37 +43,18 @@ class Asked:
     url: str = ""
 
 
-class EndError(Exception):
-    """The end before a run, with what was printed until then."""
-
-    def __init__(self, stdout: str, stderr: str = "") -> None:
-        self.stdout, self.stderr = stdout, stderr
-
-
-def parse_arguments(arguments: Sequence[str]) -> Asked:
-    """What is asked for.
-
-    Raises:
-        EndError: wrk2 would print its usage.
-    """
-    found = _TAKEN.fullmatch(" ".join(arguments))
-    if found is None:
-        raise EndError(sample("version" if [*arguments] == ["-v"] else "usage"))
-    numbers = {name: int(found[name]) for name in ("threads", "connections", "duration", "rate")}
-    asked = Asked(
-        **numbers, latency=found["latency"] is not None, u_latency=found["u_latency"] is not None,
-        script=found["script"], url=found["url"],
-    )  # fmt: skip
+def complaint(asked: Asked) -> str | None:
+    """What wrk2 says, if anything, before its usage; None where it would run."""
     match = _URL.fullmatch(asked.url)
-    for wrong, complaint in (
+    for wrong, said in (
         (not asked.threads or not asked.duration, ""),
         (match is None or int(match[1] or 0) > 0xFFFF, f"invalid URL: {asked.url}\n"),
         (asked.connections < asked.threads, "number of connections must be >= threads\n"),
         (asked.rate == 0, "Throughput MUST be specified with the --rate or -R option\n"),
     ):
         if wrong:
-            raise EndError(sample("usage"), complaint)
-    return asked
+            return said
+    return None
 
 
 def made_up_run(asked: Asked) -> Run:
@@ -103,15 +84,22 @@ def sample(name: str) -> str:
 
 
 def main(argv: Sequence[str]) -> int:
-    try:
-        asked = parse_arguments(argv[1:])
-    except EndError as end:
-        print(end.stderr, end="", file=sys.stderr, flush=True)
-        print(end.stdout, end="")
+    found = _TAKEN.fullmatch(" ".join(argv[1:]))
+    if found is None:
+        print(sample("version" if argv[1:] == ["-v"] else "usage"), end="")
+        return 1
+    numbers = {name: int(found[name]) for name in ("threads", "connections", "duration", "rate")}
+    asked = Asked(
+        **numbers, latency=found["latency"] is not None, u_latency=found["u_latency"] is not None,
+        script=found["script"], url=found["url"],
+    )  # fmt: skip
+    if (said := complaint(asked)) is not None:
+        print(said, end="", file=sys.stderr, flush=True)
+        print(sample("usage"), end="")
         return 1
     if asked.script is not None and not Path(asked.script).exists():  # it goes on without
-        complaint = f"{asked.script}: cannot open {asked.script}: No such file or directory\n"
-        print(complaint * (1 + asked.threads), end="", file=sys.stderr)
+        missing = f"{asked.script}: cannot open {asked.script}: No such file or directory\n"
+        print(missing * (1 + asked.threads), end="", file=sys.stderr)
     return _behave((Path(argv[0]).parent / "behaviour").read_text(), asked, Path(argv[0]).parent)
 
 

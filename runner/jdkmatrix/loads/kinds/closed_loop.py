@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.domain.loads import SaturateLoad
-from jdkmatrix.domain.quantities import plural, span_words
-from jdkmatrix.loads.base import LoadKind, Question, why_too_late
+from jdkmatrix.domain.quantities import plural, span_words, wait_words
+from jdkmatrix.loads.base import LoadKind, Question
 from jdkmatrix.method.measuring import Turns
 from jdkmatrix.records.forks import Fork
 
 _NEXT = ", each sends its next request as soon as it has the answer"
+_OF_LEAD = 10  # a choice, not a measurement
 
 
 class ClosedLoop(LoadKind[SaturateLoad]):
@@ -22,7 +23,13 @@ class ClosedLoop(LoadKind[SaturateLoad]):
     ratio_of = "of req/s"
 
     def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
-        return why_too_late(wait_us, turns)
+        """Its lead is over before a turn begins, with all of its requests at once, and it has no answer for so long."""
+        if wait_us * _OF_LEAD <= turns.lead_s * 1e6:
+            return None
+        return (
+            f"its remote system answers after {wait_words(wait_us)}, for which each turn has no answer: more than a "
+            f"tenth of its lead of {turns.lead_s:g} s"
+        )
 
     def answer(self, fork: Fork) -> bool:
         return True

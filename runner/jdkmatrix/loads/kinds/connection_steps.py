@@ -10,8 +10,7 @@ from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import CellLoad, Load, SaturateLoad
 from jdkmatrix.domain.quantities import plural, rate_words
-from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question
-from jdkmatrix.loads.steps import Steps
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 

@@ -11,8 +11,7 @@ from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.domain.quantities import plural, rate_words
-from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, is_missed, offered_rps
-from jdkmatrix.loads.steps import Steps
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps, is_missed, offered_rps
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 

@@ -160,6 +160,13 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     return (*told, *figures, *_service_times(cell, pool)) if told or figures else ()
 
 
+def advised(judgements: Judgements) -> dict[CellKey, tuple[Advice, ...]]:
+    """By the cells that stand for virtual threads, where there is anything to advise."""
+    cells = judgements.cells
+    asked = {key: advise(judgements, key) for key in cells.keys if cells.stands_for_virtual(key)}
+    return {key: told for key, told in asked.items() if told}
+
+
 def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
     """How many forks did what their load asks for: a figure of its own, since a fork that did not has no other."""
     side = _SIDE_OF.get(finding_of(judged), Side.OPEN)

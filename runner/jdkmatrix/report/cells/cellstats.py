@@ -230,7 +230,7 @@ class CellStats:
         short = [fork for fork in self.usable if fork.fork in self._fork_latencies and not held(fork)]
         return pool(distribution_of(self.usable[0].valid_windows[0]), list(self._fork_latencies.values()), short)
 
-    @property
+    @cached_property
     def state(self) -> State:
         statuses = {fork.status for fork in self.record.forks}
         best = (state for state in (State.OK, State.INVALID, State.FAILED) if state.value in statuses)
@@ -306,7 +306,8 @@ class Cells:
         self.confidence = nominal_confidence(sequential=self._sequential)
         self.relevant = RELEVANT if run.promised_precision is None else run.promised_precision
         planned = dict.fromkeys(key for key in run.cells if key.has_server == served)
-        self.keys = (*planned, *(key for key in self._by_key if key not in planned))
+        own = {key: key for key in self._by_key}  # these very objects, which are found without comparing their values
+        self.keys = tuple(own.get(key, key) for key in dict.fromkeys((*planned, *own)))
 
     def get(self, key: CellKey) -> CellStats | None:
         return self._by_key.get(key)

@@ -30,9 +30,9 @@ class _NoEstimateError(Exception):
 class Results:
     """`refusals`: pairs whose gates refused one arm more often, which are not compared."""
 
-    def __init__(self, run: RunRecord, cells: Cells, experiments: Cells, refusals: Refusals | None = None) -> None:
-        self.run, self._refusals = run, refusals or {}
-        self._cells = {key: some for some in (cells, experiments) for key in some.keys}
+    def __init__(self, run: RunRecord, cells: Cells, experiments: Cells, refusals: Refusals) -> None:
+        self.run, self._refusals = run, refusals
+        self._cells = {True: cells, False: experiments}  # by whether they have a server
         self.keys = (*cells.keys, *experiments.keys)
         self._sequential = run.stopping is not None
         self._confidence = cells.confidence
@@ -40,16 +40,12 @@ class Results:
         self.builds = {jdk.id: jdk.version for jdk in run.jdks}
         self.releases = {server.id: server.version for server in run.servers}
 
-    def driver(self, key: CellKey) -> str | None:
-        cell = self._cell(key)
-        return cell.driver if cell else None
-
-    def _cell(self, key: CellKey) -> CellStats | None:
-        return self._cells[key].get(key) if key in self._cells else None
+    def cell(self, key: CellKey) -> CellStats | None:
+        return self._cells[key.has_server].get(key)
 
     def unit(self, check: ClaimCheck, keys: Sequence[CellKey]) -> str:
         """The unit in which its figure is shown, in the cells that it looks at."""
-        cells = [cell for key in keys if (cell := self._cell(key))]
+        cells = [cell for key in keys if (cell := self.cell(key))]
         found = (metric for cell in cells if (metric := cell.metric(check.metric)))
         metric = next(found, None if cells else BY_ID.get(check.metric))
         return metric.unit if metric else ""
@@ -66,7 +62,7 @@ class Results:
     def _of_cell(self, check: ClaimCheck, key: CellKey, base_key: CellKey | None) -> Estimate:
         if base_key is not None:
             self._demand_no_refusals(key, base_key)
-        cell = self._cell(key)
+        cell = self.cell(key)
         metric = cell.metric(check.metric) if cell else None
         if metric is None or cell is None or not cell.usable:
             raise _NoEstimateError(f"no fork that can be used{'' if metric or cell is None else ' has it'}")
@@ -77,7 +73,7 @@ class Results:
             return self._bounded(cell, base, metric, difference=check.difference)
         if check.difference:
             return self._difference(_shown(cell, metric), _shown(base, metric))
-        return self._of_ratio(self._compared(metric, key, base_key).ratio, "no block has both")
+        return self._of_ratio(self._compared(metric, key, base_key).ratio)
 
     def _demand_no_refusals(self, key: CellKey, base_key: CellKey) -> None:
         """Whichever of two cells that are compared the page has as the numerator."""
@@ -87,18 +83,18 @@ class Results:
                 raise _NoEstimateError(f"not compared, since {words}: they may refuse what is compared")
 
     def _usable(self, key: CellKey) -> CellStats:
-        cell = self._cell(key)
+        cell = self.cell(key)
         if cell is None or not cell.usable:
             raise _NoEstimateError(f"no fork of {cell_words(key)} that can be used")
         return cell
 
-    def seen(self, metric_id: str, key: CellKey) -> tuple[float, str, frozenset[Bound]] | None:
+    def seen(self, metric_id: str, key: CellKey) -> tuple[float | None, str, frozenset[Bound]]:
         """Over the usable forks of a cell, its unit, and which bounds are in it; None where no fork has it."""
-        cell = self._cell(key)
+        cell = self.cell(key)
         metric = cell.metric(metric_id) if cell else None
         figures = tuple(cell.figures(metric).values()) if cell and metric else ()
         if not figures or metric is None:
-            return None
+            return None, "", frozenset()
         values = [figure.value for figure in figures]
         middle = median(values) if metric.over_forks == "median" else fmean(values)
         return middle * metric.scale, metric.unit, frozenset(figure.bound for figure in figures)
@@ -106,7 +102,7 @@ class Results:
     def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison:
         for one in (key, base_key):
             self._usable(one)
-        compared = self._cells[key].over(metric, key, base_key)
+        compared = self._cells[key.has_server].over(metric, key, base_key)
         if compared is None or compared.losses.differ:
             raise _NoEstimateError(_LOST)
         return compared
@@ -114,11 +110,11 @@ class Results:
     def _beside_vendor(self, check: ClaimCheck, key: CellKey, vendor: str) -> Estimate:
         """The ratio of a cell over that of the same cell on the vendor's JDK."""
         mine, other = (self._ratios(check, one) for one in (key, _of_vendor(key, vendor)))
-        return self._of_ratio(self._paired(mine, other), "no block has both JDKs")
+        return self._of_ratio(paired_ratio(mine, other, sequential=self._sequential), "no block has both JDKs")
 
     def _ratios(self, check: ClaimCheck, key: CellKey) -> dict[int, float]:
         """To `versus`, by block."""
-        cell, base_key = self._cell(key), key.model_copy(update={"executor": check.versus})
+        cell, base_key = self.cell(key), key.model_copy(update={"executor": check.versus})
         metric = cell.metric(check.metric) if cell else BY_ID.get(check.metric)
         self._demand_no_refusals(key, base_key)
         if metric is None:
@@ -147,7 +143,7 @@ class Results:
         mine, other = ({block: one[block].value * scale for block in both} for one in (above, below))
         if difference:
             return _one_sided(self._difference(mine, other), side)
-        return _one_sided(self._of_ratio(self._paired(mine, other), "no block has both"), side)
+        return _one_sided(self._of_ratio(paired_ratio(mine, other, sequential=self._sequential)), side)
 
     def _difference(self, above: Mapping[int, float], below: Mapping[int, float]) -> Estimate:
         both = sorted(above.keys() & below.keys())
@@ -159,10 +155,7 @@ class Results:
         low, high = mean_interval(values, self._confidence) or (None, None)
         return Estimate(fmean(values), low, high, len(values), confidence=self._confidence)
 
-    def _paired(self, above: Mapping[int, float], below: Mapping[int, float]) -> Ratio | None:
-        return paired_ratio(above, below, sequential=self._sequential)
-
-    def _of_ratio(self, ratio: Ratio | None, why_none: str) -> Estimate:
+    def _of_ratio(self, ratio: Ratio | None, why_none: str = "no block has both") -> Estimate:
         if ratio is None:
             raise _NoEstimateError(why_none)
         low, high = ratio.ci_low, ratio.ci_high
@@ -186,11 +179,9 @@ def compared_cells(check: ClaimCheck, key: CellKey) -> tuple[CellKey, ...]:
 
 def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
     """The cell that it is compared with."""
-    if check.versus is not None:
-        return key.model_copy(update={"executor": check.versus})
-    if check.versus_workload is not None:
-        return key.model_copy(update={"workload": check.versus_workload})
-    return None if check.versus_load is None else key.model_copy(update={"load": check.versus_load})
+    there = {"executor": check.versus, "workload": check.versus_workload, "load": check.versus_load}
+    told = {axis: value for axis, value in there.items() if value is not None}
+    return key.model_copy(update=told) if told else None
 
 
 def _of_vendor(key: CellKey, vendor: str) -> CellKey:

@@ -21,9 +21,7 @@ from jdkmatrix.stats.pooling import pooled
 
 def asks_for(check: ClaimCheck, key: CellKey) -> bool:
     """Does it look at such a cell?"""
-    if not fnmatchcase(key.executor, check.arm):
-        return False
-    if check.versus is not None and key.executor == check.versus:
+    if not fnmatchcase(key.executor, check.arm) or key.executor == check.versus:
         return False
     return all(
         patterns is None or any(fnmatchcase(str(getattr(key, axis)), str(pattern)) for pattern in patterns)
@@ -169,18 +167,16 @@ def _parts(cell: CellEvidence) -> tuple[CellKey, str | None, str | None]:
 
 def _cells_together(found: Sequence[CellEvidence]) -> CellEvidence:
     judged = [cell for cell in found if cell.estimate and not cell.absent]
-    estimates = [cell.estimate for cell in judged if cell.estimate]
-    if not judged:
-        return next((cell for cell in found if cell.estimate), found[0])
-    if len(estimates) == 1:
-        return judged[0]
-    return replace(judged[0], estimate=pooled(estimates), alone=tuple(estimates))
+    if len(judged) < 2:
+        return next((cell for cell in (*judged, *found) if cell.estimate), found[0])
+    estimates = tuple(cell.estimate for cell in judged if cell.estimate)
+    return replace(judged[0], estimate=pooled(estimates), alone=estimates)
 
 
 def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
     keys = [key for key in results.keys if asks_for(check, key)]
-    is_ratio = (check.versus is not None and not check.difference) or check.versus_load or check.versus_workload
-    unit = "" if is_ratio else results.unit(check, keys)
+    compares = check.versus or check.versus_load or check.versus_workload
+    unit = "" if compares and not check.difference else results.unit(check, keys)
     if why := other_kernel(check, results.kernels):
         return CheckEvidence(unit, why=why)
     if not keys:
@@ -190,12 +186,13 @@ def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
 
 
 def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
-    found = results.estimate(check, key)
+    found, cell = results.estimate(check, key), results.cell(key)
     estimate, why, seen = (
         (None, found, ()) if isinstance(found, str) else (found, None, _seen(check, key, found, results))
     )
     build, release = results.builds.get(key.jdk), results.releases.get(key.server)
-    return CellEvidence(key, build, estimate, why, tuple(seen), driver=results.driver(key), release=release)
+    driver = cell.driver if cell else None
+    return CellEvidence(key, build, estimate, why, tuple(seen), driver=driver, release=release)
 
 
 def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results) -> Iterable[SeenFigure]:
@@ -204,8 +201,7 @@ def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results)
         if needed.of_bounds and not estimate.one_sided:
             continue
         for cell in [key.model_copy(update={"executor": needed.arm})] if needed.arm else both:
-            seen = results.seen(needed.metric, cell)
-            value, unit, bounds = seen or (None, "", frozenset[Bound]())
+            value, unit, bounds = results.seen(needed.metric, cell)
             enough = needed.low is None or (value is not None and value >= needed.low and Bound.BELOW not in bounds)
             few = needed.high is None or (value is not None and value <= needed.high and Bound.AT_LEAST not in bounds)
             holds = value is not None and enough and few

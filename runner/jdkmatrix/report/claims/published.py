@@ -59,8 +59,13 @@ def _source(source: ClaimSource) -> Iterator[PageBlock]:
 
 def _inference(text: str | None) -> Iterator[PageBlock]:
     """This project's conclusion, which no source states."""
+    return _behind("Our inference:", text, "inference")
+
+
+def _behind(head: str, text: str | None, css: str = "sub") -> Iterator[PageBlock]:
+    """A text behind the words that say what it is, where there is one."""
     if text:
-        yield Prose(joined(strong("Our inference:"), f" {text}"), css="inference")
+        yield Prose(joined(strong(head), f" {text}"), css=css)
 
 
 def _claim(claim: ClaimRecord, verdict: ClaimVerdict | None, told: Iterable[PageBlock], *, folded: bool) -> PageBlock:
@@ -78,12 +83,10 @@ def _body(claim: ClaimRecord, told: Iterable[PageBlock]) -> Iterator[PageBlock]:
         yield DataTable(f"Figures of {claim.id}", heads, [_figure(one) for one in claim.figures], "stack")
     if instead := without_figures(claim):
         yield Prose(instead)
-    if claim.note:
-        yield Prose(joined(strong("Note."), f" {claim.note}"))
+    yield from _behind("Note.", claim.note)
     yield from _inference(claim.inference)
     yield from told
-    if claim.not_repeated:
-        yield Prose(joined(strong("Not repeated."), f" {claim.not_repeated}"))
+    yield from _behind("Not repeated.", claim.not_repeated)
 
 
 def _figure(one: PublishedFigure) -> tuple[Cell, ...]:
@@ -97,19 +100,14 @@ def _figure(one: PublishedFigure) -> tuple[Cell, ...]:
 
 
 def not_checked(why: str | None) -> Iterator[PageBlock]:
-    if why:
-        yield Prose(joined(strong("Not checked."), f" {why}"))
+    return _behind("Not checked.", why)
 
 
 def claim_in_run(one: JudgedClaim, earlier: ClaimVerdict | None) -> CameTo:
     """By one run alone. `earlier`: by the checks that the run recorded, where that is another verdict."""
-    told: list[PageBlock] = []
-    if earlier:
-        words = f" the claim had other checks, by which this run came to: {earlier.value}."
-        told.append(Prose(joined(strong("When it was measured,"), words)))
-    told += not_checked(one.why)
-    told += (block for check in one.asked for block in check_blocks(check, one.claim.id, cell_page))
-    return one.verdict, told
+    then = f"the claim had other checks, by which this run came to: {earlier.value}." if earlier else None
+    found = (block for check in one.asked for block in check_blocks(check, one.claim.id, cell_page))
+    return one.verdict, (*_behind("When it was measured,", then), *not_checked(one.why), *found)
 
 
 def check_blocks(one: JudgedCheck, of: str, page: Callable[[CellKey], str]) -> Iterator[PageBlock]:

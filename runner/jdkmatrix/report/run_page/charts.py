@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
@@ -99,8 +99,10 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
     shares = len(piece.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
         peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
-        figures = [(cell.key.task, one.value) for cell in peers for one in cell.figures(metric).values()]
-        highest = {task: max((value for of, value in figures if of == task), default=0) or 1.0 for task in piece.tasks}
+        values: dict[TaskSize, list[float]] = {task: [] for task in piece.tasks}
+        for cell in peers:
+            values[cell.key.task] += [one.value for one in cell.figures(metric).values()]
+        highest = {task: max(some, default=0) or 1.0 for task, some in values.items()}
         here = piece.in_order(cell for cell in peers if cell.key.jdk == jdk)
         drawn = [
             _bar(metric, cell, highest[cell.key.task] if shares else 1.0, piece.task_words(cell.key.task))

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.config.model import Matrix
+from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.html.page import DRAWS, LIBRARY, Pages, digest_of_templates, pages_of
@@ -106,6 +107,7 @@ def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -
     return Built(out_dir.resolve() / "index.html", newest_first, tuple(unreadable))
 
 
+@gc_paused()
 def _pages_of_all(
     runs: tuple[RunDigest, ...],
     unreadable: Sequence[str],

@@ -95,7 +95,9 @@ def _rows(axis: str, parts: Sequence[_Part], hosts: Mapping[str, str]) -> _Rows:
             words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
             size = TaskSize(cell.burn_us, cell.wait_us)
             place = ConditionPlace(words, cell.cpus, size, driven(cell.load, cell.driver))
-            found.setdefault(place, {}).setdefault(cell.executor, _entry(cell, run))
+            newest = found.setdefault(place, {})
+            if cell.executor not in newest:
+                newest[cell.executor] = _entry(cell, run)
     return dict(sorted(found.items(), key=lambda told: told[0].order))
 
 

@@ -3,7 +3,7 @@ averaged. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -74,7 +74,9 @@ def claims_page(
     scenarios: Mapping[str, Sequence[str]],
 ) -> WebPage:
     """`hosts`, `verdicts`: what the functions above tell of the claims; `scenarios`: by claim those that repeat it."""
+    runs = {run.run_id: run for told in hosts.values() for one in told for run in one.runs}
     names = host_names(run for told in hosts.values() for one in told for run in one.runs)
+    seen = {run_id: frozenset(_cells_seen(run)) for run_id, run in runs.items()}
 
     def table(label: str, kinds: Sequence[ClaimVerdict]) -> DataTable | None:
         """The claims with one of these verdicts, in their order."""
@@ -104,7 +106,7 @@ def claims_page(
         return joined(*parts, *(element("p", code(f"matrix run -s {name}"), css="sub") for name in commands))
 
     def came_to(claim: ClaimRecord) -> CameTo:
-        spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names))
+        spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names, seen))
         return verdicts[claim.id], (*not_checked(claim.not_checked or claim.not_repeated), *spoken)
 
     return WebPage(
@@ -143,13 +145,15 @@ def _said(one: HostVerdict, names: Mapping[str, str]) -> Markup:
     return joined(*parts, f" and {plural(older, 'older run')}" if older > 0 else "")
 
 
-def _host_blocks(one: HostVerdict, names: Mapping[str, str]) -> Iterator[PageBlock]:
-    """Links lead to the cells of the newest run that has each."""
-    folders = {key: run.folder for run in reversed(one.runs) for key in _cells_seen(run)}
+def _host_blocks(
+    one: HostVerdict, names: Mapping[str, str], seen: Mapping[str, Collection[CellKey]]
+) -> Iterator[PageBlock]:
+    """Links lead to the cells of the newest run that has each. `seen`: the cells of each run, by its id."""
     host = names[one.runs[0].host_id]
 
     def page(key: CellKey) -> str:
-        return f"{_ROOT}{folders.get(key, one.runs[0].folder)}{cell_page(key)}"
+        newest = next((run for run in one.runs if key in seen[run.run_id]), one.runs[0])
+        return f"{_ROOT}{newest.folder}{cell_page(key)}"
 
     yield Prose(_said(one, names), css="")
     for check in one.judged.asked:

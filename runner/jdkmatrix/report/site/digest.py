@@ -20,7 +20,7 @@ from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advise, asked_of, likely_cause, ratio_words
+from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advised, asked_of, likely_cause, ratio_words
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Family, Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
@@ -208,13 +208,10 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
         return {notice.title for notice in pair_warnings(judged, *keys)}
 
     of_cells = titles(*cells.keys)
-    for cell in cells:
-        key = cell.key
-        advice = advise(judgements, key) if cells.stands_for_virtual(key) else ()
-        if not advice:
-            continue
+    for key, advice in advised(judgements).items():
         pool = key.model_copy(update={"executor": own_pool(key.server)})
         here, both = titles(key, pool), cells.some((pool, key))
+        of_pool, cell = both
         yield MeasuredCondition(
             **{axis: getattr(key, axis) for axis in PICKED},
             load_words=loads_words([cell.load]),
@@ -228,7 +225,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
             arms=tuple(_arm_figures(both)),
             forks=tuple((cell.key.executor, _of_forks(cell, cells.leading(key))) for cell in both),
             cause=likely_cause(
-                {"virtual threads": cell, "the pool": both[0]},
+                {"virtual threads": cell, "the pool": of_pool},
                 {Side.VIRTUAL: "virtual threads", Side.POOL: "the pool"}.get(advice[0].side),
             ),
             warnings=tuple(one for one in care if one not in of_cells or one in here),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Thread
@@ -22,7 +22,7 @@ from pydantic import TypeAdapter
 from jdkmatrix.domain.gc_pause import frozen
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.html.page import pages_of
+from jdkmatrix.report.html.page import Pages, pages_of
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, RunWriter
 from jdkmatrix.store.loaded import LoadedRun
@@ -32,6 +32,8 @@ CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many s
 PROCESSES_MAX = 8
 _CELLS_AT_A_TIME = 16
 _forked_with: list[Callable[[range], None]] = []  # in a process that was forked to write cells of a run: what does so
+_made_by: list[Callable[[_Job], RenderedRun | str]] = []  # in a process that makes runs: what does so
+_COLLECTED_AFTER = 100_000  # objects: pages form few cycles, and a search for some looks at all that is new
 _DIGEST = "digest.json"
 _DIGESTS = TypeAdapter(RunDigest)
 
@@ -87,16 +89,15 @@ def make_all(
     cpus = len(os.sched_getaffinity(0))
     shares = writers(runs, cpus)
     jobs = [(run, folder / str(number), share) for number, (run, share) in enumerate(zip(runs, shares, strict=True))]
-    make = partial(_make, templates=templates, registry=registry)
     count = processes(runs, cpus)
     if max((count, *shares)) == 1:
-        yield from map(make, jobs)
+        yield from map(_maker(templates, registry), jobs)
         return
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    with ProcessPoolExecutor(count, context, initializer=_begin) as pool:
+    with ProcessPoolExecutor(count, context, initializer=_begin_to_make, initargs=(templates, registry)) as pool:
         try:
-            yield from pool.map(make, jobs)
+            yield from pool.map(_make_next, jobs)
         except BaseException as error:
             _end_children()
             if not isinstance(error, BrokenProcessPool):
@@ -117,7 +118,23 @@ def writers(runs: Sequence[SiteRun], cpus: int) -> list[int]:
     return [max(1, min(PROCESSES_MAX, share)) for share in shares]
 
 
+def _maker(templates: Path, registry: tuple[ClaimRecord, ...]) -> Callable[[_Job], RenderedRun | str]:
+    """Templates are looked at once, by the first run: that takes as long as some runs do."""
+    return partial(_make, pages=cache(partial(pages_of, templates)), registry=registry)
+
+
+def _begin_to_make(templates: Path, registry: tuple[ClaimRecord, ...]) -> None:
+    """What every run takes is sent once to each process."""
+    _begin()
+    _made_by.append(_maker(templates, registry))
+
+
+def _make_next(job: _Job) -> RenderedRun | str:
+    return _made_by[0](job)
+
+
 def _begin() -> None:
+    gc.set_threshold(_COLLECTED_AFTER)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # and so does this
     signal.signal(signal.SIGTERM, _end)
@@ -148,14 +165,14 @@ def _end_children() -> None:
         process.join()
 
 
-def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> RenderedRun | str:
+def _make(job: _Job, *, pages: Callable[[], Pages], registry: tuple[ClaimRecord, ...]) -> RenderedRun | str:
     run, root, count = job
     try:
         with readable(run.name):
             loaded = run.load()
         with frozen():
             with readable(run.name):
-                writer = RunWriter(loaded, root, pages_of(templates), registry, run.files)
+                writer = RunWriter(loaded, root, pages(), registry, run.files)
             made = RenderedRun(root, _write(run.name, writer, count))
             with readable(run.name):
                 kept = {"stamp": run.stamp, "run": _DIGESTS.dump_python(made.digest, mode="json")}
@@ -170,7 +187,8 @@ def _write(run: str, writer: RunWriter, count: int) -> RunDigest:
     this one has in memory. The first cell is written here, so that none of them has to load what all need."""
     cells, index = readable(run)(writer.write_cells), readable(run)(writer.write_index)
     cells(range(1))
-    count = min(count, psutil.virtual_memory().available // psutil.Process().memory_info().rss)
+    if count > 1:
+        count = min(count, psutil.virtual_memory().available // psutil.Process().memory_info().rss)
     if count < 2:
         cells(range(1, writer.cells))
         return index()

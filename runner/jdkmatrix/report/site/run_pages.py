@@ -90,7 +90,7 @@ class RunWriter:
         assert cell is not None, "a cell has a server, or none"
         record = judged.loaded.whole(outline)
         published = logs.publish_all(judged.loaded, record, self._folder / "cells")
-        links = self._links(outline, self._hgrm(cell))
+        links = self._links(outline, record, self._hgrm(cell))
         return page_of(cell, record, judged, published, links, _CELL_ROOT)
 
     def _brief(self, outline: CellRecord) -> WebPage:
@@ -114,8 +114,9 @@ class RunWriter:
         (self._folder / "cells" / name).write_text(percentile_distribution(cell.latency.histogram), "utf-8")
         return name
 
-    def _links(self, outline: CellRecord, hgrm: str | None = None) -> CellLinks:
-        """Its record is among the run's own files, or copied beside the page."""
+    def _links(self, outline: CellRecord, record: CellRecord | None = None, hgrm: str | None = None) -> CellLinks:
+        """Its record is among the run's own files, or copied beside the page. `record`: all of it, where it was
+        read."""
         if self._files.records_at is not None:
             return CellLinks(self._files.records_at, elsewhere=True, hgrm=hgrm)
         loaded, name = self._judged.loaded, f"{file_stem(outline.key.cell_id)}.json"
@@ -124,5 +125,5 @@ class RunWriter:
         if measured.is_file():
             link_or_copy(measured, published)
         else:
-            published.write_text(loaded.whole(outline).model_dump_json(indent=1), "utf-8")
+            published.write_text((record or loaded.whole(outline)).model_dump_json(indent=1), "utf-8")
         return CellLinks(name, hgrm=hgrm)

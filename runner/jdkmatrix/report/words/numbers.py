@@ -9,12 +9,11 @@ from functools import lru_cache
 
 from markupsafe import escape
 
-from jdkmatrix.domain.quantities import MISSING, digits, per_cent, plural
+from jdkmatrix.domain.quantities import MINUS, MISSING, digits, per_cent, plural
 from jdkmatrix.figures.fork_figures import OverForks, overall
 from jdkmatrix.loads.base import ForkFigure
 from jdkmatrix.stats.ratios import Ratio
 
-MINUS = "\u2212"
 _SMALL = 0.01
 
 

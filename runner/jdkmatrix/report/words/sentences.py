@@ -7,12 +7,12 @@ from enum import Enum
 from typing import Self
 
 from jdkmatrix.domain.cell_key import DEFAULT_SERVER, NO_SERVER, CellKey, TaskSize
-from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
+from jdkmatrix.domain.quantities import MINUS, digits, plural, wait_words, work_words
 from jdkmatrix.domain.servers import server_kind, title_of
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.words.numbers import MINUS, apart, much, p_value, ratio_interval, ratio_value, than
+from jdkmatrix.report.words.numbers import apart, much, p_value, ratio_interval, ratio_value, than
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import ArmRefusals, Judged, Losses, Verdict
 

@@ -13,7 +13,7 @@ from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.subjects.base import SubjectKind
-from jdkmatrix.subjects.experiments.measurement import FOLDER, NO_TURNS, ProgramCell
+from jdkmatrix.subjects.experiments.measurement import FOLDER, ProgramCell
 from jdkmatrix.subjects.parts import Parts
 
 _MAIN = "jdkmatrix.standalone.Main"
@@ -38,7 +38,7 @@ class Experiments(SubjectKind):
         return "until all are done"
 
     def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str:
-        return NO_TURNS
+        return "an experiment without a server runs in one piece"
 
     def jvm_options(self, matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
         experiment = matrix.experiments[cell.workload]

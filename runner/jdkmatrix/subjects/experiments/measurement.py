@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -37,8 +37,6 @@ FOLDER = "{folder}"  # in a command: one that is the fork's, and gone afterwards
 _GRACE_S = 2.0
 _SPARE_S = 60.0  # beyond what it is asked for: its start, and a busy host
 
-NO_TURNS = "an experiment without a server runs in one piece"
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramCell(CellSetup):
@@ -47,9 +45,6 @@ class ProgramCell(CellSetup):
     load: TaskLoad
     workload: Experiment
     command: tuple[str, ...]
-
-    def why_no_turns(self, wait_us: int) -> str:
-        return NO_TURNS
 
     def begin(self, fork: ForkDraft, listener: Listener) -> ProgramMeasurement:
         return ProgramMeasurement(self, fork, listener)
@@ -70,9 +65,9 @@ class ProgramMeasurement:
     _remote: RemoteProcess | None = field(default=None, init=False)
 
     @contextmanager
-    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> Iterator[Self]:
+    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> Iterator[None]:
         self._remote = remote
-        yield self
+        yield
 
     def rewarm(self, duration_s: float) -> None:
         """Nothing to do: its program warms up by itself."""

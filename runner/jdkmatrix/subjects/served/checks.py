@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from pydantic import ValidationError
 
@@ -18,16 +18,18 @@ BURN_REPEATS = 50
 _QUIET_POLL_S = 0.25
 
 
-def audit_books(base_url: str, *, within_s: float) -> Audit:
+def audit_books(base_url: str, *, is_alive: Callable[[], bool], within_s: float) -> Audit:
     """The books when nothing is in flight any more: what the driver gave up may still wait for the remote system.
 
     Raises:
         LostUpdateError: money was made or lost.
-        HttpError: the server does not come to rest, or does not say.
+        HttpError: the server has ended, does not come to rest, or does not say.
     """
     with Connection(base_url, timeout_s=within_s) as connection:
         until = time.monotonic() + within_s
         while (gauges := read_gauges(connection)) is None or gauges.in_flight:
+            if not is_alive():
+                raise HttpError("the server has ended")
             if time.monotonic() > until:
                 raise HttpError(f"requests are still in flight {within_s:.0f} s after the load")
             time.sleep(_QUIET_POLL_S)

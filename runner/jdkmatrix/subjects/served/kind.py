@@ -20,13 +20,13 @@ from jdkmatrix.host.limits import why_no_limit
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
-from jdkmatrix.loads.base import Lengths, lead_s
+from jdkmatrix.loads.base import lead_s
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.provision.own import placed
-from jdkmatrix.servers.base import OwnParts
+from jdkmatrix.servers.base import OwnParts, Serving
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.subjects.served.measurement import ServedCell, why_no_turns
+from jdkmatrix.subjects.served.measurement import ServedCell, lengths_of
 from jdkmatrix.subjects.served.outside import COUNT_S, LOOK_S
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
@@ -59,18 +59,24 @@ class ServedApplications:
     def _measured_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
         load, turns = kind_of(matrix.loads[cell.load]), matrix.turns
         if not profile.in_turns or self.why_no_turns(matrix, cell):
-            return load.expected_s(_lengths(profile)) + _ahead_of_windows_s(matrix, profile, cell)
+            return load.expected_s(lengths_of(profile)) + _ahead_of_windows_s(matrix, profile, cell)
         return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
         if not profile.in_turns or self.why_no_turns(matrix, cell):
-            return kind_of(matrix.loads[cell.load]).length_words(_lengths(profile))
+            return kind_of(matrix.loads[cell.load]).length_words(lengths_of(profile))
         more = f" to {profile.max_rounds}" if profile.max_rounds else ""
         return f"{profile.rounds}{more} rounds of {matrix.turns.round_s:g} s in turns"
 
     def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str | None:
-        load, workload = kind_of(matrix.loads[cell.load]), matrix.workloads[cell.workload]
-        return why_no_turns(load, workload, cell.wait_us, matrix.turns)
+        workload = matrix.workloads[cell.workload]
+        if reason := kind_of(matrix.loads[cell.load]).why_no_turns(cell.wait_us, matrix.turns):
+            return reason
+        if workload.limits is not None:
+            return "its server runs in a box, which others would share"
+        if workload.database is not None:
+            return "its server has a database of its own, which would run beside those of the others"
+        return "its memory is read while it runs" if workload.memory_every_s is not None else None
 
     def why_never(self, matrix: Matrix, cell: CellKey) -> str | None:
         workload, has = matrix.workloads[cell.workload], matrix.servers[cell.server].feature_sets
@@ -121,13 +127,9 @@ class ServedApplications:
     def artefacts(self, matrix: Matrix, parts: Parts, cell: CellKey) -> Iterator[Path]:
         workload = matrix.workloads[cell.workload]
         own = _own_parts(parts, cell, workload)
-        yield from parts.servers[cell.server].sources(
-            parts.workloads,
-            application=workload.served,
-            feature_set=workload.features or "",
-            executor=base_of(cell.executor),
-            own_war=own.war if own else None,
-        )
+        war = own.war if own else None
+        serving = Serving(workload.served, workload.features or "", base_of(cell.executor), war)
+        yield from parts.servers[cell.server].sources(parts.workloads, serving)
         yield parts.workloads.file("loadgen.jar")
 
     def inputs(self, matrix: Matrix, parts: Parts, cell: CellKey) -> dict[str, Any]:
@@ -154,10 +156,6 @@ def _ahead_of_windows_s(matrix: Matrix, profile: Profile, cell: CellKey) -> floa
         return profile.windows * CALIBRATE_DELAY_MS / 1000 if may_be_wrk2 else 0.0
     leads = workload.limits is None and not kind.grows_pool
     return profile.windows * lead_s(kind.load.in_windows, cell.wait_us / 1e6) if leads else 0.0
-
-
-def _lengths(profile: Profile) -> Lengths:
-    return Lengths(profile.windows, profile.window_s)
 
 
 def _own_parts(parts: Parts, cell: CellKey, workload: Workload) -> OwnParts | None:

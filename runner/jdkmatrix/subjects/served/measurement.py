@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
-from jdkmatrix.config.model import Workload
+from jdkmatrix.config.model import Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import DATABASE_URL, REMOTE_URL
 from jdkmatrix.domain.cell_key import CellKey
@@ -18,15 +17,15 @@ from jdkmatrix.drivers.base import Driver, Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.affinity import allow_jit
 from jdkmatrix.fork.database import DatabaseProcess
-from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener
+from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
-from jdkmatrix.loads.base import Lengths, LoadKind
+from jdkmatrix.loads.base import Ask, Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.gate import WindowContext
-from jdkmatrix.method.measuring import Turns
+from jdkmatrix.method.gates import beside_peers
 from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.probes.clock_speed import mean_speed, read_clock_speeds
 from jdkmatrix.probes.jcmd import dump_threads
@@ -34,33 +33,23 @@ from jdkmatrix.probes.memory import MemorySampler
 from jdkmatrix.probes.sampler import Sampler
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.servers.base import Launch
-from jdkmatrix.servers.blocking import block_at_most
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.process import HungError, LateStartError, ServerProcess
 from jdkmatrix.servers.proof import prove_executor
 from jdkmatrix.subjects.served.checks import BURN_REPEATS, audit_books, check_burn
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
-from jdkmatrix.subjects.served.outside import prove_from_outside
-from jdkmatrix.subjects.served.own import check_own
-from jdkmatrix.subjects.served.phases import WarmServer
-from jdkmatrix.subjects.served.warming import settle, warm
-from jdkmatrix.subjects.served.windows import Windows
+from jdkmatrix.subjects.served.outside import check_own, prove_from_outside
+from jdkmatrix.subjects.served.warming import settle, settling_window, warm
+from jdkmatrix.subjects.served.windows import Windows, measure_phases
 
 _QUIET_AFTER_S = 60.0
 _QUIET_IN_BOX_S = 10.0
 _ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is gone
 
 
-def why_no_turns(load: LoadKind[Any], workload: Workload, wait_us: int, turns: Turns) -> str | None:
-    """Why such forks are measured one after another, in words; None where nothing keeps them from taking turns."""
-    if reason := load.why_no_turns(wait_us, turns):
-        return reason
-    if workload.limits is not None:
-        return "its server runs in a box, which others would share"
-    if workload.database is not None:
-        return "its server has a database of its own, which would run beside those of the others"
-    return "its memory is read while it runs" if workload.memory_every_s is not None else None
+def lengths_of(profile: Profile) -> Lengths:
+    return Lengths(profile.windows, profile.window_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,22 +62,26 @@ class ServedCell(CellSetup):
     instance: Instance
     mix: RequestMix | None
 
-    def why_no_turns(self, wait_us: int) -> str | None:
-        return why_no_turns(kind_of(self.load), self.workload, wait_us, self.matrix.turns)
-
     def begin(self, fork: ForkDraft, listener: Listener) -> ServedMeasurement:
         return ServedMeasurement(self, fork, listener)
 
 
 @dataclass
 class ServedMeasurement:
+    """Between turns the server is asked nothing, which would disturb the others."""
+
     cell: ServedCell
     fork: ForkDraft
     listener: Listener
     found: Findings = field(default_factory=Findings)
+    _remote: RemoteProcess | None = field(default=None, init=False)
+    _database: DatabaseProcess | None = field(default=None, init=False)
+    _windows: Windows = field(init=False, repr=False)  # once the server is warm
+    _took_turns: bool = field(default=False, init=False)
 
     @contextmanager
-    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> Iterator[WarmServer]:
+    def opened(self, remote: RemoteProcess | None, database: DatabaseProcess | None) -> Iterator[None]:
+        self._remote, self._database = remote, database
         instance, parts = self.cell.instance, self.cell.remote
         if remote and parts:
             remote.delay_at_most(self.cell.matrix.remote.warmup_delay_us_max)
@@ -97,11 +90,32 @@ class ServedMeasurement:
         if database:
             instance = replace(instance, properties={**instance.properties, DATABASE_URL: database.url})
         try:
-            with self._served(instance.lay_out(self.fork.scratch, self.fork.log_dir), remote, database) as warm_server:
-                yield warm_server
+            with self._served(instance.lay_out(self.fork.scratch, self.fork.log_dir)):
+                yield
         except FloodError:
             shorten_logs(self.fork.log_dir)
             raise
+
+    def rewarm(self, duration_s: float) -> None:
+        bench, warmup = self._windows.bench, self.found.warmup
+        with bench.sampler.looking(True):
+            self._confine(bench.server)  # again: another one's start may have opened the cgroup that both are in
+            window = settling_window(bench, self.cell.load.in_windows, duration_s, label="rewarm")
+        if warmup:
+            self.found.warmup = warmup.model_copy(update={"settling": (*warmup.settling, window)})
+
+    def measure(self, turn: Round | None) -> None:
+        windows, load = self._windows, self.cell.load.in_windows
+        with windows.bench.sampler.looking(True):
+            if turn is None:
+                measure_phases(self._kind, windows, lengths_of(self.cell.profile), self.found)
+                return
+            self._took_turns = True
+            windows.bench.session.warm(load, turn.lead_s, label="lead")
+            number = turn.number
+            title = f"round {number}/{turn.of}" if turn.of else f"window {number}"
+            ask = Ask(load, turn.duration_s, f"round-{number}", f"{title}, {self._key.executor}", may_lead=False)
+            self.found.windows.append(windows.measure(ask, index=number))
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
         return self.found.judged(self.cell.matrix)
@@ -112,10 +126,6 @@ class ServedMeasurement:
     @property
     def _kind(self) -> LoadKind[Any]:
         return kind_of(self.cell.load)
-
-    @property
-    def _lengths(self) -> Lengths:
-        return Lengths(self.cell.profile.windows, self.cell.profile.window_s)
 
     @property
     def _key(self) -> CellKey:
@@ -133,9 +143,7 @@ class ServedMeasurement:
         return tuple(sorted({*cpus.sut, *extra}))
 
     @contextmanager
-    def _served(
-        self, launch: Launch, remote: RemoteProcess | None, database: DatabaseProcess | None
-    ) -> Iterator[WarmServer]:
+    def _served(self, launch: Launch) -> Iterator[None]:
         cell, rules = self.cell, self.cell.matrix.server
         self.fork.command = tuple(launch.command)
         with limited(cell.limits, cell.confiner.group("sut", self._jit_cpus)) as box:
@@ -153,9 +161,9 @@ class ServedMeasurement:
                 try:
                     with (
                         box.watch(server.pid, server.kill, started_ns=server.started_ns),
-                        self._loaded(launch, server, box, remote, database) as warm_server,
+                        self._loaded(launch, server, box),
                     ):
-                        yield warm_server
+                        yield
                     watchdog.check()
                     if not box.ended_it:
                         server.check_not_killed()
@@ -165,8 +173,8 @@ class ServedMeasurement:
                     # What followed from the end of the server or of its database is not the reason; nor is the end of
                     # the server, if we ended it.
                     watchdog.check()
-                    if database:
-                        database.check()
+                    if self._database:
+                        self._database.check()
                     lives = isinstance(error, LateStartError | NoAnswerError)
                     if not box.ended_it:
                         server.check_not_killed(within_s=0 if lives else _ENDING_S)
@@ -184,14 +192,7 @@ class ServedMeasurement:
                 self.listener.step("stopping the server")
 
     @contextmanager
-    def _loaded(
-        self,
-        launch: Launch,
-        server: ServerProcess,
-        box: ResourceLimits,
-        remote: RemoteProcess | None,
-        database: DatabaseProcess | None,
-    ) -> Iterator[WarmServer]:
+    def _loaded(self, launch: Launch, server: ServerProcess, box: ResourceLimits) -> Iterator[None]:
         cell, found, key = self.cell, self.found, self._key
         rules, cpus = cell.matrix, cell.cpu_sets
         self.listener.step("starting the server")
@@ -228,8 +229,8 @@ class ServedMeasurement:
                 rules.server.answer_timeout_s,
                 self._service_s,
                 cell.host.irq_time_accounting,
-                remote,
-                database,
+                self._remote,
+                self._database,
                 may_end,
                 box.quota,
                 own.example if own else None,
@@ -242,16 +243,17 @@ class ServedMeasurement:
                         server.pid,
                         base_of(key.executor),
                         own.example,
-                        lambda label, duration_s: session.warm(closed, duration_s, label=label).answers,
+                        session,
+                        closed,
                         java=cell.instance.java,
                         scratch=self.fork.scratch,
                     )
-                self._warm(bench, connection, server, remote)
-                windows, confine = self._windows(bench), partial(self._confine, server)
-                warm_server = WarmServer(key.executor, windows, self._kind, self._lengths, found, confine)
+                self._warm(bench)
+                self._windows = self._windows_on(bench)
                 with self._memory(launch, server), sampler.looking(False):
-                    yield warm_server
-                    warm_server.finish()
+                    yield
+                    if self._took_turns and cell.load.in_windows.is_closed_loop:
+                        found.windows[:] = beside_peers(found.windows, rules.thresholds)
                 clock_speeds = read_clock_speeds(cpus.sut)
                 self.fork.clock_speed_after = mean_speed(clock_speeds)
                 if may_end and not server.is_alive:
@@ -264,46 +266,53 @@ class ServedMeasurement:
             finally:
                 found.driver_command = tuple(session.command)
         if self.cell.workload.served.has_accounts:
-            self._audit(launch, may_be_late=may_end or overloaded, within_s=_QUIET_IN_BOX_S if may_end else None)
+            self._audit(server, may_be_late=may_end or overloaded, within_s=_QUIET_IN_BOX_S if may_end else None)
 
-    def _warm(self, bench: Bench, connection: Connection, server: ServerProcess, remote: RemoteProcess | None) -> None:
+    def _warm(self, bench: Bench) -> None:
         cell = self.cell
-        limit_path = cell.workload.served.limit_path
-        if limit_path:
-            block_at_most(connection, limit_path, cell.matrix.warmup.block_ms_max)
+        self._block_at_most(bench.connection, cell.matrix.warmup.block_ms_max)
         self.found.warmup = warm(
             bench,
             self._key,
             cell.load,
             WarmupGate(
                 cell.matrix.warmup,
-                self._kind.ahead_s(self._lengths),
+                self._kind.ahead_s(lengths_of(cell.profile)),
                 cell.profile.promised_precision,
                 service_s=0.0 if self._kind.grows_pool else self._service_s,
             ),
             jit_cpus=self._jit_cpus,
-            before_load=lambda: self._uncut_delays(remote),
+            before_load=self._uncut_delays,
             listener=self.listener,
         )
-        self._confine(server)
+        self._confine(bench.server)
         if set(self._jit_cpus) != set(cell.cpu_sets.sut):
             settling = settle(bench, cell.load, cell.matrix.warmup, self.listener)
             self.found.warmup = self.found.warmup.model_copy(update={"settling": settling})
-        if remote:
-            remote.delay_at_most(None)
-        if limit_path:
-            block_at_most(connection, limit_path, None)
+        if self._remote:
+            self._remote.delay_at_most(None)
+        self._block_at_most(bench.connection, None)
+
+    def _block_at_most(self, connection: Connection, limit_ms: int | None) -> None:
+        """Let no request block for longer from now on, where the application blocks its threads on purpose; None: each
+        as long as it asks for."""
+        if path := self.cell.workload.served.limit_path:
+            query = "" if limit_ms is None else f"?at_most_ms={limit_ms}"
+            status, body = connection.post(f"{path}{query}")
+            if status != 200:
+                said = body[:200].decode("utf-8", "replace").strip()
+                raise HttpError(f"POST {path}{query}: status {status}: {said}")
 
     def _confine(self, server: ServerProcess) -> None:
         self.cell.confiner.confine(server.pid, self.cell.cpu_sets.sut)
 
-    def _uncut_delays(self, remote: RemoteProcess | None) -> None:
+    def _uncut_delays(self) -> None:
         """A ramp measures, too, how the server's pool comes by the threads that long delays need; every other load is
         of a server that has them."""
-        if remote and not self._kind.grows_pool:
-            remote.delay_at_most(None)
+        if self._remote and not self._kind.grows_pool:
+            self._remote.delay_at_most(None)
 
-    def _windows(self, bench: Bench) -> Windows:
+    def _windows_on(self, bench: Bench) -> Windows:
         cell, cpus = self.cell, self.cell.cpu_sets
         means = WindowContext(
             service_s=self._service_s,
@@ -342,10 +351,12 @@ class ServedMeasurement:
                 clock_speeds_before=clock_speeds,
             )
 
-    def _audit(self, launch: Launch, *, may_be_late: bool, within_s: float | None) -> None:
+    def _audit(self, server: ServerProcess, *, may_be_late: bool, within_s: float | None) -> None:
         self.listener.step("checking the books")
         try:
-            self.found.audit = audit_books(launch.base_url, within_s=within_s or _QUIET_AFTER_S)
+            self.found.audit = audit_books(
+                server.base_url, is_alive=lambda: server.is_alive, within_s=within_s or _QUIET_AFTER_S
+            )
         except HttpError as error:
             if not may_be_late:
                 raise

@@ -1,44 +1,61 @@
-"""Prove from outside on which threads an application serves that says nothing of itself."""
+"""Look from outside at an application that says nothing of itself: is it what its table says, and on which threads does
+it serve?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from threading import Event
 
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.drivers.base import DriverSession
+from jdkmatrix.host.http import Connection, excerpt
 from jdkmatrix.probes.java_threads import JavaThreads, find_carriers, look_at_threads
 from jdkmatrix.probes.process import Reading, cpu_share_of, glance, read_threads
 from jdkmatrix.records.outside import OutsideProof
+from jdkmatrix.servers.instance import Instance
 from jdkmatrix.servers.outside import busiest_groups, check_carriers, groups_words, unnumbered
+from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.servers.proof import ProofError
 
 LOOK_S = 3.0  # of load, in which as many dumps are taken as there is time for
 COUNT_S = 2.0  # of load that nothing disturbs
 _SHOWN_NAMES = 5
 
-LoadFor = Callable[[str, float], int]  # puts load on the application, by a label and for so many seconds: its answers
+
+def check_own(server: ServerProcess, connection: Connection, instance: Instance, path: str) -> None:
+    """Raises:
+    ServerError: other hosts can reach it, its process is another program than the cell's JVM, or a request like those
+        of the load is not answered with status 2xx.
+    HttpError: no answer.
+    """
+    server.check_only_on_loopback()
+    if instance.server.kind.is_command:
+        server.check_runs(instance.java)
+    status, body = connection.get(path)
+    if status // 100 != 2:
+        raise server.error(f"GET {path} is answered with status {status}, and 2xx is needed (--path): {excerpt(body)}")
 
 
 def prove_from_outside(
-    pid: int, executor: str, path: str, load: LoadFor, *, java: Path, scratch: Path
+    pid: int, executor: str, path: str, session: DriverSession, load: SaturateLoad, *, java: Path, scratch: Path
 ) -> tuple[OutsideProof, frozenset[str]]:
     """Thread dumps under `load`, a closed loop of GET `path`, then the CPU time of threads under the same; and what the
     kernel calls the carriers of virtual threads.
 
     Raises:
         ProofError: requests run on other threads than the executor's name promises, or nobody can tell.
-        MatrixError: as `load`.
+        MatrixError: as DriverSession.run.
     """
-    dumps = _look(pid, partial(load, "proof-dumps", LOOK_S), java, scratch)
+    dumps = _look(pid, lambda: session.warm(load, LOOK_S, label="proof-dumps"), java, scratch)
     names = {tid: name for one in dumps for tid, name in one.platform.items()}
     virtual = {tid: name for one in dumps for tid, name in (one.virtual or {}).items()}
     carrying = frozenset(tid for one in dumps for tid in one.carriers) or find_carriers(pid, java, names)
     if isinstance(carrying, str):
         raise ProofError(f"on which threads it serves cannot be seen from outside: {carrying}")
     before = Reading(glance(pid), read_threads(pid))
-    answers = load("proof-count", COUNT_S)
+    answers = session.warm(load, COUNT_S, label="proof-count").answers
     after = Reading(glance(pid), read_threads(pid))
     carriers = frozenset(after.threads[tid].name for tid in carrying if tid in after.threads)
     share = cpu_share_of(carriers, before, after)

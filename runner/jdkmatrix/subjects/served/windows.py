@@ -1,21 +1,27 @@
-"""Measure one window, and judge whether it counts."""
+"""Measure the windows that a load asks for, and what is looked for behind them; and judge whether each counts."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import rate_words
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import Listener
-from jdkmatrix.loads.base import Ask, NearestRate, lead_s
-from jdkmatrix.method.gate import DEFAULT_CONTEXT, WindowContext
-from jdkmatrix.method.gates import Thresholds, window_reasons
+from jdkmatrix.loads.base import Ask, Lengths, LoadKind, NearestRate, lead_s
+from jdkmatrix.method.gate import DEFAULT_CONTEXT, Observation, WindowContext
+from jdkmatrix.method.gates import Thresholds, beside_peers, refusals
 from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.probes.clock_speed import mean_clock_speed
 from jdkmatrix.records.windows import Window
 from jdkmatrix.servers.outside import check_carriers
 from jdkmatrix.servers.proof import check_served
+from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -51,21 +57,54 @@ class Windows:
         window = Window(
             **{**vars(seen), "load": seen.load.model_copy(update={"hlog": hlog})},
             index=index,
-            reasons=window_reasons(
-                seen.load,
-                seen.sut,
-                seen.host,
+            reasons=refusals(
+                Observation(seen.load, seen.sut, seen.host, seen.remote, seen.served, database=seen.database),
                 self.thresholds,
-                remote=seen.remote,
-                database=seen.database,
-                served=seen.served,
-                means=self.means,
+                self.means,
             ),
             shortfalls=window_shortfalls(seen.load, self.thresholds, service_s=self.means.service_s),
             clock_speed=clock_speed,
         )
         self.listener.step(f"{ask.title}: {_figures(window)}{_verdict(window)}")
         return window
+
+
+def measure_phases(load: LoadKind[Any], windows: Windows, lengths: Lengths, found: Findings) -> None:
+    """Every window is among what was `found` as soon as it is measured, and so is what a search for the capacity knows
+    when it ends: nothing is lost if a window fails.
+
+    `lengths`: of windows where the load has none of its own.
+
+    Raises:
+        MatrixError: as DriverSession.run, or the server gives no answer, or a search has no rate to begin with.
+    """
+    measure_all(load.asks(lengths), windows, found.windows)
+    if load.load.in_windows.is_closed_loop:
+        found.windows[:] = beside_peers(found.windows, windows.thresholds)
+    search = load.search(found.windows, windows.nearest_rps(load.load.connections))
+    if search is None:
+        return
+    try:
+        found.capacity = measure_all(search, windows, [])
+    except MatrixError as error:
+        try:
+            search.throw(error)
+        except StopIteration as end:
+            found.capacity = end.value
+        raise
+
+
+def measure_all(asks: Generator[Ask, Window, Answer], windows: Windows, done: list[Window]) -> Answer:
+    """Measure what is asked for, one window after another, until there is an answer; append them to `done`."""
+    try:
+        ask = next(asks)
+        while True:
+            window = windows.measure(ask, index=len(done) + 1)
+            done.append(window)
+            ask = asks.send(window)
+    except StopIteration as end:
+        answer: Answer = end.value
+        return answer
 
 
 def _figures(window: Window) -> str:

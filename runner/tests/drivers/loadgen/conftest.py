@@ -7,8 +7,8 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -20,8 +20,7 @@ from tests.support.project import C1_ALONE, compiled_once
 SERVER = Path(__file__).with_name("MoodyServer.java")
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(NamedTuple):
     """One request as the server saw it, CLOCK_MONOTONIC; `answered_ns` is 0 where it gave no answer."""
 
     connection: int
@@ -29,8 +28,7 @@ class Seen:
     answered_ns: int
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     connections: int
     requests: tuple[Seen, ...]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.experiment_runs import experiments_run
-from tests.support.experiment_sections import Sections, sections_of
+from tests.support.experiment_runs import Sections, experiments_run, sections_of
 
 
 @pytest.fixture(scope="module")

@@ -71,20 +71,6 @@ COUNTS = st.integers(min_value=1, max_value=10_000)
 SECONDS = st.floats(min_value=1e-3, max_value=60)
 
 
-@given(COUNTS, COUNTS, SECONDS, st.floats(min_value=0.86, max_value=1.14))
-def test_either_bound_of_the_physics_is_recognised(threads: int, carriers: int, block_s: float, off: float) -> None:
-    """Where the bounds are apart, each is told, however long a thread blocks."""
-    here = CarrierCount(carriers, carriers)
-    apart = threads * (1 - TOLERANCE) > carriers * (1 + TOLERANCE)
-    pinned = held(off * min(threads, carriers) / block_s, threads=threads, block_s=block_s, carriers=here)
-    free = held(off * threads / block_s, threads=threads, block_s=block_s, carriers=here)
-    if apart:
-        assert pinned.holding is Holding.KEEPS
-        assert free.holding is Holding.FREE
-    if threads <= carriers:
-        assert pinned.holding is free.holding is Holding.CANNOT_TELL
-
-
 @given(st.floats(min_value=0, max_value=1e6), COUNTS, COUNTS, COUNTS, SECONDS)
 def test_words_never_promise_more_than_there_was(
     throughput: float, threads: int, usual: int, extra: int, block_s: float

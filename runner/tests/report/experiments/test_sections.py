@@ -22,7 +22,7 @@ from jdkmatrix.report.blocks.kinds import (
     Prose,
     Section,
 )
-from jdkmatrix.report.blocks.tables import DataTable, Sorted
+from jdkmatrix.report.blocks.tables import Cell, DataTable, Sorted
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
@@ -30,11 +30,12 @@ from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.experiment_runs import experiments_run, mixed
-from tests.support.experiment_sections import NEW, OLD, Row, Sections, sections_of
+from tests.support.experiment_runs import NEW, OLD, Sections, experiments_run, mixed, sections_of
 from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, plain, section_of, table_of
 from tests.support.records import with_forks
 from tests.support.served_runs import QUICK, synthetic_run
+
+Row = dict[str, Cell]
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from jdkmatrix.cli.comparing import compare
 from jdkmatrix.report.blocks.kinds import Section, WebPage
+from jdkmatrix.report.site import by_axis
 from jdkmatrix.report.site.by_axis import INDEX, KINDS, axis_pages
+from jdkmatrix.report.site.digest import MeasuredCell, RunDigest
 from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_run
 from tests.support.judged_pages import found, plain, table_of
 from tests.support.pages import Elements
-from tests.support.served_runs import QUICK, Shape, synthetic_run
+from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import built, later, stored
 
 WIDE = Shape(executors=("liberty", "virtual", "platform"), cpus=(1, 2), burn_us=(0, 100), blocks=2, windows=1)
@@ -30,7 +34,7 @@ def entries(page: WebPage) -> list[dict[str, str]]:
     return [{title: str(cell) for title, cell in row.items() if "href=" in str(cell)} for row in rows]
 
 
-def test_every_cell_stands_on_a_page_of_every_kind(tmp_path: Path) -> None:
+def test_every_cell_stands_on_a_page_of_every_kind_and_a_ratio_says_over_what_it_is(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path / "run", WIDE)
     pages = axis_pages(built([loaded], tmp_path / "site").runs)
     assert [section.title for section in found(pages[INDEX].blocks, Section)] == list(KINDS.values())
@@ -38,16 +42,27 @@ def test_every_cell_stands_on_a_page_of_every_kind(tmp_path: Path) -> None:
         shown = [one for page in of_kind(pages, axis) for row in entries(page) for one in row.values()]
         assert len(shown) == len(set(shown)) == len(loaded.cells)
     assert {page.heading for page in of_kind(pages, "jdk")} == set(WIDE.jdks)
-
-
-def test_a_ratio_says_over_what_it_is_and_the_reference_has_none(tmp_path: Path) -> None:
-    pages = axis_pages(built([synthetic_run(tmp_path / "run", WIDE)], tmp_path / "site").runs)
     page = pages["by/jdk/temurin-25.html"]
     row = entries(page)[0]
     assert list(row) == ["liberty", "virtual", "platform"]
     assert plain(row["liberty"]) == "measured what others are compared with"
     assert re.match(r"0\.[0-9]+ Throughput over liberty: ", plain(row["virtual"]))
     assert plain(row["platform"])[0].isdigit() and str(page.summary).startswith("JDK: 25.")
+
+
+def test_an_older_cell_that_gives_way_is_not_put_into_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",)))
+    runs = built([later(loaded, "old", "2024-01-01"), later(loaded, "new", "2025-01-01")], tmp_path / "site").runs
+    told: list[str] = []
+    in_words = by_axis._entry
+
+    def entry(cell: MeasuredCell, run: RunDigest) -> str:
+        told.append(run.run_id)
+        return in_words(cell, run)
+
+    monkeypatch.setattr(by_axis, "_entry", entry)
+    axis_pages(runs)
+    assert told == ["new"] * len(loaded.cells) * len(KINDS)
 
 
 def test_a_host_keeps_its_own_row_and_an_older_cell_gives_way(tmp_path: Path) -> None:
@@ -74,13 +89,16 @@ def test_what_only_experiments_measured_has_a_page_of_its_jdk(tmp_path: Path) ->
     assert "No cell with a server" in page
 
 
-def test_hostile_names_stay_text_and_inside_the_site(tmp_path: Path) -> None:
+def test_hostile_results_stay_text_and_inside_the_site_on_the_pages_of_all_runs(tmp_path: Path) -> None:
     site = tmp_path / "site"
-    built([hostile_run(tmp_path / "run")], site)
-    for page in (site / "by").rglob("*.html"):
+    built([hostile_run(tmp_path / "run"), with_scenario(synthetic_run(tmp_path / "other", QUICK))], site)
+    for page in (site / "index.html", site / "claims" / "index.html", *(site / "by").rglob("*.html")):
         elements = Elements(page)
+        assert not {"img", "iframe", "object", "embed"} & set(elements.tags)
         for target in elements.targets:
-            assert (page.parent / target.partition("#")[0]).resolve().is_relative_to(site.resolve()) or target[0] == "#"
+            path = (page.parent / target.partition("#")[0]).resolve()
+            assert not target.startswith("javascript:")
+            assert path.is_relative_to(site.resolve()) or target.startswith(("#", "https://"))
 
 
 def test_two_runs_are_compared_on_a_page_of_one_file(tmp_path: Path) -> None:

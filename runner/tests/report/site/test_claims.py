@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
+from jdkmatrix.report.site import claims_page as claims_module
 from jdkmatrix.report.site.claims_page import claims_page, host_verdicts, verdicts
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.stats.bands import Estimate
@@ -71,6 +74,28 @@ def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
     (row,) = table_of([table], table.label)
     assert ("<code>matrix run -s spawn</code>" in str(row["Measured"])) == (kind == "are open")
     assert ("/index.html" in str(row["Measured"])) == bool(runs)
+
+
+def test_links_of_all_claims_lead_to_the_newest_run_and_its_cells_are_gathered_once(
+    run: RunDigest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims = (CHECKED, CHECKED.model_copy(update={"id": "again"}))
+    gathered: list[str] = []
+    cells_seen = claims_module._cells_seen
+
+    def gather(one: RunDigest) -> Iterator[CellKey]:
+        gathered.append(one.run_id)
+        return cells_seen(one)
+
+    runs = [saying(run, FULL, name=name) for name in ("new", "old")]
+    both = [
+        replace(one, folder=f"{one.run_id}/", claims=(*one.claims, replace(one.claims[0], id="again"))) for one in runs
+    ]
+    monkeypatch.setattr(claims_module, "_cells_seen", gather)
+    told = host_verdicts(claims, both)
+    page = str(claims_page(claims, told, verdicts(claims, told), {}).blocks)
+    assert gathered == ["new", "old"]
+    assert "../new/cells/" in page and "../old/cells/" not in page
 
 
 def test_of_many_runs_the_newest_are_named_and_the_others_counted(run: RunDigest) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -142,23 +143,19 @@ def test_a_history_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: 
     assert "0.80" in str(overview["Run by run"]) and overview["Level"] == "1 change of level in 7 runs"
 
 
-@pytest.mark.parametrize(("apart", "changes"), [("", 1), ("server", 0), ("protocol", 0), ("host", 0)])
+@pytest.mark.parametrize(
+    ("moved", "changes"),
+    [
+        (lambda run: run, 1),
+        (lambda run: replace(run, servers=(("open-liberty", "Open Liberty 26"),)), 0),
+        (lambda run: replace(run, conditions=(replace(run.conditions[0], protocol="interleaved"),)), 0),
+        (lambda run: replace(run, host="another CPU"), 0),
+    ],
+)
 def test_no_line_and_no_change_of_level_goes_beyond_a_release_a_protocol_or_a_machine(
-    tmp_path: Path, apart: str, changes: int
+    tmp_path: Path, moved: Callable[[RunDigest], RunDigest], changes: int
 ) -> None:
     """Two machines may have one name."""
-
-    def moved(run: RunDigest) -> RunDigest:
-        match apart:
-            case "server":
-                return replace(run, servers=(("open-liberty", "Open Liberty 26"),))
-            case "protocol":
-                return replace(run, conditions=tuple(replace(one, protocol="interleaved") for one in run.conditions))
-            case "host":
-                return replace(run, host="another CPU")
-            case _:
-                return run
-
     runs = digests(tmp_path, [0.80, 0.81, 0.80, 0.80, 0.60, 0.61, 0.60, 0.60])
     ((one,), _) = histories([*map(moved, runs[:4]), *runs[4:]])
     assert len({run.line for run in one.runs}) == 2 - changes and len(one.figures[0].changes) == changes

@@ -11,11 +11,13 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import active_children
 from pathlib import Path
+from typing import ClassVar
 
 import psutil
 import pytest
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.site import render_runs
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.render_runs import PROCESSES_MAX, RenderedRun, SiteRun, processes, writers
@@ -111,6 +113,26 @@ def test_many_processes_write_what_one_writes(
     assert [run.run_id for run in two.runs] == [run.run_id for run in one.runs] and len(two.runs) == 3
     assert two.unreadable == one.unreadable and len(two.unreadable) == 2
     assert same_files == files
+
+
+class Sent(tuple[ClaimRecord, ...]):
+    """A registry that knows how often it was sent to another process."""
+
+    times: ClassVar = 0
+
+    def __reduce__(self) -> tuple[type, tuple[()]]:
+        Sent.times += 1
+        return tuple, ()
+
+
+def test_what_every_run_takes_is_sent_once_to_each_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: LoadedRun
+) -> None:
+    monkeypatch.setattr(render_runs, "processes", lambda *_: 2)
+    runs = [SiteRun("run", partial(replace, served)) for _ in range(5)]
+    made = list(render_runs.make_all(runs, tmp_path, TEMPLATES, Sent()))
+    assert len(made) == 5 and not any(isinstance(one, str) for one in made)
+    assert 0 < Sent.times <= 2
 
 
 def odd(last: CellRecord, cell: CellRecord) -> CellRecord:

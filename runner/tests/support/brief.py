@@ -1,0 +1,17 @@
+"""The command line in a process of its own, without what runs of seconds have no use for."""
+
+from __future__ import annotations
+
+import sys
+
+from jdkmatrix.cli import main as command_line
+from jdkmatrix.subjects.served import outside
+from tests.support.project import compiled_once
+
+
+def main() -> None:
+    """With a driver that is compiled once, and short looks from outside: each is a closed loop on all CPUs."""
+    sys.argv[0] = "matrix"
+    outside.LOOK_S = outside.COUNT_S = 1.0
+    with compiled_once():
+        command_line.main()
