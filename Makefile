@@ -5,8 +5,7 @@ VENV := .venv/bin
 # Where a host forbids it, every test that starts Python would compile the project again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: matrix mission setup test test-pure test-fast test-thorough test-real test-alone lint java-test bench provoke drivers \
-	lock clean
+.PHONY: matrix mission setup test test-pure test-fast test-thorough test-real lint java-test bench provoke drivers lock clean
 
 matrix: .venv-run
 	@$(VENV)/matrix run --profile quick
@@ -18,8 +17,8 @@ setup: .venv-run
 	@$(VENV)/matrix setup
 
 test:
-	@$(MAKE) --no-print-directory --jobs 3 lint test-pure test-real
-	@$(MAKE) --no-print-directory test-alone
+	@$(MAKE) --no-print-directory --jobs 2 lint java-test test-pure
+	@$(MAKE) --no-print-directory test-real
 
 .PHONY: .venv-run .venv-test
 .venv-run:
@@ -35,20 +34,17 @@ lint: .venv-test
 java-test: .venv-test
 	$(VENV)/python -m jdkmatrix.provision.maven -q verify
 
-test-real: java-test # the flake is built of what Maven has fetched
+test-real: .venv-test # after java-test: the flake is built of what Maven has fetched
 	@$(VENV)/matrix setup
 	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 3 --dist loadfile --no-loadscope-reorder --durations=10
-
-test-alone: .venv-test # on a host on which nothing else runs
 	cd runner && ../$(VENV)/pytest -m alone
 
 # What needs no server, browser or Nix; `test-fast` tries ten examples of each property, for the everyday loop, and
-# `test-thorough` two hundred, once a week (.github/workflows/ci.yml). They give way to the servers that `test` has beside
-# them.
+# `test-thorough` two hundred, once a week (.github/workflows/ci.yml).
 test-fast: EXAMPLES := --hypothesis-profile few-examples
 test-thorough: EXAMPLES := --hypothesis-profile many-examples
 test-pure test-fast test-thorough: .venv-test
-	cd runner && nice -n 5 ../$(VENV)/pytest -m "not real" -n 3 --dist worksteal $(EXAMPLES)
+	cd runner && ../$(VENV)/pytest -m "not real" -n 3 --dist worksteal $(EXAMPLES)
 
 bench: .venv-test
 	@$(VENV)/matrix setup
