@@ -103,9 +103,7 @@ class DataTable(PageBlock):
     def _cell(self, cell: Cell, name: str, css: str, attributes: str) -> str:
         sort = None
         if isinstance(cell, Figure):
-            shown = cell.__html__()
-            if self.sortable:
-                sort = "" if cell.sort is None else str(cell.sort)
+            shown, sort = cell.__html__(), "" if cell.sort is None else str(cell.sort)
             if cell.under:
                 shown = f'{shown}<small class="under">{escaped(cell.under)}</small>'
             if cell.amber:

@@ -33,14 +33,12 @@ def fork_charts(fork: Fork) -> tuple[tuple[Chart, ...], tuple[str, ...]]:
     """Small multiples from the start of the server process to the last thing that was seen, measured windows shaded;
     and in words, what stayed the same all the time."""
     bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
-    told = [(one, points, values) for one in _SERIES if (values := _values(points := _broken(one.points(fork))))]
+    told = [(figure, points, _values(points)) for figure in _SERIES if _values(points := _broken(figure.points(fork)))]
     same = (f"{figure.title} {_range(values)}" for figure, _, values in told if len(set(values)) == 1)
     ends_s = [*(sample.t_s for sample in fork.samples[-1:]), *(end_s for _, end_s in bands)]
     ends_s += [window.t_s for window in fork.warmup.windows] if fork.warmup else []
     end_s = max(ends_s, default=1.0)
-    charts = (
-        _chart(fork, figure, points, values, bands, end_s) for figure, points, values in told if len(set(values)) > 1
-    )
+    charts = (_chart(fork, figure, points, bands, end_s) for figure, points, values in told if len(set(values)) > 1)
     return tuple(charts), tuple(same)
 
 
@@ -53,9 +51,7 @@ def warmup_charts(fork: Fork) -> tuple[Chart, ...]:
     end_s = windows[-1].t_s
     bands = [(max(ends["moderate"], default=0.0), end_s)] if ends["load"] else []
     told = ((figure, list(figure.points(fork))) for figure in _WARMUP)
-    return tuple(
-        _chart(fork, figure, points, values, bands, end_s) for figure, points in told if (values := _values(points))
-    )
+    return tuple(_chart(fork, figure, points, bands, end_s) for figure, points in told if _values(points))
 
 
 def warmup_note(fork: Fork) -> str:
@@ -105,17 +101,11 @@ def _cost(window: WarmupWindow) -> str:
 
 
 def _chart(
-    fork: Fork,
-    figure: _Series,
-    points: Sequence[Point],
-    values: Sequence[float],
-    bands: Sequence[tuple[float, float]],
-    end_s: float,
+    fork: Fork, figure: _Series, points: Sequence[Point], bands: Sequence[tuple[float, float]], end_s: float
 ) -> Chart:
-    """`values`: of those points that have one."""
     shown = f"{figure.title} over the seconds since the start of fork {fork.fork}"
     drawing = series(points, bands, end_s=end_s, title=figure.title, description=shown)
-    return Chart(f"fork-{fork.fork}-{figure.id}", figure.title, _range(values), drawing)
+    return Chart(f"fork-{fork.fork}-{figure.id}", figure.title, _range(_values(points)), drawing)
 
 
 def _values(points: Iterable[Point]) -> list[float]:
@@ -127,8 +117,6 @@ def _broken(points: Points) -> list[Point]:
     told = list(points)
     steps = [after - before for (before, _), (after, _) in pairwise(told)]
     usual_s = statistics.median(steps) if steps else 0.0
-    if max(steps, default=0.0) <= _GAP_STEPS * usual_s:
-        return told
     found = told[:1]
     for (before_s, _), point in pairwise(told):
         if point[0] - before_s > _GAP_STEPS * usual_s:

@@ -130,9 +130,7 @@ class Family(Generic[Name]):
         }
         outcomes = {}
         for name, (question, told, refused) in self.outcomes.items():
-            needed = None
-            if told.gap:
-                needed = _forks_needed(told, [p_value for other, p_value in p_values.items() if other != name])
+            needed = _forks_needed(told, [p_value for other, p_value in p_values.items() if other != name])
             outcomes[name] = JudgedOutcomes(question, told, adjusted.get(name), needed, refused)
         return ratios, outcomes, size
 
@@ -141,8 +139,10 @@ _FORKS_MAX = 50
 
 
 def _forks_needed(found: Contrast, others: Sequence[float]) -> int | None:
-    """The least number beside these p-values, of arms that differ."""
+    """The least number beside these p-values."""
     one, other = found.numerator, found.denominator
+    if not found.gap:
+        return None
     for number in range(max(one.told, other.told), _FORKS_MAX + 1):
         yes, same = (round(arm.yes / arm.told * number) for arm in (one, other))
         p_value = fisher_exact(yes, number - yes, same, number - same)

@@ -44,7 +44,7 @@ def as_script(source: str) -> str:
 
 def as_json(data: Any) -> Markup:
     """JSON for a <script type="application/json">; no character in it means anything to HTML. NaN is an error."""
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, check_circular=False, separators=(",", ":"))
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
 
 

@@ -33,7 +33,6 @@ PROCESSES_MAX = 8
 _CELLS_AT_A_TIME = 16
 _forked_with: list[Callable[[range], None]] = []  # in a process that was forked to write cells of a run: what does so
 _made_by: list[Callable[[_Job], RenderedRun | str]] = []  # in a process that makes runs: what does so
-_COLLECTED_AFTER = 100_000  # objects: pages form few cycles, and a search for some looks at all that is new
 _DIGEST = "digest.json"
 _DIGESTS = TypeAdapter(RunDigest)
 
@@ -134,7 +133,6 @@ def _make_next(job: _Job) -> RenderedRun | str:
 
 
 def _begin() -> None:
-    gc.set_threshold(_COLLECTED_AFTER)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # and so does this
     signal.signal(signal.SIGTERM, _end)
@@ -187,8 +185,7 @@ def _write(run: str, writer: RunWriter, count: int) -> RunDigest:
     this one has in memory. The first cell is written here, so that none of them has to load what all need."""
     cells, index = readable(run)(writer.write_cells), readable(run)(writer.write_index)
     cells(range(1))
-    if count > 1:
-        count = min(count, psutil.virtual_memory().available // psutil.Process().memory_info().rss)
+    count = min(count, psutil.virtual_memory().available // psutil.Process().memory_info().rss)
     if count < 2:
         cells(range(1, writer.cells))
         return index()
