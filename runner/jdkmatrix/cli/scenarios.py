@@ -122,8 +122,7 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     if scenario:
         registry = load_claims(project.published, matrix.scenarios)
         ids = registry.repeated_by(scenario.name)
-        claims = {"published": ids, "claims": registry.records(ids), "not_repeated": registry.not_repeated()}
-        scenario = scenario.model_copy(update=claims)
+        scenario = scenario.model_copy(update={"published": ids, "claims": registry.records(ids)})
     applied = chosen.options.apply(chosen.matrix)
     said = [*([chosen.why] if chosen.why else []), *_words_of_arms(applied, chosen.options)]
     return replace(chosen, matrix=applied, scenario=scenario, why="\n".join(said) or None)

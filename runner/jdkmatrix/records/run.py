@@ -126,8 +126,7 @@ class Stopping(Record):
 
 class ScenarioRecord(Record):
     """The published experiment that a run repeats. `published`: ids of what is published, `claims`: what was
-    known of them at the time of the run, `not_repeated`: what was known then that no scenario repeats; `scale_words`:
-    how far this run's size is from the published one."""
+    known of them at the time of the run; `scale_words`: how far this run's size is from the published one."""
 
     name: str
     scale: Literal["article", "small"]
@@ -135,7 +134,6 @@ class ScenarioRecord(Record):
     description: str
     published: tuple[str, ...]
     claims: tuple[ClaimRecord, ...] = ()  # empty: they were not recorded
-    not_repeated: tuple[ClaimRecord, ...] = ()
 
 
 class Session(Record):

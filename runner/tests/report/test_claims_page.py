@@ -54,7 +54,6 @@ def test_a_run_of_a_scenario_records_what_was_published(tmp_path: Path) -> None:
     rates = [(one.arm, one.value, one.unit) for one in scenario.claims[0].figures if one.unit == "requests/s"]
     assert rates == [("platform", 1100, "requests/s"), ("platform", 1200, "requests/s")]
     assert scenario.claims == REGISTRY.records(scenario.published)
-    assert scenario.not_repeated == REGISTRY.not_repeated() != ()
     assert ScenarioRecord.model_validate_json(scenario.model_dump_json()) == scenario
 
 
@@ -69,7 +68,7 @@ def test_a_profile_needs_no_published_source(tmp_path: Path) -> None:
 def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_such_part(tmp_path: Path) -> None:
     loaded = repeating(tmp_path)
     data = json.loads(loaded.run.model_dump_json())
-    del data["scenario"]["claims"], data["scenario"]["not_repeated"]
+    del data["scenario"]["claims"]
     loaded = replace(loaded, run=RunRecord.model_validate(data))
     assert loaded.run.scenario is not None
     assert "published" not in {one.id for one in found(PageOfRun(loaded).page.blocks, Section)}
@@ -82,7 +81,7 @@ def test_the_page_shows_every_claim_below_its_source(tmp_path: Path, index: Path
     sources = [one for one in section.blocks if isinstance(one, Prose) and one.heading]
     assert [plain(one.heading) for one in sources] == ["SYNTHETIC article Nobody, 2024-05", "SYNTHETIC note"]
     claims = [one.id for one in found(section.blocks, Container) if one.css == "claim"]
-    assert claims == ["claim-synthetic-a", "claim-synthetic-b", "claim-synthetic-c"]
+    assert claims == ["claim-synthetic-a", "claim-synthetic-b"]
     figures = [[plain(cell) for cell in row.values()] for row in table_of([section], "Figures of synthetic-a")]
     assert [row[1] for row in figures] == ["virtual / liberty", "–"]
     assert figures[0][2].startswith("0.6 to 0.9 (10-40 % lower)") and figures[1][2].startswith("1,100 requests/s (")
@@ -108,28 +107,15 @@ def test_the_page_sets_apart_what_no_source_says(index: Path) -> None:
 
 
 def test_the_page_says_what_there_is_in_place_of_figures_and_of_an_address(index: Path) -> None:
-    repeated = published_block(index).split("<details")[0]
+    repeated = published_block(index)
     assert "No address: A leaflet." in repeated and "<h3>SYNTHETIC note" in repeated
     assert "No figure is printed: there is only a graph." in repeated and "only words" not in repeated
 
 
-def test_the_page_lists_what_no_scenario_repeats_and_why(index: Path) -> None:
-    repeated, others = published_block(index).split("<details")
-    assert "synthetic-c" not in repeated and "Not repeated." not in repeated
-    for text in (
-        "Published, and repeated by no scenario</summary>",
-        "synthetic-c</h4>",
-        "No figure is printed: there are only words.",
-        "<b>Not repeated.</b> Nobody has so many.",
-    ):
-        assert text in others
-
-
 def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_path: Path) -> None:
-    """Neither `only`, `inference` and `no_url` nor what no scenario repeats."""
+    """Without `only`, `inference` and `no_url`."""
     loaded = repeating(tmp_path)
     data = json.loads(loaded.run.model_dump_json())
-    del data["scenario"]["not_repeated"]
     for claim in data["scenario"]["claims"]:
         for table in (claim, claim["source"], *claim["figures"]):
             for name in ("only", "inference", "not_repeated", "no_url", "checks", "not_checked"):
@@ -146,7 +132,7 @@ def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     told = [str(one.text) for one in section.blocks if isinstance(one, Prose)]
     assert f"No address: {HOSTILE}" in told and f"claim-{HOSTILE}" in {one.id for one in found([section], Container)}
     block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
-    assert block.count("&lt;img src=x") == 45
+    assert block.count("&lt;img src=x") == 26
     assert "<img" not in block and "<script" not in block and "49" not in block and "javascript:" not in block
 
 

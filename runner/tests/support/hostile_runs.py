@@ -78,7 +78,7 @@ def _scenario() -> ScenarioRecord:
     check = _made(ClaimCheck, "says inference", metric="throughput", arm="virtual", low=0)
     parts = {"figures": (figure,), "checks": (check,), "source": source}
     claim = _made(ClaimRecord, "id condition published note inference not_repeated", **parts)
-    claims = {"published": (HOSTILE,), "claims": (claim,), "not_repeated": (claim,)}
+    claims = {"published": (HOSTILE,), "claims": (claim,)}
     return _made(ScenarioRecord, "name scale_words description", scale="small", **claims)
 
 

@@ -13,9 +13,10 @@ from pydantic import Field
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.figures.metrics import BY_ID, CPU, P99, SATURATED, SWITCHES, Metric, metrics_of
+from jdkmatrix.figures.metrics import BY_ID, CPU, P99, SATURATED, SWITCHES, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
@@ -51,20 +52,28 @@ from jdkmatrix.stats.verdicts import RELEVANT, Judged, Verdict, verdict_by_inter
 _UNUSED_SHARE_MAX = 0.5
 # So many times the switches of the other executor are worth a word.
 _SWITCHES_TIMES_MIN = 2.0
+# In a closed loop a delay alone leaves CPUs unused; a server with so much less throughput than another waits for more.
+_FAR_BEHIND_TIMES_MIN = 2.0
 _PINS_BELOW = 24  # the JDK since which a wait inside synchronized leaves the carrier free
 
 
-def held_back(cell: CellStats) -> str | None:
-    """ "saturated with 8 % of its CPUs in use, ...", of rising steps: where every fork that was saturated left its CPUs
-    unused, with what to look for; None elsewhere."""
-    if not isinstance(cell.load, StepsLoad):
-        return None
-    saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
-    shares = [best(fork).sut.cpu_share for fork in cell.usable if fork.fork in saturated]
+def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
+    """ "saturated with 8 % of its CPUs in use, ...", with what to look for, where every fork left its CPUs unused: of
+    rising steps those that were saturated, of a closed loop those of a cell that is `far_behind` another; None
+    elsewhere."""
+    match cell.load:
+        case StepsLoad():
+            saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
+            state, forks = "saturated", [fork for fork in cell.usable if fork.fork in saturated]
+        case SaturateLoad() if far_behind:
+            state, forks = "held up", [*cell.usable]
+        case _:
+            return None
+    shares = [best(fork).sut.cpu_share for fork in forks]
     if not shares or max(shares) >= _UNUSED_SHARE_MAX:
         return None
     ends = dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))
-    words = f"saturated with {' to '.join(ends)} % of its CPUs in use"
+    words = f"{state} with {' to '.join(ends)} % of its CPUs in use"
     version = re.search(r"[0-9]+", cell.key.jdk)
     if not is_virtual(cell.key.executor) or (version and int(version.group()) >= _PINS_BELOW):
         return f"{words}, so something else bounds it"
@@ -252,7 +261,9 @@ def _advice(
     """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
     own = _side(judged, metric)
     behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
-    why = None if own is Side.OPEN else held_back(behind)
+    times = max(judged.ratio.value, 1 / judged.ratio.value)
+    far_behind = metric is THROUGHPUT and times >= _FAR_BEHIND_TIMES_MIN
+    why = None if own is Side.OPEN else held_back(behind, far_behind=far_behind)
     note = f" With {name} the server was {why}." if why else ""
     told = _of_ratio(metric, judged, all_figures, asked_of(cell), note)
     if outcomes is None or not outcomes.differs:

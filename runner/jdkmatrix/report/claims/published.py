@@ -27,8 +27,8 @@ from jdkmatrix.report.claims.verdicts import (
 )
 from jdkmatrix.report.words.sentences import cell_words
 
-# A claim's verdict, None where no run speaks to it, and what it came to.
-CameTo = tuple[ClaimVerdict | None, Iterable[PageBlock]]
+# A claim's verdict, and what it came to.
+CameTo = tuple[ClaimVerdict, Iterable[PageBlock]]
 
 
 def published_blocks(
@@ -68,8 +68,8 @@ def _behind(head: str, text: str | None, css: str = "sub") -> Iterator[PageBlock
         yield Prose(joined(strong(head), f" {text}"), css=css)
 
 
-def _claim(claim: ClaimRecord, verdict: ClaimVerdict | None, told: Iterable[PageBlock], *, folded: bool) -> PageBlock:
-    anchor, name = f"claim-{claim.id}", joined(claim.id, *([" ", verdict_badge(verdict)] if verdict else []))
+def _claim(claim: ClaimRecord, verdict: ClaimVerdict, told: Iterable[PageBlock], *, folded: bool) -> PageBlock:
+    anchor, name = f"claim-{claim.id}", joined(claim.id, " ", verdict_badge(verdict))
     body = tuple(_body(claim, told))
     if folded:
         return Disclosure(joined(name, f" {claim.published}"), (Container(body, id=anchor),), "claim")

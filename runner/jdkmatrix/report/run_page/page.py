@@ -146,10 +146,6 @@ def _published(judged: JudgedRun, root: str) -> Iterator[Section]:
             [one.claim for one in claims.values()], lambda claim: claim_in_run(claims[claim.id], earlier.get(claim.id))
         )
     ]
-    if scenario and scenario.not_repeated:
-        nothing = Prose("Nothing on this page speaks for or against these.")
-        others = published_blocks(scenario.not_repeated, lambda _: (None, ()))
-        blocks.append(Disclosure("Published, and repeated by no scenario", (nothing, *others), "not-repeated"))
     small_run = scenario.scale_words if scenario and scenario.scale == "small" else None
     yield Section(
         "published", "What was published", blocks, say("published", scale=small_run, claims=f"{root}claims/index.html")

@@ -107,7 +107,7 @@ def claims_page(
 
     def came_to(claim: ClaimRecord) -> CameTo:
         spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names, seen))
-        return verdicts[claim.id], (*not_checked(claim.not_checked or claim.not_repeated), *spoken)
+        return verdicts[claim.id], (*not_checked(claim.not_checked), *spoken)
 
     return WebPage(
         heading="Published and measured",

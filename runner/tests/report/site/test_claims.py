@@ -7,8 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict
@@ -74,6 +76,16 @@ def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
     (row,) = table_of([table], table.label)
     assert ("<code>matrix run -s spawn</code>" in str(row["Measured"])) == (kind == "are open")
     assert ("/index.html" in str(row["Measured"])) == bool(runs)
+
+
+def test_why_a_claim_is_not_repeated_is_said_once_in_its_table_and_once_below_its_source() -> None:
+    claim = next(one for one in REGISTRY if one.not_repeated)
+    told = host_verdicts((claim,), ())
+    page = claims_page((claim,), told, verdicts((claim,), told), {})
+    texts = [str(cell) for row in table_of(page.blocks, "Claims that no run") for cell in row.values()]
+    texts += [str(one.text) for one in found(page.blocks, Prose)]
+    said = [text for text in texts if str(escape(claim.not_repeated)) in text]
+    assert len(said) == 2 and "<b>Not repeated.</b>" in said[1]
 
 
 def test_links_of_all_claims_lead_to_the_newest_run_and_its_cells_are_gathered_once(

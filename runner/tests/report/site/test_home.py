@@ -106,6 +106,14 @@ def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence(tmp_path: 
     assert servlet.cause == "context switches per request: 12.7 with virtual threads, 2.40 with the pool"
 
 
+def test_a_server_far_behind_in_a_closed_loop_says_what_it_left_unused() -> None:
+    (rest,) = conditions_of("20261128T125116Z-quick")
+    assert rest.advice[0].sentence.endswith(
+        " With virtual threads the server was held up with 17 to 19 % of its CPUs in use: probably pinned carriers (before "
+        "JDK 24, waiting inside synchronized pins them)."
+    )
+
+
 def test_a_wide_interval_is_told_as_what_is_possible() -> None:
     memory, _ = conditions_of("20261124T223347Z-infoq-memory.small")
     p99 = next(one for one in memory.advice if one.figure == P99.id)
