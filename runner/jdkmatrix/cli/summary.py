@@ -20,7 +20,7 @@ from jdkmatrix.loads.kinds import AnyLoad, kind_of, loads_words
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.judgements import of_forks, sentence, worth_reporting
+from jdkmatrix.report.cells.judgements import of_forks
 from jdkmatrix.report.cells.shown import ShownCell, failed_words
 from jdkmatrix.report.claims.verdicts import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
@@ -180,8 +180,8 @@ def _told(cell: CellStats, run: JudgedRun) -> Iterator[str]:
     key = cell.key
     base = run.cells.reference(key)
     judged = run.judgements.outcomes(key)
-    if judged is not None and worth_reporting(judged):
-        yield sentence(judged, key.executor, base)
+    if judged is not None and judged.worth_reporting:
+        yield judged.sentence(key.executor, base)
     elif judged is None and cell.attained.no and not cell.question.is_sought:
         yield f"{key.executor} {cell.question.did} in {of_forks(cell.attained)}"
     for words in remarks(cell):

@@ -83,6 +83,7 @@ class Finished(Record):
     unsent: int | None
     outstanding: int
     answered_late: int
+    late_non_2xx: int
     completed: int
     non_2xx: int
     errors: Errors
@@ -274,8 +275,7 @@ class LoadgenSession(DriverSession):
         seconds = -(-round(duration_s * 1e9) // 10**9)  # the last may be shorter
         while isinstance(event := self._next(deadline), IntervalEvent):
             same = event.model_dump(include=set(Interval.model_fields) - {"errors"})
-            # A request that finds no connection is not sent, and so has not ended.
-            intervals.append(Interval(**same, errors=event.errors.total - event.errors.connect))
+            intervals.append(Interval(**same, errors=event.errors.unanswered))
             if len(intervals) == seconds:
                 edge.over()
         if not isinstance(event, Finished):

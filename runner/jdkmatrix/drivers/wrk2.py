@@ -10,8 +10,8 @@ About one process in twenty opens its first connection nearly a second late. Its
 `src/ae.c`) waits up to a second for a timer that is overdue. Such a process is ended before it has sent anything, and
 another one is started; with several threads only the first to open a connection is looked at.
 
-Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk2 does not tell. Errors and answers
-other than 2xx are of the whole process.
+Not handled: `sent`, `unsent`, send lateness and per-second intervals, which wrk2 does not tell. Errors are of the whole
+process; so are answers other than 2xx, of which a phase gets its share.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class Wrk2Session:
             sent=None,
             unsent=None,
             completed=completed,
-            non_2xx=min(output.non_2xx, completed),
+            non_2xx=output.non_2xx_among(completed),
             errors=output.errors,
             reconnects=None,
             bytes_read=None,

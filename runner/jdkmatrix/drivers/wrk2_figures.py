@@ -136,6 +136,11 @@ class Wrk2Output:
         low, high = duration_range(self.requests, self.runtime_s, self.requests_per_s)
         return float((low + high) / 2)
 
+    def non_2xx_among(self, completed: int) -> int:
+        """Of the answers of another status, which wrk2 counts from its start on, the share that `completed` has of all
+        answers, rounded up."""
+        return min(completed, -(-self.non_2xx * completed // self.requests)) if self.requests else 0
+
 
 def opening_s(connections: int, threads: int) -> float:
     """Seconds after which all connections are open."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from statistics import median
+from statistics import fmean, median
 from typing import Literal
 
 from jdkmatrix.domain.loads import LoadOverTime, RampLoad
@@ -186,10 +186,10 @@ def comparable(figures: Mapping[int, ForkFigure]) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class OverForks:
-    """One figure over so many `forks`: the geometric mean with its 95 % interval, or the median or the most, which have
-    none. `bounded`: how many of the forks give a bound only; these stand for what they bound, so that the mean is a
-    bound in the same direction, and has no interval. `bound`: None where they point both ways, and only `least` and
-    `most` say something."""
+    """One figure over so many `forks`: the geometric mean with its 95 % interval, or what has none: the arithmetic mean
+    where a fork has 0, the median, the most. `bounded`: how many of the forks give a bound only; these stand for what
+    they bound, so that the mean is a bound in the same direction, and has no interval. `bound`: None where they point
+    both ways, and only `least` and `most` say something."""
 
     value: float
     low: float | None
@@ -221,4 +221,4 @@ def overall(figures: Iterable[ForkFigure], by: Literal["mean", "most", "median"]
     low, high = (None, None) if bounds else (summary.ci_low, summary.ci_high)
     bound = next(iter(bounds), Bound.NONE) if len(bounds) < 2 else None
     bounded = sum(figure.bound is not Bound.NONE for figure in found)
-    return OverForks(summary.geomean, low, high, *ends, bound, bounded, len(values))
+    return OverForks(summary.geomean or fmean(values), low, high, *ends, bound, bounded, len(values))

@@ -40,7 +40,7 @@ def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window,
         best[window.load.load] = max(window.sut.cpu_share, best.get(window.load.load, 0.0))
 
     def judged(window: Window) -> Window:
-        seen = Observation(sut=window.sut, best_cpu_share=best[window.load.load])
+        seen = Observation(window.load, window.sut, best_cpu_share=best[window.load.load])
         found = tuple(STARVED.check(seen, limits, DEFAULT_CONTEXT))
         return window.model_copy(update={"reasons": (*window.reasons, *found)}) if found else window
 

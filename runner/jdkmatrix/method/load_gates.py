@@ -32,7 +32,10 @@ def _cpus_full(seen: Observation, limits: LoadLimits, context: WindowContext) ->
 
 def _starved(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
     """Where a closed loop saturates the server, each window must have kept it as busy as the best did: one in which the
-    server idled was held up from outside, whatever else was seen."""
+    server idled was held up from outside, whatever else was seen. Not so where requests were left without an answer: a
+    server that has died idles, too, and such a window is its result."""
+    if seen.load and seen.load.errors.total:
+        return
     best, drop_max = seen.best_cpu_share, limits.saturated_share_drop_max
     if seen.sut and best and best >= limits.saturated_share_min and seen.sut.cpu_share < best - drop_max:
         share = seen.sut.cpu_share
@@ -110,7 +113,8 @@ STARVED = Gate(
     _starved,
     "A closed loop that saturated the server in one window and left it idle in another: something held it up that no "
     "other gate names.",
-    "A cause common to all windows of a fork.",
+    "A cause common to all windows of a fork. A window in which requests were left without an answer is not judged: a "
+    "server that dies in it, or closes its connections, is idle through its own fault.",
 )
 LOAD_GATES = (
     STARVED,

@@ -32,11 +32,12 @@ def _of_answers(load: LoadResult, limits: ResultLimits, service_s: float) -> Ite
             message=f"{load.completed:,} of {due:,.0f} requests that were due were answered",
             figures={"achieved_share": share, "min": limits.achieved_rate_min},
         )
-    failed = load.failed
-    if failed > limits.error_share_max * (load.completed + load.errors.total):
+    errors, failed = load.errors, load.errors.total + load.non_2xx
+    if failed > limits.error_share_max * (load.completed + errors.total):
+        unmade = f", {errors.connect} failed attempts to connect" if errors.connect else ""
         yield Reason(
             code="errors",
-            message=f"{load.errors.total} failed requests, {load.non_2xx} answers other than 2xx",
+            message=f"{errors.unanswered} failed requests, {load.non_2xx} answers other than 2xx{unmade}",
             figures={"failed": failed, "completed": load.completed, "max_share": limits.error_share_max},
         )
 

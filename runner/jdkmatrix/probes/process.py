@@ -132,7 +132,7 @@ def parse_thread(status: str, schedstat: str) -> ThreadCounters | None:
         name=status.partition("Name:")[2].partition("\n")[0].strip(),
         cpu_ns=int(fields[0]),
         voluntary_switches=int(voluntary),
-        involuntary_switches=int(rest.partition(":")[2]),
+        involuntary_switches=int(rest.partition(":")[2].partition("\n")[0]),  # a line of shadow stacks may follow
         run_queue_wait_ns=int(fields[1]),
     )
 

@@ -30,11 +30,13 @@ def served_between(
     counts = {name: rise(getattr(before, counter), getattr(after, counter)) for name, counter in _COUNTERS.items()}
     if None in counts.values():
         return None
-    # Begun before, and answered in the part that counts, at most.
-    in_flight = 0 if early_s is None else result.load.connections
+    begun_min = _answered(result)
+    if early_s is not None:
+        # One of each connection may have begun before; and how many were refused in the part that counts is not told.
+        begun_min = 0 if result.non_2xx else max(0, begun_min - result.load.connections)
     return Served(
         **counts,
-        begun_min=max(0, _answered(result) - in_flight),
+        begun_min=begun_min,
         begun_max=_sent_at_most(result) + left_over + _sent_early(result, early_s),
         left_over=left_over,
         threads_started=rise(before.threads_started, after.threads_started),

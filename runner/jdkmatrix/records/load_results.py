@@ -41,7 +41,12 @@ class Errors(Record):
 
     @property
     def total(self) -> int:
-        return self.connect + self.read + self.write + self.timeout
+        return self.connect + self.unanswered
+
+    @property
+    def unanswered(self) -> int:
+        """Requests that ended without an answer: one that finds no connection is not sent, and so has not ended."""
+        return self.read + self.write + self.timeout
 
 
 class Interval(Record):
@@ -106,7 +111,8 @@ class LoadResult(Record):
     outstanding: int | None = None  # sent, and neither answered nor failed when time was up
     completed: int  # answered within the phase, any status
     answered_late: int | None = None  # after its end, while the driver waited for what was outstanding
-    non_2xx: int
+    late_non_2xx: int | None = None  # of these, those of another status than 2xx
+    non_2xx: int  # of `completed`; wrk2 counts them from its start on: the share that these have of all answers
     errors: Errors
     reconnects: int | None
     bytes_read: int | None
@@ -125,7 +131,7 @@ class LoadResult(Record):
     @property
     def failed(self) -> int:
         """Requests without an answer, and answers other than 2xx."""
-        return self.errors.total + self.non_2xx
+        return self.errors.unanswered + self.non_2xx
 
     @property
     def succeeded(self) -> int:
@@ -139,8 +145,8 @@ class LoadResult(Record):
 
     @property
     def answers_2xx(self) -> int:
-        """The number of `answers` less those of another status; late ones are taken to be 2xx."""
-        return self.answers - self.non_2xx
+        """The number of `answers` less those of another status; late ones are 2xx where the driver did not say."""
+        return self.answers - self.non_2xx - (0 if self.latency_from_s else self.late_non_2xx or 0)
 
     @property
     def answers(self) -> int:

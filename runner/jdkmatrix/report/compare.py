@@ -13,24 +13,14 @@ from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
-from jdkmatrix.domain.quantities import digits
-from jdkmatrix.figures.metrics import P99, Metric, metrics_of, over_forks
+from jdkmatrix.figures.metrics import P99, Metric, metrics_of
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, losses_of
-from jdkmatrix.report.cells.judgements import (
-    Family,
-    Refusals,
-    against,
-    counted,
-    finding_of,
-    of_forks,
-    page_refusals,
-    worth_reporting,
-)
+from jdkmatrix.report.cells.judgements import Family, Refusals, counted, of_forks, page_refusals
 from jdkmatrix.report.cells.shown import of_metric
-from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
+from jdkmatrix.report.words.numbers import apart, over_forks, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, finding, not_judged_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
@@ -256,8 +246,9 @@ def _figures(
 
 def _shown(metric: Metric, cell: CellStats) -> str:
     """What the ratio is of: of p99 the forks' own, and not that of all requests together."""
-    over = over_forks(metric, cell.figures(metric).values()) if metric is P99 else None
-    return digits(over.value, metric.significant) if over else of_metric(metric, cell, why="").text
+    own = cell.figures(P99).values() if metric is P99 else ()
+    figure = over_forks(own, P99.significant, why="", scale=P99.scale) if own else of_metric(metric, cell, why="")
+    return figure.text
 
 
 def _changes(family: Family[_Named], told: _Told, threshold: float, names: tuple[str, str]) -> Iterator[SideChange]:
@@ -282,15 +273,15 @@ def _changes(family: Family[_Named], told: _Told, threshold: float, names: tuple
             open=counts and not worse and not _excludes_worse(one, metric, threshold),
         )
     for (key, *_), judged in outcomes.items():
-        if not worth_reporting(judged):
+        if not judged.worth_reporting:
             continue
-        found, (new, old) = finding_of(judged), (judged.contrast.numerator, judged.contrast.denominator)
+        found, (new, old) = judged.finding, (judged.contrast.numerator, judged.contrast.denominator)
         yield SideChange(
             key=key,
             figure=_OUTCOME,
             title=judged.question.title,
             values=f"{counted(old)} → {of_forks(new)}",
-            shown=f"{against(judged)} {_on_side(names[0])}",
+            shown=f"{judged.against} {_on_side(names[0])}",
             p_adjusted=judged.p_adjusted,
             word=found.value,
             regression=found is PairFinding.WORSE,

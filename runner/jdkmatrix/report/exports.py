@@ -20,13 +20,13 @@ from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.advice import OUTCOME, Side, advised
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import finding_of
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.verdicts import Verdict
 
-# `value`: the geometric mean over forks, with its 95 % interval; of readings of experiments the median, which has none.
+# `value`: the geometric mean over forks, with its 95 % interval; without one, the arithmetic mean where a fork has 0,
+# and the median of readings of experiments.
 # `forks_compared`: how many of these forks did what their load asks for, so that their figure may stand in a ratio.
 # `bound`: "≥" or "<" where forks give a bound only; where these point both ways, there is neither it nor a `value`.
 # `ratio`: over the same cell on `versus`, paired in blocks. `p_adjusted`: over all that the page compares.
@@ -96,7 +96,7 @@ def _outcome(judged: JudgedRun, cell: CellStats) -> Row:
         "reasons": "; ".join(f"{code} {number}" for code, number in happened.items()),
     }
     if (one := judged.judgements.outcomes(cell.key)) is not None:
-        found = Verdict.DIFFERENT if one.differs else finding_of(one)
+        found = Verdict.DIFFERENT if one.differs else one.finding
         row |= {"versus": judged.cells.reference(cell.key), "p_adjusted": one.p_adjusted, "verdict": found.value}
     return row
 

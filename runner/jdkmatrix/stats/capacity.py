@@ -58,7 +58,7 @@ class TriedRate:
     rate_rps: float
     valid: bool
     p99_us: float | None
-    failed: int  # errors and answers other than 2xx
+    failed: int  # requests without an answer, and answers other than 2xx
     kept_up: bool = True  # the rate was achieved: a percentile over the few answers of a stuck server says nothing
 
     def held(self, slo_us: float) -> bool:

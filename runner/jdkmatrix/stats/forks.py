@@ -87,10 +87,10 @@ def fork_cpu_us_per_request(fork: Fork) -> float:
 
 
 def fork_readings_us(fork: Fork) -> float | None:
-    """CPU time of the SUT per request, in µs, that answering our own questions about its memory took, which
-    `fork_cpu_us_per_request` leaves out; None where that was not recorded, or no request was answered."""
+    """CPU time of the SUT per answer of status 2xx, in µs, that answering our own questions about its memory took and
+    `fork_cpu_us_per_request` leaves out; None where that was not recorded, or there is no such answer."""
     windows = [window for window in _valid(fork) if window.sut.probe_cpu_s is not None]
-    answers = sum(window.load.answers for window in windows)
+    answers = sum(window.load.answers_2xx for window in windows)
     return sum(window.sut.probe_cpu_s or 0.0 for window in windows) * 1e6 / answers if answers else None
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.load_results import PERCENTILES, Latency, SpectrumPoint
@@ -65,8 +66,8 @@ def tail_checked(latency: Latency, percent: str) -> float | None:
 
 def enough_beyond(count: int, percent: str) -> bool:
     """Do enough of so many requests lie beyond that percentile?"""
-    # Half a request of tolerance: 1 - 0.999 is a little below 0.001 in binary.
-    return count * (1 - float(percent) / 100) >= MIN_BEYOND - 0.5
+    # In decimal, since 1 - 0.999 is a little below 0.001 in binary.
+    return count * (100 - Decimal(percent)) >= 100 * MIN_BEYOND
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:

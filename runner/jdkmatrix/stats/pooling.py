@@ -6,7 +6,8 @@ latter by the method of moments (R. DerSimonian, N. Laird, "Meta-analysis in Cli
 Trials 7(3), 1986, pp. 177-188). Two or three runs show it poorly; therefore Student's t has the degrees of freedom of
 F. E. Satterthwaite ("An Approximate Distribution of Estimates of Variance Components", Biometrics Bulletin 2(6), 1946,
 pp. 110-114): down to the number of runs minus 1 where they disagree. Where the blocks of a run do not scatter at all,
-as counts of whole rounds may, nothing can be weighted by that: then the runs are one value each.
+as counts of whole rounds may, nothing can be weighted by that: then the runs are one value each. Such values may agree
+by chance, so that their interval is no narrower than the scatter of the other runs' blocks makes it.
 
 How often the interval of 95 % covers the truth, in per cent of simulated runs of five blocks, by how far runs scatter
 beside the scatter of their blocks (the tests measure it again). An interval of one run knows nothing of such scatter:
@@ -33,8 +34,9 @@ from jdkmatrix.stats.intervals import standard_error, student_t
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
     """Pool at least one estimate; `blocks` of the result are those of all. Weaker estimates are left out: those of a
     single block beside those with an interval, and bounds beside figures that they do not exclude; figures that are
-    excluded by one are bounds, too. Bounds of one direction give a bound. The interval is of the largest confidence of
-    any of them: where one run was stopped by looking at its interval, so was the whole.
+    excluded by one are bounds, too. Bounds of one direction give a bound, and two that exclude each other neither end.
+    The interval is of the largest confidence of any of them: where one run was stopped by looking at its interval, so
+    was the whole.
 
     Raises:
         ValueError: no estimate.
@@ -43,11 +45,9 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
         raise ValueError("nothing to pool")
     told = [one for one in estimates if one.blocks > 1 and (one.low, one.high) != (None, None)] or list(estimates)
     exact = [one for one in told if not one.one_sided]
-    if exact:
-        return _beside(exact[0] if len(exact) == 1 else _weighted(exact), [one for one in estimates if one.one_sided])
-    at_least = [one for one in told if one.high is None and one.low is not None]
-    alike = at_least if at_least else told
-    return alike[0] if len(alike) == 1 else _weighted(alike)
+    alike = exact or [one for one in told if one.low is not None] or told
+    found = alike[0] if len(alike) == 1 else _weighted(alike)
+    return _beside(found, [one for one in estimates if one.one_sided])
 
 
 def _beside(found: Estimate, bounds: Sequence[Estimate]) -> Estimate:
@@ -67,7 +67,7 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
     variances = [standard_error_of(one) ** 2 for one in estimates]
     confidence = max(one.confidence for one in estimates)
     if min(variances) == 0 and all(None not in (one.low, one.high) for one in estimates):  # one value each
-        mean, error, freedom = fmean(values), standard_error(values), float(len(values) - 1)
+        mean, error, freedom = _one_value_each(values, variances, [one.blocks for one in estimates], confidence)
     elif not all(0 < variance < math.inf for variance in variances):
         return max(estimates, key=lambda one: one.blocks)
     else:
@@ -84,6 +84,20 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
         confidence=confidence,
         pooled_freedom=freedom,
     )
+
+
+def _one_value_each(
+    values: Sequence[float], variances: Sequence[float], blocks: Sequence[int], confidence: float
+) -> tuple[float, float, float]:
+    """As `_random_effects`, with equal weights: by how far runs are apart, or by what blocks of some of them show where
+    that is more."""
+    found = [(standard_error(values), float(len(values) - 1))]
+    total = sum(variances)
+    if 0 < total < math.inf:
+        freedom = total**2 / sum(variance**2 / (n - 1) for variance, n in zip(variances, blocks, strict=True))
+        found.append((math.sqrt(total) / len(values), freedom))
+    error, freedom = max(found, key=lambda told: student_t(confidence, told[1] + 1) * told[0])
+    return fmean(values), error, freedom
 
 
 def _random_effects(

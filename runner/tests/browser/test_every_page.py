@@ -70,13 +70,9 @@ CUT_OFF = """
 
 @pytest.fixture(scope="module")
 def pages(
-    answers: Path,
-    several: Path,
-    histories: dict[str, Path],
-    sites: dict[str, Path],
-    experiments: Path,
+    answers: Path, several: Path, histories: dict[str, Path], sites: dict[str, Path], experiments: Path,
     tmp_path_factory: pytest.TempPathFactory,
-) -> dict[str, Path]:
+) -> dict[str, Path]:  # fmt: skip
     site = answers.parent
     return {
         "front": answers,

@@ -85,15 +85,9 @@ def test_whatever_is_chosen_can_be_planned_and_said_in_fewer_words(source: objec
 
 @pytest.mark.parametrize(
     ("server", "virtual"),
-    [
-        ("tomcat", "tomcat-virtual"),
-        ("spring-boot-3.5", "spring-boot-virtual"),
-        ("quarkus", "quarkus-virtual"),
-        ("micronaut", "micronaut-virtual"),
-        ("jetty", "virtual"),
-        ("open-liberty", "virtual"),
-    ],
-)
+    [("tomcat", "tomcat-virtual"), ("spring-boot-3.5", "spring-boot-virtual"), ("quarkus", "quarkus-virtual"),
+     ("micronaut", "micronaut-virtual"), ("jetty", "virtual"), ("open-liberty", "virtual")],
+)  # fmt: skip
 def test_virtual_threads_are_those_of_the_switch_that_the_server_documents(server: str, virtual: str) -> None:
     values = answered(MATRIX, {"server": (server,)}, HERE, default)
     assert values["executor"][1] == virtual

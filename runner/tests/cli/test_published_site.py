@@ -1,8 +1,10 @@
-"""A site that is to be published: what it has of cells, where it leads for the rest, and how large it becomes."""
+"""A site that is to be published: what it has of cells, where it leads for the rest, and how large it becomes. The
+table of verdicts in the README is what the reference runs say, and nothing that was typed."""
 
 from __future__ import annotations
 
 import re
+import resource
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,17 +12,26 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.cli.reporting import folders_of, write_site
+from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
 from jdkmatrix.config.load import load_matrix
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.report.blocks.inline import cell_page
+from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
+from jdkmatrix.report.run_page.facts import ForkCount
+from jdkmatrix.report.site.claims_page import host_verdicts
+from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.run.plan import select_cells
+from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.builders import key
 from tests.support.project import ROOT, called
 from tests.support.served_runs import QUICK, synthetic_run
-from tests.support.sites import later, stored
+from tests.support.sites import background, later, stored
 from tests.support.workflow_steps import shell_step
 
 AT = "https://example.org/runs/"
+REFERENCE = ROOT / "results" / "reference"
 
 
 @pytest.fixture
@@ -52,21 +63,18 @@ def is_brief(page: Path) -> bool:
     return "has no page of its own here" in page.read_text("utf-8")
 
 
-@pytest.mark.parametrize(("cell_pages", "in_full"), [(None, 3), (6, 3), (5, 2), (3, 1), (1, 0), (0, 0)])
-def test_only_the_newest_runs_have_a_page_for_each_cell(
-    tmp_path: Path, loaded: LoadedRun, cell_pages: int | None, in_full: int
-) -> None:
-    """A run has them for all of its cells or for none. What a run comes to is told of all."""
-    written(tmp_path, loaded)  # which must not be taken over
-    files = written(tmp_path, loaded, cell_pages=cell_pages)
-    for age, run in enumerate(("run-1", "run-2", "run-3")):
-        folder = tmp_path / "site" / "runs" / run
-        for cell in loaded.cells:
-            assert is_brief(folder / cell_page(cell.key)) == (age >= in_full), run
-        assert files[run] == ({".html", ".json", ".hgrm"} if age < in_full else {".html", ".json"})
-        assert (folder / "results.csv").read_text("utf-8").count("\n") > 2
-    front = (tmp_path / "site" / "index.html").read_text("utf-8")
-    assert all(run in front for run in files)
+def test_only_the_newest_runs_have_a_page_for_each_cell(tmp_path: Path, loaded: LoadedRun) -> None:
+    """A run has them for all of its cells or for none, whatever stood there before. What it comes to is told of all."""
+    for cell_pages, in_full in ((None, 3), (6, 3), (5, 2), (3, 1), (1, 0), (0, 0), (None, 3)):
+        files = written(tmp_path, loaded, cell_pages=cell_pages)
+        for age, run in enumerate(("run-1", "run-2", "run-3")):
+            folder = tmp_path / "site" / "runs" / run
+            for cell in loaded.cells:
+                assert is_brief(folder / cell_page(cell.key)) == (age >= in_full), (cell_pages, run)
+            assert files[run] == ({".html", ".json", ".hgrm"} if age < in_full else {".html", ".json"})
+            assert (folder / "results.csv").read_text("utf-8").count("\n") > 2
+        front = (tmp_path / "site" / "index.html").read_text("utf-8")
+        assert all(run in front for run in files)
 
 
 @pytest.mark.parametrize("cell_pages", [None, 0])
@@ -98,11 +106,10 @@ def test_the_published_site_is_no_larger_than_pages_allows(tmp_path: Path) -> No
     in_full = int(shell_step("Write the site of these runs").raw["env"]["CELL_PAGES"])
     a_week = len(select_cells(load_matrix(ROOT / "matrix.toml"), "matrix"))
     assert in_full >= a_week, "the newest run of the matrix must have its pages"
-    (measured,) = (ROOT / "results" / "reference").glob("*-matrix")
+    (measured,) = REFERENCE.glob("*-matrix")
     page_bytes = sum(bytes_of_cells(tmp_path / "full", measured, pages=True))
-    many = replace(
-        QUICK, cpus=(1, 2, 3, 4), burn_us=(0, 50, 200), loads=("saturate-50", "rate-2000"), blocks=5, windows=3
-    )
+    loads = ("saturate-50", "rate-2000")
+    many = replace(QUICK, cpus=(1, 2, 3, 4), burn_us=(0, 50, 200), loads=loads, blocks=5, windows=2)
     stored(tmp_path / "many", synthetic_run(tmp_path / "made-up", many))
     cell_bytes = sum(bytes_of_cells(tmp_path / "brief", tmp_path / "many", pages=False))
     assert fetched * cell_bytes + in_full * page_bytes < 0.9e9, "and there is room for the scenarios"
@@ -118,3 +125,68 @@ def bytes_of_cells(folder: Path, run: Path, *, pages: bool) -> Iterator[float]:
     for path in folder.rglob("*"):
         if path.is_file() and path.parent.name != "assets" and (path.parent.name == "cells" or not pages):
             yield path.stat().st_size / cells
+
+
+REGISTRY = background().claims.records(background().claims.claims)
+ENDS = (Estimate(0.1, 0.09, 0.11, 5, of_ratio=True), Estimate(0.4, 0.39, 0.41, 5, of_ratio=True))
+CELLS = tuple(CellEvidence(key("virtual", cpus=n), "25", one) for n, one in enumerate(ENDS, 1))
+TIME = next(claim for claim in REGISTRY if claim.id == "spawn-time")
+RUN = RunDigest(
+    run_id="r", folder="runs/r/", started_at="2025-01-01T00:00:00Z", about="scenario spawn, small",
+    repeats_published=True, title="t", host="CPU | 2", host_id="h", kernel="6.1", jdks=(("temurin-25", "25"),),
+    servers=(), status="complete", forks=ForkCount("all", 1, amber=False), aa=None, damaged=(), conditions=(), cells=(),
+    claims=(ClaimEvidence("spawn-time", (CheckEvidence("", CELLS),)),),
+)  # fmt: skip
+
+
+def test_the_readme_says_what_the_reference_runs_say(tmp_path: Path) -> None:
+    built = write_site(Project(ROOT, tmp_path), folders_of([REFERENCE]), tmp_path / "site", cell_pages=0)
+    assert not built.unreadable and not [run.run_id for run in built.runs if run.damaged]
+    told = (ROOT / "README.md").read_text("utf-8").partition(f"<!-- {VERDICTS} -->\n")[2]
+    assert told.startswith(f"{verdict_table(host_verdicts(REGISTRY, built.runs))}\n<!-- /{VERDICTS} -->")
+
+
+def test_a_row_says_what_the_verdict_rests_on_and_text_of_results_stays_text() -> None:
+    table, _, hosts = verdict_table(host_verdicts(REGISTRY, [RUN])).partition("\n\n")
+    *_, row = table.splitlines()
+    assert row == (
+        f"| `spawn-time`: {TIME.published} | **contradicted** | "
+        "time to start all, virtual threads over platform threads: 0.400 (0.390–0.410) in 1 of 2 cells; "
+        "at most 0.2 would reproduce it (ours) | r |"
+    )
+    assert hosts == "- CPU \\| 2, Linux 6.1: r"
+    assert verdict_table(host_verdicts(REGISTRY, [replace(RUN, claims=())])) == "No run speaks to a published claim."
+
+
+def test_a_table_is_put_between_its_marks(tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    file.write_text("a\n<!-- t -->\nold\n<!-- /t -->\nb\n")
+    put_between(file, "t", "new")
+    put_between(file, "t", "newer")
+    assert file.read_text() == "a\n<!-- t -->\nnewer\n<!-- /t -->\nb\n"
+
+
+def test_a_table_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    file, text = tmp_path / "x.md", "a\n<!-- t -->\nold\n<!-- /t -->\nb\n"
+    file.write_text(text)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))  # as a disk that is full
+    try:
+        with pytest.raises(MatrixError, match="cannot be written"):
+            put_between(file, "t", "new")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "<!-- t -->\n", "<!-- /t -->\n<!-- t -->\n", "<!-- t -->\n<!-- t -->\n<!-- /t -->"]
+)
+def test_a_file_without_both_marks_is_told(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "x.md"
+    file.write_text(text)
+    with pytest.raises(MatrixError, match="each once"):
+        put_between(file, "t", "new")
+    assert file.read_text() == text
+    with pytest.raises(MatrixError, match="cannot be read"):
+        put_between(tmp_path / "none.md", "t", "new")

@@ -55,18 +55,13 @@ def test_every_scenario_has_cells_at_both_sizes_and_says_how_they_differ(name: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_machine_with_two_cpus_can_do_every_small_size(name: str) -> None:
+def test_a_machine_with_two_cpus_can_do_every_small_size_and_a_large_one_gets_the_published(name: str) -> None:
     assert list(cannot(MATRIX, name, "small", machine(2), 8 * GIB)) == []
-    chosen = choose(MATRIX, asked(name), machine(2), 8 * GIB)
-    assert chosen.scenario.scale == "small"
-    assert chosen.options.profile in chosen.matrix.profiles
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_large_machine_gets_the_published_size(name: str) -> None:
-    chosen = choose(MATRIX, asked(name), machine(64), 256 * GIB)
-    assert (chosen.scenario.scale, chosen.options.scenario) == ("article", None)
-    assert "it fits this host" in chosen.why
+    small, large = (choose(MATRIX, asked(name), machine(cpus), gib * GIB) for cpus, gib in ((2, 8), (64, 256)))
+    assert small.scenario.scale == "small"
+    assert small.options.profile in small.matrix.profiles
+    assert (large.scenario.scale, large.options.scenario) == ("article", None)
+    assert "it fits this host" in large.why
 
 
 def cells_of(name: str, scale: Literal["article", "small"]) -> tuple[CellKey, ...]:
@@ -151,11 +146,6 @@ def test_more_requests_than_files_may_be_open() -> None:
             assert isinstance(load, CountLoad) and load.count > box.open_files_max
 
 
-def test_a_size_that_is_asked_for_is_taken_whatever_the_host_is() -> None:
-    chosen = choose(MATRIX, asked(NAMES[0], "article"), machine(2), GIB)
-    assert chosen.scenario.scale == "article"
-
-
 def test_a_host_that_lacks_a_little_memory_is_told_how_much_it_has() -> None:
     name = next(name for name, scenario in MATRIX.scenarios.items() if scenario.article.memory_bytes_min)
     needed = MATRIX.scenarios[name].article.memory_bytes_min
@@ -163,7 +153,8 @@ def test_a_host_that_lacks_a_little_memory_is_told_how_much_it_has() -> None:
     assert told == f"it needs {needed // GIB} GiB of memory, and this host has {needed // GIB - 0.1:g}"
 
 
-def test_without_a_scenario_nothing_changes() -> None:
+def test_a_size_that_is_asked_for_is_taken_whatever_the_host_is_and_without_a_scenario_nothing_changes() -> None:
+    assert choose(MATRIX, asked(NAMES[0], "article"), machine(2), GIB).scenario.scale == "article"
     options = Options("quick", {})
     chosen = choose(MATRIX, options, machine(2), GIB)
     assert (chosen.matrix, chosen.options, chosen.scenario) == (MATRIX, options, None)

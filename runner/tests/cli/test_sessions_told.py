@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import pty
 import signal
@@ -13,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from jdkmatrix.cli.stopping import stoppable
-from jdkmatrix.cli.summary import print_summary, summary_markdown
+from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.host.facts import boot_id
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, Session
@@ -24,7 +22,7 @@ from jdkmatrix.report.run_page.facts import started
 from jdkmatrix.report.run_page.sessions import differences, windows_fact
 from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, facts_of
+from tests.support.judged_pages import PageOfRun, facts_of, printed
 from tests.support.run_facts import host_facts
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import site_of
@@ -46,23 +44,20 @@ def facts_with(**changes: Any) -> HostFacts:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({}, ()),
-        ({"host": facts_with(load_1min=9.0)}, ()),
-        ({"boot_id": "c"}, ("the host was restarted in between",)),
-        ({"boot_id": None, "confinement": None}, ()),
-        ({"git_commit": "d" * 40}, ("the commit differs (cccccccccccc, then dddddddddddd)",)),
-        ({"tool_version": "0.2"}, ("the version of the tool differs (0.1.0, then 0.2)",)),
-        (
-            {"confinement": "sched_setaffinity"},
-            ("the CPU confinement differs (cgroup cpuset, then sched_setaffinity)",),
-        ),
-        ({"host": facts_with(kernel="6.2")}, ("the kernel differs (6.1.0-synthetic, then 6.2)",)),
-        ({"host": facts_with(hostname_hash="1" * 12)}, ("the host differs",)),
-        ({"host": facts_with(transparent_huge_pages="always")}, ()),
+        ({}, ""),
+        ({"host": facts_with(load_1min=9.0)}, ""),
+        ({"boot_id": "c"}, "the host was restarted in between"),
+        ({"boot_id": None, "confinement": None}, ""),
+        ({"git_commit": "d" * 40}, "the commit differs (cccccccccccc, then dddddddddddd)"),
+        ({"tool_version": "0.2"}, "the version of the tool differs (0.1.0, then 0.2)"),
+        ({"confinement": "sched_setaffinity"}, "the CPU confinement differs (cgroup cpuset, then sched_setaffinity)"),
+        ({"host": facts_with(kernel="6.2")}, "the kernel differs (6.1.0-synthetic, then 6.2)"),
+        ({"host": facts_with(hostname_hash="1" * 12)}, "the host differs"),
+        ({"host": facts_with(transparent_huge_pages="always")}, ""),
     ],
 )
-def test_what_differed_is_said(change: dict[str, Any], words: tuple[str, ...]) -> None:
-    assert differences((session(), session(2, **change))) == words
+def test_what_differed_is_said(change: dict[str, Any], words: str) -> None:
+    assert differences((session(), session(2, **change))) == ((words,) if words else ())
 
 
 def in_two_sessions(loaded: LoadedRun, **changes: Any) -> LoadedRun:
@@ -88,9 +83,7 @@ def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
     assert notices["Measured in 2 sessions"].weight == "warn"
     assert notices["Measured in 2 sessions"].text.startswith("The host was restarted in between. No block is split")
     assert "4 earlier attempts" in notices["Measured more than once"].text
-    sink = io.StringIO()
-    print_summary(loaded, Console(file=sink, width=200))
-    for text in (sink.getvalue(), summary_markdown(loaded).replace("\\", "")):
+    for text in (printed(loaded), summary_markdown(loaded).replace("\\", "")):
         assert "measured in 2 sessions; the host was restarted in between" in text
         assert "4 earlier attempts at forks do not count" in text
     site = site_of([loaded], tmp_path / "site")
@@ -205,17 +198,11 @@ def test_two_sessions_alike_are_told_and_no_warning(tmp_path: Path) -> None:
     assert (notice.weight, notice.text.partition(". ")[0]) == ("info", "Nothing that was recorded differs between them")
 
 
-# ---------------------------------------------------------------- records
-
-
-def test_what_is_complete_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_left(tmp_path: Path) -> None:
+    """What is complete stays as it is."""
     run = synthetic_run(tmp_path, QUICK).run
     assert complete_idle(run, order=()) == run
     assert close_killed([session(status="running", ended_at=None)])[0].status == "interrupted"
-
-
-def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_left(tmp_path: Path) -> None:
-    run = synthetic_run(tmp_path, QUICK).run
     killed = run.model_copy(update={"status": "running", "sessions": (session(status="running", ended_at=None),)})
     found = complete_idle(killed, order=("a#1",))
     assert (found.status, found.order, found.sessions[0].status) == ("complete", ("a#1",), "interrupted")

@@ -1,4 +1,4 @@
-"""What a run prints at its end, as a table and as Markdown."""
+"""What a run prints at its end, as a table and as Markdown, and of each fork of an experiment without a server."""
 
 from __future__ import annotations
 
@@ -11,19 +11,25 @@ import pytest
 from rich.console import Console
 
 from jdkmatrix.cli.answer import answer_lines, next_step
-from jdkmatrix.cli.summary import has_failures, print_summary, summary_markdown, summary_table
+from jdkmatrix.cli.experiments import fork_words, groups
+from jdkmatrix.cli.summary import has_failures, summary_markdown, summary_table
+from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Capacity
+from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import cell, fork, fork_with, key, load_result, window
+from tests.support.judged_pages import printed
 from tests.support.outcome_runs import Change, all_of, failing, missed, run_of, silent, spoilt, with_outcomes
+from tests.support.pinning_results import program_fork, result
 from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.shipped import MATRIX
 
 
 def measured(number: int, rps: float, windows: int = 1) -> Fork:
@@ -31,7 +37,7 @@ def measured(number: int, rps: float, windows: int = 1) -> Fork:
     return fork_with(*(window(i, load) for i in range(1, windows + 1)), number=number)
 
 
-def printed(cells: list[CellRecord]) -> list[str]:
+def table_lines(cells: list[CellRecord]) -> list[str]:
     sink = StringIO()
     Console(file=sink, width=80).print(summary_table(JudgedRun(run_of(cells))))
     return sink.getvalue().splitlines()
@@ -40,7 +46,7 @@ def printed(cells: list[CellRecord]) -> list[str]:
 def test_figures_and_ratio() -> None:
     liberty = cell(key("liberty"), (measured(1, 2000, 2), measured(2, 4000, 2)))
     virtual = cell(key("virtual"), (measured(1, 1000, 2), measured(2, 2000, 2)))
-    lines = printed([liberty, virtual])
+    lines = table_lines([liberty, virtual])
     one = next(line for line in lines if "liberty" in line and "2/2" in line)
     other = next(line for line in lines if "virtual" in line)
     assert "2,828" in one, "the geometric mean of 2,000 and 4,000"
@@ -51,7 +57,7 @@ def test_figures_and_ratio() -> None:
 def test_a_constant_rate_is_compared_by_cpu_time() -> None:
     load = RateLoad(rate_rps=1000, connections=10)
     cells = [cell(key(executor), (measured(1, 1000),)) for executor in ("liberty", "virtual")]
-    text = printed([one.model_copy(update={"load": load}) for one in cells])
+    text = table_lines([one.model_copy(update={"load": load}) for one in cells])
     assert "1.00 (1 block)" in "\n".join(text)
     assert "of CPU per request where the rate is constant" in " ".join("".join(text).split())
 
@@ -66,7 +72,7 @@ def test_the_rate_that_held_has_a_column_and_makes_the_ratio() -> None:
         )  # fmt: skip
         forks = (altered(measured(1, 10_000), {"capacity": found}), measured(2, 10_000))
         cells.append(cell(key(executor), forks).model_copy(update={"load": load}))
-    lines = printed(cells)
+    lines = table_lines(cells)
     assert all(len(line) <= 80 for line in lines)
     assert any("holds" in line for line in lines)
     line = next(line for line in lines if "virtual" in line)
@@ -123,12 +129,12 @@ def test_the_answer_is_of_the_servers_own_switch_or_else_of_virtual(arms: dict[s
 
 def test_an_aa_check_is_no_tuned_executor() -> None:
     cells = [cell(key(name), (measured(1, 1000),)) for name in ("liberty", "liberty-aa")]
-    assert "tuned" not in "".join(printed(cells))
+    assert "tuned" not in "".join(table_lines(cells))
 
 
 def test_cells_without_a_figure_say_why() -> None:
     failed = cell(key("virtual"), (fork(1, Status.FAILED), fork(2, Status.INVALID)))
-    line = next(line for line in printed([failed]) if "virtual" in line)
+    line = next(line for line in table_lines([failed]) if "virtual" in line)
     assert "0/2" in line
     assert "failed" in line
 
@@ -137,9 +143,7 @@ def test_forks_that_fell_short_stand_below_the_table(tmp_path: Path) -> None:
     plain = synthetic_run(tmp_path, replace(QUICK, jdks=("temurin-25",), blocks=5, windows=1, loads=("rate-2000",)))
 
     def said(changes: dict[str, dict[int, Change]]) -> str:
-        sink = StringIO()
-        print_summary(with_outcomes(plain, changes), Console(file=sink, width=80))
-        return sink.getvalue()
+        return printed(with_outcomes(plain, changes), width=80)
 
     never = said({"virtual": all_of(missed)})
     assert (
@@ -161,23 +165,18 @@ def loaded(tmp_path: Path) -> LoadedRun:
 
 
 def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
-    sink = StringIO()
-    print_summary(loaded, Console(file=sink, width=200))
-    text = summary_markdown(loaded)
+    summary, text = printed(loaded), summary_markdown(loaded)
     assert text.startswith("### 20250101-120000-synthetic: complete, 2 of 2 forks usable\n")
     assert text.splitlines()[2].startswith("2 of 2 cells, all with")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(rows) == 1 + 1 + 1 + 2, "headings, rule, condition, two cells"
     assert {row.count("|") for row in rows} == {7}
-    assert "\ntemurin-25: mp-ping, 1 CPU, no added work, saturate-50, by loadgen\n" in sink.getvalue()
+    assert "\ntemurin-25: mp-ping, 1 CPU, no added work, saturate-50, by loadgen\n" in summary
     for row in rows[2:]:
         for word in row.strip("| ").split(" | "):
-            assert word.replace("\\", "").strip("*| ") in sink.getvalue()
+            assert word.replace("\\", "").strip("*| ") in summary
     assert "semeru-25 is not available here" in text
-    assert (
-        "again: .venv/bin/matrix run --profile synthetic --seed 7\n" in sink.getvalue()
-        and "order of forks: seed 7" in text
-    )
+    assert "again: .venv/bin/matrix run --profile synthetic --seed 7\n" in summary and "order of forks: seed 7" in text
     assert "**Failed or invalid**" not in text
 
 
@@ -220,6 +219,52 @@ def test_a_run_in_which_everything_fails_is_still_a_summary(loaded: LoadedRun) -
 
 def test_names_from_files_are_no_markup() -> None:
     hostile = cell(key("[red]evil[/]", jdk="[bold]jdk"), (measured(1, 1000),))
-    text = "\n".join(printed([hostile]))
+    text = "\n".join(table_lines([hostile]))
     assert "[bold]jdk" in text
     assert "[red]evil[/]" in text
+
+
+CELLS = [
+    key(workload="pinning-synchronized", server=NO_SERVER, jdk=jdk, cpus=2, load="count-100")
+    for jdk in ("temurin-21.0.8", "temurin-25")
+]
+
+
+def record(of: CellKey, *found: Fork) -> CellRecord:
+    return cell(of, found).model_copy(update={"load": MATRIX.task_load(of)})
+
+
+REFUSED = result(0.0, seen=None, expected=None, outcome="not-on-this-jdk",
+                 problem={"message": "no <b>API</b>", "at_count": None, "advice": "JDK 22"})  # fmt: skip
+
+
+def test_the_end_of_a_run_tells_every_arm() -> None:
+    several = record(CELLS[0], program_fork(1, result(40.0)), program_fork(2, result(42.0)))
+    run = run_of([several, record(CELLS[1], program_fork(1, REFUSED))])
+    assert not has_failures(run), "a JDK that has not what an experiment is about has not failed"
+    text = printed(run, width=80)
+    for expected in ("temurin-21.0.8: pinning-synchronized, count-100, 2 CPUs – throughput, 1/s", "41.0", "40.0–42.0",
+                     "2,000", "complete", "not-on-this-jdk"):  # fmt: skip
+        assert expected in text
+    assert "req/s" not in text, "there is no table of servers"
+    assert "40.0–42.0" in summary_markdown(run)
+
+
+def test_a_cell_without_a_sound_fork_is_a_failure() -> None:
+    broken = record(CELLS[0], program_fork(1, None, Status.FAILED, "measurement"))
+    disturbed = record(CELLS[1], program_fork(1, result(40.0), Status.INVALID, "steal"))
+    for one in (broken, disturbed):
+        assert has_failures(run_of([one]))
+    run = run_of([disturbed])
+    rows = {row[0]: row for _, found in groups(Cells(run.run, run.cells, served=False)) for row in found}
+    assert rows["virtual"][1:3] == ("0/1", "invalid")
+    assert "measurement" in summary_markdown(run_of([broken]))
+
+
+def test_a_fork_in_a_line() -> None:
+    assert fork_words(program_fork(1, result(40.0))) == "throughput 40.0/s (expected 2,000)"
+    assert fork_words(program_fork(1, REFUSED)) == "not-on-this-jdk: no <b>API</b>"
+    hit = result(40.0, outcome="threads-refused", problem={"message": "no more", "at_count": 4981, "advice": None})
+    assert fork_words(program_fork(1, hit)).endswith("threads-refused at 4,981: no more")
+    assert fork_words(program_fork(1, None, Status.FAILED, "x")) == "failed: it was x"
+    assert fork_words(program_fork(1, result(40.0), Status.INVALID, "steal")).endswith("(invalid: steal)")

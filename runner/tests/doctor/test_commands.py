@@ -94,20 +94,16 @@ def test_options_that_do_not_go_together_are_refused(arguments: list[str], messa
 
 
 @pytest.mark.usefixtures("as_root")
-def test_with_nobody_to_ask_nothing_is_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [(io.StringIO("y\n"), "add --yes"), *((Terminal(no), "nothing was changed") for no in ("", "n\n", "\n"))],
+)
+def test_with_nobody_to_ask_or_a_no_nothing_is_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: io.StringIO, why: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", answer)
     host = make_host(tmp_path, FIXABLE)
-    with pytest.raises(MatrixError, match="add --yes"):
-        tuning.tune_host(yes=False, host=host, state=tmp_path / "tuned.json")
-    assert read(tmp_path, GOVERNOR) == "powersave\n"
-
-
-@pytest.mark.usefixtures("as_root")
-@pytest.mark.parametrize("answer", ["", "n\n", "\n"])
-def test_a_no_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
-    monkeypatch.setattr("sys.stdin", Terminal(answer))
-    host = make_host(tmp_path, FIXABLE)
-    with pytest.raises(MatrixError, match="nothing was changed"):
+    with pytest.raises(MatrixError, match=why):
         tuning.tune_host(yes=False, host=host, state=tmp_path / "tuned.json")
     assert read(tmp_path, GOVERNOR) == "powersave\n"
     assert not (tmp_path / "tuned.json").exists()

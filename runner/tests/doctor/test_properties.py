@@ -14,7 +14,7 @@ from jdkmatrix.doctor.activity import Activity
 from jdkmatrix.doctor.base import Check, Host, chosen, overall
 from jdkmatrix.doctor.catalogue import PROPERTIES, examine, proposed
 from jdkmatrix.doctor.cpu_frequency import c_states
-from jdkmatrix.doctor.cpu_sharing import cpu_mask, cpu_quota, interrupts
+from jdkmatrix.doctor.cpu_sharing import cpu_mask, interrupts
 from jdkmatrix.doctor.memory import disk
 from jdkmatrix.doctor.noise import foreign_load, hiccups, steal
 from jdkmatrix.doctor.stalls import Stalls
@@ -168,28 +168,6 @@ def test_a_machine_without_cpu_flags_is_of_unknown_kind(tmp_path: Path) -> None:
     assert guest["machine"].verdict == "noisy"
 
 
-def test_control_groups_of_version_1_and_of_groups_above_count(tmp_path: Path) -> None:
-    first = {
-        "proc/self/cgroup": "4:memory:/job\n3:cpu,cpuacct:/job\n",
-        "proc/self/mountinfo": (
-            "31 23 0:27 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
-            "32 23 0:28 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
-        ),
-        "sys/fs/cgroup/cpu/job/cpu.cfs_quota_us": "250000\n",
-        "sys/fs/cgroup/cpu/job/cpu.cfs_period_us": "100000\n",
-        "sys/fs/cgroup/memory/memory.limit_in_bytes": f"{2**30}\n",
-        "sys/fs/cgroup/memory/memory.usage_in_bytes": f"{2**29}\n",
-    }
-    checks = checks_of(tmp_path / "v1", first)
-    assert checks["CPU quota"].found == "2.5 of 4 CPUs"
-    assert checks["memory"].found == "0.5 GiB available in this control group"
-    stat = {"sys/fs/cgroup/memory/memory.stat": f"cache 5\ntotal_inactive_file {2**28}\n"}
-    cached = checks_of(tmp_path / "cached", first | stat)["memory"]
-    assert cached.found == "0.8 GiB available in this control group", "the page cache gives way"
-    above = make_host(tmp_path / "v2", {"sys/fs/cgroup/cpu.max": "200000 100000\n"})
-    assert cpu_quota(above).found == "2 of 4 CPUs"
-
-
 @pytest.mark.parametrize(("free_bytes", "verdict"), [(2**31, "ready"), (2**31 - 1, "unfit")])
 def test_a_full_disk_is_unfit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, verdict: str) -> None:
     space = SimpleNamespace(f_bavail=free_bytes, f_frsize=1)
@@ -268,18 +246,14 @@ def test_steal_that_is_not_shown_is_not_called_none(tmp_path: Path) -> None:
     assert "reported as steal: none" in hiccups(host).why
 
 
-def test_every_fix_ends_what_it_is_for(tmp_path: Path) -> None:
+def test_every_fix_ends_what_it_is_for_and_only_what_is_tunable_has_one(tmp_path: Path) -> None:
     host = make_host(tmp_path, FIXABLE)
     fixable = {known.name for known in PROPERTIES if known.tunable}
-    noisy = {name for name, check in examine(host).items() if check.verdict in ("noisy", "unfit")}
-    assert noisy == fixable - {"IRQ affinity"}
+    checks = examine(host)
+    assert {name for name, one in checks.items() if one.verdict in ("noisy", "unfit")} == fixable - {"IRQ affinity"}
+    assert {name for name, one in checks.items() if one.changes} <= fixable
     fixed = {change.file.lstrip("/"): change.new for change in proposed(host)}
     assert overall(checks_of(tmp_path, {**FIXABLE, **fixed}).values()) == "ready"
-
-
-def test_only_what_says_that_it_is_tunable_has_changes(tmp_path: Path) -> None:
-    checks = checks_of(tmp_path, FIXABLE)
-    assert not [known.name for known in PROPERTIES if checks[known.name].changes and not known.tunable]
 
 
 def test_a_governor_or_clock_that_is_not_offered_is_not_written(tmp_path: Path) -> None:

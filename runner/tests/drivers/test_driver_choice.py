@@ -100,14 +100,8 @@ def test_the_loads_of_the_matrix_that_wrk2_makes() -> None:
     loads = {name: load for name, load in MATRIX.loads.items() if isinstance(load, CellLoad)}
     found = {name for name, load in loads.items() if by_auto(load, window_s=60) is WRK2}
     assert found == {
-        "rate-500",
-        "rate-2000",
-        "steps-150s",
-        "ping-steps-60s",
-        "chappe-100k",
-        "chappe-150k",
-        "chappe-200k",
-    }
+        "rate-500", "rate-2000", "steps-150s", "ping-steps-60s", "chappe-100k", "chappe-150k", "chappe-200k",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -18,8 +19,10 @@ from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.drivers import wrk2
 from jdkmatrix.drivers.base import DriverError, Edge
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
+from jdkmatrix.drivers.wrk2_output import parse
+from tests.support.programs import program
 from tests.support.project import RECORDED
-from tests.support.wrk2_bench import COUNTS_S, LOAD, URL, Bench, bench, executable
+from tests.support.wrk2_bench import COUNTS_S, LOAD, URL, Bench, bench
 
 __all__ = ["bench"]
 
@@ -28,20 +31,16 @@ SAMPLES = RECORDED / "wrk2"
 
 def answers(path: Path, sample: str) -> Path:
     """A program that prints a recorded answer whatever it is asked."""
-    return executable(path, f"#!/bin/sh\ncat {SAMPLES / sample}\nexit 1\n")
+    return program(path, f"#!/bin/sh\ncat {SAMPLES / sample}\nexit 1\n")
 
 
 # ---------------------------------------------------------------- finding it
 
 
 def test_found_on_path_with_version_and_digest(bench: Bench) -> None:
-    assert bench.wrk2("hang").facts.model_dump() == {
-        "name": "wrk2",
-        "version": "4.0.0",
-        "sha256": hashlib.sha256(bench.binary.read_bytes()).hexdigest(),
-        "jdk": None,
-        "java_version": None,
-    }
+    sha256 = hashlib.sha256(bench.binary.read_bytes()).hexdigest()
+    expected = {"name": "wrk2", "version": "4.0.0", "sha256": sha256, "jdk": None, "java_version": None}
+    assert bench.wrk2("hang").facts.model_dump() == expected
 
 
 def test_a_wrk_that_is_wrk2_is_taken(tmp_path: Path) -> None:
@@ -70,8 +69,8 @@ def test_the_variable_wins_and_is_never_ignored(tmp_path: Path, bench: Bench) ->
 
 
 def test_what_is_no_wrk_at_all(tmp_path: Path) -> None:
-    executable(tmp_path / "wrk2", "#!/bin/sh\necho hello\n")
-    executable(tmp_path / "wrk", "#!/no/such/interpreter\n")
+    program(tmp_path / "wrk2", "#!/bin/sh\necho hello\n")
+    program(tmp_path / "wrk", "#!/no/such/interpreter\n")
     found = find_wrk2({}, str(tmp_path))
     assert isinstance(found, str)
     assert "is neither wrk2 nor wrk: -v printed 'hello'" in found and "cannot be started" in found
@@ -117,6 +116,17 @@ def test_a_phase(bench: Bench) -> None:
     assert result.throughput_rps == pytest.approx(499.9, abs=0.1)
     assert result.corrected.count == result.completed
     assert result.intervals == () and result.send_lateness is None
+
+
+def test_a_phase_gets_its_share_of_the_refusals_that_wrk2_counts_from_its_start_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every tenth of 29,963 answers, of which 24,871 count."""
+    monkeypatch.setattr(wrk2, "parse", lambda text: replace(parse(text), non_2xx=2996))
+    with bench.session("calculate") as session:
+        result = session.run(LOAD, COUNTS_S, label="window-1")
+    assert (result.completed, result.non_2xx) == (24_871, 2487)
+    assert result.succeeded_rps == pytest.approx(0.9 * result.throughput_rps, rel=1e-4)
 
 
 def test_a_phase_counts_from_the_moment_at_which_its_edge_is_heard(

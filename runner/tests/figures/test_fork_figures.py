@@ -153,6 +153,14 @@ def test_a_mean_of_bounds_is_a_bound(figures: list[ForkFigure]) -> None:
     assert found.most.value >= found.value * (1 - 1e-9)
 
 
+def test_a_fork_with_0_does_not_make_the_others_0() -> None:
+    """The geometric mean would; a quota that held back two of three forks held back something."""
+    found = overall(map(ForkFigure, (0.0, 0.4, 0.5)))
+    assert found is not None and (found.low, found.high) == (None, None) and found.value == pytest.approx(0.3)
+    none = overall(map(ForkFigure, (0.0, 0.0)))
+    assert none is not None and none.value == 0
+
+
 @given(st.dictionaries(st.integers(1, 20), FIGURES))
 def test_no_bound_gets_into_a_ratio(figures: dict[int, ForkFigure]) -> None:
     plain = comparable({**figures, 21: ForkFigure(1.0, comparable=False), 22: ForkFigure(0.0)})

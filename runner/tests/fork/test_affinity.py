@@ -56,6 +56,7 @@ def test_only_the_compiler_is_let_out_and_everybody_is_put_back() -> None:
         (range(3), [(0,), (1,), (2,)], {0, 2}),
         ((1, 3), [(1, 3)], {3}),
         ((1,), [(1,)], {1}),
+        (range(8), [(0, 4), (1, 5), (2, 6), (3, 7)], {3, 4, 6, 7}),
     ],
 )
 def test_this_tool_keeps_off_the_cores_of_the_server(

@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.confinement import Confiner, Role, confinement
@@ -141,7 +140,6 @@ class EndsAtOnce:
 
 
 def fork_with(confiner: Confiner, folder: Path) -> Fork:
-    key = CellKey(workload="mp-ping", jdk="x", executor="liberty", cpus=1, burn_us=0, load="saturate-50")
     served = usual(
         driver=cast(Driver, SimpleNamespace(open=lambda target: nullcontext())),  # no load gets that far
         instance=cast(Instance, EndsAtOnce()),
@@ -149,7 +147,7 @@ def fork_with(confiner: Confiner, folder: Path) -> Fork:
         cpu_sets=CpuSets(sut=(SUT,), driver=(DRIVER,), overlapped=False),
         confiner=confiner,
     )
-    return measure_fork(draft_of(ServedCell(**served), folder, key), Silent())
+    return measure_fork(draft_of(ServedCell(**served), folder), Silent())
 
 
 def test_a_fork_whose_cgroup_breaks_fails_with_its_reason(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from jdkmatrix.fork.database import DatabaseError, DatabaseProcess
 from jdkmatrix.provision.postgres import Postgres, provision_postgres
 from jdkmatrix.provision.project import find_project
 from tests.support.databases import DatabaseClient
-from tests.support.waiting import wait_until
+from tests.support.programs import program
+from tests.support.waiting import has_ended, wait_until
 
 pytestmark = pytest.mark.real
 
@@ -48,10 +49,6 @@ def nothing_is_left(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     shutil.rmtree(place)
 
 
-def gone(processes: list[psutil.Process]) -> bool:
-    return not any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes)
-
-
 def test_it_runs_unprivileged_on_its_cpus_and_answers_on_loopback_alone(postgres: Postgres, tmp_path: Path) -> None:
     with DatabaseProcess(postgres, connections=3, cpus=CPUS, log_dir=tmp_path) as database:
         postmaster = psutil.Process(database.pid)
@@ -71,7 +68,7 @@ def test_it_runs_unprivileged_on_its_cpus_and_answers_on_loopback_alone(postgres
         # Also that of a process that has ended, once the postmaster has heard of it.
         wait_until(lambda: database.cpu_s() - before_s > (during_s - before_s) / 2)
         database.check()
-    assert gone(every)
+    assert all(has_ended(one.pid) for one in every)
     assert "database system is shut down" in (tmp_path / "database.log").read_text()
 
 
@@ -99,7 +96,7 @@ def test_a_killed_postmaster_is_told_and_leaves_no_process(postgres: Postgres, t
         os.waitid(os.P_PID, database.pid, os.WEXITED | os.WNOWAIT)
         with pytest.raises(DatabaseError, match=r"^the database was killed by signal 9; the end of "):
             database.cpu_s()
-        wait_until(lambda: gone(children))
+        wait_until(lambda: all(has_ended(one.pid) for one in children))
 
 
 def test_it_ends_with_whoever_started_it(postgres: Postgres, tmp_path: Path) -> None:
@@ -121,7 +118,7 @@ def test_it_ends_with_whoever_started_it(postgres: Postgres, tmp_path: Path) -> 
     every = [psutil.Process(int(pid)), *psutil.Process(int(pid)).children()]
     process.kill()
     process.communicate()
-    wait_until(lambda: gone(every))
+    wait_until(lambda: all(has_ended(one.pid) for one in every))
     assert Path(data).exists()
     with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path):
         assert not Path(data).parent.exists(), "the next one removes what was left"
@@ -150,9 +147,7 @@ def test_a_full_disk_is_told_by_its_log(postgres: Postgres, tmp_path: Path) -> N
 
 def test_what_makes_its_data_ends_when_it_is_stopped(postgres: Postgres, tmp_path: Path) -> None:
     home, log = tmp_path / "home", tmp_path / "database.initdb.log"
-    (home / "bin").mkdir(parents=True)
-    (home / "bin" / "initdb").write_text("#!/bin/sh\necho $$\nexec sleep 600\n")
-    (home / "bin" / "initdb").chmod(0o755)
+    program(home / "bin" / "initdb", "#!/bin/sh\necho $$\nexec sleep 600\n")
 
     def stop() -> None:
         wait_until(lambda: log.exists() and "\n" in log.read_text())
@@ -172,11 +167,8 @@ def test_what_makes_its_data_ends_when_it_is_stopped(postgres: Postgres, tmp_pat
 
 
 def test_what_cannot_start_says_why(postgres: Postgres, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    (home / "bin").mkdir(parents=True)
-    (home / "bin" / "initdb").write_text("#!/bin/sh\necho no locale >&2\nexit 1\n")
-    (home / "bin" / "initdb").chmod(0o755)
-    broken = Postgres(home, postgres.version, "")
+    program(tmp_path / "home" / "bin" / "initdb", "#!/bin/sh\necho no locale >&2\nexit 1\n")
+    broken = Postgres(tmp_path / "home", postgres.version, "")
     with pytest.raises(DatabaseError, match=r"(?s)^initdb ended with exit status 1; the end of .*no locale"):
         DatabaseProcess(broken, connections=1, cpus=CPUS, log_dir=tmp_path).__enter__()
     with pytest.raises(DatabaseError, match=r"^no folder for the database in .*: No such file"):

@@ -15,6 +15,7 @@ from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.fork.remote import RemoteError, RemoteProcess, parse_stats
 from jdkmatrix.host.http import Connection
 from jdkmatrix.provision.workloads import Workloads
+from tests.support.programs import program
 
 ALL_CPUS = tuple(sorted(os.sched_getaffinity(0)))
 CPUS = ALL_CPUS[:1]
@@ -68,9 +69,7 @@ def test_what_does_not_start_says_why(java: Path, tmp_path: Path) -> None:
     ("printed", "said"), [("hello", "printed what is no event of this version"), ("", "ended with exit status 0")]
 )
 def test_another_program_is_told_from_it(printed: str, said: str, tmp_path: Path) -> None:
-    other = tmp_path / "java"
-    other.write_text(f"#!/bin/sh\nprintf '{printed}'\n")
-    other.chmod(0o755)
+    other = program(tmp_path / "java", f"#!/bin/sh\nprintf '{printed}'\n")
     with (
         RemoteProcess(tmp_path / "x.jar", other, cpus=CPUS, log_dir=tmp_path) as remote,
         pytest.raises(RemoteError, match=said),

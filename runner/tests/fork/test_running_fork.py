@@ -29,9 +29,12 @@ BROKEN = DriverError("it broke")
 
 @dataclass
 class Sleeping:
-    """A measurement; `fails`: with what, at which moment ("open", "rewarm", "window 2", "close", "end")."""
+    """A measurement; `fails`: with what, at which moment ("open", "rewarm", "window 2", "close", "end").
+    `heard`: who, of all that share it, was asked for what, or was at which moment."""
 
     fails: Mapping[str, BaseException] = field(default_factory=dict)
+    number: int = 0
+    heard: list[tuple[int, object]] = field(default_factory=list)
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
     windows: list[Window] = field(default_factory=list)
 
@@ -48,11 +51,11 @@ class Sleeping:
                 self._at("end")
 
     def rewarm(self, duration_s: float) -> None:
-        self._at("rewarm")
+        self._at("rewarm", duration_s)
 
     def measure(self, turn: Round | None) -> None:
         number = turn.number if turn else 1
-        self._at(f"window {number}")
+        self._at(f"window {number}", turn)
         self.windows.append(window(number))
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
@@ -61,7 +64,8 @@ class Sleeping:
     def record(self) -> dict[str, Any]:
         return {"windows": tuple(self.windows)}
 
-    def _at(self, moment: str) -> None:
+    def _at(self, moment: str, asked: object = None) -> None:
+        self.heard.append((self.number, asked or moment))
         if moment in self.fails:
             raise self.fails[moment]
 
@@ -92,6 +96,20 @@ def turns(folder: Path, *subjects: Sleeping) -> tuple[Fork, ...]:
         for setup, subject in zip(setups, subjects, strict=True):
             assert setup.scratch.exists() == (not subject.processes), "where it was begun"
             assert all(process.returncode is not None for process in subject.processes)
+
+
+def test_all_start_and_are_warm_before_the_first_round(tmp_path: Path) -> None:
+    heard: list[tuple[int, object]] = []
+    setups = [setup_of(Sleeping(number=number, heard=heard), tmp_path / str(number)) for number in range(2)]
+    one, two, own = Round(1, 0.25, 1.0, of=2), Round(2, 0.25, 1.0, of=2), Round(1001, 0.25, 3.0)
+    forks = [RunningFork(setup, Silent()) for setup in setups]
+    in_turns(forks, ((0, 1), (1, 0)), rewarm_s=3.0, lead_s=0.25, round_s=1.0, when_warm=(own,))
+    assert heard == [
+        *[(0, "open"), (0, own), (1, "open"), (1, own)],
+        *[(0, 3.0), (1, 3.0)],
+        *[(0, one), (1, one), (1, two), (0, two)],
+        *[(0, "close"), (0, "end"), (1, "close"), (1, "end")],
+    ]
 
 
 @pytest.mark.parametrize(

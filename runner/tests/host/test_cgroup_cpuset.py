@@ -100,16 +100,11 @@ def test_groups_are_made_filled_and_removed(kernel: MadeUpKernel, sleeper: subpr
         groups["sut"].limit_to([3])
         assert groups["sut"].cpus == (3,)
     assert kernel.writes == [
-        ("cgroup.subtree_control", "+cpuset"),
-        ("cgroup.type", "threaded"),
-        ("cgroup.type", "threaded"),
-        ("cpuset.cpus", "2-3"),
-        ("cpuset.cpus", "0"),
-        ("cgroup.procs", str(sleeper.pid)),
-        ("cpuset.cpus", "3"),
+        ("cgroup.subtree_control", "+cpuset"), *[("cgroup.type", "threaded")] * 2,
+        ("cpuset.cpus", "2-3"), ("cpuset.cpus", "0"), ("cgroup.procs", str(sleeper.pid)), ("cpuset.cpus", "3"),
         ("cgroup.procs", str(sleeper.pid)),  # back home: it was still there
         ("cgroup.subtree_control", "-cpuset"),
-    ]
+    ]  # fmt: skip
     assert kernel.pids(kernel.parent) == [4711, sleeper.pid]
     assert [path.name for path in kernel.parent.glob("*/")] == []
 

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from jdkmatrix.host import launch
-from tests.support.waiting import wait_until
+from tests.support.waiting import has_ended, wait_until
 
 
 def test_the_pid_is_the_program_on_its_cpus() -> None:
@@ -118,14 +118,7 @@ def test_kill_9_of_the_parent_ends_the_program(tmp_path: Path) -> None:
     wait_until(lambda: child.name() == "sleep")
     process.kill()
     process.wait()
-
-    def gone() -> bool:
-        try:
-            return child.status() == psutil.STATUS_ZOMBIE
-        except psutil.NoSuchProcess:
-            return True
-
-    wait_until(gone)
+    wait_until(lambda: has_ended(child.pid))
 
 
 def test_terminate_asks_first_and_then_kills() -> None:

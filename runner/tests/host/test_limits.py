@@ -283,19 +283,13 @@ def test_threads_that_the_kernel_refused() -> None:
         ("java.net.SocketException: Too many open files", "files-limit"),
         ("# There is insufficient memory for the Java Runtime Environment to continue.", "memory-limit"),
         ("# Native memory allocation (mmap) failed to map 65536 bytes.", "memory-limit"),
-        (
-            "OpenJDK 64-Bit Server VM warning: INFO: os::commit_memory(0x00000000f0000000, 1048576, 0) failed; "
-            "error='Not enough space' (errno=12)",
-            "memory-limit",
-        ),
+        ("OpenJDK 64-Bit Server VM warning: INFO: os::commit_memory(0x00000000f0000000, 1048576, 0) failed; "
+         "error='Not enough space' (errno=12)", "memory-limit"),
         ("java.lang.OutOfMemoryError: Java heap space", "jvm-memory-limit"),
-        (
-            "Caused by: java.lang.OutOfMemoryError: Cannot reserve 8192 bytes of direct buffer memory (allocated: 1, "
-            "limit: 2)",
-            "jvm-memory-limit",
-        ),
+        ("Caused by: java.lang.OutOfMemoryError: Cannot reserve 8192 bytes of direct buffer memory (allocated: 1, "
+         "limit: 2)", "jvm-memory-limit"),
     ],
-)
+)  # fmt: skip
 def test_what_a_jvm_writes(line: str, code: str) -> None:
     (found,) = hits(["a start", line], limits=Limits())
     assert (found.code, found.figures, found.first_seen_s) == (code, {"log_lines": 1}, None)

@@ -200,11 +200,7 @@ def test_an_affinity_inside_the_cpuset_is_the_limit(tree: Tree) -> None:
 def test_this_machine() -> None:
     topology = read_topology()
     assert {cpu.cpu for cpu in topology.cpus} == os.sched_getaffinity(0)
-    siblings = {min(parse_cpu_list(path.read_text())) for path in _sibling_lists(topology)}
-    assert {cpu.core for cpu in topology.cpus} == siblings or not siblings
-
-
-def _sibling_lists(topology: Topology) -> list[Path]:
     root = Path("/sys/devices/system/cpu")
-    lists = (root / f"cpu{cpu.cpu}/topology/thread_siblings_list" for cpu in topology.cpus)
-    return [path for path in lists if path.exists()]
+    lists = [root / f"cpu{cpu.cpu}/topology/thread_siblings_list" for cpu in topology.cpus]
+    siblings = {min(parse_cpu_list(path.read_text())) for path in lists if path.exists()}
+    assert {cpu.core for cpu in topology.cpus} == siblings or not siblings

@@ -24,14 +24,6 @@ def catalogue() -> Catalogue:
     return load_catalogue(JDKS_JSON)
 
 
-def test_the_matrix_finds_what_it_needs(catalogue: Catalogue) -> None:
-    assert catalogue.entry("temurin-25").feature_version == 25
-    assert catalogue.entry("temurin-21.0.8").registry is not None
-    assert catalogue.entry("openjdk-28-nightly").rolling
-    assert {e.feature_version for e in catalogue.entries} >= {21, 22, 25, 26, 27, 28}
-    assert {e.vm for e in catalogue.entries} == {"hotspot", "openj9"}
-
-
 def test_every_build_that_stays_is_pinned_to_its_vendors_archive_for_both_systems(catalogue: Catalogue) -> None:
     """By nothing else does the flake have a JDK. What a registry has besides may be jlinked."""
     systems = {"x86_64-linux", "aarch64-linux"}
@@ -63,15 +55,9 @@ def test_every_pin_says_what_it_pins(catalogue: Catalogue) -> None:
             assert all(f"-{entry.feature_version}-" in package for package in entry.registry.packages)
 
 
-def test_known_bugs_are_where_they_were_published(catalogue: Catalogue) -> None:
-    bugs = {e.id: {b.id for b in e.known_bugs} for e in catalogue.entries if e.known_bugs}
-    assert "JDK-8369227" in bugs["temurin-25.0.2"]
-    assert "JDK-8369227" not in bugs["temurin-25.0.3"]
-    assert set(bugs) == {"temurin-25.0.2", "temurin-25.0.3"}
-    for entry in catalogue.entries:
-        for bug in entry.known_bugs:
-            assert bug.url.endswith(bug.id)
-            assert len(bug.summary.split()) > 8
+def test_known_bugs_have_an_address_and_a_summary(catalogue: Catalogue) -> None:
+    bugs = [bug for entry in catalogue.entries for bug in entry.known_bugs]
+    assert bugs and all(bug.url.endswith(bug.id) and len(bug.summary.split()) > 8 for bug in bugs)
 
 
 def test_the_file_is_written_as_it_would_be_written_again(catalogue: Catalogue) -> None:
@@ -141,6 +127,7 @@ ARCHIVE = f"{ENTRY}/archives/x86_64-linux"
         ({"entries": BASE["entries"][:1] * 2}, r'entry "temurin-25": stands there twice'),
         ({f"{ENTRY}/id": "Temurin 25"}, r'entry "Temurin 25": id: found \'Temurin 25\'; must match'),
         ({"schema_version": 2}, r'schema_version: "2" is not known.*allowed: 1'),
+        ({"entries": [3]}, r"entries\[0\]: found 3; "),
         ({"entries": []}, r"entries: found \[\]; list should have at least 1 item"),
         ({f"{ENTRY}/vm": None, f"{ENTRY}/colour": "red"}, r"2 problems\n  entry .*vm: missing\n  entry .*colour"),
     ],
@@ -151,15 +138,7 @@ def test_what_is_said_about_a_wrong_file(tmp_path: Path, changes: dict[str, Any]
     assert str(raised.value).startswith(f"{tmp_path / 'jdks.json'}: ")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[]", "found \\[\\]; it should be a table"),
-        ('{"schema_version": 1, "entries": [3]}', r"entries\[0\]: found 3; "),
-    ],
-)
-def test_no_catalogue_at_all(tmp_path: Path, text: str, message: str) -> None:
-    path = tmp_path / "jdks.json"
-    path.write_text(text)
-    with pytest.raises(MatrixError, match=message):
-        load_catalogue(path)
+def test_no_catalogue_at_all(tmp_path: Path) -> None:
+    (tmp_path / "jdks.json").write_text("[]")
+    with pytest.raises(MatrixError, match=r"found \[\]; it should be a table"):
+        load_catalogue(tmp_path / "jdks.json")

@@ -264,13 +264,11 @@ def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pyte
     [
         (entry(), "nix: not handed over; `nix run .#everything` has every JDK on the axis that lasts"),
         (entry("21-ea+3"), "nix: of early access, `nix run .#matrix-with-early-access` hands over what its vendor"),
-        (
-            JdkEntry(id="r", vendor="Debian", vm="hotspot", feature_version=21, version="rolling", last_seen="21-ea+3"),
-            "nix: no hash can pin a rolling build",
-        ),
+        (JdkEntry(id="r", vendor="Debian", vm="hotspot", feature_version=21, version="rolling", last_seen="21-ea+3"),
+         "nix: no hash can pin a rolling build"),
     ],
     ids=["not on the axis", "early access", "rolling"],
-)
+)  # fmt: skip
 def test_what_nix_does_not_hand_over_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: JdkEntry, why: str
 ) -> None:

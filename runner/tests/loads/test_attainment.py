@@ -10,12 +10,11 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import KINDS, LostUpdateError, ProgramError, code_of, faults
 from jdkmatrix.fork.watchdog import FloodError
 from jdkmatrix.loads.attainment import SERVERS_OWN, ForkOutcome, OutcomeCounts, attained, contrast, fate
-from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
@@ -199,22 +198,6 @@ def test_a_search_asks_for_a_rate_that_holds(measured: Fork, outcome: SearchOutc
     )  # fmt: skip
     assert fate(altered(measured, {"capacity": capacity}), SEARCH) is expected
     assert fate(measured, SEARCH) is ForkOutcome.LOST, "nothing was searched for"
-
-
-@pytest.mark.parametrize(
-    ("load", "title", "is_sought", "in_tables"),
-    [
-        (CLOSED, "Answered", False, False),
-        (RATE, "Held the rate", False, True),
-        (STEPS, "Kept up", True, True),
-        (LEVEL, "Reached the peak", False, True),
-        (RISING, "No knee", True, True),
-        (SEARCH, "Held a rate", False, True),
-    ],
-)
-def test_each_load_has_its_question(load: CellLoad, title: str, is_sought: bool, in_tables: bool) -> None:
-    question = kind_of(load).question
-    assert (question.title, question.is_sought, question.in_tables) == (title, is_sought, in_tables)
 
 
 def test_codes_of_the_servers_own_doing_are_those_that_are_not_measured_again() -> None:

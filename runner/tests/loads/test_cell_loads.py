@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,14 +50,11 @@ def test_a_share_is_a_whole_rate_over_enough_connections() -> None:
     assert cell_loads(MATRIX, [slow], {BASIS: 3001.0})[slow] == RateLoad(rate_rps=1500, connections=3000)
 
 
-def test_a_flood_has_more_connections_than_can_wait() -> None:
-    flood = BANK.model_copy(update={"load": "flood", "wait_us": 200_000})
-    assert cell_loads(MATRIX, [flood], {BASIS: 4000.0}) == {flood: SaturateLoad(connections=1200)}
-
-
-def test_a_flood_at_the_edge_has_connections_for_its_share() -> None:
-    edge = BANK.model_copy(update={"load": "flood-90", "wait_us": 1_000_000})
-    assert cell_loads(MATRIX, [edge], {BASIS: 4000.0}) == {edge: SaturateLoad(connections=3600)}
+@pytest.mark.parametrize(("load", "wait_us", "connections"), [("flood", 200_000, 1200), ("flood-90", 1_000_000, 3600)])
+def test_a_flood_has_more_connections_than_can_wait(load: str, wait_us: int, connections: int) -> None:
+    """At the edge it has those of its share."""
+    flood = BANK.model_copy(update={"load": load, "wait_us": wait_us})
+    assert cell_loads(MATRIX, [flood], {BASIS: 4000.0}) == {flood: SaturateLoad(connections=connections)}
 
 
 def test_a_load_whose_basis_is_not_known_is_not_known() -> None:

@@ -9,7 +9,7 @@ from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.loads.base import Bound, ForkFigure, Lengths
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.connection_steps import ConnectionStepsLoad
-from tests.support.builders import fork_with, load_result, window
+from tests.support.builders import fork_with, load_result, reasons, window
 from tests.support.shipped import TOML
 
 STEPS = ConnectionStepsLoad(first=10, more=20, connections=60, step_s=2)
@@ -43,3 +43,11 @@ def test_what_the_server_answers_at_most_is_a_bound_while_it_still_gains(
 ) -> None:
     windows = (window(index, load_result(throughput_rps=rps)) for index, rps in enumerate(throughputs_rps, start=1))
     assert kind_of(STEPS).throughput_rps(fork_with(*windows)) == figure
+
+
+def test_a_last_step_that_does_not_count_might_have_gained() -> None:
+    throughputs_rps = (900.0, 910.0, 2000.0)
+    *counted, last = (window(index, load_result(throughput_rps=rps)) for index, rps in enumerate(throughputs_rps))
+    spoilt = last.model_copy(update={"reasons": reasons("foreign-cpu")})
+    assert kind_of(STEPS).throughput_rps(fork_with(*counted)) == ForkFigure(910.0)
+    assert kind_of(STEPS).throughput_rps(fork_with(*counted, spoilt)) == ForkFigure(910.0, Bound.AT_LEAST)

@@ -12,10 +12,9 @@ from typing import Any, Self
 import pytest
 
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
-from jdkmatrix.fork.affinity import cpus_beside
-from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import beside_peers, refusals
+from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.pressure import CpuUse, Pressure
 from tests.support.builders import cpu_use, latency, load_result, pressure, remote_stats, sut_usage, window
 from tests.support.project import RECORDED
@@ -251,6 +250,13 @@ def test_a_closed_loop_in_which_the_server_idled_is_seen_beside_its_peers() -> N
     assert beside_peers([], LIMITS) == ()
 
 
+def test_a_server_that_left_requests_without_an_answer_idled_by_its_own_doing() -> None:
+    """It burst its box in the middle of its last window: without that one its figures would be those of a sound one."""
+    busy = window(sut=sut_usage(cpu_share=0.98))
+    died = window(2, load_result(completed=500, errors=Errors(read=50)), sut=sut_usage(cpu_share=0.5))
+    assert beside_peers([busy, died], LIMITS) == (busy, died)
+
+
 def test_a_step_of_fewer_connections_is_no_peer_of_one_that_saturates_the_server() -> None:
     """Each waits for a remote system: with 50 of them the server idles for two thirds of the time."""
     steps = [
@@ -258,12 +264,3 @@ def test_a_step_of_fewer_connections_is_no_peer_of_one_that_saturates_the_server
         for connections, share in ((50, 0.33), (100, 0.65), (200, 0.98))
     ]
     assert beside_peers(steps, LIMITS) == tuple(steps)
-
-
-def test_this_tool_keeps_off_the_cpus_of_the_server() -> None:
-    small = CpuSets(sut=(1,), driver=(0,), overlapped=False)
-    assert cpus_beside({0, 1}, small, [(0,), (1,)]) == {0}
-    large = CpuSets(sut=(2, 3), driver=(1,), overlapped=False)
-    assert cpus_beside(range(8), large, [(0, 4), (1, 5), (2, 6), (3, 7)]) == {0, 4, 5}, "no sibling of the server's"
-    shared = CpuSets(sut=(0,), driver=(0,), overlapped=True)
-    assert cpus_beside({0}, shared, [(0,)]) == {0}

@@ -24,20 +24,11 @@ from tests.support.shipped import MATRIX
 
 RULES = MATRIX.warmup.model_copy(
     update={
-        "window_s": 1,
-        "utilisation": 0.5,
-        "first_request_us": 1000,
-        "moderate_s": 3,
-        "tail_windows": 4,
-        "tail_s_min": 4,
-        "tail_s_max": 6,
-        "drift_of_precision_max": 0.25,
-        "trend_alpha": 0.1,
-        "change_max": 0.05,
-        "jit_share_max": 0.05,
-        "max_s": 20,
+        "window_s": 1, "utilisation": 0.5, "first_request_us": 1000, "moderate_s": 3, "tail_windows": 4,
+        "tail_s_min": 4, "tail_s_max": 6, "drift_of_precision_max": 0.25, "trend_alpha": 0.1, "change_max": 0.05,
+        "jit_share_max": 0.05, "max_s": 20,
     }
-)
+)  # fmt: skip
 GATE = WarmupGate(RULES, ahead_s=4, precision=0.2)
 
 
@@ -149,28 +140,18 @@ def test_what_kept_the_gate_shut_is_told() -> None:
 @pytest.mark.parametrize(
     ("series", "told"),
     [
-        (
-            # As it was recorded: the rest as a whole fell, its last half minute did not.
-            {"finding": "the rest still falls", "change": -0.062, "drift_per_s": 0.0006, "drift_tail_least": -0.077},
-            "CPU per request fell by 6.20 % on the whole, though no longer in the last 30 s",
-        ),
-        (
-            {"finding": "the rest still falls", "change": -0.2, "drift_per_s": -0.0124, "drift_tail_least": -0.299},
-            "CPU per request still fell, by up to 30 % in the last 30 s, where 1.25 % is allowed",
-        ),
-        (
-            {
-                "finding": "the rest scatters too much to tell whether it still falls",
-                "change": -0.01,
-                "drift_per_s": -0.0006,
-                "drift_tail_least": -0.037,
-            },
-            "CPU per request scattered too much to tell whether it still fell, by up to 3.70 % in the last 30 s, where "
-            "1.25 % is allowed",
-        ),
+        # As it was recorded: the rest as a whole fell, its last half minute did not.
+        ({"finding": "the rest still falls", "change": -0.062, "drift_per_s": 0.0006, "drift_tail_least": -0.077},
+         "CPU per request fell by 6.20 % on the whole, though no longer in the last 30 s"),
+        ({"finding": "the rest still falls", "change": -0.2, "drift_per_s": -0.0124, "drift_tail_least": -0.299},
+         "CPU per request still fell, by up to 30 % in the last 30 s, where 1.25 % is allowed"),
+        ({"finding": "the rest scatters too much to tell whether it still falls", "change": -0.01,
+          "drift_per_s": -0.0006, "drift_tail_least": -0.037},
+         "CPU per request scattered too much to tell whether it still fell, by up to 3.70 % in the last 30 s, where "
+         "1.25 % is allowed"),
         ({"finding": "too few windows"}, "CPU per request had too few windows to tell"),
     ],
-)
+)  # fmt: skip
 def test_what_fell_is_told_with_its_stretch_and_contradicts_nothing(series: dict[str, Any], told: str) -> None:
     stretch = {"tail_s": 30.0, "fall_max": 0.0125} if "drift_per_s" in series else {}
     empty = dict.fromkeys(("from_window", "level", "change", "trend_p"))

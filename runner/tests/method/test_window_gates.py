@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import rate_words
-from jdkmatrix.loads.base import Ask
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.gate import DEFAULT_CONTEXT, Observation, WindowContext
@@ -21,7 +18,6 @@ from jdkmatrix.records.forks import BurnCheck
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Warmup, Window
-from jdkmatrix.subjects.served.windows import Windows
 from tests.support.builders import latency, load_result, pressure, reasons, remote_stats, sut_usage, window
 from tests.support.shipped import MATRIX
 
@@ -97,22 +93,11 @@ def test_what_the_server_did_not_do_is_told_and_leaves_the_window_valid(
     assert measured_status([told], None, LIMITS) is Status.OK
 
 
-def test_a_window_is_recorded_with_both() -> None:
-    """A spoilt window says both; what decides whether it counts is the fault alone."""
-    busy = load_result(RATE, due=1000, completed=10, driver_cpu_share=0.99)
-    heard: list[str] = []
-    bench = SimpleNamespace(
-        observe=lambda load, duration_s, label, lead_s: SimpleNamespace(
-            t_s=1.0, load=busy, sut=sut_usage(), host=pressure(), remote=None, database=None, served=None, readings=()
-        ),
-        cpu_sets=SimpleNamespace(sut=(min(os.sched_getaffinity(0)),)),
-    )
-    windows = Windows(cast(Any, bench), "virtual", LIMITS, "../logs", cast(Any, SimpleNamespace(step=heard.append)))
-    window = windows.measure(Ask(busy.load, 1.0, "window-1", "window 1/1"), index=1)
-    assert [reason.code for reason in window.reasons] == ["driver-saturated"]
-    assert [reason.code for reason in window.shortfalls] == ["rate-missed"]
-    assert not window.valid
-    assert heard[0].endswith("(invalid: driver-saturated; fell short: rate-missed)")
+def test_an_attempt_to_connect_is_no_failed_request() -> None:
+    result = load_result(errors=Errors(connect=240, read=20), non_2xx=3)
+    assert (result.failed, result.errors.total) == (23, 260)
+    (found,) = window_shortfalls(result, LIMITS)
+    assert found.message == "20 failed requests, 3 answers other than 2xx, 240 failed attempts to connect"
 
 
 @pytest.mark.parametrize(

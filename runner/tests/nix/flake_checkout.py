@@ -17,7 +17,7 @@ import sys
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,6 @@ from tests.support.shipped import MATRIX
 
 STAND_IN = Path(__file__).parent / "nixpkgs"
 SERVERS = ("open-liberty",)
-_RUN_LIMIT_S = 900.0
 # Debian's packages with what nixpkgs' stdenv has on PATH, and what Debian puts in place of gawk.
 _STDENV = (
     *("bash", "bzip2", "coreutils", "diffutils", "file", "findutils", "gawk", "mawk", "grep", "gzip", "make", "patch"),
@@ -52,9 +51,9 @@ class Seeds:
     """`folder` holds files that the flake fetches, named by their sha256. `jdk`: of the host's JDK, packed; `jdks`: of
     those that stand in for a vendor's archive, by their ids in the catalogue."""
 
-    folder: Path = Path("/no/seeds")
-    jdk: str = "0" * 64
-    jdks: Mapping[str, str] = field(default_factory=dict)
+    folder: Path
+    jdk: str
+    jdks: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class FlakeCheckout:
         over = ["--override-input", "nixpkgs", f"path:{self.nixpkgs}", "--no-write-lock-file", *self.sandbox()]
         words = placed.index("--") if "--" in placed else len(placed)
         command = [*placed[:words], *over, *placed[words:]]
-        return self.nix.run(command, cwd or self.source, check=check, timeout_s=_RUN_LIMIT_S)
+        return self.nix.run(command, cwd or self.source, check=check)
 
     def sandbox(self) -> list[str]:
         """Nix's options for a sandbox that shows what the stand-in is made of, as far as this host has it ("?")."""
@@ -98,7 +97,7 @@ class FlakeCheckout:
         return replace(self, nixpkgs=nixpkgs)
 
 
-def make(folder: Path, nix: Nix, seeds: Seeds | None = None) -> FlakeCheckout:
+def make(folder: Path, nix: Nix, seeds: Seeds) -> FlakeCheckout:
     """Copy what is tracked, or could be, into a repository of its own below `folder`."""
     source, nixpkgs = folder / "source", folder / "nixpkgs"
     listed = _git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard", "-z").split("\0")
@@ -110,7 +109,7 @@ def make(folder: Path, nix: Nix, seeds: Seeds | None = None) -> FlakeCheckout:
     commit(source)
     shutil.copytree(STAND_IN, nixpkgs)
     _copy_stdenv(nixpkgs / "stdenv" / "bin")
-    (nixpkgs / "host.json").write_text(json.dumps(host(seeds or Seeds())))
+    (nixpkgs / "host.json").write_text(json.dumps(host(seeds)))
     return FlakeCheckout(source, nixpkgs, nix)
 
 
@@ -139,15 +138,11 @@ def commit(source: Path) -> None:
 def host(seeds: Seeds) -> dict[str, Any]:
     """What nixpkgs/*.nix read: where this host has what nixpkgs would bring."""
     return {
-        "python": f"{sys.prefix}/bin/python3",
-        "seeds": str(seeds.folder),
-        "jdk": seeds.jdk,
-        "jdks": dict(seeds.jdks),
-        "servers": list(SERVERS),
-        "everything": False,
+        "python": f"{sys.prefix}/bin/python3", "seeds": str(seeds.folder), "jdk": seeds.jdk, "jdks": dict(seeds.jdks),
+        "servers": list(SERVERS), "everything": False,
         "libraries": {name: str(path) for name, path in _libraries().items()},
         "programs": {name: str(path) for name, path in _programs().items()},
-    }
+    }  # fmt: skip
 
 
 @cache

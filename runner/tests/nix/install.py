@@ -13,7 +13,6 @@ The environment variables are those that Nix's own tests set for a store in a fo
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -21,10 +20,9 @@ import shutil
 import subprocess
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -38,7 +36,7 @@ from jdkmatrix.provision.debian import apt, elf
 PACKAGE = "nix-bin"
 NEWEST_SUITE = "sid"
 LOOK_AGAIN_AFTER_S = 24 * 3600.0
-_RUN_LIMIT_S = 300.0
+_RUN_LIMIT_S = 900.0
 _SHOWN_LINES = 40
 
 # No sandbox and no users for builds: both need rights that an ordinary user or a container may lack.
@@ -84,40 +82,24 @@ class Nix:
         return self.folder / "store"
 
     def run(
-        self,
-        arguments: Sequence[str | Path],
-        cwd: Path,
-        *,
-        env: Mapping[str, str] | None = None,
-        check: bool = True,
-        tool: str = "nix",
-        timeout_s: float = _RUN_LIMIT_S,
+        self, arguments: Sequence[str | Path], cwd: Path, *, check: bool = True, tool: str = "nix"
     ) -> subprocess.CompletedProcess[str]:
-        """Run `tool` ("nix", "nix-instantiate", …) in `cwd`; `env` is added to an environment of its own.
+        """Run `tool` ("nix", "nix-instantiate", …) in `cwd`, in an environment of its own.
 
         Raises:
             MatrixError: `check`, and it ended with another status than 0; it did not start, or not end in time.
         """
         command = [str(self.program.with_name(tool)), *map(str, arguments)]
         try:
-            own = {**environment(self.program, self.folder, os.environ), **(env or {})}
-            done = ask(command, cwd=cwd, env=own, timeout_s=timeout_s)
+            done = ask(command, cwd=cwd, env=environment(self.program, self.folder), timeout_s=_RUN_LIMIT_S)
         except OSError as error:
             raise MatrixError(f"{command[0]} does not start: {error.strerror}") from None
         except subprocess.TimeoutExpired:
-            raise MatrixError(f"{' '.join(command)} did not end within {timeout_s:g} s") from None
+            raise MatrixError(f"{' '.join(command)} did not end within {_RUN_LIMIT_S:g} s") from None
         if check and done.returncode != 0:
             tail = "\n".join(done.stderr.strip().splitlines()[-_SHOWN_LINES:])
             raise MatrixError(f"{' '.join(command)} ended with status {done.returncode}:\n{tail}")
         return done
-
-    def eval_json(self, *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None) -> Any:
-        """The value of what `nix eval` is given, `"path:FLAKE#ATTRIBUTE"` or `"--expr", EXPRESSION`.
-
-        Raises:
-            MatrixError: it cannot be evaluated.
-        """
-        return json.loads(self.run(["eval", "--json", *arguments], cwd, env=env).stdout)
 
 
 def nix_of_host_release() -> Nix:
@@ -138,28 +120,19 @@ def newest_nix() -> Nix:
     return _installed(NEWEST_SUITE)
 
 
-def environment(program: Path, folder: Path, host: Mapping[str, str]) -> dict[str, str]:
-    """All variables that a Nix with its own `folder` runs with; of `host`'s only PATH, for git and the like.
+def environment(program: Path, folder: Path) -> dict[str, str]:
+    """All variables that a Nix with its own `folder` runs with; of this host's only PATH, for git and the like.
 
     NIX_REMOTE keeps it from the daemon of an installed Nix, NIX_USER_CONF_FILES from the user's settings. Nix before
     2.10 looks for its build hook in NIX_LIBEXEC_DIR, later ones call the nix in NIX_BIN_DIR.
     """
     return {
-        "PATH": host.get("PATH", os.defpath),
-        "LC_ALL": "C",
-        "NO_COLOR": "1",
-        "TERM": "dumb",
-        "HOME": str(folder / "home"),
-        "TMPDIR": str(folder / "tmp"),
-        "NIX_REMOTE": "local",
-        "NIX_STORE_DIR": str(folder / "store"),
-        "NIX_STATE_DIR": str(folder / "state"),
-        "NIX_LOG_DIR": str(folder / "log"),
-        "NIX_CONF_DIR": str(folder / "etc"),
-        "NIX_USER_CONF_FILES": os.devnull,
-        "NIX_BIN_DIR": str(program.parent),
-        "NIX_LIBEXEC_DIR": str(program.parent.parent / "libexec"),
-    }
+        "PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "NO_COLOR": "1", "TERM": "dumb",
+        "HOME": str(folder / "home"), "TMPDIR": str(folder / "tmp"), "NIX_REMOTE": "local",
+        "NIX_STORE_DIR": str(folder / "store"), "NIX_STATE_DIR": str(folder / "state"),
+        "NIX_LOG_DIR": str(folder / "log"), "NIX_CONF_DIR": str(folder / "etc"), "NIX_USER_CONF_FILES": os.devnull,
+        "NIX_BIN_DIR": str(program.parent), "NIX_LIBEXEC_DIR": str(program.parent.parent / "libexec"),
+    }  # fmt: skip
 
 
 def _installed(suite: str) -> Nix:

@@ -76,7 +76,7 @@ def test_every_attribute_of_nixpkgs_that_is_used_is_on_the_list(flake: FlakeChec
         '++ below "python3Packages." s.python3Packages '
         '++ [ "stdenv.cc.cc" "stdenv.hostPlatform.system" "stdenv.mkDerivation" ]'
     )
-    offered = flake.nix.eval_json("--impure", "--expr", expression, cwd=flake.source)
+    offered = json.loads(flake.nix.run(["eval", "--json", "--impure", "--expr", expression], flake.source).stdout)
     listed = ATTRIBUTES.read_text().split()
     assert sorted(offered) == sorted(listed)
     text = "\n".join(path.read_text() for path in NIX_FILES)

@@ -71,9 +71,15 @@ def test_a_requirement_that_is_not_met_is_refused(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- evaluating and building
 
 
-def evaluated(flake: FlakeCheckout, expression: str) -> subprocess.CompletedProcess[str]:
-    given = f'let pkgs = (builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}; in with pkgs; '
-    return flake.nix.run(["eval", "--impure", "--raw", "--expr", given + expression], flake.source, check=False)
+def of_packages(flake: FlakeCheckout, expression: str) -> list[str]:
+    """Nix's options for an expression in which the stand-in's packages are known by their names."""
+    packages = f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}'
+    return ["--impure", "--expr", f"with {packages}; {expression}"]
+
+
+def built(flake: FlakeCheckout, expression: str) -> Path:
+    options = ["--no-link", "--print-out-paths", *flake.sandbox(), *of_packages(flake, expression)]
+    return Path(flake.nix.run(["build", *options], flake.source).stdout.strip())
 
 
 @pytest.mark.real
@@ -91,7 +97,8 @@ def test_a_licence_is_looked_at_wherever_a_package_is_used(
     flake: FlakeCheckout, licence: str, problem: str | None
 ) -> None:
     package = f'stdenv.mkDerivation {{ pname = "p"; version = "1"; meta.license = {licence}; }}'
-    done = evaluated(flake, f'(runCommand "user" {{ }} "${{{package}}}").drvPath')
+    asked = of_packages(flake, f'(runCommand "user" {{ }} "${{{package}}}").drvPath')
+    done = flake.nix.run(["eval", "--raw", *asked], flake.source, check=False)
     assert (done.returncode == 0) == (problem is None), done.stderr
     assert (problem or "") in done.stderr
 
@@ -100,12 +107,7 @@ def test_a_licence_is_looked_at_wherever_a_package_is_used(
 @pytest.mark.timeout(900)
 def test_a_build_sees_stdenv_and_nothing_else(flake: FlakeCheckout) -> None:
     look, token = json.dumps(LOOK).replace("$", "\\$"), secrets.token_hex(8)  # one that no store has an answer to
-    packages = f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}'
-    expression = f'{packages}.runCommand "look-{token}" {{ }} {look}'
-    done = flake.nix.run(
-        ["build", "--impure", "--no-link", "--print-out-paths", *flake.sandbox(), "--expr", expression], flake.source
-    )
-    (programs, *seen, uid) = Path(done.stdout.strip()).read_text().splitlines()
+    (programs, *seen, uid) = built(flake, f'runCommand "look-{token}" {{ }} {look}').read_text().splitlines()
     on_path = set(programs.split()[1:])
     assert {"awk", "bash", "find", "grep", "ls", "make", "patchelf", "sed", "sh", "tar", "xz"} <= on_path
     assert on_path.isdisjoint({"apt-get", "cc", "git", "java", "matrix", "perl", "python3", "taskset", "unzip"})
@@ -131,14 +133,11 @@ def test_no_folder_of_the_system_is_shown_and_no_jdk() -> None:
 @pytest.mark.real
 @pytest.mark.timeout(900)
 def test_python_has_what_was_chosen_and_no_matrix_beside_it(flake: FlakeCheckout) -> None:
-    expression = f'(builtins.getFlake "path:{flake.nixpkgs}").legacyPackages.{this_system()}.python3Packages.python'
-    choice = f"({expression}.withPackages (p: [ p.pytest p.jinja2 ]))"
-    built = ["build", "--impure", "--no-link", "--print-out-paths", *flake.sandbox(), "--expr", choice]
-    python = flake.nix.run(built, flake.source).stdout.strip()
+    python = built(flake, "python3Packages.python.withPackages (p: [ p.pytest p.jinja2 ])")
     names = ("jinja2", "markupsafe", "pytest", "jdkmatrix", "numpy", "pip")
     found = f"import importlib.util as u; print(*[n for n in {names!r} if u.find_spec(n)])"
     run = subprocess.run([f"{python}/bin/python3", "-c", found], capture_output=True, text=True, cwd="/", check=True)
     assert run.stdout.split() == ["jinja2", "markupsafe", "pytest"]
-    programs = {path.name for path in Path(python, "bin").iterdir()}
+    programs = {path.name for path in (python / "bin").iterdir()}
     assert {"python", "python3", "pytest"} <= programs
     assert "matrix" not in programs

@@ -20,7 +20,7 @@ from tests.nix.install import Installed, Nix, prepared, program_of
 LIMIT_BYTES = 2 << 30  # of each store
 
 
-def tidy(root: Path | None = None, limit_bytes: int = LIMIT_BYTES) -> None:
+def tidy(root: Path | None = None) -> None:
     """`root`: CACHE/nix; nothing is done where there is none.
 
     Raises:
@@ -34,7 +34,7 @@ def tidy(root: Path | None = None, limit_bytes: int = LIMIT_BYTES) -> None:
         for folder in _replaced(root, known):
             _remove(folder)
         for one in known:
-            collect(Nix(program_of(root, one.name), one.version, prepared(root / "var" / one.name)), limit_bytes)
+            collect(Nix(program_of(root, one.name), one.version, prepared(root / "var" / one.name)), LIMIT_BYTES)
 
 
 def collect(nix: Nix, limit_bytes: int) -> int:

@@ -70,6 +70,12 @@ def test_a_thread_is_read_from_status_and_schedstat() -> None:
     assert parse_thread("", "") is None
 
 
+def test_lines_that_newer_kernels_add_to_a_status_are_not_read() -> None:
+    """Linux from 6.6 on, on x86-64 with CONFIG_X86_USER_SHADOW_STACK, as Ubuntu 24.04 has it."""
+    added = "x86_Thread_features:\t\nx86_Thread_features_locked:\t\n"
+    assert parse_thread(STATUS + added, "1000 2000 5\n") == parse_thread(STATUS, "1000 2000 5\n")
+
+
 def test_differences_count_new_threads_and_leave_out_a_few_that_ended() -> None:
     before = reading({i: thread(5) for i in range(20)})
     after = reading({**{i: thread(7) for i in range(1, 20)}, 99: thread(3)})

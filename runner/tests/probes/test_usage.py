@@ -39,6 +39,13 @@ def test_cpu_time_is_divided_by_all_answers_between_the_two_readings() -> None:
     assert used(reading(0, 5.0), reading(1.1, 5.5), 0).cpu_us_per_request == 0
 
 
+def test_a_late_refusal_is_no_good_answer() -> None:
+    late = load_result(completed=80, non_2xx=5, answered_late=20, late_non_2xx=15)
+    assert (late.answers, late.answers_2xx) == (100, 80)
+    assert late.model_copy(update={"latency_from_s": 1.0}).answers_2xx == 75, "readings ended with the phase"
+    assert late.model_copy(update={"late_non_2xx": None}).answers_2xx == 95, "an older record does not tell"
+
+
 def test_answering_our_own_questions_is_told_apart() -> None:
     before = reading(0, 5.0, main=1.0, Attach_Listener=0.2, C2_CompilerThre=0.1)
     after = reading(10, 7.0, main=2.0, Attach_Listener=0.3, C2_CompilerThre=0.1)

@@ -30,18 +30,14 @@ class Machine:
     """One of ours. Every step is of a new job, on a runner of its own: only `store` outlives it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._jobs = folder, 0
+        self._folder, self.jobs = folder, 0
         self.store = folder / "store"
 
     def step(self, name: str, *, job: int | None = None, **how: object) -> Ended:
         """`job`: of an earlier step, in whose checkout this one goes on."""
-        self._jobs += job is None
+        self.jobs += job is None
         env = {"MATRIX_BENCH": str(self.store), **how.pop("env", {})}  # type: ignore[dict-item]
-        return run_step(shell_step(name), self._folder / f"job-{job or self._jobs}", env=env, **how)  # type: ignore[arg-type]
-
-    @property
-    def jobs(self) -> int:
-        return self._jobs
+        return run_step(shell_step(name), self._folder / f"job-{job or self.jobs}", env=env, **how)  # type: ignore[arg-type]
 
     def names(self, what: str) -> list[str]:
         return sorted(path.name for path in (self.store / what).iterdir())
@@ -57,14 +53,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with one finished run, made up, with cells of every outcome."""
     folder = make_project(tmp_path_factory.mktemp("project"))
     shape = Shape(
-        jdks=("temurin-25",),
-        executors=("liberty", "virtual", "platform"),
-        burn_us=(0, 50, 200),
-        loads=("saturate-50", "rate-2000"),
-        blocks=1,
-        windows=1,
-        accidents=True,
-    )
+        jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), burn_us=(0, 50, 200),
+        loads=("saturate-50", "rate-2000"), blocks=1, windows=1, accidents=True,
+    )  # fmt: skip
     store = RunStore.create(folder / "results" / shape.run_id)
     loaded = synthetic_run(store.directory, shape)
     store.save_run(loaded.run)
@@ -83,12 +74,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"profile": "quick"}, "--profile quick"),
         ({"profile": "article", "scenario": "infoq-ping"}, "--scenario infoq-ping"),
         ({"jdk": "temurin-25"}, "--profile matrix --jdk temurin-25"),
-        (
-            {"profile": "full", "jdk": " temurin-21  temurin-25 ", "executor": "liberty virtual"},
-            "--profile full --jdk temurin-21 --jdk temurin-25 --executor liberty --executor virtual",
-        ),
+        ({"profile": "full", "jdk": " temurin-21  temurin-25 ", "executor": "liberty virtual"},
+         "--profile full --jdk temurin-21 --jdk temurin-25 --executor liberty --executor virtual"),
     ],
-)
+)  # fmt: skip
 def test_inputs_become_arguments_that_matrix_knows(
     machine: Machine, home: Path, inputs: dict[str, str], arguments: str
 ) -> None:
@@ -305,12 +294,8 @@ def test_runs_are_kept_without_their_logs_and_come_back_whole(tmp_path: Path, ho
     handed_over(tmp_path / "add", run, one)
     handed_over(tmp_path / "add", run, two)
     for _ in range(2):  # a job that is run again
-        added = run_step(
-            shell_step("Add them to the releases"),
-            tmp_path / "add",
-            does=RELEASES,
-            env={**env, "PART_BYTES": str(part_bytes)},
-        )
+        how = {**env, "PART_BYTES": str(part_bytes)}
+        added = run_step(shell_step("Add them to the releases"), tmp_path / "add", does=RELEASES, env=how)
         assert added.code == 0, added.output
     files = sorted(path.name for path in (releases / f"results-{one}").iterdir())
     assert files[0] == (f"{one}.tar" if part_bytes > 1000 else f"{one}.tar.00")

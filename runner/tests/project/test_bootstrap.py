@@ -55,12 +55,9 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def _bootstrap(checkout: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, str(checkout / "runner" / "bootstrap.py"), "run"]
     return subprocess.Popen(
-        [sys.executable, str(checkout / "runner" / "bootstrap.py"), "run"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )
 
 

@@ -13,6 +13,7 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.artefacts import Artefact, Lock, fetch, forget, load_lock, maven_repository
 from jdkmatrix.provision.project import find_project
+from tests.support.programs import program
 
 CONTENT = b"an archive"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -30,14 +31,13 @@ def lock_with(sha256: str, coordinates: str = "org.example:thing:1.0:tar.gz:bin"
 
 def stand_in_for_maven(folder: Path, script: str) -> str:
     """A program that gets Maven's arguments; `$repo` is the local repository that it was told to use."""
-    program = folder / "mvn"
-    program.write_text(
+    made = program(
+        folder / "mvn",
         f"#!/bin/sh\necho \"$@\" >> '{folder}/calls'\n"
         'for a in "$@"; do case "$a" in -Dmaven.repo.local=*) repo="${a#*=}";; esac; done\n'
-        f"{script}\n"
+        f"{script}\n",
     )
-    program.chmod(0o755)
-    return str(program)
+    return str(made)
 
 
 DELIVER = 'd="$repo/org/example/thing/1.0"; mkdir -p "$d"; printf "an archive" > "$d/thing-1.0-bin.tar.gz"'

@@ -11,7 +11,7 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.command import run_logged
-from tests.support.waiting import wait_until
+from tests.support.waiting import has_ended, wait_until
 
 # As a command does it that can be stopped in order; the tool has a child of its own.
 PROGRAM = """
@@ -22,13 +22,6 @@ from jdkmatrix.provision.command import run_logged
 with stoppable():
     run_logged(["sh", "-c", sys.argv[1]], what="waiting", cwd=Path(sys.argv[2]))
 """
-
-
-def _lives(pid: str) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize(
@@ -46,7 +39,7 @@ def test_it_does_not_outlive_us(tmp_path: Path, number: signal.Signals, script: 
     wait_until(lambda: told.exists() and told.read_text().strip())
     ours.send_signal(number)
     assert ours.wait(60) == (-9 if number == signal.SIGKILL else 128 + number)
-    wait_until(lambda: not _lives(told.read_text().strip()))
+    wait_until(lambda: has_ended(int(told.read_text())))
 
 
 def test_its_output_is_shown_when_it_fails(tmp_path: Path) -> None:

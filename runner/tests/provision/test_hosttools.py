@@ -11,21 +11,17 @@ import pytest
 
 from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.hosttools import find_jdk, find_maven, maven_env, problems
+from tests.support.programs import program
+
+UNUSABLE = "#!/bin/sh\nexit 99\n"
 
 
 def make_jdk(home: Path, version: str, *, javac: bool = True) -> Path:
     (home / "bin").mkdir(parents=True)
     (home / "release").write_text(f'IMPLEMENTOR="X"\nJAVA_VERSION="{version}"\nJAVA_VERSION_DATE="2026-01-01"\n')
-    for program in ["java", *(["javac"] if javac else [])]:
-        make_program(home / "bin" / program)
+    for name in ["java", *(["javac"] if javac else [])]:
+        program(home / "bin" / name, UNUSABLE)
     return home
-
-
-def make_program(path: Path, script: str = "exit 99") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return path
 
 
 def make_maven(home: Path, version: str, *, jar: str = "maven-core-x.jar") -> Path:
@@ -33,7 +29,7 @@ def make_maven(home: Path, version: str, *, jar: str = "maven-core-x.jar") -> Pa
     (home / "lib").mkdir(parents=True)
     with zipfile.ZipFile(home / "lib" / jar, "w") as file:
         file.writestr("META-INF/maven/org.apache.maven/maven-core/pom.properties", f"version={version}\n")
-    return make_program(home / "bin" / "mvn").parent
+    return program(home / "bin" / "mvn", UNUSABLE).parent
 
 
 def test_the_newest_suitable_jdk_is_found_without_starting_one(tmp_path: Path) -> None:
@@ -76,7 +72,7 @@ def test_mavens_version_is_read_from_its_jar(jar: str, tmp_path: Path) -> None:
 
 
 def test_mavens_version_is_asked_for_when_there_is_no_jar(tmp_path: Path) -> None:
-    make_program(tmp_path / "bin" / "mvn", "echo 'Apache Maven 3.8.4 (abcdef)'")
+    program(tmp_path / "bin" / "mvn", "#!/bin/sh\necho 'Apache Maven 3.8.4 (abcdef)'\n")
     assert find_maven({"PATH": str(tmp_path / "bin")}).version == (3, 8, 4)
 
 
@@ -100,7 +96,7 @@ def test_an_old_maven_is_named(version: str, enough: bool, tmp_path: Path) -> No
 
 def test_a_maven_that_does_not_work_is_not_enough(tmp_path: Path) -> None:
     make_jdk(tmp_path / "jvm" / "21", "21")
-    make_program(tmp_path / "bin" / "mvn")
+    program(tmp_path / "bin" / "mvn", UNUSABLE)
     (found,) = problems({"PATH": str(tmp_path / "bin")}, (tmp_path / "jvm",))
     assert "is unknown" in found
 

@@ -16,6 +16,7 @@ from jdkmatrix.provision.artefacts import Artefact, Lock
 from jdkmatrix.provision.cache import cache_dir
 from jdkmatrix.provision.postgres import postgres_at, provision_postgres
 from jdkmatrix.provision.project import find_project
+from tests.support.programs import program
 
 ROOT = find_project().root
 PROGRAM = b"#!/bin/sh\necho 'postgres (PostgreSQL) 18.1'\n"
@@ -68,11 +69,8 @@ def test_every_system_of_the_lock_has_the_same_release(monkeypatch: pytest.Monke
 
 
 def test_what_is_no_postgresql_is_refused(tmp_path: Path) -> None:
-    program = tmp_path / "bin" / "postgres"
     with pytest.raises(MatrixError, match=r"bin/postgres does not start here: .*No such file"):
         postgres_at(tmp_path)
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\necho something else\n")
-    program.chmod(0o755)
+    program(tmp_path / "bin" / "postgres", "#!/bin/sh\necho something else\n")
     with pytest.raises(MatrixError, match=r"is no PostgreSQL: it says 'something else'$"):
         postgres_at(tmp_path)

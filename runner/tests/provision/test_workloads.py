@@ -35,17 +35,12 @@ class Builds:
         self.calls.append(arguments)
         jars = ("burn", "loadgen", "remote", "standalone")
         outputs = [f"{war}/target/{war}.war" for war in applications()] + [f"{jar}/target/{jar}.jar" for jar in jars]
-        for name in (*outputs, *(f"servers/{server}/target/{server}-server.jar" for server in EMBEDDED)):
+        outputs += [f"servers/{server}/target/{server}-server.jar" for server in EMBEDDED]
+        outputs += [f"libraries/{library}/target/{library}.jar" for library in LIBRARIES]
+        for name in (*outputs, "request-executor/target/jdkmatrix.requestexecutor.jar"):
             path = root / "workloads" / name
             path.parent.mkdir(exist_ok=True)
             path.write_text(f"{name} of build {len(self.calls)}")
-        for library in LIBRARIES:
-            path = root / f"workloads/libraries/{library}/target/{library}.jar"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(library)
-        bundle = root / "workloads/request-executor/target/jdkmatrix.requestexecutor.jar"
-        bundle.parent.mkdir(exist_ok=True)
-        bundle.write_text("bundle")
 
 
 @pytest.fixture(scope="module")

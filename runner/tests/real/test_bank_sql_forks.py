@@ -21,7 +21,7 @@ from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.reasons import Status
 from tests.support.databases import DatabaseClient
 from tests.support.fork_setups import usual
-from tests.support.real_parts import ForkOf, Silent, subject_of, with_subject
+from tests.support.real_parts import ForkOf, Once, Silent, subject_of, with_subject
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.real
@@ -133,21 +133,10 @@ def test_a_transfer_that_was_answered_and_is_lost_is_found(fork_of: ForkOf) -> N
     assert int(kept.replace(",", "")) == int(answered.replace(",", "")) - 1
 
 
-@dataclass
-class Killer:
-    """Kills the database when the measurement begins to warm the server up."""
-
-    done: bool = False
-
-    def step(self, text: str) -> None:
-        if text.startswith("warming up") and not self.done:
-            self.done = True
-            next(one for one in databases() if "-D" in one.cmdline()).kill()
-
-
 def test_a_database_that_dies_is_the_reason(fork_of: ForkOf) -> None:
     setup = on_a_database(fork_of("temurin-25", "tomcat", **BANK), Database(connections=10), in_flight=50)
-    fork = measure_fork(setup, Killer())
+    killer = Once(lambda: next(one for one in databases() if "-D" in one.cmdline()).kill())
+    fork = measure_fork(setup, killer)
     assert fork.status is Status.FAILED
     (reason,) = fork.reasons
     assert reason.code == "database" and reason.message.startswith("the database was killed by signal 9; the end of ")

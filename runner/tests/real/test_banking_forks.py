@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from jdkmatrix.domain.applications import BANKING_ACCOUNTS
+from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.tables import Limits, RemoteAnswers
 from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import measure_fork
@@ -19,8 +20,8 @@ from jdkmatrix.records.memory import UNATTRIBUTED
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.stats.ramps import seconds_of
 from jdkmatrix.subjects.parts import Parts
-from tests.support.real_parts import Silent, subject_of, with_subject
-from tests.support.waiting import wait_until
+from tests.support.real_parts import Once, Silent, subject_of, with_rules, with_subject
+from tests.support.waiting import has_ended, wait_until
 
 pytestmark = pytest.mark.real
 
@@ -82,13 +83,11 @@ def test_a_ramp_on_the_bank(fork_of: Callable[..., ForkDraft], parts: Parts) -> 
     assert fork.remote_command
 
 
-class CrashesAtTheAudit:
-    def step(self, text: str) -> None:
-        if text == "checking the books":
-            children = psutil.Process().children(recursive=True)
-            server = next(child for child in children if any("jetty-server.jar" in part for part in child.cmdline()))
-            server.send_signal(signal.SIGSEGV)
-            wait_until(lambda: server.status() == psutil.STATUS_ZOMBIE, "the server did not crash")
+def crash() -> None:
+    children = psutil.Process().children(recursive=True)
+    server = next(child for child in children if any("jetty-server.jar" in part for part in child.cmdline()))
+    server.send_signal(signal.SIGSEGV)
+    wait_until(lambda: has_ended(server.pid), "the server did not crash")
 
 
 @pytest.mark.parametrize("limits", [None, Limits(threads_max=2000)])
@@ -100,14 +99,20 @@ def test_a_server_that_crashes_when_it_may_be_late(
     setup = banking(fork_of("temurin-25", "jetty", **{**BANK, "server": "jetty"}), parts, "bank-day", Limits())
     asked = subject_of(setup).workload.model_copy(update={"limits": limits, "memory_every_s": None})
     crowded = RAMP.model_copy(update={"connections": 2, "points": ((0, 20), (1, 80), (2, 80))})
-    matrix = subject_of(setup).matrix
-    strict = matrix.thresholds.model_copy(update={"achieved_rate_min": 0.99})
-    matrix = matrix.model_copy(update={"thresholds": strict})
-    served = with_subject(setup, workload=asked, load=crowded, matrix=matrix)
-    fork = measure_fork(served, CrashesAtTheAudit())
+    served = with_rules(with_subject(setup, workload=asked, load=crowded), "thresholds", achieved_rate_min=0.99)
+    fork = measure_fork(served, Once(crash, at="checking the books"))
     assert [reason.code for reason in fork.windows[0].shortfalls] == ["rate-missed"]
     assert [reason.code for reason in fork.reasons] == ["not-audited", "server"]
     assert fork.status is Status.FAILED and "killed by signal 6" in fork.reasons[1].message
+
+
+def test_in_a_box_too_a_closed_loop_is_on_before_its_window(fork_of: Callable[..., ForkDraft], parts: Parts) -> None:
+    """Else a window of a second would have no answer for the first tenth of it."""
+    setup = banking(
+        fork_of("temurin-25", "jetty", **{**BANK, "server": "jetty"}), parts, "forward", Limits(threads_max=2000)
+    )
+    fork = measure_fork(with_subject(setup, load=SaturateLoad(connections=20)), Silent())
+    assert [window.load.latency_from_s for window in fork.windows] == [1.0], fork.reasons
 
 
 def test_a_thread_for_each_request_in_a_box_that_is_too_small(fork_of: Callable[..., ForkDraft], parts: Parts) -> None:

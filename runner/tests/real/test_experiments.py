@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest import mock
 
 import psutil
@@ -29,6 +29,7 @@ from jdkmatrix.run.prepare import set_up_parts
 from jdkmatrix.subjects.experiments.host_watch import SHORTEST_S, Moment, Stretch, enclosing
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Flags, Parts
+from tests.support.builders import key as key_of
 from tests.support.fork_setups import draft_of, usual
 from tests.support.pinning_results import assert_pinned
 from tests.support.real_parts import Silent
@@ -46,7 +47,7 @@ FAN = {"experiment": "fanout", "remote": {"size_bytes": 64}, "warmup_requests": 
 SMALL: dict[str, dict[str, Any]] = {
     "experiments": {
         **{f"pin-{inside}": {"experiment": "pinning", "inside": inside, "block_ms": BLOCK_MS, "warmup_s": 0.5}
-           for inside in ("synchronized", "lock", "object-wait", "class-init", "native", "contended-monitor")},
+           for inside in ("synchronized", "lock", "object-wait", "native", "contended-monitor")},
         **{f"few-{pool}": {"experiment": "borrow", "pool": pool, "connections": 5, "yields": True, "warmup_s": 0.5}
            for pool in ("hikari-7.0.2", "hikari-7.1.0", "agroal")},
         "puts-small": {"experiment": "puts", "size_bytes": 4096, "warmup_s": 0.5},
@@ -67,38 +68,32 @@ SMALL: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def matrix(project: Project) -> Matrix:
-    return parse_files({**read_files(project.matrix), "small": SMALL})
+class Real(NamedTuple):
+    matrix: Matrix
+    parts: Parts
 
 
 @pytest.fixture(scope="module")
-def parts(project: Project, matrix: Matrix) -> Parts:
+def real(project: Project) -> Real:
+    matrix = parse_files({**read_files(project.matrix), "small": SMALL})
     cells = [cell("print-small", jdk, "virtual", "count-20") for jdk in BOTH]
-    return set_up_parts(project, matrix, cells, profile=matrix.profiles["quick"], capacities_rps={}, say=print)
+    quick = matrix.profiles["quick"]
+    return Real(matrix, set_up_parts(project, matrix, cells, profile=quick, capacities_rps={}, say=print))
 
 
 def cell(workload: str, jdk: str, executor: str, load: str, burn_us: int = 0) -> CellKey:
-    return CellKey(
-        workload=workload,
-        server=NO_SERVER,
-        jdk=jdk,
-        executor=executor,
-        cpus=1,
-        burn_us=burn_us,
-        wait_us=200_000 if workload.startswith("fan") else 0,
-        load=load,
-    )
+    wait_us = 200_000 if workload.startswith("fan") else 0
+    return key_of(executor, workload=workload, server=NO_SERVER, jdk=jdk, burn_us=burn_us, wait_us=wait_us, load=load)
 
 
-def run(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duration_s: float = DURATION_S) -> Fork:
+def run(real: Real, key: CellKey, folder: Path, duration_s: float = DURATION_S) -> Fork:
     mine: Sequence[int] = sorted(os.sched_getaffinity(0))
     cpus = CpuSets(sut=(mine[-1],), driver=(), remote=(mine[0],), overlapped=False)
     calibration = Calibration(jdk=key.jdk, rounds_per_us=500.0, repeats=1, spread=0.0, cpu=mine[-1])
     confiner = Confiner(None, "not tried in this test")
     shared = usual(window_s=duration_s)
     ((_, made),) = assemble(
-        matrix, shared["profile"], parts, {key: cpus}, calibration, shared["host"], confiner, Flags(confiner)
+        real.matrix, shared["profile"], real.parts, {key: cpus}, calibration, shared["host"], confiner, Flags(confiner)
     )
     draft = draft_of(made, folder, key)
     draft.scratch.mkdir()
@@ -112,7 +107,7 @@ def told(fork: Fork) -> ProgramResult:
     return fork.result
 
 
-def run_judged(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duration_s: float = DURATION_S) -> Fork:
+def run_judged(real: Real, key: CellKey, folder: Path, duration_s: float = DURATION_S) -> Fork:
     """The host was judged by what it did while the program measured, if it did."""
     chosen: list[tuple[Sequence[Moment], Stretch]] = []
 
@@ -121,7 +116,7 @@ def run_judged(matrix: Matrix, parts: Parts, key: CellKey, folder: Path, duratio
         return chosen[-1][1]
 
     with mock.patch("jdkmatrix.subjects.experiments.measurement.enclosing", spy):
-        fork = run(matrix, parts, key, folder, duration_s)
+        fork = run(real, key, folder, duration_s)
     found = told(fork)
     if found.seen is None:
         return fork
@@ -154,13 +149,13 @@ def seen(result: ProgramResult) -> dict[str, Any]:
     return result.seen
 
 
-def pinning(matrix: Matrix, parts: Parts, inside: str, jdk: str, folder: Path) -> ProgramResult:
-    return told(run_judged(matrix, parts, cell(f"pin-{inside}", jdk, "virtual+carriers-2", "count-20"), folder))
+def pinning(real: Real, inside: str, jdk: str, folder: Path) -> ProgramResult:
+    return told(run_judged(real, cell(f"pin-{inside}", jdk, "virtual+carriers-2", "count-20"), folder))
 
 
-def test_synchronized_pins_on_21_and_no_more_on_25(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
-    result = pinning(matrix, parts, "synchronized", PINS, tmp_path)
-    before, after = seen(result), seen(pinning(matrix, parts, "synchronized", FREE, tmp_path))
+def test_synchronized_pins_on_21_and_no_more_on_25(real: Real, tmp_path: Path) -> None:
+    result = pinning(real, "synchronized", PINS, tmp_path)
+    before, after = seen(result), seen(pinning(real, "synchronized", FREE, tmp_path))
     assert_pinned(before["throughput_per_s"], PINNED_PER_S)
     assert result.expected is not None and result.expected.value == PINNED_PER_S
     assert after["throughput_per_s"] >= 5 * before["throughput_per_s"]
@@ -169,36 +164,31 @@ def test_synchronized_pins_on_21_and_no_more_on_25(matrix: Matrix, parts: Parts,
     assert after["pinned"]["count"] == 0
 
 
-def test_a_lock_does_not_pin(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
-    found = seen(pinning(matrix, parts, "lock", PINS, tmp_path))
-    assert found["throughput_per_s"] >= 5 * PINNED_PER_S
-    assert found["pinned"]["count"] == 0
-
-
-def test_waiting_is_made_up_for_by_more_carriers_on_21(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
-    found = seen(pinning(matrix, parts, "object-wait", PINS, tmp_path))
-    assert found["throughput_per_s"] >= 5 * PINNED_PER_S
-    assert found["carriers"]["compensating"] >= 10
-
-
-def test_a_native_frame_pins_where_it_can_be_tried(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
-    assert pinning(matrix, parts, "native", PINS, tmp_path).outcome == "not-on-this-jdk"
-    assert_pinned(seen(pinning(matrix, parts, "native", FREE, tmp_path))["throughput_per_s"], PINNED_PER_S)
-
-
-def test_threads_that_enter_a_contended_monitor_leave_no_carrier_on_21(
-    matrix: Matrix, parts: Parts, tmp_path: Path
+@pytest.mark.parametrize("inside", ["lock", "object-wait"])
+def test_a_lock_does_not_pin_and_more_carriers_make_up_for_waiting_on_21(
+    real: Real, tmp_path: Path, inside: str
 ) -> None:
-    result = pinning(matrix, parts, "contended-monitor", PINS, tmp_path)
-    before, after = seen(result), seen(pinning(matrix, parts, "contended-monitor", FREE, tmp_path))
+    found = seen(pinning(real, inside, PINS, tmp_path))
+    assert found["throughput_per_s"] >= 5 * PINNED_PER_S
+    assert found["pinned"]["count"] == 0 if inside == "lock" else found["carriers"]["compensating"] >= 10
+
+
+def test_a_native_frame_pins_where_it_can_be_tried(real: Real, tmp_path: Path) -> None:
+    assert pinning(real, "native", PINS, tmp_path).outcome == "not-on-this-jdk"
+    assert_pinned(seen(pinning(real, "native", FREE, tmp_path))["throughput_per_s"], PINNED_PER_S)
+
+
+def test_threads_that_enter_a_contended_monitor_leave_no_carrier_on_21(real: Real, tmp_path: Path) -> None:
+    result = pinning(real, "contended-monitor", PINS, tmp_path)
+    before, after = seen(result), seen(pinning(real, "contended-monitor", FREE, tmp_path))
     assert (before["operations"], before["threads_served"]) == (0, 0)
     assert result.expected is not None and result.expected.value == 0
     assert after["throughput_per_s"] >= 5 * PINNED_PER_S
 
 
-def test_threads_that_wait_inside_synchronized_hang_on_21_alone(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+def test_threads_that_wait_inside_synchronized_hang_on_21_alone(real: Real, tmp_path: Path) -> None:
     def hang(inside: str, jdk: str) -> Fork:
-        return run(matrix, parts, cell(f"hang-{inside}", jdk, "virtual+carriers-2", "count-3"), tmp_path / jdk / inside)
+        return run(real, cell(f"hang-{inside}", jdk, "virtual+carriers-2", "count-3"), tmp_path / jdk / inside)
 
     for inside, jdk in (("synchronized", FREE), ("lock", PINS)):
         free = told(hang(inside, jdk))
@@ -213,22 +203,18 @@ def test_threads_that_wait_inside_synchronized_hang_on_21_alone(matrix: Matrix, 
     assert "Contest.turn" in log, "a dump of all threads"
 
 
-def test_a_thread_for_each_task_allocates_what_a_pool_keeps(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
+def test_a_thread_for_each_task_allocates_what_a_pool_keeps(real: Real, tmp_path: Path) -> None:
     kept, lost = (
-        run(matrix, parts, cell("json-small", FREE, arm, "count-20"), tmp_path / arm, BURN_S).readings
+        run(real, cell("json-small", FREE, arm, "count-20"), tmp_path / arm, BURN_S).readings
         for arm in ("work-stealing", "virtual")
     )
     assert kept[2].metric == lost[2].metric == "allocated per operation"
     assert lost[2].value >= 2 * kept[2].value, "Jackson's buffers have several KiB"
 
 
-@pytest.mark.parametrize(("pool", "executor"), [
-    ("hikari-7.0.2", "virtual"), ("hikari-7.1.0", "virtual"), ("agroal", "virtual"), ("agroal", "platform"),
-])  # fmt: skip
-def test_connections_are_borrowed_from_the_pool_that_was_asked_for(
-    matrix: Matrix, parts: Parts, tmp_path: Path, pool: str, executor: str
-) -> None:
-    fork = run(matrix, parts, cell(f"few-{pool}", FREE, executor, "count-20"), tmp_path, BURN_S)
+@pytest.mark.parametrize("pool", ["hikari-7.0.2", "hikari-7.1.0", "agroal"])
+def test_connections_are_borrowed_from_the_pool_that_was_asked_for(real: Real, tmp_path: Path, pool: str) -> None:
+    fork = run(real, cell(f"few-{pool}", FREE, "virtual", "count-20"), tmp_path, BURN_S)
     assert any(part.endswith(f"/{pool}.jar") for part in fork.command[fork.command.index("-cp") + 1].split(":"))
     result = told(fork)
     found = seen(result)
@@ -245,12 +231,10 @@ def rows_of_the_ended() -> set[Path]:
     return {folder for folder in found if not psutil.pid_exists(int(folder.name.split("-")[2]))}
 
 
-@pytest.mark.parametrize("executor", ["fixed-5", "virtual-bounded-5+carriers-2"])
-def test_rows_are_put_into_files_that_are_gone_afterwards(
-    matrix: Matrix, parts: Parts, tmp_path: Path, executor: str
-) -> None:
+def test_rows_are_put_into_files_that_are_gone_afterwards(real: Real, tmp_path: Path) -> None:
     before = rows_of_the_ended()
-    found = seen(told(run(matrix, parts, cell("puts-small", FREE, executor, "count-20"), tmp_path, BURN_S)))
+    one = cell("puts-small", FREE, "virtual-bounded-5+carriers-2", "count-20")
+    found = seen(told(run(real, one, tmp_path, BURN_S)))
     assert found["operations"] > 0, "those that are under way at either end are told of, or counted"
     assert abs(found["operations"] - found["waited"]["count"]) <= 2 * 20
     assert found["about"]["H2"].startswith("2.2.224") and " on " in found["about"]["File system"]
@@ -259,7 +243,7 @@ def test_rows_are_put_into_files_that_are_gone_afterwards(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_rows_of_a_program_that_was_ended_are_gone_with_the_next_one(
-    matrix: Matrix, parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+    real: Real, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     before = rows_of_the_ended()
 
@@ -272,17 +256,14 @@ def test_rows_of_a_program_that_was_ended_are_gone_with_the_next_one(
     one = cell("puts-small", FREE, "fixed-5", "count-20")
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr("jdkmatrix.subjects.experiments.measurement._wait", ended)
-        assert [reason.code for reason in run(matrix, parts, one, tmp_path / "ended", BURN_S).reasons] == ["killed"]
+        assert [reason.code for reason in run(real, one, tmp_path / "ended", BURN_S).reasons] == ["killed"]
     if number == signal.SIGKILL:
-        told(run(matrix, parts, one, tmp_path / "next", BURN_S))
+        told(run(real, one, tmp_path / "next", BURN_S))
     assert rows_of_the_ended() <= before
 
 
-@pytest.mark.parametrize("executor", ["virtual", "platform"])
-def test_lines_on_standard_output_do_not_hide_the_result(
-    matrix: Matrix, parts: Parts, tmp_path: Path, executor: str
-) -> None:
-    found = told(run(matrix, parts, cell("print-cold", FREE, executor, "count-20"), tmp_path))
+def test_lines_on_standard_output_do_not_hide_the_result(real: Real, tmp_path: Path) -> None:
+    found = told(run(real, cell("print-cold", FREE, "virtual", "count-20"), tmp_path))
     assert seen(found)["started"] == 20
     lines = next(tmp_path.rglob("standalone.out")).read_text().splitlines()
     assert sum(line.startswith("thread ") for line in lines) == 20
@@ -291,15 +272,10 @@ def test_lines_on_standard_output_do_not_hide_the_result(
 # Every arm burns in BurnTest of the program itself, on one JDK.
 @pytest.mark.parametrize(
     ("jdk", "executor", "load"),
-    [
-        (FREE, "platform", "tasks-4"),
-        (FREE, "fixed-5", "tasks-4"),
-        (FREE, "fjp-fifo", "tasks-50-per-s"),
-        (PINS, "virtual", "tasks-4"),
-    ],
+    [(FREE, "platform", "tasks-4"), (FREE, "fjp-fifo", "tasks-50-per-s"), (PINS, "virtual", "tasks-4")],
 )
-def test_an_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str, executor: str, load: str) -> None:
-    result = told(run_judged(matrix, parts, cell("burn-small", jdk, executor, load, burn_us=500), tmp_path, BURN_S))
+def test_an_arm_burns(real: Real, tmp_path: Path, jdk: str, executor: str, load: str) -> None:
+    result = told(run_judged(real, cell("burn-small", jdk, executor, load, burn_us=500), tmp_path, BURN_S))
     assert result.outcome == "complete"
     found = seen(result)
     assert found["rounds_per_task"] == 500 * 500
@@ -311,7 +287,7 @@ def test_an_arm_burns(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str, ex
 
 
 def test_a_program_that_is_killed_leaves_no_file_behind(
-    matrix: Matrix, parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real: Real, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As a box does that ends it: nothing in it can tidy up."""
     shared, places = Path("/tmp"), (Path("/tmp"), tmp_path / "scratch")
@@ -324,28 +300,24 @@ def test_a_program_that_is_killed_leaves_no_file_behind(
         return process.wait(timeout_s)
 
     monkeypatch.setattr("jdkmatrix.subjects.experiments.measurement._wait", killed)
-    fork = run(matrix, parts, cell("burn-small", FREE, "fixed-5", "tasks-4", burn_us=500), tmp_path)
+    fork = run(real, cell("burn-small", FREE, "fixed-5", "tasks-4", burn_us=500), tmp_path)
     assert [reason.code for reason in fork.reasons] == ["killed"]
     assert not set(shared.glob("parks*.jfr")) - before
     assert not (tmp_path / "scratch").exists()
 
 
-def test_the_host_is_judged_by_what_it_did_while_many_threads_were_started(
-    matrix: Matrix, parts: Parts, tmp_path: Path
-) -> None:
-    fork = run_judged(matrix, parts, cell("print-small", FREE, "platform", "count-2000"), tmp_path)
+def test_the_host_is_judged_by_what_it_did_while_many_threads_were_started(real: Real, tmp_path: Path) -> None:
+    fork = run_judged(real, cell("print-small", FREE, "platform", "count-2000"), tmp_path)
     assert fork.program is not None and fork.program.host is not None
     ended = fork.program.host.threads_ended
     assert ended is not None and ended >= 1900, "of 2,000, and of others"
 
 
 @pytest.mark.parametrize("jdk", BOTH)
-def test_a_virtual_thread_takes_less_memory_than_a_platform_thread(
-    matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str
-) -> None:
+def test_a_virtual_thread_takes_less_memory_than_a_platform_thread(real: Real, tmp_path: Path, jdk: str) -> None:
     each = {}
     for kind in ("virtual", "platform"):
-        found = seen(told(run(matrix, parts, cell("sleep-small", jdk, kind, "count-2000"), tmp_path)))
+        found = seen(told(run(real, cell("sleep-small", jdk, kind, "count-2000"), tmp_path)))
         assert found["live"] == 2000
         each[kind] = found["per_thread"]
     virtual, platform = each["virtual"], each["platform"]
@@ -355,8 +327,8 @@ def test_a_virtual_thread_takes_less_memory_than_a_platform_thread(
     assert virtual["native_threads"] == pytest.approx(0.0, abs=0.01)
 
 
-def test_a_host_that_refuses_threads_is_a_result(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
-    fork = run(matrix, parts, cell("sleep-boxed", FREE, "platform", "count-2000"), tmp_path)
+def test_a_host_that_refuses_threads_is_a_result(real: Real, tmp_path: Path) -> None:
+    fork = run(real, cell("sleep-boxed", FREE, "platform", "count-2000"), tmp_path)
     if fork.limits[0].by == "watch":
         assert fork.outcomes, "ended by the watch, which says so"
         return
@@ -368,10 +340,10 @@ def test_a_host_that_refuses_threads_is_a_result(matrix: Matrix, parts: Parts, t
 
 
 @pytest.mark.parametrize("jdk", BOTH)
-def test_a_pool_takes_rounds_and_virtual_threads_one(matrix: Matrix, parts: Parts, tmp_path: Path, jdk: str) -> None:
-    """Two of each on either; all of them on one in FanoutTest of the program itself."""
-    for how in ("fixed-5", "virtual") if jdk == PINS else ("virtual-semaphore-5", "platform"):
-        found = told(run_judged(matrix, parts, cell("fan", jdk, how, "count-20"), tmp_path))
+def test_a_pool_takes_rounds_and_virtual_threads_one(real: Real, tmp_path: Path, jdk: str) -> None:
+    """Some on either; all of them on one in FanoutTest of the program itself."""
+    for how in ("structured", *(("fixed-5", "virtual") if jdk == PINS else ("virtual-semaphore-5", "platform"))):
+        found = told(run_judged(real, cell("fan", jdk, how, "count-20"), tmp_path))
         assert (found.outcome, seen(found)["ok"], seen(found)["failed"]) == ("complete", 20, 0)
         if how.endswith("-5"):
             assert seen(found)["in_flight_most"] <= 5
@@ -380,14 +352,8 @@ def test_a_pool_takes_rounds_and_virtual_threads_one(matrix: Matrix, parts: Part
             assert seen(found)["in_flight_most"] > 5, "on however slow a host"
 
 
-def test_structured_concurrency_where_the_jdk_has_it(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
-    for jdk in BOTH:
-        found = told(run(matrix, parts, cell("fan", jdk, "structured", "count-20"), tmp_path))
-        assert (found.outcome, seen(found)["ok"]) == ("complete", 20)
-
-
-def test_too_few_open_files_are_a_result_with_advice(matrix: Matrix, parts: Parts, tmp_path: Path) -> None:
-    found = told(run(matrix, parts, cell("fan-few-files", FREE, "virtual", "count-2000"), tmp_path))
+def test_too_few_open_files_are_a_result_with_advice(real: Real, tmp_path: Path) -> None:
+    found = told(run(real, cell("fan-few-files", FREE, "virtual", "count-2000"), tmp_path))
     assert found.outcome == "files-refused"
     assert found.problem is not None and found.problem.advice is not None
     assert "ulimit -n" in found.problem.advice

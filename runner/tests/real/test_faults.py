@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -24,21 +23,9 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.parts import Parts
 from tests.support.fork_setups import usual
-from tests.support.real_parts import ForkOf, Silent, key, setup_of, subject_of, with_subject
+from tests.support.real_parts import ForkOf, Once, Silent, key, setup_of, subject_of, with_rules, with_subject
 
 pytestmark = pytest.mark.real
-
-
-class Once:
-    """Does something at the first window of the warm-up."""
-
-    def __init__(self, act: Callable[[], None]) -> None:
-        self._act: Callable[[], None] | None = act
-
-    def step(self, text: str) -> None:
-        if self._act is not None and text.startswith("warming"):
-            act, self._act = self._act, None
-            act()
 
 
 def servers() -> list[psutil.Process]:
@@ -58,12 +45,6 @@ def driver_process() -> psutil.Process:
 def _java(*, drives: bool) -> list[psutil.Process]:
     children = [child for child in psutil.Process().children(recursive=True) if child.name() == "java"]
     return [one for one in children if any("loadgen.jar" in part for part in one.cmdline()) == drives]
-
-
-def with_rules(setup: ForkDraft, **changes: float) -> ForkDraft:
-    matrix = subject_of(setup).matrix
-    rules = matrix.server.model_copy(update=changes)
-    return with_subject(setup, matrix=matrix.model_copy(update={"server": rules}))
 
 
 def assert_failed(fork: Fork, code: str, *words: str) -> None:
@@ -102,14 +83,12 @@ def test_a_server_that_crashes(fork_of: ForkOf) -> None:
 def test_a_server_that_is_killed_in_turns_leaves_the_other_fork_to_its_end(
     project: Project, parts: Parts, tmp_path: Path
 ) -> None:
-    class KillsTheFirst:
-        def step(self, text: str) -> None:
-            if text.startswith("round 1/3, virtual"):
-                min(servers(), key=psutil.Process.create_time).kill()
+    def kill_the_first() -> None:
+        min(servers(), key=psutil.Process.create_time).kill()
 
     cells = [key("temurin-25", one, server="jetty") for one in ("jetty", "virtual")]
     setups = [setup_of(project, parts, cell, tmp_path / cell.executor) for cell in cells]
-    forks = [RunningFork(setup, KillsTheFirst()) for setup in setups]
+    forks = [RunningFork(setup, Once(kill_the_first, at="round 1/3, virtual")) for setup in setups]
     killed, other = in_turns(forks, [(0, 1)] * 3, rewarm_s=0.5, lead_s=0.25, round_s=0.5)
     assert_failed(killed, "killed", "the server was ended by signal 9")
     assert [window.index for window in killed.windows] == [1], "what was measured is kept"
@@ -170,18 +149,10 @@ def test_a_server_that_is_stopped_has_no_dump_and_is_ended(fork_of: ForkOf) -> N
 def test_a_window_in_which_this_tool_was_stopped_is_refused(fork_of: ForkOf) -> None:
     """As Ctrl-Z does; the server and the driver go on, at a rate that leaves the tests beside this one some CPU."""
     setup = with_subject(jetty(fork_of), load=RateLoad(rate_rps=500, connections=10))
-    matrix = subject_of(setup).matrix
-    limits = matrix.thresholds.model_copy(update={"readings_late_max_s": 2.0})
-    profile = usual(windows=2, window_s=3.0)["profile"]
-    setup = with_subject(setup, matrix=matrix.model_copy(update={"thresholds": limits}), profile=profile)
-    me = os.getpid()
-
-    class StopsInTheSecond:
-        def step(self, text: str) -> None:
-            if text.startswith("window 1/2"):
-                subprocess.Popen(["sh", "-c", f"sleep 1.5; kill -STOP {me}; sleep 6; kill -CONT {me}"])
-
-    fork = measure_fork(setup, StopsInTheSecond())
+    setup = with_subject(setup, profile=usual(windows=2, window_s=3.0)["profile"])
+    stop = ["sh", "-c", f"sleep 1.5; kill -STOP {os.getpid()}; sleep 6; kill -CONT {os.getpid()}"]
+    in_the_second = Once(lambda: subprocess.Popen(stop), at="window 1/2")
+    fork = measure_fork(with_rules(setup, "thresholds", readings_late_max_s=2.0), in_the_second)
     codes = [[reason.code for reason in window.reasons] for window in fork.windows]
     assert ["readings-late" in found for found in codes] == [False, True], fork.reasons
     elapsed_s = [window.host.elapsed_s for window in fork.windows]

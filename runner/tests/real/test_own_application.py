@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -154,12 +153,6 @@ def started(parts: Parts, jar: Path) -> Callable[..., Instance]:
     return made
 
 
-@pytest.fixture
-def taken_port() -> Iterator[int]:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        yield taken.getsockname()[1]
-
-
 def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s: float = 60) -> str:
     """What is told of it."""
     rules = RULES.model_copy(update={"first_response_timeout_s": first_response_timeout_s, "wrong_answer_s": 3})
@@ -176,47 +169,27 @@ def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "path", "told"),
+    ("arguments", "path", "how", "told"),
     [
-        ("{port} {address} ends-at-once", "/items", ["ended with status 1", "IllegalStateException: no licence"]),
-        (
-            "{port} {address}",
-            "/broken",
-            ["GET /broken is answered with status 500, and 2xx is needed (--path): no database"],
-        ),
-        ("{port} {address}", "/nowhere", ["GET /nowhere is answered with status 404"]),
-        ("{port} 0.0.0.0", "/items", ["where other hosts can reach it", "{address}, which is 127.0.0.1"]),
+        ("{port} {address} ends-at-once", "/items", {}, ["ended with status 1", "IllegalStateException: no licence"]),
+        ("{port} {address} never-listens", "/items", {},
+         ["did not start within 1 s", "to GET /items; the port is closed"]),
+        ("{port} {address}", "/broken", {},
+         ["GET /broken is answered with status 500, and 2xx is needed (--path): no database"]),
+        ("{port} 0.0.0.0", "/items", {}, ["where other hosts can reach it", "{address}, which is 127.0.0.1"]),
+        ("{port} {address} ignores-the-switch", "/items", {"executor": "virtual"},
+         ['"virtual" promises virtual threads, and they had 0.0 % of the CPU time', "“pool-#-thread-#” (8)"]),
+        ("{port}", "/items", {"program": "no-such-java"}, ["cannot start no-such-java: No such file"]),
     ],
-)
+)  # fmt: skip
 def test_what_is_wrong_with_an_application_is_told(
-    parts: Parts, started: Callable[..., Instance], arguments: str, path: str, told: list[str]
-) -> None:
-    message = tried(parts, started(arguments), path)
-    assert all(words in message for words in (*told, "it was started as: ")), message
-
-
-def test_a_switch_without_effect_is_told(
-    parts: Parts, started: Callable[..., Instance], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    parts: Parts, started: Callable[..., Instance], monkeypatch: pytest.MonkeyPatch, arguments: str, path: str,
+    how: dict[str, str], told: list[str],
+) -> None:  # fmt: skip
     monkeypatch.setattr(outside, "LOOK_S", 1.0)
     monkeypatch.setattr(outside, "COUNT_S", 1.0)
-    message = tried(parts, started("{port} {address} ignores-the-switch", executor="virtual"), "/items")
-    assert '"virtual" promises virtual threads, and they had 0.0 % of the CPU time' in message
-    assert "“pool-#-thread-#” (8)" in message
-
-
-def test_a_jar_that_never_listens_is_told(parts: Parts, started: Callable[..., Instance]) -> None:
-    told = tried(parts, started("{port} {address} never-listens"), "/", 1)
-    assert "did not start within 1 s" in told and "to GET /items; the port is closed" in told
-
-
-def test_a_port_that_is_taken_is_told(parts: Parts, started: Callable[..., Instance], taken_port: int) -> None:
-    message = tried(parts, started(f"{taken_port} {{address}} {{port}}"), "/items")
-    assert "ended with status 1" in message and "BindException" in message
-
-
-def test_a_command_that_does_not_exist_is_told(parts: Parts, started: Callable[..., Instance]) -> None:
-    assert "cannot start no-such-java: No such file" in tried(parts, started("{port}", program="no-such-java"), "/")
+    message = tried(parts, started(arguments, **how), path, 1 if arguments.endswith("never-listens") else 60)
+    assert all(words in message for words in (*told, "it was started as: ")), message
 
 
 def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., Instance], jar: Path) -> None:

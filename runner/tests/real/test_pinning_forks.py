@@ -13,7 +13,7 @@ from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.records.forks import Fork
 from tests.support.fork_setups import usual
 from tests.support.pinning_results import assert_pinned
-from tests.support.real_parts import ForkOf, Silent, subject_of, with_subject
+from tests.support.real_parts import ForkOf, Silent, subject_of, with_rules, with_subject
 
 pytestmark = pytest.mark.real
 
@@ -30,12 +30,10 @@ ANSWER_TIMEOUT_S = 2  # pinned carriers need 4 s for the requests that are left 
 def blocked(setup: ForkDraft, construct: str, windows: int = 1) -> Fork:
     instance = subject_of(setup).instance
     carriers = [f"-Djdk.virtualThreadScheduler.{name}={CARRIERS}" for name in ("parallelism", "maxPoolSize")]
-    server = subject_of(setup).matrix.server.model_copy(update={"answer_timeout_s": ANSWER_TIMEOUT_S})
     path = f"/block?construct={construct}&block_ms={BLOCK_S * 1000:.0f}"
     fork = measure_fork(
         with_subject(
-            setup,
-            matrix=subject_of(setup).matrix.model_copy(update={"server": server}),
+            with_rules(setup, answer_timeout_s=ANSWER_TIMEOUT_S),
             profile=usual(windows=windows, window_s=WINDOW_S)["profile"],
             load=SaturateLoad(connections=CONNECTIONS),
             instance=replace(instance, application="pinning", jvm_options=(*instance.jvm_options, *carriers)),

@@ -32,14 +32,8 @@ def home(tmp_path: Path) -> Path:
 
 
 def start(home: Path, *arguments: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        brief_command("run", *arguments),
-        cwd=home,
-        env={**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    command, env = brief_command("run", *arguments), {**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"}
+    return subprocess.Popen(command, cwd=home, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:

@@ -1,4 +1,5 @@
-"""Figures that are only bounds: a knee, a peak or a searched rate that lies beyond what was tried."""
+"""A search for the highest rate, and figures that are only bounds: a knee, a peak or a searched rate that lies beyond
+what was tried."""
 
 from __future__ import annotations
 
@@ -9,20 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.figures.metrics import CAPACITY, KNEE, SATURATED, THROUGHPUT
+from jdkmatrix.figures.metrics import CAPACITY, KNEE, SATURATED, THROUGHPUT, leading_by_block, metrics_of
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Capacity
-from jdkmatrix.report.cells.judgements import finding_of
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.charts import rows_of
 from tests.support.judged_pages import PageOfRun, answer_of, judged, key_of, row_of
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered, with_forks, with_forks_of
 from tests.support.searched_runs import searched
+from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
 from tests.support.stepped_runs import stepped_at
 
@@ -41,7 +44,7 @@ def test_no_knee_is_the_best_outcome(under_rate: LoadedRun) -> None:
     loaded = ramped(under_rate, RISING, {"virtual": none, "liberty": early})
     cells, found = judged(loaded)
     outcomes = found.outcomes(key_of(loaded))
-    assert outcomes is not None and finding_of(outcomes) is PairFinding.BETTER
+    assert outcomes is not None and outcomes.finding is PairFinding.BETTER
     answer = answer_of(loaded)
     assert "virtual ahead of liberty: virtual got to the end of the ramp without a knee in 5 of 5 forks" in answer.lead
     assert "to have a knee is worse" in answer.sentences[0][1]
@@ -117,8 +120,50 @@ def test_searches_without_an_end_inside_their_range_are_bounds(
     assert re.match(shown, row_of(loaded, "virtual").figure(CAPACITY).text)
     _, found = judged(loaded)
     outcomes_of = found.outcomes(key_of(loaded))
-    assert outcomes_of is not None and finding_of(outcomes_of) is verdict
+    assert outcomes_of is not None and outcomes_of.finding is verdict
     capacity = found.of(CAPACITY, key_of(loaded))
     assert capacity is None or capacity.verdict is Verdict.NOT_JUDGED
     compared = found.comparison(CAPACITY, key_of(loaded))
     assert compared is not None and compared.losses.numerator == len(outcomes)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    return searched(synthetic_run(tmp_path_factory.mktemp("run"), Shape(executors=("liberty", "virtual", "platform"))))
+
+
+def test_the_rate_that_held_leads(run: LoadedRun) -> None:
+    page = PageOfRun(run)
+    assert [name for name, _ in page.answers[0].sentences] == ["Rate held", "Throughput", "CPU per request"]
+    assert page.maps[0].columns == ("Rate held", "Throughput", "CPU per request")
+    assert len(page.charts("Rate held")) == len(page.charts("Latency over rate")) == 2
+    assert "to find the highest that keeps p99 within 10.0 ms" in str(page.sections[0].words)
+    assert all(row.figure(CAPACITY).sort for row in page.rows)
+
+
+def test_a_curve_has_every_valid_window_and_says_which_held(run: LoadedRun) -> None:
+    cells = Cells(run.run, run.cells)
+    chart = PageOfRun(run).charts("Latency over rate")[0]
+    marks = rows_of(chart.drawing.datasets["marks"])
+    here = [cell for cell in cells if cell.key.jdk == "temurin-21.0.8"]
+    searches = [fork.capacity for cell in here for fork in cell.usable]
+    valid = [step for search in searches if search for step in search.steps if step.held is not None]
+    assert {(mark["x"], mark["hollow"]) for mark in marks} == {(step.rate_rps, not step.held) for step in valid}
+    assert all(mark["text"].endswith(": did not hold" if mark["hollow"] else ": held") for mark in marks)
+    assert "requests/s held" in chart.note
+
+
+def test_the_cells_page_has_the_search_of_every_fork(run: LoadedRun, tmp_path: Path) -> None:
+    site = site_of([run], tmp_path / "site")
+    page = next(path for path in sorted(site.rglob("*.html")) if "virtual" in path.name).read_text()
+    assert page.count("Search for the highest rate") == 3
+    assert "a rate known to work" in page and "did not hold" in page
+    assert "&lt;b&gt;9 %&lt;/b&gt;" in page and "<b>9 %</b>" not in page
+    assert "95 % of steady state after" in page
+
+
+def test_the_page_leads_with_what_the_stopping_rule_looks_at(run: LoadedRun, tmp_path: Path) -> None:
+    both = Shape(loads=("saturate-50", "rate-2000"))
+    for loaded in (run, synthetic_run(tmp_path / "others", both)):
+        for cell in loaded.cells:
+            assert CellStats(cell).by_block(metrics_of(cell.load)[0]) == leading_by_block(cell)

@@ -18,19 +18,17 @@ from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence, together
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge, remark, rests_on
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge, rests_on
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
 from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.store.runs import RunStore
 from tests.support.builders import key
 from tests.support.experiment_runs import experiments_run
-from tests.support.project import ROOT
 from tests.support.records import in_whole
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario, with_stopping
 from tests.support.shipped import REGISTRY
-from tests.support.sites import site_of
+from tests.support.sites import reference, site_of
 
 SOURCE = ClaimSource(title="SYNTHETIC", no_url="Nowhere.")
 RATIO = PublishedFigure(
@@ -120,24 +118,20 @@ def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
         assert "not recorded" in rests_on(found)[0]
 
 
-def test_what_is_asked_of_bounds_is_asked_of_no_other_figure() -> None:
-    run = in_whole(RunStore(ROOT / "results" / "reference" / "20261125T010916Z-delay-ramp.small").load())
-    one = REGISTRY.records(["delay-ramp-virtual"])[0]
-    for arm, verdict in (("virtual", ClaimVerdict.CAUSE_ABSENT), ("fixed-200", ClaimVerdict.REPRODUCED)):
-        needed = Precondition(says="all of the CPU", metric="cpu-share", low=101, of_bounds=True)
-        changes = {"requires": (needed,), "arm": arm, "low": 500}
-        checks = tuple(check.model_copy(update=changes) for check in one.checks)
-        assert judged(run, one.model_copy(update={"checks": checks})).verdict is verdict
-
-
-def test_a_bound_does_not_meet_a_limit_that_it_may_exceed() -> None:
+def test_a_bound_meets_no_limit_that_it_may_exceed_and_some_things_are_asked_of_bounds_alone() -> None:
     """The knee of a ramp that had none is at least the ramp's end."""
-    run = in_whole(RunStore(ROOT / "results" / "reference" / "20261125T010916Z-delay-ramp.small").load())
+    run = in_whole(reference("20261125T010916Z-delay-ramp.small"))
     one = REGISTRY.records(["delay-ramp-virtual"])[0]
-    for limits, verdict in (({"low": 1000}, ClaimVerdict.REPRODUCED), ({"high": 3000}, ClaimVerdict.CAUSE_ABSENT)):
-        needed = Precondition(says="a knee", metric="knee", arm="virtual", **limits)
-        checks = tuple(check.model_copy(update={"requires": (needed,)}) for check in one.checks)
-        assert judged(run, one.model_copy(update={"checks": checks})).verdict is verdict
+
+    def verdict(needed: Precondition, **changes: object) -> ClaimVerdict:
+        checks = tuple(check.model_copy(update={"requires": (needed,), **changes}) for check in one.checks)
+        return judged(run, one.model_copy(update={"checks": checks})).verdict
+
+    full = Precondition(says="all of the CPU", metric="cpu-share", low=101, of_bounds=True)
+    assert verdict(full, arm="virtual", low=500) is ClaimVerdict.CAUSE_ABSENT
+    assert verdict(full, arm="fixed-200", low=500) is ClaimVerdict.REPRODUCED
+    assert verdict(Precondition(says="a knee", metric="knee", arm="virtual", low=1000)) is ClaimVerdict.REPRODUCED
+    assert verdict(Precondition(says="a knee", metric="knee", arm="virtual", high=3000)) is ClaimVerdict.CAUSE_ABSENT
 
 
 def test_what_a_verdict_does_not_rest_on_is_told_beside_it(loaded: LoadedRun) -> None:
@@ -234,7 +228,7 @@ def test_several_runs_speak_together(tmp_path: Path) -> None:
     assert shared.estimate is not None and shared.estimate.blocks == 8
     assert min(run.value for run in shared.alone) <= shared.estimate.value <= max(run.value for run in shared.alone)
     alone = ", ".join(digits(run.value, 3) for run in shared.alone)
-    assert remark(shared, found.checks[0].unit) == f"2 runs: {alone}"
+    assert shared.remark(found.checks[0].unit) == f"2 runs: {alone}"
 
 
 def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
 from jdkmatrix.report.compare_page import headings, outcome
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.outcome_runs import all_of, hung, spoilt, windows_of, with_outcomes
+from tests.support.outcome_runs import all_of, hung, missed, spoilt, windows_of, with_outcomes
 from tests.support.project import ROOT, matrix_command
 from tests.support.records import with_forks_of, with_load
 from tests.support.served_runs import QUICK, Shape, synthetic_run
@@ -156,6 +156,16 @@ def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded:
     gone = compare_sides(side(loaded), side(failing(loaded, 5)), threshold=0.05)
     assert [text for text in gone.left_out if "virtual" in text and "no usable fork after" in text]
     assert {(c.key.executor, c.figure) for c in gone.regressions} == {("virtual", "outcome")}
+
+
+def test_a_p99_that_is_a_bound_in_one_fork_is_told_as_one(tmp_path: Path) -> None:
+    rated = synthetic_run(tmp_path / "made-up", replace(SHAPE, loads=("rate-2000",)))
+    before = with_outcomes(rated, {"virtual": {1: missed}})
+    after = with_outcomes(later(rated, "after", DAY), {"virtual": {2: missed}})
+    found = compare_sides(side(before), side(after), threshold=0.05)
+    values = {one.key.executor: one.values for one in found.changes if one.figure == "p99" and one.over is None}
+    old, _, new = values["virtual"].partition(" → ")
+    assert old.startswith("≥ ") and new.startswith("≥ ") and "≥" not in values["liberty"]
 
 
 def test_what_has_no_figure_any_more_is_no_all_clear(

@@ -13,7 +13,6 @@ from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.cells.heat import scorecard
-from jdkmatrix.report.cells.judgements import finding_of, sentence
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.words.sentences import PairFinding
@@ -157,5 +156,5 @@ def test_how_many_forks_did_as_asked_gets_no_verdict_either(tmp_path: Path) -> N
     assert before is not None and before.differs
     _, judgements = judged(with_forks_of(loaded, "virtual", refusing))
     outcomes = judgements.outcomes(key)
-    assert outcomes is not None and not outcomes.differs and finding_of(outcomes) is PairFinding.NOT_JUDGED
-    assert "not judged (gates refused 10 of 30 windows" in sentence(outcomes, "virtual", "liberty")
+    assert outcomes is not None and not outcomes.differs and outcomes.finding is PairFinding.NOT_JUDGED
+    assert "not judged (gates refused 10 of 30 windows" in outcomes.sentence("virtual", "liberty")

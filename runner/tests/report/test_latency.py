@@ -93,7 +93,7 @@ def test_why_there_is_no_interval(tmp_path: Path) -> None:
 
 def one(percentile: Percentile) -> Pooled:
     return Pooled(
-        "corrected", 1000, {"50": percentile}, max_us=9e9, spectrum=(), histogram="of all requests", forks=2,
+        "corrected", 1000, {"50": percentile}, spectrum=(), histogram="of all requests", forks=2,
         fell_short=0, lower_bounds=0,
     )  # fmt: skip
 

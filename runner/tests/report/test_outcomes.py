@@ -16,7 +16,6 @@ from jdkmatrix.report.blocks.inline import METHOD_PAGE
 from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cells.heat import mapped, scorecard
-from jdkmatrix.report.cells.judgements import finding_of
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import count_forks
@@ -110,7 +109,7 @@ def test_forks_that_fail_by_themselves_count_with_those_that_fall_short(
     loaded = with_outcomes(under_rate, {"virtual": forks})
     _, judgements = judged(loaded)
     outcomes = judgements.outcomes(key_of(loaded))
-    assert outcomes is not None and finding_of(outcomes) is verdict
+    assert outcomes is not None and outcomes.finding is verdict
     assert (outcomes.contrast.numerator.yes, outcomes.contrast.numerator.told) == (5 - len(forks), 5)
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from jdkmatrix.cli.summary import print_summary, summary_markdown
+from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell
@@ -20,10 +18,9 @@ from jdkmatrix.report.run_page.facts import run_facts
 from jdkmatrix.report.run_page.precision import check_blocks, precision_section
 from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, figure_in, found, key_of, section_of, table_of
+from tests.support.judged_pages import PageOfRun, figure_in, found, key_of, printed, section_of, table_of
 from tests.support.outcome_runs import scaled
-from tests.support.served_runs import Shape, synthetic_run, with_stopping
-from tests.support.turned_runs import turned_run
+from tests.support.served_runs import Shape, synthetic_run, turned_run, with_stopping
 
 FIVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=5)
 
@@ -164,17 +161,12 @@ def test_only_some_are_named(twelve: LoadedRun) -> None:
 
 
 def test_the_summary_has_a_line_of_it(twelve: LoadedRun) -> None:
-    def printed(loaded: LoadedRun) -> str:
-        sink = StringIO()
-        print_summary(loaded, Console(file=sink, width=300))
-        return sink.getvalue()
-
     waves = with_ratios(twelve, virtual=WAVES, platform=SCATTERED)
-    lines = [line for line in printed(waves).splitlines() if "blocks are not independent" in line]
+    lines = [line for line in printed(waves, width=300).splitlines() if "blocks are not independent" in line]
     assert len(lines) == 1 and "in 1 of 2 ratios (virtual / liberty on temurin-25" in lines[0]
     assert "blocks are not independent" in summary_markdown(waves)
     quiet = with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED)
-    assert "not independent" not in printed(quiet) + summary_markdown(quiet)
+    assert "not independent" not in printed(quiet, width=300) + summary_markdown(quiet)
 
 
 def test_forks_that_fall_into_two_groups_are_named(twelve: LoadedRun) -> None:

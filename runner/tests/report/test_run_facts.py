@@ -19,14 +19,13 @@ from jdkmatrix.report.run_page.facts import jdk_row, own_applications
 from jdkmatrix.report.run_page.notices import own_notices
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.store.runs import RunStore
 from tests.support.builders import fork_with, key, sut_usage, window
 from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, section_of, table_of
 from tests.support.outcome_runs import windows_of
-from tests.support.project import ROOT
 from tests.support.records import altered, altered_run, run_record
 from tests.support.run_facts import host_facts
 from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.sites import reference
 
 
 def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, page: PageOfRun) -> None:
@@ -243,8 +242,8 @@ def test_a_quoted_line_of_a_log_has_no_decoration(line: str, plain: str) -> None
 
 def test_a_reference_run_has_no_sentence_that_contradicts_itself() -> None:
     """Its records say "the rest still falls (+0.11% a second ...": of the rest, and of its last half minute."""
-    loaded = RunStore(ROOT / "results" / "reference" / "20261124T043223Z-pinning-http.small").load()
-    reasons = [reason for trouble in PageOfRun(loaded).troubles for reason in trouble.reasons]
+    troubles = PageOfRun(reference("20261124T043223Z-pinning-http.small")).troubles
+    reasons = [reason for trouble in troubles for reason in trouble.reasons]
     assert reasons[0] == (
         "fork 2: not steady after 90 s of warm-up: CPU per request fell by 8.75 % on the whole, though no longer in "
         "the last 30 s"

@@ -16,11 +16,9 @@ from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
 from tests.support.judged_pages import PageOfRun, figure_in, found, plain, section_of
+from tests.support.records import altered, with_forks_of
 
 MIB = 1024 * 1024
-
-
-# ------------------------------------------------------------------------------------------------ the table
 
 
 def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(page: PageOfRun) -> None:
@@ -97,6 +95,19 @@ def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, p
     assert (compared.title or "").startswith("virtual answered in 3 of 3 forks against 2 of 2 with liberty: no diff")
 
 
+def test_a_figure_that_a_fork_lacks_says_of_how_many_it_is(loaded: LoadedRun) -> None:
+    def change(fork: Fork) -> Fork:
+        if fork.fork > 1 or fork.warmup is None:
+            return fork
+        return altered(fork, {"warmup": fork.warmup.model_copy(update={"time_to_steady_s": None})})
+
+    page = PageOfRun(with_forks_of(loaded, "virtual", change))
+    at: dict[str, object] = {"jdk": "temurin-25", "cpus": 2, "burn_us": 0}
+    some, every = (page.row(executor=executor, **at).time_to_steady for executor in ("virtual", "liberty"))
+    assert (some.under or "").endswith(", 2 of 3 forks") and some.amber
+    assert "fork" not in (every.under or "") and not every.amber
+
+
 def test_a_row_says_how_it_compares_and_why_it_does_not(page: PageOfRun) -> None:
     base = page.row(jdk="temurin-25", executor="liberty", cpus=2, burn_us=0).versus
     assert (base.text, base.sort) == ("1", 1.0)
@@ -111,9 +122,6 @@ def test_a_row_says_how_it_compares_and_why_it_does_not(page: PageOfRun) -> None
     assert (unequal.under or "").endswith(" not judged")
     lost = page.row(jdk="temurin-21.0.8", executor="virtual", cpus=2, burn_us=100).versus
     assert lost.text == "–" and (lost.title or "").startswith("no block has this cell and liberty both usable")
-
-
-# ------------------------------------------------------------------------------------------------ what went wrong
 
 
 def test_every_cell_that_is_not_ok_is_listed_with_a_link(page: PageOfRun) -> None:
@@ -142,9 +150,6 @@ def test_notices_count_what_they_are_about(page: PageOfRun) -> None:
     two = notices["Two blocks"]
     assert two[0] == "info" and two[1].startswith("1 cell of 15 has two usable forks")
     assert notices["Note of the run"][1].startswith("SYNTHETIC")
-
-
-# ------------------------------------------------------------------------------------------------ its section
 
 
 def test_the_section_has_charts_for_each_jdk_side_by_side(page: PageOfRun) -> None:

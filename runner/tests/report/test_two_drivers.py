@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from jdkmatrix.cli.summary import print_summary
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures
@@ -21,14 +18,13 @@ from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimE
 from jdkmatrix.report.compare import ComparedSide, compare_sides
 from jdkmatrix.report.exports import COLUMNS, results
 from jdkmatrix.report.site.conditions import answering
-from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import histories
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
-from tests.support.judged_pages import PageOfRun, figure_in, found, section_of, table_of
+from tests.support.judged_pages import PageOfRun, figure_in, found, printed, section_of, table_of
 from tests.support.served_runs import Shape, driven_by, synthetic_run
-from tests.support.sites import built, later
+from tests.support.sites import built, digest_of, later
 
 BOTH = Shape(jdks=("temurin-25",), burn_us=(0, 100, 500), blocks=5, windows=1)
 
@@ -80,23 +76,18 @@ def test_every_row_names_its_driver(mixed: LoadedRun) -> None:
     assert "driver" in COLUMNS and {(row["burn_us"], row["driver"]) for row in rows if row["burn_us"]} == {
         (100, "loadgen"), (500, "wrk2"),
     }  # fmt: skip
-    sink = io.StringIO()
-    print_summary(mixed, Console(file=sink, width=200))
-    assert "tasks of 500 µs, saturate-50, by wrk2" in sink.getvalue()
-    assert "no added work, saturate-50, by loadgen" in sink.getvalue()
-
-
-def digests(tmp_path: Path, *runs: LoadedRun) -> tuple[RunDigest, ...]:
-    return built(runs, tmp_path / "site").runs
+    summary = printed(mixed)
+    assert "tasks of 500 µs, saturate-50, by wrk2" in summary
+    assert "no added work, saturate-50, by loadgen" in summary
 
 
 def test_runs_of_two_drivers_are_not_pooled_and_make_no_series(tmp_path: Path) -> None:
     one = synthetic_run(tmp_path / "run", replace(BOTH, burn_us=(0,)))
     runs = [later(one, name, f"2025-01-0{day}") for day, name in enumerate(("a", "b"), start=1)]
-    alike = digests(tmp_path, *runs)
+    alike = [digest_of(run) for run in reversed(runs)]
     assert answering([(run, run.conditions[0]) for run in alike]).together is not None
     assert [len(one.runs) for one in histories(alike)[0]] == [2]
-    apart = digests(tmp_path, runs[0], driven_by(runs[1], "wrk2"))
+    apart = built([runs[0], driven_by(runs[1], "wrk2")], tmp_path / "site").runs
     answered = answering([(run, run.conditions[0]) for run in apart])
     assert (answered.run.run_id, answered.condition.driver, answered.together) == ("b", "wrk2", None)
     assert histories(apart) == ((), 2)

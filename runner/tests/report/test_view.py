@@ -35,8 +35,7 @@ from tests.support.judged_pages import (
     window_figures,
 )
 from tests.support.records import altered, altered_run, with_load
-from tests.support.served_runs import QUICK, synthetic_run
-from tests.support.turned_runs import turned_run
+from tests.support.served_runs import QUICK, synthetic_run, turned_run
 
 
 def first_fork(loaded: LoadedRun) -> Section:
@@ -54,8 +53,8 @@ def with_forks(loaded: LoadedRun, **update: Any) -> LoadedRun:
     return replace(loaded, cells=(first.model_copy(update={"forks": forks}), *others))
 
 
-def test_a_single_condition_makes_a_scorecard(tmp_path: Path) -> None:
-    (single,) = PageOfRun(synthetic_run(tmp_path, QUICK)).maps
+def test_a_single_condition_makes_a_scorecard(quick: LoadedRun) -> None:
+    (single,) = PageOfRun(quick).maps
     assert single.corner == "JDK" and [head for head, _ in single.rows] == list(QUICK.jdks)
 
 
@@ -120,12 +119,10 @@ def test_one_block_has_no_interval_and_the_page_warns(tmp_path: Path) -> None:
     assert {row.versus.under for row in page.rows if row.key.executor == "virtual"} == {"one block"}
 
 
-def test_notices_say_what_changes_the_reading(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    confinement = loaded.cells[0].forks[0].confinement.model_copy(update={"overlapped": True})
-    loaded = with_forks(loaded, confinement=confinement)
-    loaded = with_run(loaded, status="interrupted", ended_at=None, git_dirty=True)
-    told = PageOfRun(loaded).notices
+def test_notices_say_what_changes_the_reading(quick: LoadedRun) -> None:
+    confinement = quick.cells[0].forks[0].confinement.model_copy(update={"overlapped": True})
+    loaded = with_run(quick, status="interrupted", ended_at=None, git_dirty=True)
+    told = PageOfRun(with_forks(loaded, confinement=confinement)).notices
     notices = {notice.title: notice for notice in told}
     assert notices["Server and driver share CPUs"].weight == "warn"
     assert notices["Server and driver share CPUs"].text.startswith("In 1 of 4 cells")
@@ -134,13 +131,11 @@ def test_notices_say_what_changes_the_reading(tmp_path: Path) -> None:
     assert weights == sorted(weights, reverse=True)
 
 
-def test_how_threads_were_pinned_is_said(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    assert fork_facts(loaded)["CPU confinement"] == "by cgroup cpusets, which no thread can leave"
-    assert "Kept on their CPUs by affinity alone" not in [notice.title for notice in PageOfRun(loaded).notices]
-
+def test_how_threads_were_pinned_is_said(quick: LoadedRun) -> None:
+    assert fork_facts(quick)["CPU confinement"] == "by cgroup cpusets, which no thread can leave"
+    assert "Kept on their CPUs by affinity alone" not in [notice.title for notice in PageOfRun(quick).notices]
     loose = {"method": "sched_setaffinity", "why_not_cgroup": "<it> is not permitted"}
-    loaded = with_forks(loaded, confinement=loaded.cells[0].forks[0].confinement.model_copy(update=loose))
+    loaded = with_forks(quick, confinement=quick.cells[0].forks[0].confinement.model_copy(update=loose))
     told = next(one for one in found([first_fork(loaded)], FactList)).facts
     by_affinity = "by CPU affinity, which a thread can change for itself; each window is checked for that"
     assert Fact("CPU confinement", f"{by_affinity} (no cgroup cpusets: <it> is not permitted)") in told
@@ -149,12 +144,11 @@ def test_how_threads_were_pinned_is_said(tmp_path: Path) -> None:
     assert notice.text.endswith("were not used: <it> is not permitted.")
 
 
-def test_how_a_fork_was_measured_beside_the_others_is_said(tmp_path: Path) -> None:
-    turned = fork_facts(turned_run(tmp_path / "turned"))
+def test_how_a_fork_was_measured_beside_the_others_is_said(tmp_path: Path, quick: LoadedRun) -> None:
+    turned = fork_facts(turned_run(tmp_path))
     assert turned["Protocol"] == "interleaved: 10 rounds in turns with 1 other server, 1 of them lost to gates"
-    alone = synthetic_run(tmp_path / "alone", QUICK)
-    assert fork_facts(alone)["Protocol"] == "separate: by itself"
-    told = with_forks(alone, why_alone="its memory is read while it runs")
+    assert fork_facts(quick)["Protocol"] == "separate: by itself"
+    told = with_forks(quick, why_alone="its memory is read while it runs")
     assert fork_facts(told)["Protocol"] == "by itself: its memory is read while it runs"
 
 
@@ -176,9 +170,8 @@ def test_a_fork_says_on_whose_threads_its_windows_ran(tmp_path: Path) -> None:
         assert words in text and text.endswith(f" {sent:,}")
 
 
-def test_what_was_not_counted_is_said_not_to_be(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    told, other = loaded.cells[0].forks[0].windows
+def test_what_was_not_counted_is_said_not_to_be(quick: LoadedRun) -> None:
+    told, other = quick.cells[0].forks[0].windows
     untold = other.model_copy(update={"served": None})
     elsewhere = told.model_copy(update={"served": told.served.model_copy(update={"elsewhere": 7, "servers": 1000})})
     silent = with_load(told, {"sent": None, "completed": 1234})
@@ -189,18 +182,17 @@ def test_what_was_not_counted_is_said_not_to_be(tmp_path: Path) -> None:
         ((elsewhere,), "7 of 1,007 requests in 1 window ran on threads of unknown origin"),
         ((silent,), "the driver had 1,234 answers"),
     ):
-        assert words in fork_facts(with_forks(loaded, windows=windows))["Proof under load"]
+        assert words in fork_facts(with_forks(quick, windows=windows))["Proof under load"]
 
 
-def test_what_our_own_readings_took_is_said_where_memory_was_read(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    assert scope_of(loaded) is None
-    assert len(window_tables(loaded.cells[0].forks[0].windows, 1)) == 4
+def test_what_our_own_readings_took_is_said_where_memory_was_read(quick: LoadedRun) -> None:
+    assert scope_of(quick) is None
+    assert len(window_tables(quick.cells[0].forks[0].windows, 1)) == 4
     windows = tuple(
         window.model_copy(update={"sut": window.sut.model_copy(update={"probe_cpu_s": window.load.answers * 4e-6})})
-        for window in loaded.cells[0].forks[0].windows
+        for window in quick.cells[0].forks[0].windows
     )
-    loaded = with_forks(loaded, windows=windows)
+    loaded = with_forks(quick, windows=windows)
     assert scope_of(loaded) == "Without what our own readings of its memory took: 4.0 µs per request, fork by fork."
     rows = table_of([first_fork(loaded)], "Reading the server’s memory")
     assert [figure_in(row, "Left out of CPU per request µs").text for row in rows] == ["4.00", "4.00"]
@@ -210,9 +202,8 @@ def scope_of(loaded: LoadedRun) -> str | None:
     return cpu_scope(slices(Cells(loaded.run, loaded.cells))[0])
 
 
-def test_an_empty_run_still_has_a_page(tmp_path: Path) -> None:
-    loaded = replace(synthetic_run(tmp_path, QUICK), cells=())
-    page = PageOfRun(with_run(loaded, status="interrupted"))
+def test_an_empty_run_still_has_a_page(quick: LoadedRun) -> None:
+    page = PageOfRun(with_run(replace(quick, cells=()), status="interrupted"))
     assert {row.state for row in page.rows} == {State.NOT_MEASURED}
     assert not page.page.charts
     assert all("had its turn" in one.reasons[0] for one in page.troubles if one.status == "not measured")
@@ -229,13 +220,13 @@ def test_a_block_without_its_partner_is_in_no_ratio_and_a_planned_fork_without_a
     assert (compared.losses.numerator, compared.losses.denominator) == (1, 0)
 
 
-def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path) -> None:
+def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path, quick: LoadedRun) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, loads=("rate-2000",), driver="wrk2"))
     figures = window_figures(loaded.cells[0].forks[0].windows[0])
     for name in ("Sent requests", "Reconnects", "Send lateness, p99 ms"):
         assert figures[name][0].text == "–" and figures[name][0].title == "this driver does not say"
     assert tiles_of(page_of(loaded))["p99"].under == "no interval: this driver writes no histograms"
-    figures = window_figures(synthetic_run(tmp_path, QUICK).cells[0].forks[0].windows[0])
+    figures = window_figures(quick.cells[0].forks[0].windows[0])
     assert figures["Due requests"][0].title == "a closed loop has no schedule"
     assert figures["p99 ms"][0].text != "–"
 
@@ -245,8 +236,8 @@ def _rows(fork: Fork, id_prefix: str) -> list[dict[str, Any]]:
     return rows_of(chart.drawing.datasets["rows"])
 
 
-def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(tmp_path: Path) -> None:
-    fork = synthetic_run(tmp_path, QUICK).cells[0].forks[0]
+def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(quick: LoadedRun) -> None:
+    fork = quick.cells[0].forks[0]
     cpu = _rows(fork, "cpu")
     first, second = fork.samples[:2]
     assert cpu[0]["t"] == pytest.approx(second.t_s, abs=1e-3)
@@ -260,8 +251,8 @@ def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(
     assert throughput[0] == {"t": window.t_s + 1, "v": pytest.approx(window.load.intervals[0].completed)}
 
 
-def test_the_warm_up_shows_where_the_measured_load_began(tmp_path: Path) -> None:
-    fork = synthetic_run(tmp_path, QUICK).cells[0].forks[0]
+def test_the_warm_up_shows_where_the_measured_load_began(quick: LoadedRun) -> None:
+    fork = quick.cells[0].forks[0]
     last_moderate = max(w.t_s for w in fork.warmup.windows if w.stage == "moderate")
     bands = rows_of(warmup_charts(fork)[0].drawing.datasets["bands"])
     assert bands == [{"start": last_moderate, "end": fork.warmup.windows[-1].t_s}]
@@ -270,8 +261,8 @@ def test_the_warm_up_shows_where_the_measured_load_began(tmp_path: Path) -> None
     assert "not steady when the cap was reached" in warmup_note(unsteady)
 
 
-def test_reproduce_repeats_what_was_asked_and_fixes_the_seed(tmp_path: Path) -> None:
-    run = synthetic_run(tmp_path, QUICK).run
+def test_reproduce_repeats_what_was_asked_and_fixes_the_seed(quick: LoadedRun) -> None:
+    run = quick.run
 
     def last_line(**update: Any) -> str:
         return facts.reproduce(altered_run(run, update)).splitlines()[-1]
@@ -287,8 +278,8 @@ def test_reproduce_repeats_what_was_asked_and_fixes_the_seed(tmp_path: Path) -> 
     assert resumed == ".venv/bin/matrix run --profile synthetic --cpus=1 --cpus=2 --burn-us=0 --seed 7"
 
 
-def test_only_web_addresses_become_links(tmp_path: Path) -> None:
-    jdk = synthetic_run(tmp_path, QUICK).run.jdks[1]
+def test_only_web_addresses_become_links(quick: LoadedRun) -> None:
+    jdk = quick.run.jdks[1]
     bug = jdk.known_bugs[0]
 
     def shown(url: str) -> str:

@@ -45,17 +45,9 @@ RATIOS = st.floats(min_value=0.01, max_value=100)
 
 @pytest.mark.parametrize(
     ("value", "significant", "text"),
-    [
-        (32_624, 4, "32,620"),
-        (9.996, 3, "10.0"),
-        (999.96, 4, "1,000"),
-        (0.40712, 3, "0.407"),
-        (136_449.2, 4, "136,400"),
-        (0, 3, "0"),
-        (-1234.5, 3, "\u22121,230"),
-        (math.inf, 2, "∞"),
-    ],
-)
+    [(32_624, 4, "32,620"), (9.996, 3, "10.0"), (999.96, 4, "1,000"), (0.40712, 3, "0.407"), (136_449.2, 4, "136,400"),
+     (0, 3, "0"), (-1234.5, 3, "\u22121,230"), (math.inf, 2, "∞")],
+)  # fmt: skip
 def test_digits(value: float, significant: int, text: str) -> None:
     assert digits(value, significant) == text
 
@@ -71,7 +63,7 @@ def test_shares_and_half_widths() -> None:
     assert (even.text, even.title) == ("± 3.0 %", "95 % interval of the geometric mean over 3 forks")
     assert half_width(over(2, 100.0, 25.0, 400.0)).text == "−75/+300 %"
     assert half_width(over(1, 100.0, None, None)).text == "–"
-    assert half_width(over(2, 0.0, None, None)).title == "a fork with 0 has no logarithm: no interval"
+    assert half_width(over(2, 0.0, None, None)).title == "a fork has 0: the arithmetic mean, without an interval"
 
 
 @pytest.mark.parametrize(

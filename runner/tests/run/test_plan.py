@@ -27,16 +27,6 @@ def with_profile(**parts: object) -> Matrix:
     return MATRIX.model_copy(update={"profiles": {"p": profile}})
 
 
-def test_quick_compares_and_checks_itself() -> None:
-    cells = select_cells(MATRIX, "quick")
-    assert len(cells) == len(set(cells)) == 3
-    assert {cell.executor for cell in cells} == {"liberty", "virtual", "liberty-aa"}
-    plan = make_plan(cells, MATRIX.profiles["quick"], seed=1, impossible={})
-    assert Counter((fork.key.jdk, fork.key.executor) for fork in plan.forks) == {
-        ("temurin-25", "liberty"): 3, ("temurin-25", "virtual"): 3, ("temurin-25", "liberty-aa"): 3,
-    }  # fmt: skip
-
-
 def test_a_profile_that_is_not_there_is_told() -> None:
     with pytest.raises(MatrixError, match='profile "quik" is not in matrix'):
         select_cells(MATRIX, "quik")

@@ -1,13 +1,13 @@
-"""Forks that are measured in turns: who is asked for what, what stands over what, and how many rounds they get."""
+"""Forks that are measured in turns: in which order, what stands over what, and how many rounds they get."""
 
 from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean, geometric_mean
 from types import SimpleNamespace
-from typing import Any, Self, cast
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -17,71 +17,21 @@ from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.figures.paired import paired_figures, round_logs
-from jdkmatrix.fork.fork_record import CellSetup, Round
-from jdkmatrix.fork.measure_fork import RunningFork, in_turns
+from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Warmup, Window
-from jdkmatrix.run.turns import BESIDE_HEAP_BYTES, round_orders, rounds_of_next, why_alone
+from jdkmatrix.run.turns import round_orders, rounds_of_next, why_alone
 from jdkmatrix.stats.rounds import Components, best_rounds, components
 from jdkmatrix.store.cells import CellRecord
-from tests.support.builders import cell, fork, fork_with, key, load_result, reasons, warmup_window, window
+from tests.support.builders import cell, fork_with, key, load_result, reasons, warmup_window, window
 from tests.support.records import altered
 from tests.support.shipped import MATRIX
 
-Heard = list[tuple[int, object]]
 
-
-# ---------------------------------------------------------------------------------------------- who is asked for what
-@dataclass
-class Made:
-    """A fork that takes note of what it is asked for."""
-
-    number: int
-    heard: Heard
-
-    def _hear(self, what: object) -> None:
-        self.heard.append((self.number, what))
-
-    def __enter__(self) -> Self:
-        self._hear("start")
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._hear("left")
-
-    def rewarm(self, duration_s: float) -> None:
-        self._hear(duration_s)
-
-    def window(self, turn: Round) -> None:
-        self._hear(turn)
-
-    def close(self) -> Fork:
-        self._hear("closed")
-        return fork(self.number)
-
-
-ONE, TWO, OWN = Round(1, 0.25, 1.0, of=2), Round(2, 0.25, 1.0, of=2), Round(1001, 0.25, 3.0)
-
-
-def measure(*forks: Made, when_warm: tuple[Round, ...] = ()) -> tuple[Fork, ...]:
-    starting, orders = cast(tuple[RunningFork, ...], forks), ((0, 1), (1, 0))
-    return in_turns(starting, orders, rewarm_s=3.0, lead_s=0.25, round_s=1.0, when_warm=when_warm)
-
-
-def test_all_start_and_are_warm_before_the_first_round() -> None:
-    heard: Heard = []
-    assert [one.fork for one in measure(Made(0, heard), Made(1, heard), when_warm=(OWN,))] == [0, 1]
-    assert heard == [
-        *[(0, "start"), (0, OWN), (1, "start"), (1, OWN)],
-        *[(0, 3.0), (1, 3.0)],
-        *[(0, ONE), (1, ONE), (1, TWO), (0, TWO)],
-        *[(0, "closed"), (1, "closed"), (1, "left"), (0, "left")],
-    ]
-
-
+# ------------------------------------------------------------------------------------------------------ in which order
 @given(st.integers(2, 7), st.integers(0, 5), st.text(max_size=3))
 def test_over_full_designs_every_fork_has_every_place_equally_often(lanes: int, designs: int, seed: str) -> None:
     rounds = designs * (2 * lanes if lanes % 2 else lanes)
@@ -266,13 +216,10 @@ def test_who_takes_turns(members: list[CellSetup], memory_bytes: int, words: str
         (SaturateLoad(connections=50), 25_000, None),
         (SaturateLoad(connections=50), 25_001, "more than a tenth of its lead of 0.25 s"),
         (RateLoad(rate_rps=2000, connections=50), 0, "no better than forks under a constant rate"),
-        (
-            StepsLoad(rates_rps=(500, 1000), connections=50, step_s=6, warmup_rps=500),
-            0,
-            "its load is no window that could come again",
-        ),
+        (StepsLoad(rates_rps=(500, 1000), connections=50, step_s=6, warmup_rps=500), 0,
+         "its load is no window that could come again"),
     ],
-)
+)  # fmt: skip
 def test_which_loads_take_turns(load: CellLoad, wait_us: int, words: str | None) -> None:
     """With a remote system that answers late, a turn would be over, or nearly so, before its requests have spread."""
     found = kind_of(load).why_no_turns(wait_us, MATRIX.turns.model_copy(update={"lead_s": 0.25}))
@@ -284,4 +231,3 @@ def test_memory_is_planned_for_what_a_jvm_says_of_its_heap() -> None:
     assert heap_bytes({}, ["-Xms64m", "-Xmx512m", "-Xmx2g"]) == 2 << 30
     assert heap_bytes({}, ["-Xmx1073741824"]) == 1 << 30
     assert heap_bytes({}, []) == 0
-    assert BESIDE_HEAP_BYTES > 0

@@ -157,14 +157,3 @@ def test_where_memory_is_short_they_are_measured_one_by_one_and_say_why(
     separate = RunStore.create(store.directory.with_name("separate"))
     run(campaign(separate, blocks=1), Heard())
     assert {fork.why_alone for found in cells_in(separate) for fork in found.forks} == {None}, "nobody asked for turns"
-
-
-def test_what_is_stopped_in_the_middle_leaves_no_half_a_block(store: RunStore, lanes: Lanes) -> None:
-    lanes.script.cut_after = 1
-    with pytest.raises(KeyboardInterrupt):
-        run(campaign(store, blocks=1, **IN_TURNS), Heard())
-    assert all(found.forks == () for found in cells_in(store))
-    lanes.script.cut_after = None
-    run(campaign(store, session=2, blocks=1, **IN_TURNS), Heard())
-    assert all(len(found.forks) == 1 for found in cells_in(store))
-    assert_no_block_is_split(store)

@@ -21,6 +21,7 @@ from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.http import Connection
 from jdkmatrix.probes.process import JIT_THREADS
 from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.reading import text_if_readable
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.servers.proof import prove_executor
 from tests.support.servers import RULES, on_liberty
@@ -89,13 +90,8 @@ class Client:
         return self.ask("GET", path, order=order)
 
     def transfer(self, key: str, source: int, target: int, amount_minor: object, *, order: str | None = None) -> Answer:
-        body = {
-            "from": f"{source:06}",
-            "to": f"{target:06}",
-            "amount_minor": amount_minor,
-            "currency": "EUR",
-            "idempotency_key": key,
-        }
+        accounts = {"from": f"{source:06}", "to": f"{target:06}"}
+        body = {**accounts, "amount_minor": amount_minor, "currency": "EUR", "idempotency_key": key}
         return self.ask("POST", "/transfers", json.dumps(body), order=order)
 
     def audit(self) -> dict[str, Any]:
@@ -119,17 +115,10 @@ def bank(
     workloads: Workloads, java: Path, remote: RemoteProcess, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Bank]:
     folder = tmp_path_factory.mktemp("bank")
+    features, url = "restfulWS-3.1-jsonb-3.0-servlet-6.0", f"{remote.url}?delay_us=1000&size_bytes={BODY_BYTES}"
+    told = {REMOTE_URL: url, REMOTE_TIMEOUT_MS: str(TIMEOUT_MS), BANKING_ACCOUNTS: str(ACCOUNTS)}
     instance = on_liberty(
-        workloads,
-        java,
-        application="banking",
-        feature_set="restfulWS-3.1-jsonb-3.0-servlet-6.0",
-        executor=EXECUTOR,
-        properties={
-            REMOTE_URL: f"{remote.url}?delay_us=1000&size_bytes={BODY_BYTES}",
-            REMOTE_TIMEOUT_MS: str(TIMEOUT_MS),
-            BANKING_ACCOUNTS: str(ACCOUNTS),
-        },
+        workloads, java, application="banking", feature_set=features, executor=EXECUTOR, properties=told
     )
     with ServerProcess(instance.lay_out(folder / "server", folder / "logs"), cpus=CPUS, rules=RULES) as server:
         server.wait_ready()
@@ -147,12 +136,9 @@ def client(bank: Bank) -> Iterator[Client]:
 def test_it_is_ready_without_the_remote_system_and_has_the_probes(bank: Bank, client: Client) -> None:
     bank.remote.stats(reset=True)
     assert json.loads(client.get("/accounts").text) == {
-        "accounts": ACCOUNTS,
-        "opening_balance_minor": OPENING_MINOR,
-        "currency": "EUR",
-        "entries_kept": 32,
+        "accounts": ACCOUNTS, "opening_balance_minor": OPENING_MINOR, "currency": "EUR", "entries_kept": 32,
         "idempotency_keys_kept": 1024,
-    }
+    }  # fmt: skip
     with Connection(bank.server.base_url, timeout_s=30) as connection:
         assert prove_executor(connection, EXECUTOR, requests=20).virtual
         assert connection.get_json("/burn?rounds=1000&repeats=2")["rounds"] == 1000
@@ -166,13 +152,8 @@ def test_each_business_request_calls_the_remote_system_once(bank: Bank, front: s
     bank.remote.stats(reset=True)
     client.get("/gauges?reset=peak")
     payee = f"{payer + 1:06}"
-    answers = [
-        client.transfer("once", payer, payer + 1, 250),
-        client.get(f"/accounts/{payee}"),
-        client.get(f"/accounts/{payee}/statement?page=0&size=2"),
-        client.get("/forward"),
-        client.get("/forward?burn_us=50"),
-    ]
+    asked = (f"/accounts/{payee}", f"/accounts/{payee}/statement?page=0&size=2", "/forward", "/forward?burn_us=50")
+    answers = [client.transfer("once", payer, payer + 1, 250), *map(client.get, asked)]
     assert [answer.status for answer in answers] == [201, 200, 200, 200, 200]
     assert {answer.remote_bytes for answer in answers} == {str(BODY_BYTES)}
     booked, balance, statement = (json.loads(answer.text) for answer in answers[:3])
@@ -180,13 +161,9 @@ def test_each_business_request_calls_the_remote_system_once(bank: Bank, front: s
     assert balance == {"account": payee, "balance_minor": booked["to_balance_minor"], "currency": "EUR"}
     assert (statement["credits_minor"], statement["debits_minor"]) == (250, 0)
     assert statement["entries"] == [
-        {
-            "transfer_id": booked["transfer_id"],
-            "counterparty": f"{payer:06}",
-            "amount_minor": 250,
-            "balance_minor": booked["to_balance_minor"],
-        }
-    ]
+        {"transfer_id": booked["transfer_id"], "counterparty": f"{payer:06}", "amount_minor": 250,
+         "balance_minor": booked["to_balance_minor"]}
+    ]  # fmt: skip
     assert len(answers[3].text) == BODY_BYTES and json.loads(answers[3].text).keys() == {"pad"}
     assert bank.remote.stats().answered == len(answers)
     gauges = json.loads(client.get("/gauges").text)
@@ -323,11 +300,5 @@ def warm_up(bank: Bank) -> None:
 def threads_of(bank: Bank) -> int:
     """Of the server's process, without the JIT's, which come and go."""
     tasks = Path(f"/proc/{bank.server.pid}/task").iterdir()
-    return sum(not name.startswith(JIT_THREADS) for task in tasks if (name := read(task / "comm")) is not None)
-
-
-def read(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except OSError:
-        return None  # it ended meanwhile
+    names = (text_if_readable(task / "comm") for task in tasks)  # None of one that ended meanwhile
+    return sum(not name.startswith(JIT_THREADS) for name in names if name is not None)

@@ -15,18 +15,14 @@ READY = f"{AT}FeatureManager A CWWKF0011I: The matrix server is ready to run a s
     [
         ("", None),
         (READY, None),
-        (
-            f"{AT}SystemErr R java.lang.OutOfMemoryError: Java heap space\n{READY}",
-            "java.lang.OutOfMemoryError: Java heap space",
-        ),
-        (
-            f"{AT}x E CWWKO0221E: TCP/IP port in use\n{AT}R java.lang.OutOfMemoryError: Metaspace",
-            "java.lang.OutOfMemoryError: Metaspace",
-        ),
+        (f"{AT}SystemErr R java.lang.OutOfMemoryError: Java heap space\n{READY}",
+         "java.lang.OutOfMemoryError: Java heap space"),
+        (f"{AT}x E CWWKO0221E: TCP/IP port in use\n{AT}R java.lang.OutOfMemoryError: Metaspace",
+         "java.lang.OutOfMemoryError: Metaspace"),
         ("Error occurred during initialization of VM\nToo small maximum heap\n", "Too small maximum heap"),
         (f"{READY}{AT}kernel E CWWKE0702E: Could not resolve module", "CWWKE0702E: Could not resolve module"),
         (f"java.lang.OutOfMemoryError: {'x' * 1000}", f"java.lang.OutOfMemoryError: {'x' * 172}"),
     ],
-)
+)  # fmt: skip
 def test_the_line_that_says_why(log: str, said: str | None) -> None:
     assert cause(log) == said

@@ -20,13 +20,9 @@ from tests.support.project import ROOT
 SERVERS = ROOT / "workloads" / "servers"
 PLUGS = ("request-executor.jar", "request-executor.mf")
 EXECUTORS = {
-    "liberty": "liberty",
-    "liberty-virtual": "threads",
-    "virtual": "plugged",
-    "platform": "plugged",
-    "cached": "plugged",
-    "fixed-50": "plugged",
-}
+    "liberty": "liberty", "liberty-virtual": "threads",
+    **dict.fromkeys(("virtual", "platform", "cached", "fixed-50"), "plugged"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,21 +51,13 @@ def lay_out(
     files = {name: folder / name for name in names}
     for name, path in files.items():
         path.write_text(name)
+    options = ("--add-opens", "a/b=ALL-UNNAMED")
     instance = Instance(
-        server=InstalledServer(
-            server_kinds()[server], "1", "0" * 64, ("--add-opens", "a/b=ALL-UNNAMED"), Path("/cache/wlp"), "1" * 64
-        ),
-        workloads=Workloads(files, SERVERS, {}),
-        application=application,
-        java=Path("/jdk/bin/java"),
-        vm="hotspot",
-        feature_set=feature_set,
-        executor=executor,
-        jvm_options=("-Xmx1g", "-XX:+UseG1GC"),
-        rounds_per_us=812.5,
-        properties=properties,
-        own=own,
-    )
+        server=InstalledServer(server_kinds()[server], "1", "0" * 64, options, Path("/cache/wlp"), "1" * 64),
+        workloads=Workloads(files, SERVERS, {}), application=application, java=Path("/jdk/bin/java"), vm="hotspot",
+        feature_set=feature_set, executor=executor, jvm_options=("-Xmx1g", "-XX:+UseG1GC"), rounds_per_us=812.5,
+        properties=properties, own=own,
+    )  # fmt: skip
     launch = instance.lay_out(folder / "server", folder / "logs")
     return Made(folder / "server", launch, launch.base_url.split(":")[2].split("/")[0])
 
@@ -96,27 +84,15 @@ def test_every_executor_has_its_configuration(executor: str, config: str, tmp_pa
 def test_the_command_is_java_itself_with_the_options_in_order(tmp_path: Path) -> None:
     made = lay_out(tmp_path, "virtual", **{"jdkmatrix.x": "y z"})
     assert made.launch.command == (
-        "/jdk/bin/java",
-        "-javaagent:/cache/wlp/bin/tools/ws-javaagent.jar",
-        "-Djava.awt.headless=true",
-        "-Djdk.attach.allowAttachSelf=true",
-        "--add-opens",
-        "a/b=ALL-UNNAMED",
-        "-Xmx1g",
-        "-XX:+UseG1GC",
+        "/jdk/bin/java", "-javaagent:/cache/wlp/bin/tools/ws-javaagent.jar", "-Djava.awt.headless=true",
+        "-Djdk.attach.allowAttachSelf=true", "--add-opens", "a/b=ALL-UNNAMED", "-Xmx1g", "-XX:+UseG1GC",
         "-Djdkmatrix.own.platform=liberty=Default Executor-thread-",
         "-Djdkmatrix.own.gauges=WebSphere:type=ThreadPoolStats,name=Default Executor",
-        "-Djdkmatrix.executor=virtual",
-        "-Djdkmatrix.executor.bundle=com.ibm.ws.channelfw",
-        "-Djdkmatrix.burn.rounds_per_us=812.5",
-        "-Djdkmatrix.x=y z",
-        "-jar",
-        "/cache/wlp/bin/tools/ws-server.jar",
-        "matrix",
-        "--",
-        f"--http.port={made.port}",
-        "--application=mp-ping",
-    )
+        "-Djdkmatrix.executor=virtual", "-Djdkmatrix.executor.bundle=com.ibm.ws.channelfw",
+        "-Djdkmatrix.burn.rounds_per_us=812.5", "-Djdkmatrix.x=y z",
+        "-jar", "/cache/wlp/bin/tools/ws-server.jar", "matrix",
+        "--", f"--http.port={made.port}", "--application=mp-ping",
+    )  # fmt: skip
     assert made.launch.base_url == f"http://127.0.0.1:{made.port}/mp-ping"
     assert made.launch.messages_log == tmp_path / "logs" / "messages.log" and (tmp_path / "logs").is_dir()
 

@@ -92,9 +92,6 @@ def server(
     assert " E " not in "".join(line[:120] for line in log.splitlines())
 
 
-calibrated = pytest.mark.parametrize("server", [name for name in SERVED if name != UNCALIBRATED], indirect=True)
-
-
 def test_an_executor_serves_from_its_own_threads(server: Running) -> None:
     executor, connection = server.executor, server.connection
     proof = prove_executor(connection, executor, requests=200)
@@ -168,7 +165,7 @@ def test_requests_in_flight_are_counted_while_they_burn(server: Running) -> None
     assert (after.in_flight, after.in_flight_peak) == (0, max(gauges.in_flight_peak for gauges in seen))
 
 
-@calibrated
+@pytest.mark.parametrize("server", ["fixed-4"], indirect=True)  # the others have its code, and one no calibration
 def test_twice_the_rounds_take_twice_the_time(server: Running) -> None:
     """Three times in a row, within a bounded number of tries: until it is compiled the code gets faster meanwhile."""
     in_a_row = 0

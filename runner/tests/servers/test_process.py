@@ -8,14 +8,13 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import psutil
 import pytest
 
 from jdkmatrix.config.model import Server
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.servers.base import Launch
 from jdkmatrix.servers.process import LateStartError, ServerError, ServerProcess
-from tests.support.waiting import wait_until
+from tests.support.waiting import has_ended, wait_until
 
 
 class Ok(BaseHTTPRequestHandler):
@@ -61,22 +60,16 @@ HTTPServer(("127.0.0.1", int(sys.argv[1])), Answers).serve_forever()
 @pytest.mark.parametrize(
     ("statuses", "ready_words", "told"),
     [
-        (
-            "404",
-            None,
-            r"GET /shop/ping has been answered with status 404 \(nothing here\) for \d s, and 2xx is needed; ask",
-        ),
+        ("404", None,
+         r"GET /shop/ping has been answered with status 404 \(nothing here\) for \d s, and 2xx is needed; ask"),
         ("302", "HTTP", "status 302"),
-        (
-            "503",
-            None,
-            r"the server did not start within 3 s \(server\.first_response_timeout_s\): no answer with status 2xx to "
-            "GET /shop/ping; the last answer was status 503",
-        ),
+        ("503", None,
+         r"the server did not start within 3 s \(server\.first_response_timeout_s\): no answer with status 2xx to "
+         "GET /shop/ping; the last answer was status 503"),
         ("404", "never said", "within 3 s .*; the last answer was status 404"),
         ("503 404 503 200", None, None),
     ],
-)
+)  # fmt: skip
 def test_a_server_that_answers_otherwise_is_not_awaited_for_long(
     tmp_path: Path, statuses: str, ready_words: str | None, told: str | None
 ) -> None:
@@ -104,10 +97,10 @@ def test_what_a_server_has_started_does_not_outlive_it(tmp_path: Path, end: str)
     what = Launch(command, dict(os.environ), "http://127.0.0.1:9", "/ping", tmp_path / "messages.log", console)
     with ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server:
         wait_until(lambda: "\n" in console.read_text(), "it did not start")
-        child = psutil.Process(int(console.read_text().splitlines()[0]))
+        child = int(console.read_text().splitlines()[0])
         if end == "is killed":
             server.kill()
         if end != "lives":
             wait_until(lambda: not server.is_alive, "it did not end")
-        assert child.is_running() and child.status() != psutil.STATUS_ZOMBIE
-    wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, "it outlives its server")
+        assert not has_ended(child)
+    wait_until(lambda: has_ended(child), "it outlives its server")

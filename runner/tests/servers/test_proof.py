@@ -29,13 +29,10 @@ def test_right_answers_are_summed_up() -> None:
         (answers("platform", virtual=False, threads=3), "platform", "20 requests ran on 3"),
         (answers("virtual-bounded-8", virtual=True, threads=8), "virtual-bounded-8", "20 requests ran on 8"),
         (answers("virtual-bounded-8", virtual=False, threads=20), "virtual-bounded-8", "platform thread"),
-        (
-            [*answers("cached", virtual=False, threads=2, count=19), Whoami("liberty", "x", 9, False)],
-            "cached",
-            "1 of 20 requests",
-        ),
+        ([*answers("cached", virtual=False, threads=2, count=19), Whoami("liberty", "x", 9, False)], "cached",
+         "1 of 20 requests"),
     ],
-)
+)  # fmt: skip
 def test_wrong_answers_fail(given: list[Whoami], executor: str, message: str) -> None:
     with pytest.raises(ProofError, match=message):
         judge(given, executor)

@@ -81,10 +81,6 @@ def test_too_few_blocks_say_nothing_and_equal_ones_hang_together_by_nothing() ->
     assert found([0.25, 0.25 + 1e-15, 0.25, 0.25, 0.25, 0.25]).lag1_p == 1.0, "rounding is no scatter"
 
 
-def test_with_fewer_blocks_not_even_a_rising_series_would_be_significant() -> None:
-    assert 2 * 2 / math.factorial(FEWEST_BLOCKS - 1) > 0.05 > 2 * 2 / math.factorial(FEWEST_BLOCKS)
-
-
 # ---------------------------------------------------------------- properties
 
 

@@ -16,7 +16,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.load_results import PERCENTILES, Latency, SpectrumPoint
 from jdkmatrix.stats.forks import summarise
 from jdkmatrix.stats.histograms import latency_from_histogram, merged_latency
-from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
+from jdkmatrix.stats.percentiles import Percentile, enough_beyond, merge_latencies, percentiles_over_forks
 from tests.support.project import RECORDED
 from tests.support.served_windows import latency
 
@@ -57,6 +57,11 @@ def test_merged_exactly_with_the_interval_of_the_forks() -> None:
 def test_a_single_fork_has_no_interval_however_many_windows() -> None:
     summary = over([windows(1000, 1)])["50"].forks
     assert (summary.n, summary.ci_low) == (1, None)
+
+
+@pytest.mark.parametrize(("percent", "count"), [("90", 100), ("99", 1_000), ("99.9", 10_000), ("99.99", 100_000)])
+def test_ten_requests_must_be_slower(percent: str, count: int) -> None:
+    assert enough_beyond(count, percent) and not enough_beyond(count - 1, percent)
 
 
 def test_percentiles_that_too_few_requests_lie_beyond() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -61,6 +63,7 @@ def test_a_figure_that_the_bound_of_another_run_excludes_is_a_bound() -> None:
     assert places([found], Band(None, 70.0)) == [Place.OPEN] and places([found], Band(60.0, None)) == [Place.INSIDE]
     most = Estimate(40.0, None, 41.0, 3, one_sided=True)
     assert pooled([seen, most]) == Estimate(64.0, None, 66.0, 5, one_sided=True)
+    assert pooled([never, most]) == replace(most, high=None), "they exclude each other"
 
 
 def test_runs_that_disagree_are_few_values_however_many_blocks_they_have() -> None:
@@ -83,7 +86,8 @@ def test_runs_whose_blocks_do_not_scatter_are_one_value_each() -> None:
     alike = pooled([pinned, pinned, pinned])
     assert (alike.low, alike.value, alike.high, alike.blocks) == (40.0, 40.0, 40.0, 15)
     near = pooled([pinned, estimate([39.0, 40.0, 41.0])])
-    assert near.low is not None and near.low <= 40.0
+    assert near.value == 40.0 and near.low == pytest.approx(38.76, abs=0.01) and near.freedom == pytest.approx(2)
+    assert places([near], Band(None, 39.9)) == [Place.OPEN], "that they agree does not make the second known"
     block, bound = Estimate(9.0, None, None, 1), Estimate(5.0, 5.0, None, 3, one_sided=True)
     assert pooled([block, block]) == block and pooled([bound, bound]) == bound, "those have no interval"
 

@@ -227,6 +227,8 @@ def test_our_own_readings_have_a_cost_per_request_where_it_was_recorded() -> Non
     told = silent.model_copy(update={"sut": silent.sut.model_copy(update={"probe_cpu_s": 0.006})})
     free = longer.model_copy(update={"sut": longer.sut.model_copy(update={"probe_cpu_s": 0.0})})
     assert fork_readings_us(fork_with(silent, told, free)) == pytest.approx(2.0)
+    refusing = with_load(told, {"non_2xx": 750})
+    assert fork_readings_us(fork_with(refusing)) == pytest.approx(24.0), "per answer that CPU per request is of"
 
 
 def test_a_fork_without_figures_is_an_error() -> None:

@@ -74,18 +74,11 @@ def test_a_folder_that_cannot_be_made_is_one_message(tmp_path: Path) -> None:
         store.new_log_dir(key("virtual"), 1, 1)
 
 
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file_and_a_disk_without_room_is_one_message(tmp_path: Path) -> None:
     path = tmp_path / "file"
     write_atomic(path, "old")
     with pytest.raises(UnicodeEncodeError):
         write_atomic(path, "new \ud800")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_disk_without_room_is_one_message_and_the_old_file_stays(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    write_atomic(path, "old")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
@@ -133,17 +126,6 @@ def test_in_a_complete_run_a_planned_cell_without_a_file_is_missed(tmp_path: Pat
     assert len(damaged("complete")) == 2 and "not a readable result" in damaged("interrupted")[0]
 
 
-def test_a_file_that_was_set_aside_and_measured_again_is_no_damage(tmp_path: Path) -> None:
-    record = cell(forks=(fork(1),))
-    store = RunStore.create(tmp_path)
-    store.cell_path(record.key).write_text("{")
-    store.set_aside(record.key, "unreadable")
-    store.save_cell(record)
-    store.save_run(run_of([record]).run)
-    loaded = store.load()
-    assert not loaded.damaged and "set aside and measured again" in loaded.problems[0]
-
-
 def test_what_cannot_stand_is_kept_under_another_name(tmp_path: Path) -> None:
     store = RunStore.create(tmp_path)
     for number in (1, 2):
@@ -152,16 +134,18 @@ def test_what_cannot_stand_is_kept_under_another_name(tmp_path: Path) -> None:
     assert len(list((tmp_path / "cells").iterdir())) == 2
 
 
-def test_a_compressed_cell_that_cannot_stand_is_kept_too(tmp_path: Path) -> None:
-    """Where a run that was kept for long goes on."""
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_a_file_that_was_set_aside_and_measured_again_is_kept_and_no_damage(tmp_path: Path, suffix: str) -> None:
+    """Compressed, where a run that was kept for long goes on."""
     record = cell(forks=(fork(1),))
     store = RunStore.create(tmp_path)
     store.save_run(run_of([record]).run)
-    store.cell_path(record.key).with_suffix(".json.gz").write_bytes(b"damage")
+    store.cell_path(record.key).with_suffix(suffix).write_bytes(b"damage")
     aside = store.set_aside(record.key, "unreadable")
     assert aside.read_bytes() == b"damage" and store.read_cell(record.key) is None
     store.save_cell(record)
-    assert store.load().problems == (f"{aside.name}: was unreadable, set aside and measured again",)
+    loaded = store.load()
+    assert loaded.problems == (f"{aside.name}: was unreadable, set aside and measured again",) and not loaded.damaged
 
 
 def test_the_newest_run_is_the_one_that_began_last_whatever_its_name(tmp_path: Path) -> None:

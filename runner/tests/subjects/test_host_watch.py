@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.probes.host import Clocks, HostReading
 from jdkmatrix.records.readings import MeasuredSpan
-from jdkmatrix.subjects.experiments.host_watch import EVERY_S, HostWatch, Moment, enclosing, longest_s
+from jdkmatrix.subjects.experiments.host_watch import EVERY_S, HostWatch, Moment, Stretch, enclosing, longest_s
 from tests.support.builders import remote_stats
 
 CPUS = CpuSets(sut=(1,), driver=(), remote=(0,), overlapped=False)
@@ -23,11 +23,7 @@ SECOND = 10**9
 def moment(t_s: float, *, throttled_s: float = 0.0, remote_cpu_s: float = 0.0) -> Moment:
     ns = round(t_s * SECOND)
     host = HostReading(
-        clocks=Clocks(ns, ns, ns),
-        ticks={},
-        psi_some_us=None,
-        throttled_us=round(throttled_s * 1e6),
-        swapped_pages=None,
+        clocks=Clocks(ns, ns, ns), ticks={}, psi_some_us=None, throttled_us=round(throttled_s * 1e6), swapped_pages=None
     )
     return Moment(host, program_cpu_ns=0, remote_cpu_ns=round(remote_cpu_s * SECOND), runner_cpu_ns=0)
 
@@ -40,20 +36,17 @@ def span(start_s: float, end_s: float) -> MeasuredSpan:
 SERIES = [moment(t, throttled_s=min(max(t - 12, 0), 1) / 2) for t in range(21)]
 
 
+def throttled(stretch: Stretch) -> float | None:
+    return stretch.pressure(CPUS, irq_time_accounting=None).throttled_share
+
+
 def test_a_disturbance_counts_for_the_span_that_it_falls_into_and_no_other() -> None:
     whole = enclosing(SERIES, None)
-    assert (whole.duration_s, whole.pressure(CPUS, irq_time_accounting=None).throttled_share) == (
-        20,
-        pytest.approx(0.025),
-    )
+    assert (whole.duration_s, throttled(whole)) == (20, pytest.approx(0.025))
     measured = enclosing(SERIES, span(11.5, 15.5))
     assert (measured.before.monotonic_ns, measured.after.monotonic_ns) == (11 * SECOND, 16 * SECOND)
-    assert measured.pressure(CPUS, irq_time_accounting=None).throttled_share == pytest.approx(0.1), (
-        "five seconds, and not the start before them"
-    )
-    assert enclosing(SERIES, span(13.5, 18)).pressure(CPUS, irq_time_accounting=None).throttled_share == 0, (
-        "the warm-up was disturbed"
-    )
+    assert throttled(measured) == pytest.approx(0.1), "five seconds, and not the start before them"
+    assert throttled(enclosing(SERIES, span(13.5, 18))) == 0, "the warm-up was disturbed"
 
 
 @pytest.mark.parametrize("outside", [span(-1, 5), span(5, 21), span(30, 40)])

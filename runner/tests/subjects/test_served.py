@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -24,8 +25,7 @@ from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.kind import ServedApplications
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.windows import Windows
-from tests.support.builders import SATURATE, key, load_result, pressure, sut_usage
-from tests.support.real_parts import Silent
+from tests.support.builders import key, load_result, pressure, sut_usage
 from tests.support.shipped import MATRIX
 
 
@@ -97,6 +97,14 @@ def test_what_a_driver_sent_ahead_of_a_window_began_too() -> None:
     assert left_over_after(None, led, left_over=0) == 80
 
 
+def test_a_driver_that_counts_refusals_from_its_start_on_vouches_for_no_answer_beside_them() -> None:
+    """1,000 answers that count, over 50 connections, of which 300 and not its share of 150 were refused."""
+    answered, refused = load_result(sent=None), load_result(sent=None, non_2xx=150)
+    for begun, result, is_fault in ((950, answered, False), (949, answered, True), (700, refused, False)):
+        served = served_between(gauges(7), gauges(7 + begun), result, left_over=0, early_s=0.1)
+        assert codes(served) == ["not-counted"] * is_fault
+
+
 def test_a_server_that_does_not_tell_proves_nothing_and_is_no_fault() -> None:
     untold = gauges(1, served_elsewhere=None)
     for before, after in ((None, gauges(1)), (gauges(1), None), (untold, gauges(2)), (gauges(1), untold)):
@@ -118,13 +126,7 @@ def test_what_a_driver_gave_up_may_begin_later() -> None:
     assert left_over_after(between(1000, silent), silent, left_over=40) == 7, "it does not grow from phase to phase"
 
 
-@given(
-    st.lists(
-        st.tuples(*[st.integers(0, 50)] * 4),
-        min_size=1,
-        max_size=8,
-    )
-)
+@given(st.lists(st.tuples(*[st.integers(0, 50)] * 4), min_size=1, max_size=8))
 def test_no_window_of_an_honest_server_is_a_fault(phases: list[tuple[int, int, int, int]]) -> None:
     """In every phase some requests are answered, late or in time, some begin and are given up, some wait until a later
     phase, and some of those that waited begin."""
@@ -161,43 +163,53 @@ def test_requests_that_ran_where_the_cell_says(executor: str, counts: dict[str, 
 @pytest.mark.parametrize(
     ("executor", "counts", "message"),
     [
-        (
-            "virtual",
-            {"servers": 1000},
-            '1,000 of 1,000 requests under load did not run on "virtual": 1,000 on the serv',
-        ),
+        ("virtual", {"servers": 1000},
+         '1,000 of 1,000 requests under load did not run on "virtual": 1,000 on the serv'),
         ("virtual", {"plugged_virtual": 999, "servers": 1, "threads_started": 1000}, "1 of 1,000 requests"),
         ("virtual", {"plugged_virtual": 1000, "threads_started": 900}, "900 were started for 1,000"),
         ("virtual", {"plugged_virtual": 1000, "threads_started": None}, "0 were started for 1,000"),
         ("virtual", {"plugged_platform": 1000}, "1,000 on platform threads of the plugged executor"),
         ("liberty", {"plugged_virtual": 1000}, "1,000 on virtual threads of the plugged executor"),
-        (
-            "fixed-50",
-            {"plugged_platform": 990, "servers": 10},
-            '10 of 1,000 requests under load did not run on "fixed-',
-        ),
+        ("fixed-50", {"plugged_platform": 990, "servers": 10},
+         '10 of 1,000 requests under load did not run on "fixed-'),
         ("liberty-virtual", {"servers": 1000}, "did not run"),
         ("liberty", {"servers": 999, "elsewhere": 1}, "1 on threads of unknown origin"),
         ("platform", {"plugged_platform": 1000, "threads_started": 50}, "a thread for each request"),
     ],
-)
+)  # fmt: skip
 def test_a_request_that_ran_elsewhere_fails(executor: str, counts: dict[str, Any], message: str) -> None:
     with pytest.raises(ProofError, match=message) as failed:
         check_served(served(**counts), executor)
     assert failed.value.figures["begun"] == 1000
 
 
-def measured(executor: str, seen: Served | None) -> Window:
+def measured(
+    executor: str, seen: Served | None, load: LoadResult | None = None, step: Callable[[str], object] = str
+) -> Window:
     """A window of a server that was seen so."""
+    result = load or load_result()
 
     class Observation:
         cpu_sets = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False)
 
         def observe(self, load: Load, duration_s: float, *, label: str, lead_s: float) -> Observed:
-            return Observed(t_s=1.0, load=load_result(), sut=sut_usage(), host=pressure(), remote=None, served=seen)
+            return Observed(t_s=1.0, load=result, sut=sut_usage(), host=pressure(), remote=None, served=seen)
 
-    windows = Windows(cast(Bench, Observation()), executor, MATRIX.thresholds, "../logs", Silent())
-    return windows.measure(Ask(SATURATE, 1.0, "window-1", "window 1/1"), index=1)
+    listener = cast(Any, SimpleNamespace(step=step))
+    windows = Windows(cast(Bench, Observation()), executor, MATRIX.thresholds, "../logs", listener)
+    return windows.measure(Ask(result.load, 1.0, "window-1", "window 1/1"), index=1)
+
+
+def test_a_window_is_recorded_with_what_spoilt_it_and_what_the_server_did_not_do() -> None:
+    """What decides whether it counts is the fault alone."""
+    rate = RateLoad(rate_rps=1000, connections=10)
+    heard: list[str] = []
+    busy = load_result(rate, due=1000, completed=10, driver_cpu_share=0.99)
+    window = measured("virtual", None, busy, heard.append)
+    assert [reason.code for reason in window.reasons] == ["driver-saturated"]
+    assert [reason.code for reason in window.shortfalls] == ["rate-missed"]
+    assert not window.valid
+    assert heard[0].endswith("(invalid: driver-saturated; fell short: rate-missed)")
 
 
 def test_every_window_is_proved_and_keeps_its_counts() -> None:

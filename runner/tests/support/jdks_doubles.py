@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jdkmatrix.jdks.catalogue import JdkEntry, this_system
+from tests.support.programs import program
 
 VERSION = "21.0.99+1"
 
@@ -28,9 +29,7 @@ def release_file(version: str, implementor: str = "Eclipse Adoptium") -> str:
 
 
 def fake_jdk(home: Path, version: str, *, implementor: str = "Eclipse Adoptium", **java: str) -> Path:
-    (home / "bin").mkdir(parents=True)
-    (home / "bin" / "java").write_text(java_script(version, **java))
-    (home / "bin" / "java").chmod(0o755)
+    program(home / "bin" / "java", java_script(version, **java))
     (home / "release").write_text(release_file(version, implementor))
     return home
 

@@ -1,13 +1,16 @@
-"""What the pages say of a made-up run, piece by piece."""
+"""What the pages and the terminal say of a made-up run, piece by piece."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from io import StringIO
 from typing import TypeVar
 
 from markupsafe import Markup
+from rich.console import Console
 
+from jdkmatrix.cli.summary import print_summary
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.records.windows import Window
@@ -117,6 +120,12 @@ class PageOfRun:
         return charts_of(self.page.blocks, title)
 
 
+def printed(loaded: LoadedRun, width: int = 200) -> str:
+    sink = StringIO()
+    print_summary(loaded, Console(file=sink, width=width))
+    return sink.getvalue()
+
+
 def judged(loaded: LoadedRun) -> tuple[Cells, Judgements]:
     cells = Cells(loaded.run, loaded.cells)
     return cells, judge_run(cells)
@@ -143,7 +152,11 @@ def page_of(loaded: LoadedRun, executor: str = "virtual") -> WebPage:
 
 
 def cell_page_of(loaded: LoadedRun, key: CellKey) -> WebPage:
-    run = JudgedRun(loaded)
+    return page_in(JudgedRun(loaded), key)
+
+
+def page_in(run: JudgedRun, key: CellKey) -> WebPage:
+    """Of one cell of many, all of which are judged once."""
     cell = run.cells.get(key) or run.experiments.get(key)
     assert cell is not None
     return cell_page(cell, cell.record, run, {}, CellLinks("record.json"), "../")

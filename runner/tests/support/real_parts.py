@@ -40,6 +40,19 @@ class Silent:
     def step(self, text: str) -> None: ...
 
 
+class Once:
+    """Does something once, at the first step that begins with `at`: by default, after the first window of a warm-up."""
+
+    def __init__(self, act: Callable[[], object], at: str = "warming") -> None:
+        self._act: Callable[[], object] | None = act
+        self._at = at
+
+    def step(self, text: str) -> None:
+        if self._act is not None and text.startswith(self._at):
+            act, self._act = self._act, None
+            act()
+
+
 def parts_of(project: Project) -> Parts:
     """Every JDK and every server that forks are measured with here."""
     cells = [key(jdk, own_pool(server), server=server) for jdk in JDKS for server in SERVERS]
@@ -90,3 +103,10 @@ def subject_of(draft: ForkDraft) -> ServedCell:
 def with_subject(draft: ForkDraft, **changes: Any) -> ForkDraft:
     """The same fork, of a cell that is served or loaded otherwise."""
     return replace(draft, cell=replace(draft.cell, **changes))
+
+
+def with_rules(draft: ForkDraft, table: str = "server", **changes: float) -> ForkDraft:
+    """The same fork, with other values in this table of matrix.toml."""
+    matrix = subject_of(draft).matrix
+    rules = getattr(matrix, table).model_copy(update=changes)
+    return with_subject(draft, matrix=matrix.model_copy(update={table: rules}))

@@ -11,8 +11,9 @@ from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.site.build import Background, Built, build_site
-from jdkmatrix.report.site.digest import MeasuredCondition, digest
+from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, digest
 from jdkmatrix.report.site.render_runs import SiteRun
+from jdkmatrix.report.site.run_pages import run_folder
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
@@ -45,13 +46,24 @@ def built(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES)
     return build_site([SiteRun(run.run.run_id, partial(_same, run)) for run in runs], site, background(templates))
 
 
+def digest_of(loaded: LoadedRun) -> RunDigest:
+    """What pages of all runs are told of this one, but for claims that it did not set out to judge."""
+    judged = JudgedRun(loaded)
+    return digest(judged, run_notices(judged), run_folder(loaded.run.run_id))
+
+
+@cache
+def reference(run: str) -> LoadedRun:
+    return RunStore(ROOT / "results" / "reference" / run).load()
+
+
+@cache
 def conditions_of(
     run: str, changed: Callable[[CellRecord], CellRecord] = lambda cell: cell
 ) -> tuple[MeasuredCondition, ...]:
     """What the front page is told of a reference run, whose cells may be `changed`."""
-    loaded = RunStore(ROOT / "results" / "reference" / run).load()
-    judged = JudgedRun(replace(loaded, cells=tuple(map(changed, loaded.cells))))
-    return digest(judged, run_notices(judged), "runs/r/").conditions
+    loaded = reference(run)
+    return digest_of(replace(loaded, cells=tuple(map(changed, loaded.cells)))).conditions
 
 
 def later(loaded: LoadedRun, run_id: str, day: str, host: str | None = None) -> LoadedRun:

@@ -9,12 +9,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
 
 def wait_until(condition: Callable[[], object], otherwise: str = "it did not come true", timeout_s: float = 60) -> None:
     deadline_s = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline_s, otherwise
         time.sleep(0.02)
+
+
+def has_ended(pid: int) -> bool:
+    """Also where nobody has asked for its status yet."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import pytest
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.drivers.base import Target
 from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session, find_wrk2
+from tests.support.programs import program
 
 URL = "http://127.0.0.1:18190/"
 # Of samples/wrk2/minutes.txt, and for how long it counts.
@@ -35,8 +36,8 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        program = PROGRAM.format(python=sys.executable, folder=str(Path(__file__).parents[2]))
-        self.binary = executable(folder / "wrk2", program)
+        text = PROGRAM.format(python=sys.executable, folder=str(Path(__file__).parents[2]))
+        self.binary = program(folder / "wrk2", text)
         self.logs = folder / "logs"
         self.logs.mkdir()
         self.cpu = min(os.sched_getaffinity(0))
@@ -50,12 +51,6 @@ class Bench:
 
     def session(self, behaviour: str, **changes: Any) -> closing[Wrk2Session]:
         return closing(Wrk2Session(self.wrk2(behaviour), replace(self.target, **changes)))
-
-
-def executable(path: Path, text: str) -> Path:
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
 
 
 @pytest.fixture

@@ -71,12 +71,12 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
         return True
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
-        """The most of any step; at least that, where the last one still gained."""
+        """The most of any step; at least that, where the last one still gained, or does not count."""
         windows = fork.valid_windows
         most_rps = self.best_step(fork).load.succeeded_rps
         before_rps = max((window.load.succeeded_rps for window in windows[:-1]), default=0.0)
         gained = windows[-1].load.succeeded_rps > (1 + SATURATED_GAIN) * before_rps
-        return ForkFigure(most_rps, Bound.AT_LEAST if gained else Bound.NONE)
+        return ForkFigure(most_rps, Bound.AT_LEAST if gained or not fork.windows[-1].valid else Bound.NONE)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure:
         return ForkFigure(self.best_step(fork).cpu_us_per_answer)

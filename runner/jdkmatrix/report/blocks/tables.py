@@ -12,6 +12,7 @@ from markupsafe import Markup
 from jdkmatrix.report.blocks.inline import joined, small
 from jdkmatrix.report.blocks.kinds import PageBlock
 from jdkmatrix.report.words.numbers import Figure, escaped
+from jdkmatrix.report.words.sentences import AXIS_TITLES
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,12 @@ def columns(*titles: str) -> tuple[Column, ...]:
         name, bar, unit = (title[:-1] if css else title).partition("|")
         found.append(Column(joined(f"{name} ", small(unit)) if bar else name, css, head=not found))
     return tuple(found)
+
+
+def axis_column(axis: str) -> Column:
+    if axis.endswith("_us"):
+        return Column(joined(AXIS_TITLES[axis], small(", µs")), "num")
+    return Column(AXIS_TITLES[axis], "num" if axis == "cpus" else "")
 
 
 @dataclass(frozen=True)

@@ -80,11 +80,11 @@ def warmup_note(fork: Fork) -> str:
 
 
 def _drift(series: SeriesSteadiness) -> str:
-    """The change that may have gone on while it was measured."""
+    """The change that may have gone on after it."""
     per_s, ahead, least = map(_signed, (series.drift_per_s, series.drift_ahead, series.drift_tail_least))
     return (
         f"CPU per request drifted by {per_s} a second in the last {series.tail_s:g} s: {ahead} over the "
-        f"{series.ahead_s:g} s that were measured next. Over all {series.tail_s:g} s that is {least} at worst, where "
+        f"next {series.ahead_s:g} s. Over all {series.tail_s:g} s that is {least} at worst, where "
         f"{_signed(-(series.fall_max or 0), 3)} is allowed."
     )
 

@@ -21,18 +21,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.served import Place
 from jdkmatrix.records.windows import ProgramWindow
 from jdkmatrix.report.blocks.inline import badge, joined
-from jdkmatrix.report.blocks.kinds import (
-    Charts,
-    Command,
-    Disclosure,
-    Fact,
-    FactList,
-    Log,
-    PageBlock,
-    Pre,
-    Prose,
-    Section,
-)
+from jdkmatrix.report.blocks.kinds import Charts, Command, Disclosure, Fact, FactList, Log, PageBlock, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import search_blocks, window_blocks
@@ -54,6 +43,8 @@ _PLACES: tuple[tuple[Place, str], ...] = (
     ("elsewhere", "threads of unknown origin"),
 )
 _TAIL = ("90", "99", "99.9")
+# Clocks are read one after another, microseconds apart; so much is no step.
+_CLOCKS_APART_S = 0.001
 
 
 def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord, logs: Sequence[Log]) -> Section:
@@ -238,7 +229,7 @@ def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
         yield Disclosure("The host during the fork", (FactList(tuple(_pressure(program, program.host))),))
     if result:
         yield Disclosure("The JVM", (FactList(_vm_facts(result.vm)),))
-        yield Disclosure("The request as the program reports it", (Pre(facts.pretty_json(result.asked)),))
+        yield Disclosure("The request as the program reports it", (facts.pretty_json(result.asked),))
 
 
 def _of_distribution(told: Seen) -> Iterator[Figure]:
@@ -299,7 +290,7 @@ def _pressure(program: ProgramWindow, host: Pressure) -> Iterator[Fact]:
     if host.swapped_bytes_per_s is not None:
         yield Fact("Swapped", f"{digits(host.swapped_bytes_per_s, 3)} bytes/s")
     for name, seconds in (("Clock stepped", host.clock_step_s), ("Suspended", host.suspended_s)):
-        if seconds:
+        if seconds and abs(seconds) >= _CLOCKS_APART_S:
             yield Fact(name, f"{digits(seconds, 3)} s")
 
 

@@ -31,7 +31,6 @@ from jdkmatrix.report.blocks.kinds import (
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow, columns
 from jdkmatrix.report.cell_page.forks import fork_section
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import sentence, worth_reporting
 from jdkmatrix.report.cells.shown import (
     CPU_COST,
     KIND_SHORT,
@@ -46,7 +45,7 @@ from jdkmatrix.report.cells.shown import (
     state_badge,
 )
 from jdkmatrix.report.cells.slices import experiment_of
-from jdkmatrix.report.experiments.words import ended, endings, given, spread_figure
+from jdkmatrix.report.experiments.words import ended, endings, spread_figure
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import Figure, missing
@@ -84,7 +83,7 @@ def cell_page(
     above: tuple[PageBlock, ...]
     if cell.is_program:
         title = f"{key.workload}, {key.executor} on {key.jdk}"
-        where, load = f"Without a server, {program_condition(key)}", given(cell).words()
+        where, load = f"Without a server, {program_condition(key)}", cell.tasks.words()
         cells, work = ("All experiments", "../index.html#experiments"), "Work per task"
         tiles, note = tuple(map(_spread_tile, cell.spreads)), None
         if cell.spreads:
@@ -236,8 +235,8 @@ def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
     base = compared[0].base.key.executor
     outcomes = judgements.outcomes(key)
     sentences = []
-    if outcomes is not None and worth_reporting(outcomes):
-        sentences.append((outcomes.question.title, f"{sentence(outcomes, key.executor, base)}."))
+    if outcomes is not None and outcomes.worth_reporting:
+        sentences.append((outcomes.question.title, f"{outcomes.sentence(key.executor, base)}."))
     for one in compared:
         said = f"no block has both; {losses_words(one.losses, key.executor, base)}."
         if found := judgements.of(one.metric, key):
@@ -275,7 +274,7 @@ def _parts(record: CellRecord, run: RunRecord, work: str, links: CellLinks) -> S
     decides = "Everything that decides the result (the inputs of the identity)"
     blocks += [
         Disclosure("Host", (FactList(facts.host_facts(run.latest_session.host)),)),
-        Disclosure(decides, (Pre(facts.pretty_json(record.identity.inputs)),)),
+        Disclosure(decides, (facts.pretty_json(record.identity.inputs),)),
         Prose(say("record", links=links)),
     ]
     return Section("parts", "What it ran with", blocks)

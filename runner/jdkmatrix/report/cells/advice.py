@@ -14,7 +14,7 @@ from pydantic import Field
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.loads import SaturateLoad
-from jdkmatrix.domain.quantities import digits, plural
+from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import BY_ID, CPU, P99, SATURATED, SWITCHES, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.base import Bound
@@ -23,25 +23,10 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
-from jdkmatrix.report.cells.judgements import (
-    JudgedOutcomes,
-    Judgements,
-    against,
-    counted,
-    finding_of,
-    verdict,
-    worth_reporting,
-)
+from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted
 from jdkmatrix.report.cells.shown import of_metric
 from jdkmatrix.report.words.numbers import apart, much, ratio_value, reads_as_factor, than
-from jdkmatrix.report.words.sentences import (
-    PairFinding,
-    asked_words,
-    capitalised,
-    finding,
-    marked_interval,
-    not_judged_words,
-)
+from jdkmatrix.report.words.sentences import PairFinding, capitalised, finding, marked_interval, not_judged_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import CONFIDENCE
 from jdkmatrix.stats.pooling import pooled
@@ -125,6 +110,7 @@ class Advice:
     what is found of this figure alone, in a few words and as HeatCell's. `value`: of virtual threads over the pool,
     `under`: its interval, or why there is none; `judged`: has it a verdict, be it that no difference was seen? `ratio`,
     `low`, `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks;
+    `blocks`: that stand behind the ratio, 0 where there is none; figures of one condition may have different ones;
     `confidence`: the nominal one of the interval; `relevant`: the share from which on a difference matters.
     `note`: the end of `sentence`, which says what the ratio does not.
     """
@@ -140,16 +126,17 @@ class Advice:
     ratio: KeptRatio | None = None
     low: KeptRatio | None = None
     high: KeptRatio | None = None
+    blocks: int = 0
     confidence: float = CONFIDENCE
     relevant: float = RELEVANT
     sentence: str
     note: str = ""
 
-    def estimate(self, blocks: int) -> Estimate | None:
-        """Of so many blocks; None where it has no interval, or is not judged."""
+    def estimate(self) -> Estimate | None:
+        """None where it has no interval, or is not judged."""
         if not self.judged or self.ratio is None or self.low is None or self.high is None:
             return None
-        return Estimate(self.ratio, self.low, self.high, blocks, of_ratio=True, confidence=self.confidence)
+        return Estimate(self.ratio, self.low, self.high, self.blocks, of_ratio=True, confidence=self.confidence)
 
 
 def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
@@ -161,7 +148,7 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
         return ()
     found = [(metric, judged) for metric in metrics_of(cell.load) if (judged := judgements.of(metric, key))]
     outcomes = judgements.outcomes(key)
-    told = (_of_outcomes(cell, outcomes),) if outcomes is not None and worth_reporting(outcomes) else ()
+    told = (_of_outcomes(cell, outcomes),) if outcomes is not None and outcomes.worth_reporting else ()
     figures = tuple(
         replace(_advice(metric, judged, found, outcomes, cell, pool), confidence=cells.confidence)
         for metric, judged in found
@@ -178,15 +165,15 @@ def advised(judgements: Judgements) -> dict[CellKey, tuple[Advice, ...]]:
 
 def _of_outcomes(cell: CellStats, judged: JudgedOutcomes) -> Advice:
     """How many forks did what their load asks for: a figure of its own, since a fork that did not has no other."""
-    side = _SIDE_OF.get(finding_of(judged), Side.OPEN)
+    side = _SIDE_OF.get(judged.finding, Side.OPEN)
     one, other = judged.contrast.numerator, judged.contrast.denominator
-    said = f"with {_VIRTUAL} the server {against(judged)} with {_POOL}"
-    undecided = f"{capitalised(said)}: {verdict(judged)}."
+    said = f"with {_VIRTUAL} the server {judged.against} with {_POOL}"
+    undecided = f"{capitalised(said)}: {judged.verdict_words}."
     return Advice(
         figure=OUTCOME,
         title=judged.question.title,
         side=side,
-        word=_word(finding_of(judged)),
+        word=_word(judged.finding),
         tone=outcome_tone(judged),
         value=f"{counted(one)} / {counted(other)}",
         under="forks",
@@ -219,9 +206,9 @@ def _service_times(cell: CellStats, pool: CellStats) -> tuple[Advice, ...]:
     return (told,)
 
 
-def over_runs(advice: Sequence[Advice], runs: Sequence[tuple[Sequence[Advice], int]], asked: str) -> tuple[Advice, ...]:
+def over_runs(advice: Sequence[Advice], runs: Sequence[Sequence[Advice]], asked: str) -> tuple[Advice, ...]:
     """That of one run, where each ratio that it decided is what all `runs` come to together, and left open where these
-    do not decide it. `runs`: what each advises, and on how many blocks; `asked`: the demand on the server."""
+    do not decide it. `runs`: what each advises; `asked`: the demand on the server."""
     found = {one.figure: judged for one in advice if one.figure in BY_ID and (judged := _together(one, runs))}
     told = [(BY_ID[figure], judged) for figure, judged in found.items()]
     return tuple(
@@ -230,9 +217,9 @@ def over_runs(advice: Sequence[Advice], runs: Sequence[tuple[Sequence[Advice], i
     )
 
 
-def _together(advice: Advice, runs: Sequence[tuple[Sequence[Advice], int]]) -> Judged | None:
-    same = ((one, blocks) for of_run, blocks in runs for one in of_run if one.figure == advice.figure)
-    estimates = [estimate for one, blocks in same if (estimate := one.estimate(blocks))]
+def _together(advice: Advice, runs: Sequence[Sequence[Advice]]) -> Judged | None:
+    same = (one for of_run in runs for one in of_run if one.figure == advice.figure)
+    estimates = [estimate for one in same if (estimate := one.estimate())]
     if advice.side is Side.OPEN or len(estimates) < 2:
         return None
     whole = pooled(estimates)
@@ -246,8 +233,12 @@ def _word(found: PairFinding) -> str:
 
 
 def asked_of(cell: CellStats) -> str:
-    """The demand on its server."""
-    return asked_words(cell.key.task, does_nothing=cell.does_nothing)
+    """The demand on its server: "tasks of 100 µs", "requests that wait 2 ms for a remote system"."""
+    task = cell.key.task
+    waits = f"wait {wait_words(task.wait_us)} for a remote system" if task.wait_us else ""
+    if task.burn_us:
+        return f"tasks of {work_words(task.burn_us)}{f' that {waits}' if waits else ''}"
+    return f"requests that {waits or 'do nothing'}" if waits or cell.does_nothing else "such requests"
 
 
 def _advice(
@@ -269,7 +260,7 @@ def _advice(
     if outcomes is None or not outcomes.differs:
         return told
     sentence = f"{_of_outcomes(cell, outcomes).sentence} {_of_figure(metric, judged)}"
-    return replace(told, side=_SIDE_OF[finding_of(outcomes)], sentence=sentence, note="")
+    return replace(told, side=_SIDE_OF[outcomes.finding], sentence=sentence, note="")
 
 
 def _side(judged: Judged, metric: Metric) -> Side:
@@ -298,6 +289,7 @@ def _of_ratio(
         ratio=ratio.value,
         low=ratio.ci_low,
         high=ratio.ci_high,
+        blocks=ratio.blocks,
         relevant=judged.relevant,
         sentence=sentence,
         note=note,

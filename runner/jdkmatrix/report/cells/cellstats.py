@@ -15,7 +15,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import references
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool, virtual_of
-from jdkmatrix.experiments.base import Experiment, Spread
+from jdkmatrix.experiments.base import Experiment, Seen, Spread
 from jdkmatrix.experiments.kinds import table_of
 from jdkmatrix.figures.fork_figures import FigureOf, comparable
 from jdkmatrix.figures.latency import Kind, distribution_of, fork_latency
@@ -51,7 +51,6 @@ class Pooled:
     kind: Kind
     count: int
     percentiles: Mapping[str, Percentile]
-    max_us: float
     spectrum: tuple[SpectrumPoint, ...]
     histogram: str | None
     forks: int
@@ -68,7 +67,6 @@ def pool(kind: Kind, forks: Sequence[Latency], short: Sequence[Fork] = ()) -> Po
         kind=kind,
         count=merged.count,
         percentiles=percentiles_over_forks(forks, merged),
-        max_us=merged.max_us,
         spectrum=_thin(merged.spectrum),
         histogram=merged.histogram,
         forks=len(forks),
@@ -206,6 +204,18 @@ class CellStats:
     @property
     def usable_results(self) -> tuple[ProgramResult, ...]:
         return tuple(fork.result for fork in self.usable if fork.result)
+
+    @property
+    def seen(self) -> list[Seen]:
+        """By its program, in its usable forks."""
+        return [result.seen for result in self.usable_results if result.seen is not None]
+
+    @property
+    def tasks(self) -> TaskLoad:
+        """Those that its program was given. Raises: TypeError: it has none."""
+        if isinstance(self.load, TaskLoad):
+            return self.load
+        raise TypeError(f"{self.key.cell_id} is loaded by a driver")
 
     def by_block(self, metric: Metric) -> dict[int, float]:
         """The forks' figures that may stand in a ratio."""

@@ -17,7 +17,7 @@ from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
-from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, finding_of, sentence, worth_reporting
+from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
 from jdkmatrix.report.cells.shown import pairs_title
 from jdkmatrix.report.cells.slices import Pair, Slice
 from jdkmatrix.report.words.numbers import ratio_value
@@ -52,7 +52,7 @@ def tone(judged: Judged, metric: Metric) -> str:
 
 
 def outcome_tone(judged: JudgedOutcomes) -> str:
-    side = {PairFinding.BETTER: "n", PairFinding.WORSE: "d"}.get(finding_of(judged))
+    side = {PairFinding.BETTER: "n", PairFinding.WORSE: "d"}.get(judged.finding)
     return f"{side}{_OUTCOME_LEVEL}" if side else "even"
 
 
@@ -88,8 +88,8 @@ def outcome_cell(judged: JudgedOutcomes | None, key: CellKey, pair: Pair) -> Hea
         interval=f"against {other.yes}/{other.told}",
         basis="forks",
         tone=outcome_tone(judged),
-        decided=finding_of(judged) in (PairFinding.BETTER, PairFinding.WORSE),
-        title=sentence(judged, *pair),
+        decided=judged.finding in (PairFinding.BETTER, PairFinding.WORSE),
+        title=judged.sentence(*pair),
         href=cell_page(key),
     )
 
@@ -112,7 +112,7 @@ def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair
 def mapped(judgements: Judgements, piece: Slice, metrics: Sequence[Metric]) -> tuple[Metric | str, ...]:
     """What a map shows: what forks were asked, where their outcomes are worth a place, and these metrics."""
     found = [one for key in piece.keys if key.executor == piece.pair.numerator and (one := judgements.outcomes(key))]
-    asked = next((one.question.title for one in found if worth_reporting(one) and one.question.in_tables), None)
+    asked = next((one.question.title for one in found if one.worth_reporting and one.question.in_tables), None)
     return (*([asked] if asked else []), *metrics)
 
 

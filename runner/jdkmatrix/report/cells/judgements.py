@@ -17,7 +17,7 @@ of sound hosts with twelve checks each, nearly every second would else fail one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Generic, TypeVar
@@ -43,16 +43,13 @@ Refusals = Mapping[tuple[CellKey, CellKey], ArmRefusals]  # by the keys of both 
 def page_refusals(cells: Cells, experiments: Iterable[CellStats] = ()) -> Refusals:
     """All pairs are one family: every cell of a server with what it is compared with, A/A checks among them, and every
     two arms of an experiment under the same condition."""
-    return one_sided_among(((cell.key, base.key), cell, base) for cell, base in _pairs(cells, experiments))
-
-
-def _pairs(cells: Cells, experiments: Iterable[CellStats]) -> Iterator[tuple[CellRecord, CellRecord]]:
-    yield from ((cell.record, base.record) for cell, base in cells.compared())
+    pairs = [(cell.record, base.record) for cell, base in cells.compared()]
     groups: dict[CellKey, list[CellRecord]] = {}
     for one in experiments:
         groups.setdefault(one.key.group, []).append(one.record)
     for arms in groups.values():
-        yield from ((later, earlier) for earlier, later in combinations(arms, 2))
+        pairs += [(later, earlier) for earlier, later in combinations(arms, 2)]
+    return one_sided_among(((cell.key, base.key), cell, base) for cell, base in pairs)
 
 
 Name = TypeVar("Name", bound=Hashable)
@@ -74,6 +71,56 @@ class JudgedOutcomes:
     @property
     def differs(self) -> bool:
         return self.p_adjusted is not None and self.p_adjusted < FAMILY_ERROR
+
+    @property
+    def finding(self) -> PairFinding:
+        one, other, p_alone = self.contrast.numerator, self.contrast.denominator, self.contrast.p_value
+        if self.refusals is not None:
+            return PairFinding.NOT_JUDGED
+        if self.differs:
+            return PairFinding.BETTER if self.contrast.is_better else PairFinding.WORSE
+        if p_alone is not None:
+            return PairFinding.NO_EVIDENCE_YET if p_alone < FAMILY_ERROR else PairFinding.TOO_FEW_FORKS
+        even = one.told and other.told and one.yes * other.told == other.yes * one.told
+        return PairFinding.NO_DIFFERENCE_SEEN if even else PairFinding.TOO_FEW_FORKS
+
+    @property
+    def worth_reporting(self) -> bool:
+        """Is it worth a sentence? Not that every fork did what it was to do, nor that none did where the load goes on
+        until it does not."""
+        arms = (self.contrast.numerator, self.contrast.denominator)
+        if self.question.is_sought and all(arm.yes == 0 for arm in arms):
+            return False
+        return any(arm.no for arm in arms)
+
+    def sentence(self, numerator: str, denominator: str) -> str:
+        """ "virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.008)" """
+        return f"{numerator} {self.against} with {denominator}: {self.verdict_words}"
+
+    @property
+    def against(self) -> str:
+        """ "held the rate in 0 of 5 forks against 5 of 5"."""
+        one, other = self.contrast.numerator, self.contrast.denominator
+        return f"{self.question.did} in {of_forks(one)} against {counted(other)}"
+
+    @property
+    def verdict_words(self) -> str:
+        """The finding with its reasons: the p-value, a word on the direction where it is not plain, and forks that were
+        lost."""
+        words, basis = self.finding.value, []
+        if self.finding is PairFinding.TOO_FEW_FORKS and self.forks_needed:
+            words += f", {self.forks_needed} of each would do"
+        if self.refusals is not None:
+            basis.append(refusals_words(self.refusals))
+        if self.p_adjusted is not None:
+            basis.append(f"adjusted {p_value(self.p_adjusted)}")
+        if self.question.better:
+            basis.append(self.question.better)
+        one, other = self.contrast.numerator.lost, self.contrast.denominator.lost
+        if one or other:
+            lost = f"{one} and {plural(other, 'more fork')} were lost to faults of the host or of the measurement"
+            basis.append(lost)
+        return f"{words} ({'; '.join(basis)})" if basis else words
 
 
 @dataclass(frozen=True)
@@ -181,28 +228,6 @@ def judge_run(cells: Cells, refusals: Refusals | None = None) -> Judgements:
     )
 
 
-def finding_of(judged: JudgedOutcomes) -> PairFinding:
-    contrast = judged.contrast
-    if judged.refusals is not None:
-        return PairFinding.NOT_JUDGED
-    if judged.differs:
-        return PairFinding.BETTER if contrast.is_better else PairFinding.WORSE
-    if contrast.p_value is None:
-        one, other = contrast.numerator, contrast.denominator
-        even = one.told and other.told and one.yes * other.told == other.yes * one.told
-        return PairFinding.NO_DIFFERENCE_SEEN if even else PairFinding.TOO_FEW_FORKS
-    return PairFinding.NO_EVIDENCE_YET if contrast.p_value < FAMILY_ERROR else PairFinding.TOO_FEW_FORKS
-
-
-def worth_reporting(judged: JudgedOutcomes) -> bool:
-    """Is it worth a sentence? Not that every fork did what it was to do, nor that none did where the load goes on until
-    it does not."""
-    arms = (judged.contrast.numerator, judged.contrast.denominator)
-    if judged.question.is_sought and all(arm.yes == 0 for arm in arms):
-        return False
-    return any(arm.no for arm in arms)
-
-
 def counted(arm: OutcomeCounts) -> str:
     """ "0 of 5"; without those that were lost."""
     return f"{arm.yes} of {arm.told}"
@@ -211,34 +236,3 @@ def counted(arm: OutcomeCounts) -> str:
 def of_forks(arm: OutcomeCounts) -> str:
     """ "0 of 5 forks"."""
     return f"{arm.yes} of {plural(arm.told, 'fork')}"
-
-
-def sentence(judged: JudgedOutcomes, numerator: str, denominator: str) -> str:
-    """ "virtual held the rate in 0 of 5 forks against 5 of 5 with liberty: worse (adjusted p 0.008)" """
-    return f"{numerator} {against(judged)} with {denominator}: {verdict(judged)}"
-
-
-def against(judged: JudgedOutcomes) -> str:
-    """ "held the rate in 0 of 5 forks against 5 of 5"."""
-    one, other = judged.contrast.numerator, judged.contrast.denominator
-    did = judged.question.did
-    return f"{did} in {of_forks(one)} against {counted(other)}"
-
-
-def verdict(judged: JudgedOutcomes) -> str:
-    """The finding with its reasons: the p-value, a word on the direction where it is not plain, and forks that were
-    lost."""
-    found, words = finding_of(judged), finding_of(judged).value
-    if found is PairFinding.TOO_FEW_FORKS and judged.forks_needed:
-        words += f", {judged.forks_needed} of each would do"
-    basis = []
-    if judged.refusals is not None:
-        basis.append(refusals_words(judged.refusals))
-    if judged.p_adjusted is not None:
-        basis.append(f"adjusted {p_value(judged.p_adjusted)}")
-    if judged.question.better:
-        basis.append(judged.question.better)
-    one, other = judged.contrast.numerator.lost, judged.contrast.denominator.lost
-    if one or other:
-        basis.append(f"{one} and {plural(other, 'more fork')} were lost to faults of the host or of the measurement")
-    return f"{words} ({'; '.join(basis)})" if basis else words

@@ -21,17 +21,9 @@ from jdkmatrix.loads.base import Bound
 from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
 from jdkmatrix.report.blocks.tables import Column, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, Pooled
-from jdkmatrix.report.cells.judgements import Judgements, counted, finding_of, of_forks, sentence
+from jdkmatrix.report.cells.judgements import Judgements, counted, of_forks
 from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, over_forks, quantity, ratio_value
-from jdkmatrix.report.words.sentences import (
-    AXIS_TITLES,
-    PairFinding,
-    State,
-    because,
-    finding,
-    losses_words,
-    marked_interval,
-)
+from jdkmatrix.report.words.sentences import PairFinding, State, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.percentiles import MIN_BEYOND
 from jdkmatrix.stats.ratios import Ratio
 
@@ -223,6 +215,16 @@ class ShownCell:
         step = self.cell.kind.cpu_label if self.cell and figure.sort is not None else None
         return replace(figure, under=step) if step else figure
 
+    @property
+    def time_to_steady(self) -> Figure:
+        """Beneath it of how many forks it is, where others did not get there."""
+        figure, usable = self.figure(TIME_TO_STEADY), len(self.cell.usable) if self.cell else 0
+        steady = len(self.cell.figures(TIME_TO_STEADY)) if self.cell else 0
+        if steady in (0, usable):
+            return figure
+        of_some = f"{steady} of {plural(usable, 'fork')}"
+        return replace(figure, under=f"{figure.under}, {of_some}" if figure.under else of_some, amber=True)
+
     def percentile(self, name: str) -> Figure:
         return percentile(self.cell, name, why=self.why)
 
@@ -234,8 +236,8 @@ class ShownCell:
         arm, judged = self.cell.attained, self.judgements.outcomes(self.key)
         text, under = f"{self.cell.question.title} in {of_forks(arm)}", None
         if judged is not None:
-            text = sentence(judged, self.key.executor, self.judgements.cells.reference(self.key))
-            under = finding_of(judged).value if judged.differs else None
+            text = judged.sentence(self.key.executor, self.judgements.cells.reference(self.key))
+            under = judged.finding.value if judged.differs else None
         amber = arm.no > 0 and not self.cell.question.is_sought
         return Figure(counted(arm), arm.yes / arm.told if arm.told else None, text, under, amber)
 
@@ -288,12 +290,6 @@ class FigureColumn:
         return Column(joined(self.title, *(part for note in notes for part in (" ", note))), "num")
 
 
-def axis_column(axis: str) -> Column:
-    if axis.endswith("_us"):
-        return Column(joined(AXIS_TITLES[axis], small(", µs")), "num")
-    return Column(AXIS_TITLES[axis], "num" if axis == "cpus" else "")
-
-
 HELD = FigureColumn("Held", "req/s", lambda one: one.figure(CAPACITY))
 RATE = FigureColumn("Throughput", "req/s", lambda one: one.throughput)
 CPU_COST = FigureColumn("CPU", "µs/req", lambda one: one.cpu)
@@ -304,7 +300,7 @@ PERCENTILES = (
     FigureColumn("p99.9", "ms", lambda one: one.percentile("99.9")),
 )
 USE = (
-    FigureColumn("Time to steady", "s", lambda one: one.figure(TIME_TO_STEADY)),
+    FigureColumn("Time to steady", "s", lambda one: one.time_to_steady),
     FigureColumn("RSS", "MiB", lambda one: one.figure(RSS_PEAK)),
     FigureColumn("Threads", "", lambda one: one.figure(THREADS_PEAK)),
 )

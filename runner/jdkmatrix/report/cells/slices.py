@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from jdkmatrix.domain.cell_key import AXES, CellKey, TaskSize
 from jdkmatrix.domain.executors import is_virtual, references
-from jdkmatrix.domain.quantities import delay_words
+from jdkmatrix.domain.quantities import delay_words, plural
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.experiments.base import Page
 from jdkmatrix.experiments.kinds import BY_NAME
@@ -178,6 +178,28 @@ class ExperimentSlice(CellGroup):
     def by_subject(self) -> bool:
         """Do subjects lead on its rows, and not arms?"""
         return any(cell.table is not None and cell.table.row is not None for cell in self.cells)
+
+    def load_words(self, key: CellKey) -> str:
+        """Its name, where no cell with this load was measured."""
+        load = next((cell.tasks for cell in self.cells if cell.key.load == key.load), None)
+        return load.short_words() if load else key.load
+
+    def axis_words(self, key: CellKey) -> dict[str, str]:
+        return {
+            "executor": key.executor,
+            "workload": key.workload,
+            "load": self.load_words(key),
+            "cpus": plural(key.cpus, "CPU"),
+            "burn_us": added_work(key.burn_us),
+            "wait_us": delay_words(key.wait_us),
+            "jdk": key.jdk,
+        }
+
+    def place(self, key: CellKey, *, without: Sequence[str]) -> str:
+        """Tells this cell from the others of its kind: its arm, and whatever else varies."""
+        words = self.axis_words(key).items()
+        shown = (text for axis, text in words if axis not in without and (axis == "executor" or self.varies(axis)))
+        return ", ".join(shown)
 
     def varies(self, axis: str) -> bool:
         return axis in self._varying

@@ -15,16 +15,7 @@ from jdkmatrix.report.blocks.inline import badge, cell_page, element, joined, li
 from jdkmatrix.report.blocks.kinds import Container, Disclosure, PageBlock, Prose
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.claims.evidence import seen_words
-from jdkmatrix.report.claims.verdicts import (
-    VERDICT_CLASS,
-    ClaimVerdict,
-    JudgedCell,
-    JudgedCheck,
-    JudgedClaim,
-    band_words,
-    measured_figure,
-    remark,
-)
+from jdkmatrix.report.claims.verdicts import VERDICT_CLASS, ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.words.sentences import cell_words
 
 # A claim's verdict, and what it came to.
@@ -115,7 +106,7 @@ def check_blocks(one: JudgedCheck, of: str, page: Callable[[CellKey], str]) -> I
     check = one.check
     yield Prose(
         joined(
-            *(strong("Measured here:"), f" {check.says}; {band_words(one)} would reproduce it ("),
+            *(strong("Measured here:"), f" {check.says}; {one.band_words} would reproduce it ("),
             *(element("em", one.origin), "). ", verdict_badge(one.verdict), f" {one.why}." if one.why else ""),
         )
     )
@@ -127,11 +118,11 @@ def check_blocks(one: JudgedCheck, of: str, page: Callable[[CellKey], str]) -> I
 
 
 def _cell(one: JudgedCell, unit: str, page: Callable[[CellKey], str]) -> tuple[Cell, ...]:
-    words = remark(one, unit)
+    words = one.remark(unit)
     seen = (part for text in seen_words(one.seen) for part in (" ", small(text)))
     release = small(f" {one.release}") if one.release and one.release not in one.key.server else ""
     return (
         joined(link(cell_words(one.key), page(one.key) if one.estimate else None), release),
-        measured_figure(one, unit),
+        one.measured(unit),
         joined(verdict_badge(one.verdict), f" {words}" if words else "", *seen),
     )

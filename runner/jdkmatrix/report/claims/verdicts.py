@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from jdkmatrix.claims.words import between
-from jdkmatrix.domain.quantities import digits, plural, with_unit
+from jdkmatrix.domain.quantities import MISSING, digits, plural, with_unit
 from jdkmatrix.records.claims import BandOrigin, ClaimCheck, ClaimRecord
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, seen_words
 from jdkmatrix.report.words.numbers import Figure, missing, with_interval
@@ -65,6 +65,36 @@ class JudgedCell(CellEvidence):
     verdict: ClaimVerdict
     blocks: int | None = None
 
+    def remark(self, unit: str) -> str:
+        """Each run alone, why there is no verdict, how many blocks would decide; may be empty."""
+        alone = ", ".join(_value(run, unit) for run in self.alone)
+        several = f"{len(self.alone)} runs: {alone}" if alone else None
+        to_decide = f"{plural(self.blocks, 'block')} would decide it" if self.blocks else None
+        return "; ".join(filter(None, (several, self.why, to_decide)))
+
+    def measured(self, unit: str) -> Figure:
+        """With its interval."""
+        estimate = self.estimate
+        if estimate is None:
+            return missing(self.why or "not measured")
+        low, high = estimate.low, estimate.high
+        text = _value(estimate, unit)
+        if low is not None and low == high:
+            text = f"{text} in every block"
+        elif low is not None and high is not None:
+            value, *ends = with_interval(estimate.value, low, high)
+            text = f"{with_unit(value, unit)} ({'–'.join(ends)})"
+        return Figure(text, estimate.value)
+
+
+def _value(estimate: Estimate, unit: str) -> str:
+    """Without its interval; of bounds, what they bound."""
+    if not estimate.one_sided:
+        return with_unit(digits(estimate.value, 3), unit)
+    if estimate.low is not None:
+        return with_unit(f"at least {digits(estimate.low, 3)}", unit)
+    return MISSING if estimate.high is None else with_unit(f"at most {digits(estimate.high, 3)}", unit)
+
 
 @dataclass(frozen=True)
 class JudgedCheck:
@@ -77,6 +107,10 @@ class JudgedCheck:
     verdict: ClaimVerdict
     cells: tuple[JudgedCell, ...] = ()
     why: str | None = None
+
+    @property
+    def band_words(self) -> str:
+        return with_unit(between(self.band.low, self.band.high), self.unit)
 
 
 @dataclass(frozen=True)
@@ -147,7 +181,9 @@ def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None
         return judged(ClaimVerdict.REPRODUCED)
     if place is Place.OUTSIDE:
         return judged(ClaimVerdict.NOT_SEEN if check.one_is_enough else ClaimVerdict.CONTRADICTED)
-    why = "one block, no interval" if cell.estimate.low is None and cell.estimate.high is None else None
+    why = None
+    if cell.estimate.low is None and cell.estimate.high is None:
+        why = "bounds that exclude each other" if cell.estimate.one_sided else "one block, no interval"
     needed = blocks_to_decide(cell.estimate, band, family=family, one_is_enough=check.one_is_enough)
     return judged(ClaimVerdict.INCONCLUSIVE, why, needed)
 
@@ -204,13 +240,13 @@ def rests_on(one: JudgedClaim) -> tuple[str, ...]:
 
 def _line(check: JudgedCheck) -> str:
     cells = [cell for cell in check.cells if cell.verdict is check.verdict]
-    measured = [measured_figure(cell, check.unit) for cell in cells if cell.estimate]
-    remarks = list(dict.fromkeys(words for cell in cells if (words := remark(cell, check.unit))))
+    measured = [cell.measured(check.unit) for cell in cells if cell.estimate]
+    remarks = list(dict.fromkeys(words for cell in cells if (words := cell.remark(check.unit))))
     if not measured:
         return f"{check.check.says}: {check.why or next(iter(remarks), 'not measured')}"
     seen = seen_words([one for cell in cells for one in cell.seen])
     told = f"{check.check.says}: {_together(measured, len(check.cells))}"
-    return "; ".join((told, f"{band_words(check)} would reproduce it ({check.origin})", *seen, *remarks[:1]))
+    return "; ".join((told, f"{check.band_words} would reproduce it ({check.origin})", *seen, *remarks[:1]))
 
 
 def _together(measured: Sequence[Figure], of: int) -> str:
@@ -221,36 +257,3 @@ def _together(measured: Sequence[Figure], of: int) -> str:
     if len(ordered) < of:
         return f"{text} in {len(ordered)} of {of} cells"
     return text if few else f"{text} in {of} cells"
-
-
-def band_words(one: JudgedCheck) -> str:
-    return with_unit(between(one.band.low, one.band.high), one.unit)
-
-
-def remark(one: JudgedCell, unit: str) -> str:
-    """Each run alone, why there is no verdict, how many blocks would decide; may be empty."""
-    several = f"{len(one.alone)} runs: {', '.join(_value(run, unit) for run in one.alone)}" if one.alone else None
-    to_decide = f"{plural(one.blocks, 'block')} would decide it" if one.blocks else None
-    return "; ".join(filter(None, (several, one.why, to_decide)))
-
-
-def _value(estimate: Estimate, unit: str) -> str:
-    return with_unit(digits(estimate.value, 3), unit)
-
-
-def measured_figure(one: JudgedCell, unit: str) -> Figure:
-    """With its interval."""
-    estimate = one.estimate
-    if estimate is None:
-        return missing(one.why or "not measured")
-    low, high = estimate.low, estimate.high
-    text = _value(estimate, unit)
-    if estimate.one_sided:
-        bound = f"at least {digits(low or 0.0, 3)}" if high is None else f"at most {digits(high, 3)}"
-        text = with_unit(bound, unit)
-    elif low is not None and low == high:
-        text = f"{text} in every block"
-    elif low is not None and high is not None:
-        value, *ends = with_interval(estimate.value, low, high)
-        text = f"{with_unit(value, unit)} ({'–'.join(ends)})"
-    return Figure(text, estimate.value)

@@ -13,7 +13,7 @@ from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice
 from jdkmatrix.report.charts.bars import BarScale, expected_bars
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.experiments.words import axis_words, outcome_words
+from jdkmatrix.report.experiments.words import outcome_words
 
 _STAR = " *"
 _CHARTS_MAX = 12  # that stand unfolded
@@ -96,7 +96,7 @@ def _chart(
     lines = 2 if any("\n" in row["row"] for row in medians) else 1
     scale = BarScale(figure.title, _highest(peers, names), figure.linear_to, lines)
     axes = ("jdk", *(axis for axis in piece.page.apart if piece.varies(axis)))
-    title = ", ".join(map(axis_words(piece, cells[0].key).__getitem__, axes))
+    title = ", ".join(map(piece.axis_words(cells[0].key).__getitem__, axes))
     if len(group.figures) > 1:
         title = f"{figure.short}: {title}"
     description = f"{figure.title} of {title}: a bar for the median, a point per fork, a tick where one is expected"
@@ -115,7 +115,7 @@ def _labels(piece: ExperimentSlice, peers: Sequence[CellStats]) -> dict[CellKey,
     axes = [axis for axis in inner if here.tells_apart(axis)]
     found: dict[CellKey, str] = {}
     for cell in peers:
-        words = axis_words(piece, cell.key)
+        words = piece.axis_words(cell.key)
         if isinstance(cell.load, CountLoad):
             words["load"] = f"{cell.load.count:,}"
         second = ", ".join(map(words.__getitem__, axes))

@@ -16,7 +16,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.report.blocks.kinds import ColourScale, Disclosure, HeatCell, HeatMap, PageBlock, Pre, Prose
 from jdkmatrix.report.cells.slices import ExperimentSlice
-from jdkmatrix.report.experiments.words import endings, given, load_of, outcome_words, seen_in
+from jdkmatrix.report.experiments.words import endings, outcome_words
 from jdkmatrix.report.words.sentences import State
 
 RULE = (
@@ -54,7 +54,7 @@ def pinning_blocks(piece: ExperimentSlice) -> Iterator[PageBlock]:
             by_jdk = {key.jdk: key for key in keys if key.workload == workload}
             cells = tuple(_cell(piece, by_jdk.get(jdk)) for jdk in piece.jdks)
             rows.append((piece.subject(next(iter(by_jdk.values()))), cells))
-        title = f"{executor}: {load_of(piece, keys[0])}, {plural(cpus, 'CPU')}{_carriers(piece, keys)}"
+        title = f"{executor}: {piece.load_words(keys[0])}, {plural(cpus, 'CPU')}{_carriers(piece, keys)}"
         yield Prose(heading=title, level=4)
         yield HeatMap(f"Heat map, {title}", "Blocks in", piece.jdks, tuple(rows), css="pins")
     yield ColourScale(LEGEND, "share of threads / D", css="wide")
@@ -77,7 +77,7 @@ def _cell(piece: ExperimentSlice, key: CellKey | None) -> HeatCell:
     cell = next((cell for cell in piece.cells if cell.key == key), None)
     if cell is None:
         return HeatCell(MISSING, State.NOT_MEASURED.value, "", "none", True, "no fork of it has run", None)
-    found = cell_held(cell.table, seen_in(cell), given(cell))
+    found = cell_held(cell.table, cell.seen, cell.tasks)
     throughput = cell.spread("throughput")
     if not found or throughput is None:
         word, title = cell.state.value, "its page says why"

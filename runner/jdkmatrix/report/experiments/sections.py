@@ -12,23 +12,13 @@ from jdkmatrix.experiments.base import CompleteCell, Sentences, Spread, at
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.report.blocks.inline import cell_page, element, joined, say, small
 from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Fact, FactList, PageBlock, Prose, Section
-from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, columns
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, axis_column, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.shown import axis_column, named, state_badge
+from jdkmatrix.report.cells.shown import named, state_badge
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
 from jdkmatrix.report.experiments.bars import bar_groups
 from jdkmatrix.report.experiments.pinning import pinning_blocks, stacks_of_kind
-from jdkmatrix.report.experiments.words import (
-    ended,
-    endings,
-    expectation_of,
-    given,
-    load_of,
-    place,
-    seen_in,
-    spread_figure,
-    titled,
-)
+from jdkmatrix.report.experiments.words import ended, endings, expectation_of, spread_figure, titled
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.sentences import STATUS_WORDS, State
 
@@ -94,7 +84,7 @@ def _row(
 
 def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Cell:
     if axis == "load":
-        return Figure(load_of(piece, key), None, key.load)
+        return Figure(piece.load_words(key), None, key.load)
     value = getattr(key, axis)
     return Figure(f"{value:,}", value) if isinstance(value, int) else str(value)
 
@@ -118,11 +108,11 @@ def answers(piece: ExperimentSlice) -> tuple[AnswerBox, ...]:
         complete = [
             CompleteCell(
                 key=cell.key,
-                load=given(cell),
+                load=cell.tasks,
                 table=cell.table,
-                place=place(piece, cell, without=("jdk",)),
+                place=piece.place(cell.key, without=("jdk",)),
                 subject=piece.subject(cell.key),
-                seen=seen_in(cell),
+                seen=cell.seen,
                 spreads={one.name: one for one in cell.spreads},
             )
             for cell in cells
@@ -138,9 +128,10 @@ def _ends(piece: ExperimentSlice, cells: Iterable[CellStats]) -> Sentences:
     """How cells ended that did not come to their end."""
     found: dict[tuple[str, str], list[str]] = {}
     for cell in cells:
-        name = place(piece, cell, without=("jdk",))
+        name = piece.place(cell.key, without=("jdk",))
         if piece.by_subject:
-            name = ", ".join(filter(None, (piece.subject(cell.key), place(piece, cell, without=("jdk", "workload")))))
+            parts = (piece.subject(cell.key), piece.place(cell.key, without=("jdk", "workload")))
+            name = ", ".join(filter(None, parts))
         for outcome in endings(cell.record.forks):
             if outcome.css != "ok":
                 ended = (outcome.word, ": ".join(filter(None, (outcome.where, outcome.message))))
@@ -169,7 +160,7 @@ def overhead(piece: ExperimentSlice) -> Iterator[PageBlock]:
     for watched in piece.cells:
         unwatched = next((cell for cell in plain if _asked(cell) == _asked(watched)), None)
         if watched.record.parameters.get("parks") is True and unwatched is not None:
-            condition = f"{watched.key.jdk}, {place(piece, watched, without=('workload', 'jdk'))}"
+            condition = f"{watched.key.jdk}, {piece.place(watched.key, without=('workload', 'jdk'))}"
             rows.append((condition, *(_ratio(watched, unwatched, keys) for keys in ("throughput_per_s", "cpu_s"))))
     if rows:
         yield Prose(say("cost_of_recording"), "Cost of recording")
@@ -225,7 +216,7 @@ def _shared(piece: ExperimentSlice) -> str:
     words = {
         "workload": key.workload,
         "jdk": key.jdk,
-        "load": load_of(piece, key),
+        "load": piece.load_words(key),
         "cpus": plural(key.cpus, "CPU"),
         "burn_us": f"{work_words(key.burn_us)} of work per task" if key.burn_us else "",
         "wait_us": f"answers after {wait_words(key.wait_us)}" if key.wait_us else "",

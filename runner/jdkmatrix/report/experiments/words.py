@@ -1,4 +1,4 @@
-"""Plain words for experiments without a server: figures, loads, outcomes, and what was expected. Pure."""
+"""Plain words for experiments without a server: figures, outcomes, and what was expected. Pure."""
 
 from __future__ import annotations
 
@@ -7,31 +7,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.quantities import amount, delay_words, digits, plural, range_words
-from jdkmatrix.experiments.base import Seen, Spread
+from jdkmatrix.domain.quantities import amount, digits, plural, range_words
+from jdkmatrix.experiments.base import Spread
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.report.blocks.inline import badge, code, element, joined, small
-from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.cells.slices import ExperimentSlice
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import added_work
 
 _MIB_FROM_KIB = 100  # a smaller size has its digits behind too many zeros
-
-
-def given(cell: CellStats) -> TaskLoad:
-    """The tasks that its program was given. Raises: TypeError: it has none."""
-    if isinstance(cell.load, TaskLoad):
-        return cell.load
-    raise TypeError(f"{cell.key.cell_id} is loaded by a driver")
-
-
-def seen_in(cell: CellStats) -> list[Seen]:
-    """By its program, in its usable forks."""
-    return [result.seen for result in cell.usable_results if result.seen is not None]
 
 
 def spread_figure(spread: Spread) -> Figure:
@@ -43,31 +26,6 @@ def spread_figure(spread: Spread) -> Figure:
     if spread.unit == "MiB":
         title += f", {spread.median * 1024:,.0f} KiB: top shows it in KiB, without a unit"
     return Figure(median, spread.median, title, "–".join(ends) if spread.least != spread.most else None)
-
-
-def load_of(piece: ExperimentSlice, key: CellKey) -> str:
-    """In words where any cell with this load was measured."""
-    load = next((given(cell) for cell in piece.cells if cell.key.load == key.load), None)
-    return load.short_words() if load else key.load
-
-
-def axis_words(piece: ExperimentSlice, key: CellKey) -> dict[str, str]:
-    return {
-        "executor": key.executor,
-        "workload": key.workload,
-        "load": load_of(piece, key),
-        "cpus": plural(key.cpus, "CPU"),
-        "burn_us": added_work(key.burn_us),
-        "wait_us": delay_words(key.wait_us),
-        "jdk": key.jdk,
-    }
-
-
-def place(piece: ExperimentSlice, cell: CellStats, *, without: Sequence[str] = ()) -> str:
-    """Tell this cell from the others of its kind: its arm, and whatever else varies."""
-    words = axis_words(piece, cell.key).items()
-    shown = (text for axis, text in words if axis not in without and (axis == "executor" or piece.varies(axis)))
-    return ", ".join(shown)
 
 
 _CLASS = {"complete": "ok", "not-on-this-jdk": "none"}

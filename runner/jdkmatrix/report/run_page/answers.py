@@ -13,28 +13,10 @@ from jdkmatrix.domain.quantities import plural, wait_words
 from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.kinds import kind_of, loads_words
 from jdkmatrix.report.blocks.inline import Wording, element, file_stem, fill, joined, say, swatch
-from jdkmatrix.report.blocks.kinds import (
-    AnswerBox,
-    AnswerBoxes,
-    Charts,
-    ColourScale,
-    Container,
-    PageBlock,
-    Prose,
-    Section,
-)
+from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Charts, ColourScale, Container, Prose, Section
 from jdkmatrix.report.cells.advice import likely_cause
 from jdkmatrix.report.cells.heat import heat_map, legend, mapped, scorecard
-from jdkmatrix.report.cells.judgements import (
-    JudgedOutcomes,
-    Judgements,
-    against,
-    counted,
-    finding_of,
-    of_forks,
-    sentence,
-    worth_reporting,
-)
+from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted, of_forks
 from jdkmatrix.report.cells.shown import KIND_WORDS, paired_words
 from jdkmatrix.report.cells.slices import Pair, Slice, slices
 from jdkmatrix.report.run_page.charts import ChartPlace, bar_charts, latency_charts
@@ -99,7 +81,7 @@ def _answer(
     judged = [(metric, {key: one for key in keys if (one := judgements.of(metric, key))}) for metric in metrics]
     outcomes = {key: outcome for key in keys if (outcome := judgements.outcomes(key))}
     told = [(metric, by_key) for metric, by_key in judged if by_key]
-    news = {key: outcome for key, outcome in outcomes.items() if worth_reporting(outcome)}
+    news = {key: outcome for key, outcome in outcomes.items() if outcome.worth_reporting}
     behind = [*_cause(judgements, metrics[0], keys[0])] if len(keys) == 1 and metrics else []
     behind += _tuned(judgements, piece, metrics[0], jdk, len(keys)) if metrics else []
     if not told and not news:
@@ -113,7 +95,7 @@ def _answer(
         tallies = [(metric.title, _tally(pair, by_key, metric, len(keys))) for metric, by_key in told]
         return AnswerBox(jdk, (*seen, *first, *tallies, *behind), amber)
     (key,) = keys
-    sentences = [(outcome.question.title, f"{sentence(outcome, *pair)}.") for outcome in news.values()]
+    sentences = [(outcome.question.title, f"{outcome.sentence(*pair)}.") for outcome in news.values()]
     for metric, by_key in told:
         compared = judgements.comparison(metric, key)
         paired = paired_words(compared) if compared else None
@@ -134,7 +116,7 @@ def _crossovers(
     def found(key: CellKey) -> PairFinding | None:
         told = outcomes.get(key)
         if told and told.differs:
-            return finding_of(told)
+            return told.finding
         metric, by_key = judged[0]
         return finding(by_key[key], metric) if key in by_key else None
 
@@ -151,11 +133,11 @@ def _crossovers(
 def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedOutcomes | None) -> str:
     """Which forks did what they were to do comes first, where that makes a difference or nothing else is known."""
     if outcomes is not None and (outcomes.differs or not judged):
-        found = finding_of(outcomes)
+        found = outcomes.finding
         ahead = {PairFinding.BETTER: pair, PairFinding.WORSE: pair[::-1]}.get(found)
         if ahead is None:
-            return f"{pair.numerator} {against(outcomes)} with {pair.base}, {found.value}"
-        return f"{ahead[0]} ahead of {ahead[1]}: {pair.numerator} {against(outcomes)}"
+            return f"{pair.numerator} {outcomes.against} with {pair.base}, {found.value}"
+        return f"{ahead[0]} ahead of {ahead[1]}: {pair.numerator} {outcomes.against}"
     metric, leading = judged[0]
     found = finding(leading, metric)
     better, worse = pair if found is PairFinding.BETTER else pair[::-1]
@@ -194,28 +176,21 @@ def _tally(pair: Pair, by_key: dict[CellKey, Judged], metric: Metric, conditions
 
 def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tuple[str, str]:
     """Like `_tally`, of how many forks did what their load asks for."""
-    counts = _counts(pair, [finding_of(one) for one in by_key.values()], len(by_key))
+    counts = _counts(pair, [one.finding for one in by_key.values()], len(by_key))
     key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
     one, other = widest.contrast.numerator, widest.contrast.denominator
     largest = f"{of_forks(one)} with {pair.numerator}, {counted(other)} with {pair.base}"
     return widest.question.title, f"{counts}. The largest difference: {largest}, with {condition(key.cpus, key.task)}."
 
 
-_Findings = Mapping[int, PairFinding | None]  # by delay in µs; None where there is no pair
-
-
-def ahead_from_us(findings: _Findings) -> int | None:
-    """The shortest measured delay from which on one executor is ahead at every longer one, too."""
-    ahead = list(takewhile(lambda wait_us: findings[wait_us] is PairFinding.BETTER, sorted(findings, reverse=True)))
-    return ahead[-1] if ahead else None
-
-
-def crossover_sentence(findings: _Findings, numerator: str, denominator: str) -> str:
-    """Speaks of the delays that were measured, and of none between them."""
-    waits, since = sorted(findings), ahead_from_us(findings)
+def crossover_sentence(findings: Mapping[int, PairFinding | None], numerator: str, denominator: str) -> str:
+    """Speaks of the delays that were measured, and of none between them. `findings`: by delay in µs; None where there
+    is no pair."""
+    waits = sorted(findings)
     ahead = [wait_us for wait_us in waits if findings[wait_us] is PairFinding.BETTER]
     behind = [wait_us for wait_us in waits if findings[wait_us] is PairFinding.WORSE]
     unjudged = [wait_us for wait_us in waits if findings[wait_us] in (PairFinding.NOT_JUDGED, None)]
+    since = min(takewhile(ahead.__contains__, reversed(waits)), default=None)  # ahead at every delay from here on
     if since == waits[0]:
         words = f"{numerator} is ahead at every delay that was measured"
     elif since is not None:
@@ -277,7 +252,7 @@ def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
     )
 
 
-def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> Iterator[PageBlock]:
+def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> Iterator[Prose | Container | ColourScale]:
     """A map for each JDK, or one of all JDKs where there is one condition only."""
     pair, of, single = piece.pair, f"{served_words(piece.keys[0])} under {piece.keys[0].load}", piece.single
     figures = mapped(judgements, piece, metrics)

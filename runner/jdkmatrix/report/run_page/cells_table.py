@@ -19,8 +19,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.inline import badge, element, joined, say, small
 from jdkmatrix.report.blocks.kinds import PageBlock, Prose, Section, Trouble, Troubles
-from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, TableRow
-from jdkmatrix.report.cells.judgements import worth_reporting
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, TableRow, axis_column
 from jdkmatrix.report.cells.shown import (
     CPU_COST,
     HELD,
@@ -31,7 +30,6 @@ from jdkmatrix.report.cells.shown import (
     USE,
     FigureColumn,
     ShownCell,
-    axis_column,
     named,
     shown_cells,
     state_badge,
@@ -126,7 +124,7 @@ def _figures(judged: JudgedRun, shown: Sequence[ShownCell]) -> tuple[FigureColum
 
 def _is_news(one: ShownCell) -> bool:
     judged = one.judgements.outcomes(one.key)
-    return (judged is not None and worth_reporting(judged)) or one.outcome.amber
+    return (judged is not None and judged.worth_reporting) or one.outcome.amber
 
 
 def _axis(one: ShownCell, axis: str) -> Cell:

@@ -17,7 +17,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
 from jdkmatrix.report.blocks.inline import badge, folded, joined, link, paragraphs, pre
-from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Section
+from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Pre, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import planned_forks
 from jdkmatrix.report.words.numbers import span
@@ -198,8 +198,8 @@ def _without(arguments: Sequence[str], options: Sequence[str]) -> list[str]:
     return kept
 
 
-def pretty_json(value: object) -> str:
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+def pretty_json(value: object) -> Pre:
+    return Pre(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False))
 
 
 @dataclass(frozen=True)

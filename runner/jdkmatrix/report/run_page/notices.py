@@ -15,7 +15,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import Judgements, Refusals, against, verdict
+from jdkmatrix.report.cells.judgements import Judgements, Refusals
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
 from jdkmatrix.report.run_page.facts import is_dirty, own_applications
@@ -174,7 +174,7 @@ def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iter
         judged = judgements.of(metric, key)
         outcomes = judgements.outcomes(key)
         if outcomes is not None and outcomes.differs:
-            text = f"{arms}: the second arm {against(outcomes)} with the first, {verdict(outcomes)}"
+            text = f"{arms}: the second arm {outcomes.against} with the first, {outcomes.verdict_words}"
             yield Notice("warn", "A/A check failed", f"{text}: a difference where there is none.")
         if judged is None:
             yield Notice("warn", "No A/A check", f"{arms}: no block has both arms usable.")

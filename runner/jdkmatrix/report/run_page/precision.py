@@ -20,14 +20,7 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure, missing, p_value, share, span
 from jdkmatrix.report.words.sentences import ratio_name
 from jdkmatrix.stats import protocols
-from jdkmatrix.stats.dependence import (
-    FEWEST_BLOCKS,
-    Dependence,
-    JudgedDependence,
-    blocks_needed,
-    dependence,
-    judge_dependence,
-)
+from jdkmatrix.stats.dependence import FEWEST_BLOCKS, JudgedDependence, blocks_needed, dependence, judge_dependence
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.stats.stopping import StoppingRules, tells
 from jdkmatrix.stats.verdicts import Verdict
@@ -72,7 +65,7 @@ class BlockChecks:
             if one.correlated:
                 parts.append(f"lag-1 correlation {digits(found.lag1, 2)}, adjusted {p_value(one.lag1_p_adjusted)}")
             if one.drifting:
-                over = f"{_change(found)} over {found.blocks} blocks"
+                over = f"{_change(one)} over {found.blocks} blocks"
                 parts.append(f"{over}, adjusted {p_value(one.trend_p_adjusted)}")
             named += [f"{self.names[key]}: {', '.join(parts)}"] if parts else []
         if not named:
@@ -117,11 +110,12 @@ def _dependence_figures(judged: JudgedDependence | None, blocks: int) -> tuple[F
         return Figure(text, sort, f"{p_value(own)} on its own", f"adjusted {p_value(adjusted)}")
 
     lag1 = figure(digits(found.lag1, 2), found.lag1, found.lag1_p, judged.lag1_p_adjusted)
-    return lag1, figure(_change(found), found.change, found.trend_p, judged.trend_p_adjusted)
+    return lag1, figure(_change(judged), found.change, found.trend_p, judged.trend_p_adjusted)
 
 
-def _change(found: Dependence) -> str:
-    return f"{'+' if found.change > 0 else ''}{digits(found.change * 100, 2)} %"
+def _change(judged: JudgedDependence) -> str:
+    change = judged.found.change
+    return f"{'+' if change > 0 else ''}{digits(change * 100, 2)} %"
 
 
 _OTHER_FIGURE = "worked out for throughput only"

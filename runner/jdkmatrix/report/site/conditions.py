@@ -58,11 +58,11 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
     same = [
         one for one in found if _build(*one) == _build(newest, condition) and one[1].advice[0].figure == lead.figure
     ]
-    estimates = [(one, estimate) for one in same if (estimate := one[1].advice[0].estimate(one[1].blocks))]
+    estimates = [(one, estimate) for one in same if (estimate := one[1].advice[0].estimate())]
     if len(estimates) < 2:
         return Answering(*(estimates[0][0] if estimates else found[0]))
     (run, best), _ = min(estimates, key=lambda told: (told[1].high or 0.0) / (told[1].low or 1.0))
-    told = over_runs(best.advice, [(one.advice, one.blocks) for (_, one), _ in estimates], best.asked)
+    told = over_runs(best.advice, [one.advice for (_, one), _ in estimates], best.asked)
     together = f"{told[0].value} ({told[0].under})"
     if told[0] is best.advice[0]:  # it decides nothing, and stays what this run came to
         whole = pooled([estimate for _, estimate in estimates])

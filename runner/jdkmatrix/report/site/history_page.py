@@ -13,7 +13,7 @@ from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, Items, PageBlo
 from jdkmatrix.report.blocks.spark import SparkPoint, spark
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.charts.over_runs import RunAxis, RunPoint, over_runs
-from jdkmatrix.report.charts.shapes import executor_order
+from jdkmatrix.report.charts.shapes import Drawing, executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import ArmFigure, RunDigest
 from jdkmatrix.report.site.history import FigureHistory, History, MeasuredRun, RatioPoint, histories
@@ -160,9 +160,8 @@ def _ratios(one: History, figure: FigureHistory, id_prefix: str, heading: str = 
     axis = RunAxis(f"{figure.title}, virtual / pool", even=1.0)
     first, last = (moment(one.runs[place].run.started_at) for place in (0, -1))
     title = f"{figure.title} on {one.host}" if heading else f"{first} to {last}"
-    charts = _charts(
-        *(one, points, f"{id_prefix}-{figure.figure}", title, note, axis, order, "measured on"), levels=figure.changes
-    )
+    drawing = _drawing(one, points, axis, order, "measured on", figure.changes)
+    charts = (Chart(f"{id_prefix}-{figure.figure}", title, note, drawing),) if drawing else ()
     key = tuple(joined(swatch(order.index(line)), line) for line in lines)
     return Charts(heading or figure.title, "", charts, key)
 
@@ -194,7 +193,8 @@ def _arms(one: History) -> Charts:
         newest = [f"{arm.executor} {_amount(arm, metric)}" for run, arm in told if run is told[-1][0]]
         note = f"In the newest run: {'; '.join(newest)}."
         axis = RunAxis(f"{metric.title}, {metric.unit}")
-        found += _charts(one, points, f"history-arms-{metric.id}", metric.title, note, axis, order, "executor")
+        if drawing := _drawing(one, points, axis, order, "executor"):
+            found.append(Chart(f"history-arms-{metric.id}", metric.title, note, drawing))
     key = tuple(joined(swatch(order.index(name)), name) for name in names)
     return Charts(" and ".join(names), "", tuple(found), key, "by-2")
 
@@ -205,18 +205,10 @@ def _amount(arm: ArmFigure, metric: Metric) -> str:
     return f"{value} {metric.unit} ({f'{low}–{high}' if low and high else 'no interval'})"
 
 
-def _charts(
-    one: History,
-    points: Sequence[RunPoint],
-    id: str,
-    title: str,
-    note: str,
-    axis: RunAxis,
-    order: Sequence[str],
-    of: str,
-    levels: Collection[int] = (),
-) -> tuple[Chart, ...]:
-    """One, or none where no run has a date. `levels`: places of the runs from which on the level is another."""
+def _drawing(
+    one: History, points: Sequence[RunPoint], axis: RunAxis, order: Sequence[str], of: str, levels: Collection[int] = ()
+) -> Drawing | None:
+    """None where no run has a date. `levels`: places of the runs from which on the level is another."""
     dated = [(place, run.time_ms, run.number) for place, run in enumerate(one.runs) if run.time_ms is not None]
     marks = [
         {"t": (before + after) // 2, "number": number or "", "tool": number == "", "level": place in levels}
@@ -224,8 +216,7 @@ def _charts(
         if number is not None or place in levels
     ]
     described = f"{axis.title}: {one.where}, on {one.host}"
-    drawn = [over_runs(points, marks, axis=axis, order=order, of=of, description=described)] if points else []
-    return tuple(Chart(id, title, note, drawing) for drawing in drawn)
+    return over_runs(points, marks, axis=axis, order=order, of=of, description=described) if points else None
 
 
 def _about(one: MeasuredRun) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def half_width(over: OverForks) -> Figure:
     if over.forks == 1:
         return missing("one fork only: no interval")
     if over.low is None or over.high is None:
-        return missing("a fork with 0 has no logarithm: no interval")
+        return missing("a fork has 0: the arithmetic mean, without an interval")
     half = (over.high - over.low) / 2 / over.value * 100
     if half < 10:
         text = f"± {half:.1f} %"

@@ -189,14 +189,6 @@ def added_work(burn_us: int) -> str:
     return work_words(burn_us) if burn_us else "no added work"
 
 
-def asked_words(task: TaskSize, *, does_nothing: bool) -> str:
-    """The demand on a server: "tasks of 100 µs", "requests that wait 2 ms for a remote system"."""
-    waits = f"wait {wait_words(task.wait_us)} for a remote system" if task.wait_us else ""
-    if task.burn_us:
-        return f"tasks of {work_words(task.burn_us)}{f' that {waits}' if waits else ''}"
-    return f"requests that {waits or 'do nothing'}" if waits or does_nothing else "such requests"
-
-
 def driven(load_words: str, driver: str | None) -> str:
     """A load, and what made it."""
     return f"{load_words}, by {driver}" if driver else load_words

@@ -150,12 +150,11 @@ class ServedApplications:
 def _ahead_of_windows_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:
     """The seconds that a load is on before windows of one level: a lead, or what wrk2 throws away where it may make
     them."""
-    kind, workload = kind_of(matrix.loads[cell.load]), matrix.workloads[cell.workload]
+    kind = kind_of(matrix.loads[cell.load])
     may_be_wrk2 = matrix.driver.choice != "loadgen" and profile.window_s >= WINDOW_S_MIN
     if isinstance(kind.load, RateLoad):
         return profile.windows * CALIBRATE_DELAY_MS / 1000 if may_be_wrk2 else 0.0
-    leads = workload.limits is None and not kind.grows_pool
-    return profile.windows * lead_s(kind.load.in_windows, cell.wait_us / 1e6) if leads else 0.0
+    return 0.0 if kind.grows_pool else profile.windows * lead_s(kind.load.in_windows, cell.wait_us / 1e6)
 
 
 def _own_parts(parts: Parts, cell: CellKey, workload: Workload) -> OwnParts | None:

@@ -144,10 +144,8 @@ class Bench:
 
         Threads are read one by one, which takes a quarter of a second for six thousand: before the clocks at the start
         where no load is on then, and after them at the end. The server itself is asked before the lead and when all is
-        over: where its threads are all taken, an answer takes as long as it takes. A server in a box has no lead, in
-        which it could end.
+        over: where its threads are all taken, an answer takes as long as it takes.
         """
-        lead_s = 0.0 if self.may_end else lead_s
         span = _Span(self)
         if counts:
             result = self.session.run(load, duration_s, label=label, edge=span, lead_s=lead_s)

@@ -167,6 +167,14 @@ def test_what_fails_after_the_end_stays_in_the_books(moody: Moody, open_session:
     assert closed.uncorrected is not None and closed.uncorrected.count == 10
 
 
+def test_a_late_refusal_is_no_good_answer(moody: Moody, open_session: Open) -> None:
+    server = moody(mood="status-503", delay_us=900_000)
+    result = open_session(server.url).run(RateLoad(rate_rps=100, connections=10), 0.5, label="late-503")
+    assert_books_balance(result)
+    assert (result.completed, result.non_2xx, result.answers_2xx) == (0, 0, 0)
+    assert result.answered_late == result.late_non_2xx == 10
+
+
 def test_refused_then_there(moody: Moody, open_session: Open) -> None:
     """Nobody listens: an error long before the phase is over; the session is of use again when the server is there."""
     server = moody()

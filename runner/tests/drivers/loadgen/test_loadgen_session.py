@@ -201,12 +201,6 @@ def test_hanging(moody: Moody, open_session: Open, monkeypatch: pytest.MonkeyPat
     assert session._process.returncode == -signal.SIGKILL
 
 
-def test_bad_phase_ends_the_session(moody: Moody, open_session: Open) -> None:
-    session = open_session(moody().url)
-    with pytest.raises(DriverError, match="label = "):
-        session.run(LOAD, 1.0, label="../elsewhere")
-
-
 class Raw:
     """A session spoken to by hand."""
 

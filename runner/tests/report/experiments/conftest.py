@@ -8,11 +8,11 @@ from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import Sections, experiments_run, sections_of
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     return experiments_run(tmp_path_factory.mktemp("experiments"), accidents=True)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sections(loaded: LoadedRun) -> Sections:
     return sections_of(loaded)

@@ -140,16 +140,12 @@ def test_a_fork_says_why_it_cannot_be_used(burn: WebPage, burn_fork: Section) ->
 def test_a_fork_says_where_when_and_on_what_it_ran(burn_fork: Section, boxed: WebPage, few_files: WebPage) -> None:
     facts = below(burn_fork.blocks, "How it ran")
     assert facts["Order"] == "1 in block 2, 21 in the run"
-    assert facts["Started"] == "2025-01-01 12:02 UTC, 8 s"
     assert facts["CPUs"] == "program 0-1"
-    assert facts["CPU confinement"] == "by cgroup cpusets, which no thread can leave"
     assert facts["CPU speed"] == "225.0 to 225.9 divisions/µs in 2 readings: moved by 0.4 %"
     assert "Limits" not in facts
     assert below(section_of(boxed, "fork-1").blocks, "How it ran")["Limits"] == "500 threads by cgroup v2"
     few = section_of(few_files, "fork-1")
     assert below(few.blocks, "How it ran")["CPUs"] == "program 0-1, remote system 2: no CPU in common"
-    (command,) = found([burn_fork], Command)
-    assert command.text == "/jdks/SYNTHETIC/bin/java -jar standalone.jar burn '--it'\"'\"'s' 'a test'"
     assert [one.label for one in found([few], Command)] == ["Program’s command line", "Remote system’s command line"]
     assert '"in_flight": 8' in found([burn_fork], Pre)[-1].text
 
@@ -179,6 +175,8 @@ def test_the_host_was_watched_in_per_cent(loaded: LoadedRun, burn_fork: Section)
     told = host(altered(fork, {"host": disturbed}))
     assert (told["CPU pressure"], told["Throttled"], told["Swapped"]) == ("25 %", "3.1 %", "4,100 bytes/s")
     assert (told["Clock stepped"], told["Suspended"]) == ("0.500 s", "2.25 s")
+    apart = disturbed.model_copy(update={"clock_step_s": -9.1e-8, "suspended_s": 1.7e-6})
+    assert not {"Clock stepped", "Suspended"} & host(altered(fork, {"host": apart})).keys()
     span = MeasuredSpan(start_monotonic_ns=7 * 10**9, end_monotonic_ns=12 * 10**9)
     timed = altered(fork, {"host_span_s": 5.4, "result": fork.result.model_copy(update={"measured_span": span})})
     assert host(fork)["Watched"] == "all of the program’s life"
@@ -193,19 +191,13 @@ def test_the_jvm_is_described(boxed: WebPage, burn_fork: Section) -> None:
     assert vm["Heap"].startswith("at most 6,030 MiB; G1 Young Generation")
 
 
-# ------------------------------------------------------------------------------------------------ counts
-
-
-def test_tasks_of_a_burn_are_counted(burn_fork: Section) -> None:
+def test_tasks_of_a_burn_are_counted_and_what_it_left_undone(burn_fork: Section) -> None:
     found = facts_of([burn_fork])
     assert found["Tasks"] == "6,998 due, 6,998 submitted, 6,990 done, 8 after the end, 0 never"
     assert found["Queued"] == "8 at most, 5.94 on average"
     assert found["Work of a task"] == "369,304 rounds, 500 µs on a CPU of its own"
     assert (found["CPU"], found["Workers"]) == ("3.97 s in 2.00 s on 2 CPUs", "2")
     assert not {"Left over from the warm-up", "Lower bounds"} & found.keys()
-
-
-def test_what_a_burn_left_undone_is_told() -> None:
     changes = {"completed_late": 0, "unfinished": 9, "warmup_unfinished": 3, "workers": None, "lower_bounds": 1234}
     found = counts("burn-fixed-2-flight-on-21", **changes)
     assert found["Tasks"] == "6,998 due, 6,998 submitted, 6,990 done, 9 never"
@@ -232,12 +224,9 @@ def test_memory_of_threads_is_in_kib_as_top_shows_it_and_in_mib(boxed: WebPage) 
     assert found["Memory while all live"].startswith("VIRT 8,905,812 KiB (8,700 MiB), RSS 107,668 KiB (105 MiB)")
     assert found["Memory while all live"].endswith("500 threads of the kernel")
     assert found["Memory at its peak"] == "VIRT 8,905,812 KiB (8,700 MiB), RSS 107,752 KiB (105 MiB)"
-
-
-def test_threads_that_did_not_all_live_at_once_have_no_such_memory() -> None:
-    found = counts("spawn-platform-pids-21", live=None, while_live=None, thread_stack_bytes=None)
-    assert found["Threads"] == "481 started"
-    assert list(found) == ["Threads", "Memory before", "Memory at its peak"]
+    not_all_at_once = counts("spawn-platform-pids-21", live=None, while_live=None, thread_stack_bytes=None)
+    assert not_all_at_once["Threads"] == "481 started"
+    assert list(not_all_at_once) == ["Threads", "Memory before", "Memory at its peak"]
 
 
 def test_requests_of_a_fan_out_are_counted() -> None:
@@ -287,9 +276,6 @@ def test_pinning_counts_operations_carriers_and_events(loaded: LoadedRun) -> Non
     assert told.text == "JDK Flight Recorder could not look: no recorder here."
 
 
-# ------------------------------------------------------------------------------------------------ distributions, parks
-
-
 def test_distributions_are_counts_and_milliseconds(burn_fork: Section) -> None:
     rows = {str(row["In ms"]): row for row in table_of([burn_fork], "Distributions of fork 2")}
     assert list(rows) == [
@@ -310,17 +296,14 @@ def test_distributions_are_counts_and_milliseconds(burn_fork: Section) -> None:
     assert figure_in(parks, "p90") == missing(few.format("15")) and figure_in(parks, "p50").text != "–"
 
 
-@pytest.mark.parametrize(
-    ("sample", "names"),
-    [
-        ("pinning-class-init-21", ["From wanting to block to going on", "Pinned for"]),
-        ("fanout-virtual-21", ["Request, once it has a thread", "Answered after the first request"]),
-        ("spawn-platform-pids-21", []),
-        ("hang-virtual-3-21", []),
-    ],
-)
-def test_distributions_of_the_other_experiments(sample: str, names: list[str]) -> None:
-    assert [name for name, _ in details_of(read_sample(sample)).distributions] == names
+def test_distributions_of_the_other_experiments() -> None:
+    for sample, names in {
+        "pinning-class-init-21": ["From wanting to block to going on", "Pinned for"],
+        "fanout-virtual-21": ["Request, once it has a thread", "Answered after the first request"],
+        "spawn-platform-pids-21": [],
+        "hang-virtual-3-21": [],
+    }.items():
+        assert [name for name, _ in details_of(read_sample(sample)).distributions] == names, sample
 
 
 def test_parks_are_told_with_their_stretches(burn_fork: Section) -> None:

@@ -78,9 +78,6 @@ def expected_in(section: Section) -> list[tuple[str, str]]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------ the page
-
-
 def test_the_head_counts_arms_jdks_cells_and_forks(page: PageOfRun) -> None:
     kinds = "burn, spawn, pinning, hang, fan-out, thread-local buffers, connections, writes to files"
     assert page.page.heading == f"Without a server: {kinds}"
@@ -186,9 +183,6 @@ def test_a_record_that_names_no_experiment_is_still_a_cell(tmp_path: Path) -> No
     assert PageOfRun(loaded).page.heading == "Without a server: experiments"
 
 
-# ------------------------------------------------------------------------------------------------ answers
-
-
 def test_a_burn_is_set_against_what_is_expected_of_it(sections: Sections) -> None:
     told = sentences(sections["burn"], OLD)
     assert told["Throughput"] == (
@@ -242,9 +236,6 @@ def test_a_fork_that_ended_early_stands_in_no_sentence_about_figures(sections: S
         assert figures and not any("few-files" in term for term in figures)
 
 
-# ------------------------------------------------------------------------------------------------ expectations
-
-
 def test_every_formula_stands_once_with_its_source_and_the_cells_it_is_for(sections: Sections) -> None:
     for one in sections.values():
         stated = expected_in(one)
@@ -258,9 +249,6 @@ def test_every_formula_stands_once_with_its_source_and_the_cells_it_is_for(secti
     told = expected_in(sections["spawn"])
     assert any(name == "No figure is expected" and "spawn-print" in about for name, about in told)
     assert expected_in(sections["pinning"])[0][1].endswith(f"synchronized; virtual; {OLD}")
-
-
-# ------------------------------------------------------------------------------------------------ pinning
 
 
 def test_the_heat_map_tells_figure_share_and_colour(sections: Sections) -> None:
@@ -285,9 +273,6 @@ def test_stacks_stand_under_construct_and_jdk(sections: Sections) -> None:
     ]  # fmt: skip
     assert str(told[1].text).endswith(" events"), "a JDK before 24 does not tell a reason"
     assert any(" events: VM call to " in str(one.text) for one in told)
-
-
-# ------------------------------------------------------------------------------------------------ the table
 
 
 def test_columns_have_the_axes_that_vary_and_every_figure_with_its_unit(sections: Sections) -> None:

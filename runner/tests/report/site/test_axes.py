@@ -19,7 +19,7 @@ from tests.support.hostile_runs import hostile_run
 from tests.support.judged_pages import found, plain, table_of
 from tests.support.pages import Elements
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
-from tests.support.sites import built, later, stored
+from tests.support.sites import built, digest_of, later, stored
 
 WIDE = Shape(executors=("liberty", "virtual", "platform"), cpus=(1, 2), burn_us=(0, 100), blocks=2, windows=1)
 
@@ -35,8 +35,8 @@ def entries(page: WebPage) -> list[dict[str, str]]:
 
 
 def test_every_cell_stands_on_a_page_of_every_kind_and_a_ratio_says_over_what_it_is(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path / "run", WIDE)
-    pages = axis_pages(built([loaded], tmp_path / "site").runs)
+    loaded = synthetic_run(tmp_path, WIDE)
+    pages = axis_pages([digest_of(loaded)])
     assert [section.title for section in found(pages[INDEX].blocks, Section)] == list(KINDS.values())
     for axis in KINDS:
         shown = [one for page in of_kind(pages, axis) for row in entries(page) for one in row.values()]
@@ -51,8 +51,8 @@ def test_every_cell_stands_on_a_page_of_every_kind_and_a_ratio_says_over_what_it
 
 
 def test_an_older_cell_that_gives_way_is_not_put_into_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",)))
-    runs = built([later(loaded, "old", "2024-01-01"), later(loaded, "new", "2025-01-01")], tmp_path / "site").runs
+    loaded = synthetic_run(tmp_path, replace(QUICK, jdks=("temurin-25",)))
+    runs = [digest_of(later(loaded, "new", "2025-01-01")), digest_of(later(loaded, "old", "2024-01-01"))]
     told: list[str] = []
     in_words = by_axis._entry
 
@@ -66,10 +66,10 @@ def test_an_older_cell_that_gives_way_is_not_put_into_words(tmp_path: Path, monk
 
 
 def test_a_host_keeps_its_own_row_and_an_older_cell_gives_way(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",)))
-    runs = [later(loaded, "old", "2024-01-01"), later(loaded, "new", "2025-01-01")]
+    loaded = synthetic_run(tmp_path, replace(QUICK, jdks=("temurin-25",)))
+    runs = [later(loaded, "new", "2025-01-01"), later(loaded, "old", "2024-01-01")]
     runs.append(later(loaded, "elsewhere", "2023-01-01", host="another"))
-    pages = axis_pages(built(runs, tmp_path / "site").runs)
+    pages = axis_pages([digest_of(run) for run in runs])
     page = pages["by/executor/virtual.html"]
     shown = "".join(one for row in entries(page) for one in row.values())
     assert sorted(re.findall(r"/runs/(\w+)/", shown)) == ["elsewhere", "new"]

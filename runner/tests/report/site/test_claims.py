@@ -13,7 +13,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
-from jdkmatrix.report.claims.verdicts import ClaimVerdict
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell
 from jdkmatrix.report.site import claims_page as claims_module
 from jdkmatrix.report.site.claims_page import claims_page, host_verdicts, verdicts
 from jdkmatrix.report.site.digest import RunDigest
@@ -50,18 +50,33 @@ def saying(run: RunDigest, what: Estimate | str, *, host: str = "h", name: str =
     return replace(run, run_id=name, host_id=host, kernel=kernel, claims=(ClaimEvidence(CHECKED.id, (of_check,)),))
 
 
+def test_what_a_run_knows_as_a_bound_only_is_told_as_one() -> None:
+    seen, later = Estimate(14.6, 12.3, 16.9, 5), Estimate(13.5, 11.3, None, 5, one_sided=True)
+    sooner, open_ = Estimate(9.0, None, 9.5, 5, one_sided=True), ClaimVerdict.INCONCLUSIVE
+    cell = JudgedCell(key=key("liberty"), build="25", estimate=seen, alone=(seen, later, sooner), verdict=open_)
+    assert cell.remark("s") == "3 runs: 14.6 s, at least 11.3 s, at most 9.50 s"
+    assert cell.measured("s").text == "14.6 s (12.3–16.9)"
+    assert replace(cell, estimate=later).measured("s").text == "at least 11.3 s"
+
+
+def test_runs_with_bounds_that_exclude_each_other_decide_nothing(run: RunDigest) -> None:
+    least = Estimate(0.5, 0.45, None, 5, of_ratio=True, one_sided=True)
+    most = Estimate(0.01, None, 0.02, 5, of_ratio=True, one_sided=True)
+    (told,) = host_verdicts((CHECKED,), [saying(run, least, name="a"), saying(run, most, name="b")])[CHECKED.id]
+    assert told.judged.verdict is ClaimVerdict.INCONCLUSIVE
+    (cell,) = told.judged.checks[0].cells
+    assert cell.measured("").text == "–"
+    assert cell.remark("") == "2 runs: at least 0.450, at most 0.0200; bounds that exclude each other"
+
+
 @pytest.mark.parametrize(
     ("said", "verdict"),
     [
-        ([], "not measured"),
-        (["no fork"], "not measured"),
-        (["no fork", FULL], "reproduced"),
-        ([OPEN, FULL], "reproduced"),
+        ([], "not measured"), (["no fork"], "not measured"), (["nowhere", "no fork"], "not measured"),
         (["nowhere"], "not testable here"),
-        (["nowhere", "no fork"], "not measured"),
-        (["nowhere", FULL], "reproduced"),
+        (["no fork", FULL], "reproduced"), ([OPEN, FULL], "reproduced"), (["nowhere", FULL], "reproduced"),
     ],
-)
+)  # fmt: skip
 def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
     run: RunDigest, said: list[Estimate | str], verdict: str
 ) -> None:

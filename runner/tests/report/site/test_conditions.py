@@ -10,8 +10,10 @@ from typing import Any
 from jdkmatrix.report.cells.advice import Side
 from jdkmatrix.report.site.conditions import Answering, answering, conditions_maps, overview
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest
+from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.pooling import pooled
 from tests.support.served_runs import Shape, synthetic_run, with_scenario
-from tests.support.sites import built, conditions_of, later, site_of
+from tests.support.sites import conditions_of, digest_of, later, site_of
 
 FIVE = Shape(blocks=5, windows=1)
 
@@ -31,7 +33,7 @@ def saying(run: RunDigest, run_id: str, low: float, value: float, high: float, *
     """A run whose first condition has this leading ratio."""
     condition = run.conditions[0]
     lead = replace(condition.advice[0], ratio=value, low=low, high=high)
-    told = replace(condition, advice=(lead, *condition.advice[1:]), blocks=5)
+    told = replace(condition, advice=(lead, *condition.advice[1:]))
     return replace(run, run_id=run_id, conditions=(told,), **changes)
 
 
@@ -42,7 +44,7 @@ def first_of(*runs: RunDigest) -> Answering:
 
 def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together(tmp_path: Path) -> None:
     """0.637 known well must not give way to 0.63 of a noisy day, nor be told as if there were no other day."""
-    (run,) = built([synthetic_run(tmp_path / "run", FIVE)], tmp_path / "site").runs
+    run = digest_of(synthetic_run(tmp_path, FIVE))
     noisy, known = saying(run, "b", 0.56, 0.63, 0.72), saying(run, "a", 0.620, 0.637, 0.655)
     found = first_of(noisy, known)
     assert (found.run.run_id, found.condition.page) == ("a", known.conditions[0].page)
@@ -69,7 +71,7 @@ def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together
 
 
 def test_what_several_runs_leave_open_is_no_difference_where_they_exclude_all_that_matters(tmp_path: Path) -> None:
-    (run,) = built([synthetic_run(tmp_path / "run", FIVE)], tmp_path / "site").runs
+    run = digest_of(synthetic_run(tmp_path, FIVE))
     ratios = (("c", 0.985, 0.990, 0.995), ("b", 0.990, 1.002, 1.014), ("a", 0.988, 1.000, 1.012))
     runs = [saying(run, *told) for told in ratios]
     near = first_of(*runs).advice[0]
@@ -80,6 +82,19 @@ def test_what_several_runs_leave_open_is_no_difference_where_they_exclude_all_th
     strict = replace(runs[0].conditions[0], advice=(replace(first, relevant=0.005), *others))
     told = first_of(replace(runs[0], conditions=(strict,)), *runs[1:])
     assert told.advice[0].word == "cannot tell", "one percent matters there"
+
+
+def test_each_figure_is_pooled_by_the_blocks_behind_it(tmp_path: Path) -> None:
+    """Where the leading one is a bound in three blocks of five, as a rate held may be, others have all five."""
+    run = digest_of(synthetic_run(tmp_path, FIVE))
+    condition = run.conditions[0]
+    lead, other, *_ = condition.advice
+    few = replace(lead, ratio=0.64, low=0.5, high=0.82, blocks=2)
+    told = replace(condition, blocks=2, advice=(few, replace(other, side=Side.POOL, ratio=1.2, low=1.14, high=1.26)))
+    found = first_of(*(replace(run, run_id=name, conditions=(told,)) for name in "ba")).advice[1]
+    each = Estimate(1.2, 1.14, 1.26, 5, of_ratio=True)
+    whole = pooled([each, each])
+    assert (found.figure, found.low, found.high) == (other.figure, whole.low, whole.high)
 
 
 def test_the_page_of_a_run_with_several_conditions_opens_on_a_map_of_them(tmp_path: Path) -> None:

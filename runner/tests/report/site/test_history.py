@@ -14,17 +14,14 @@ from hypothesis import strategies as st
 
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, Items, Prose, WebPage
-from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import histories
 from jdkmatrix.report.site.history_page import INDEX, history_pages
-from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.stats.change_points import LEAST, change_points
 from tests.support.charts import rows_of
 from tests.support.judged_pages import charts_of, figure_in, found, page_of, plain, section_of, table_of, tiles_of
-from tests.support.served_runs import QUICK, synthetic_run
-from tests.support.sites import background, built, later
-from tests.support.turned_runs import turned_run
+from tests.support.served_runs import QUICK, synthetic_run, turned_run
+from tests.support.sites import digest_of, later
 
 STEP = [0.0, 0.01, -0.01, 0.005, -0.005, 0.0, 0.01]
 
@@ -83,9 +80,7 @@ def digests(tmp_path: Path, ratios: list[float], hosts: list[str] | None = None)
     loaded = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",), blocks=2, windows=1))
     found = []
     for day, ratio in enumerate(ratios, start=1):
-        run = later(loaded, f"run-{day:02}", f"2025-01-{day:02}", host=hosts[day - 1] if hosts else None)
-        site = tmp_path / f"site-{day}"
-        (one,) = build_site([SiteRun(run.run.run_id, lambda run=run: run)], site, background()).runs  # type: ignore[misc]
+        one = digest_of(later(loaded, f"run-{day:02}", f"2025-01-{day:02}", hosts[day - 1] if hosts else None))
         conditions = tuple(
             replace(c, advice=tuple(replace(a, ratio=ratio, value=f"{ratio:.2f}") for a in c.advice if a.ratio))
             for c in one.conditions
@@ -244,12 +239,12 @@ def test_a_run_without_a_date_is_in_the_table_alone(tmp_path: Path) -> None:
 def test_both_executors_stand_by_themselves_with_the_figures_of_their_pages_and_the_protocol(tmp_path: Path) -> None:
     turned = turned_run(tmp_path / "turned")
     plain_run = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",)))
-    runs = built([later(turned, "a", "2025-01-01"), later(plain_run, "b", "2025-01-02")], tmp_path / "site").runs
+    runs = [digest_of(later(plain_run, "b", "2025-01-02")), digest_of(later(turned, "a", "2025-01-01"))]
     assert [run.conditions[0].protocol for run in runs] == ["separate", "interleaved"]
     for run in runs:
         for arm in run.conditions[0].arms:
             assert arm.low is not None and arm.high is not None and arm.low < arm.value < arm.high
-    _, page = pages_of([*runs])
+    _, page = pages_of(runs)
     groups = found(section_of(page, "executors").blocks, Charts)
     assert [chart.title for chart in groups[0].charts] == ["Throughput", "CPU per request"]
     for chart in groups[0].charts:

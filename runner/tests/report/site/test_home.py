@@ -31,7 +31,7 @@ from tests.support.judged_pages import judged, key_of
 from tests.support.pages import Elements
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.shipped import MATRIX
-from tests.support.sites import background, conditions_of, later, site_of, stored
+from tests.support.sites import background, conditions_of, digest_of, later, site_of, stored
 from tests.support.sites import built as all_of
 from tests.support.stepped_runs import stepped_run, with_unused_cpus
 
@@ -92,7 +92,7 @@ def test_better_options_are_not_judged_beside_a_pool_that_lost_another_number_of
 
 def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence(tmp_path: Path) -> None:
     run = with_unused_cpus(stepped_run(tmp_path / "run", "temurin-21.0.8"), "virtual")
-    (found,) = all_of([run], tmp_path / "site").runs[0].conditions
+    (found,) = digest_of(run).conditions
     assert found.advice[0].sentence.endswith(
         "With virtual threads the server was saturated with 5 % of its CPUs in use: probably pinned carriers (before "
         "JDK 24, waiting inside synchronized pins them)."
@@ -109,8 +109,8 @@ def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence(tmp_path: 
 def test_a_server_far_behind_in_a_closed_loop_says_what_it_left_unused() -> None:
     (rest,) = conditions_of("20261128T125116Z-quick")
     assert rest.advice[0].sentence.endswith(
-        " With virtual threads the server was held up with 17 to 19 % of its CPUs in use: probably pinned carriers (before "
-        "JDK 24, waiting inside synchronized pins them)."
+        " With virtual threads the server was held up with 17 to 19 % of its CPUs in use: probably pinned carriers "
+        "(before JDK 24, waiting inside synchronized pins them)."
     )
 
 

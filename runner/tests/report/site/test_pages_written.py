@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.report.blocks.kinds import TAIL_LINES, WebPage
@@ -33,6 +34,8 @@ from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError
+from tests.support.experiment_runs import experiments_run
+from tests.support.hostile_runs import hostile_experiments
 from tests.support.pages import Elements, assert_links_lead_somewhere
 from tests.support.project import ROOT, matrix_command
 from tests.support.served_runs import QUICK, synthetic_run
@@ -52,15 +55,9 @@ def with_logs(loaded: LoadedRun, paths: dict[str, str]) -> LoadedRun:
     return replace(loaded, cells=(cell.model_copy(update={"forks": (fork,)}), *loaded.cells[1:]))
 
 
-def test_the_site_has_the_records_of_the_run_and_of_its_cells(tmp_path: Path, loaded: LoadedRun) -> None:
-    site = site_of([loaded], tmp_path / "site")
-    for cell in loaded.cells:
-        record = (site / "cells" / f"{cell.key.cell_id}.json").read_text("utf-8")
-        assert CellRecord.model_validate_json(record) == cell
-    assert RunRecord.model_validate_json((site / "run.json").read_text("utf-8")) == loaded.run
-
-
-def test_a_cell_is_read_once_for_its_page_and_its_record(tmp_path: Path, loaded: LoadedRun) -> None:
+def test_the_site_has_the_records_of_the_run_and_of_its_cells_which_are_read_once(
+    tmp_path: Path, loaded: LoadedRun
+) -> None:
     read: list[CellKey] = []
 
     def whole(cell: CellRecord) -> CellRecord:
@@ -69,7 +66,10 @@ def test_a_cell_is_read_once_for_its_page_and_its_record(tmp_path: Path, loaded:
 
     site = site_of([replace(loaded, whole=whole)], tmp_path / "site")
     assert read == [cell.key for cell in loaded.cells]
-    assert all((site / cell_page(key)).with_suffix(".json").is_file() for key in read)
+    for cell in loaded.cells:
+        record = (site / cell_page(cell.key)).with_suffix(".json").read_text("utf-8")
+        assert CellRecord.model_validate_json(record) == cell
+    assert RunRecord.model_validate_json((site / "run.json").read_text("utf-8")) == loaded.run
 
 
 def test_a_record_on_the_site_is_the_file_that_was_measured(tmp_path: Path, loaded: LoadedRun) -> None:
@@ -265,3 +265,32 @@ def test_scripts_cannot_end_their_element_and_nan_is_no_data() -> None:
     assert as_script("'</script><!--'") == "'<\\/script><\\!--'"
     with pytest.raises(ValueError, match="not JSON compliant"):
         as_json({"x": float("nan")})
+
+
+def test_a_page_of_experiments_only_has_nothing_empty(tmp_path: Path) -> None:
+    site = site_of([experiments_run(tmp_path / "run", accidents=True)], tmp_path / "site")
+    elements = Elements(site / "index.html")
+    assert not {"answers", "cells", "cells-table", "precision"} & set(elements.ids)
+    assert {*(f"experiment-{kind}" for kind in BY_NAME), "reading", "reproduce"} <= set(elements.ids)
+    for words in ("0 of 0", "request executor", "per request", "Closed and open loop", "fresh server process"):
+        assert words not in elements.text
+
+
+def test_a_page_with_servers_only_says_nothing_of_experiments(tmp_path: Path) -> None:
+    site = site_of([synthetic_run(tmp_path / "run", replace(QUICK, blocks=1))], tmp_path / "site")
+    elements = Elements(site / "index.html")
+    assert {"answers", "cells", "cells-table"} <= set(elements.ids)
+    assert "ithout a server" not in elements.text and not any(one.startswith("alone") for one in elements.ids)
+
+
+def test_hostile_text_in_results_becomes_no_element(tmp_path: Path) -> None:
+    index = site_of([hostile_experiments(tmp_path / "run")], tmp_path / "site") / "index.html"
+    pages = [index, *(index.parent / "cells").glob("*.html")]
+    assert len(pages) == 6
+    for page in pages:
+        elements = Elements(page)
+        assert not {"img", "iframe", "object", "embed"} & set(elements.tags)
+        assert elements.tags.count("script") == (3 if page == index else 1)
+        assert not any(name.startswith("on") for name, _ in elements.attributes)
+        assert not any("javascript:" in value for name, value in elements.attributes if name in ("href", "src"))
+        assert "onerror" in elements.text and "{{ 7*7 }}" in elements.text

@@ -72,18 +72,11 @@ def load_nothing() -> None:
 @pytest.mark.parametrize(
     ("cells", "cpus", "runs_at_a_time", "for_their_cells"),
     [
-        ([], 8, 1, []),
-        ([199], 8, 1, [1]),
-        ([10_000], 8, 1, [8]),
-        ([10_000], 64, 1, [PROCESSES_MAX]),
-        ([10_000, 99], 2, 2, [2, 1]),
-        ([99, 100], 8, 1, [1, 1]),
-        ([100, 100], 8, 2, [1, 1]),
-        ([1000, 1000], 8, 2, [4, 4]),
-        ([100, 100], 1, 1, [1, 1]),
-        ([1000] * 100, 64, PROCESSES_MAX, [1] * 100),
+        ([], 8, 1, []), ([199], 8, 1, [1]), ([10_000], 8, 1, [8]), ([10_000], 64, 1, [PROCESSES_MAX]),
+        ([10_000, 99], 2, 2, [2, 1]), ([99, 100], 8, 1, [1, 1]), ([100, 100], 8, 2, [1, 1]),
+        ([1000, 1000], 8, 2, [4, 4]), ([100, 100], 1, 1, [1, 1]), ([1000] * 100, 64, PROCESSES_MAX, [1] * 100),
     ],
-)
+)  # fmt: skip
 def test_processes_are_started_where_they_pay(
     cells: list[int], cpus: int, runs_at_a_time: int, for_their_cells: list[int]
 ) -> None:

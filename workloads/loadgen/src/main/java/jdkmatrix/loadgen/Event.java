@@ -48,6 +48,7 @@ sealed interface Event {
             Long unsent,
             long outstanding,
             long answeredLate,
+            @JsonProperty("late_non_2xx") long lateNon2xx,
             long completed,
             @JsonProperty("non_2xx") long non2xx,
             Errors errors,

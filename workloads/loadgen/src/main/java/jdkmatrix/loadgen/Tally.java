@@ -24,6 +24,8 @@ final class Tally {
     long non2xx;
     /** Answered after the phase ended, while it was drained: recorded with their latency, not completed. */
     long answeredLate;
+    /** Of {@code answeredLate}. */
+    long lateNon2xx;
     /** Values of {@code uncorrected} and {@code corrected} that only say "at least". */
     long uncorrectedLowerBounds;
     long correctedLowerBounds;
@@ -48,7 +50,7 @@ final class Tally {
         corrected.reset();
         uncorrected.reset();
         lateness.reset();
-        sent = completed = non2xx = answeredLate = 0;
+        sent = completed = non2xx = answeredLate = lateNon2xx = 0;
         uncorrectedLowerBounds = correctedLowerBounds = reconnects = bytesRead = 0;
         Arrays.fill(failures, 0);
     }
@@ -61,6 +63,7 @@ final class Tally {
         completed += other.completed;
         non2xx += other.non2xx;
         answeredLate += other.answeredLate;
+        lateNon2xx += other.lateNon2xx;
         uncorrectedLowerBounds += other.uncorrectedLowerBounds;
         correctedLowerBounds += other.correctedLowerBounds;
         reconnects += other.reconnects;

@@ -70,6 +70,7 @@ final class Wire {
                 scheduled ? result.unsent() : null,
                 result.outstanding(),
                 total.answeredLate,
+                total.lateNon2xx,
                 total.completed,
                 total.non2xx,
                 Event.Errors.of(total),

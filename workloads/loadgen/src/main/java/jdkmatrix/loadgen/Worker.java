@@ -253,6 +253,7 @@ final class Worker {
             tally.non2xx += success ? 0 : 1;
         } else {
             tally.answeredLate++;
+            tally.lateNon2xx += success ? 0 : 1;
         }
         connection.barren = 0;
         if (keepAlive) {
