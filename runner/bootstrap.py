@@ -64,7 +64,7 @@ def test_problems():
         install_missing = ["apt-get", "install", "-y", "-qq", "--no-install-recommends"] + missing
         subprocess.call(install_missing, stdout=subprocess.DEVNULL)
     return [
-        program + " on PATH, " + why + " (Debian and Ubuntu: apt-get install " + program + ")"
+        program + " on PATH, " + why + " (on Debian: apt-get install " + program + ")"
         for program, why in TEST_PROGRAMS.items()
         if not shutil.which(program)
     ]
@@ -121,7 +121,7 @@ def install(purpose, lock):
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     for name in LOCKS[purpose]:
         run([*pip, "--require-hashes", "-r", os.path.join(RUNNER, name)], lock)
-    run([*pip, "--no-deps", "--no-build-isolation", "--editable", RUNNER], lock, stderr=subprocess.DEVNULL)
+    run([*pip, "--no-deps", "--no-build-isolation", "--editable", RUNNER], lock, stderr=subprocess.PIPE)
     # Python is not always allowed to write its byte code later, and a start from source takes twice as long.
     run([python, "-m", "compileall", "-q", os.path.join(RUNNER, "jdkmatrix")], lock)
     for each, locks in LOCKS.items():
@@ -132,16 +132,16 @@ def install(purpose, lock):
 
 def run(command, lock, **streams):
     """In a session of its own, so that Ctrl-C reaches this process alone, which then ends all of it. Where this process
-    is killed, what it started holds the lock until it ends."""
+    is killed, what it started holds the lock until it ends. What is piped is shown when it fails."""
     process = subprocess.Popen(command, start_new_session=True, pass_fds=[lock], **streams)
     try:
-        status = process.wait()
+        _, said = process.communicate()
     except BaseException:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         raise
-    if status != 0:
-        raise subprocess.CalledProcessError(status, command)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, command, stderr=said)
 
 
 def stop(signal_number, _):
@@ -154,4 +154,7 @@ if __name__ == "__main__":
     try:
         main(sys.argv[1])
     except subprocess.CalledProcessError as failure:
-        sys.exit("set-up failed: " + " ".join(failure.cmd[:6]) + " … ended with " + str(failure.returncode))
+        said = ":\n" + failure.stderr.decode("utf-8", "replace").strip() if failure.stderr else ""
+        sys.exit("set-up failed: " + " ".join(failure.cmd[:6]) + " … ended with " + str(failure.returncode) + said)
+    except OSError as error:
+        sys.exit("set-up failed: {}: {}".format(error.filename or ROOT, error.strerror))

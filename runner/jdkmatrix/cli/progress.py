@@ -189,4 +189,6 @@ def display(
     verbose: bool,
     now: Callable[[], float] = time.monotonic,
 ) -> Display:
-    return (Screen if console.is_terminal else Lines)(console, fork_s, precision, sequential, verbose, now)
+    # A bar needs a cursor that moves, which neither TERM=dumb nor a file has; FORCE_COLOR takes a file for a terminal.
+    can_redraw = console.is_interactive and console.file.isatty()
+    return (Screen if can_redraw else Lines)(console, fork_s, precision, sequential, verbose, now)

@@ -106,4 +106,5 @@ def _agreed() -> bool:
 
 def _need_root(option: str) -> None:
     if os.geteuid() != 0:
-        raise MatrixError(f"{option} writes to /proc and /sys, which only root may do: sudo matrix doctor {option}")
+        again = f"sudo .venv/bin/matrix doctor {option}"  # sudo has a PATH of its own
+        raise MatrixError(f"{option} writes to /proc and /sys, which only root may do: {again}")

@@ -83,13 +83,13 @@ def _rested(ticks: CpuTicks) -> int:
 
 def parse_interrupts(text: str) -> dict[int, int]:
     """Device interrupts by CPU: the numbered lines of /proc/interrupts (proc_interrupts(5)). The lettered ones are
-    the CPUs' own timers and calls to each other."""
+    the CPUs' own timers and calls to each other; on aarch64 the timers have a number, too."""
     lines = text.splitlines()
     cpus = [int(number) for number in re.findall(r"CPU(\d+)", lines[0])] if lines else []
     counts = dict.fromkeys(cpus, 0)
     for line in lines[1:]:
         label, _, rest = line.partition(":")
-        if label.strip().isdigit():
+        if label.strip().isdigit() and not rest.endswith("arch_timer"):
             for cpu, count in zip(cpus, rest.split(), strict=False):
                 counts[cpu] += int(count) if count.isdigit() else 0
     return counts

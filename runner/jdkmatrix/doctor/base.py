@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from jdkmatrix.doctor.activity import Activity, Process, observe, other_processes
 from jdkmatrix.doctor.stalls import Stalls, probe
 from jdkmatrix.host.cgroup_limits import Hierarchy, read_hierarchies
+from jdkmatrix.host.cpu_ticks import read_ticks
 from jdkmatrix.host.cpulist import parse_cpu_list
 from jdkmatrix.reading import text_if_readable
 
@@ -77,6 +78,13 @@ class Host:
         except ValueError:
             return None
 
+    def is_settable(self, file: str) -> bool:
+        """Whether it is a file to write at all."""
+        try:
+            return bool(self.at(file).stat().st_mode & 0o222)
+        except OSError:
+            return False
+
     def at(self, file: str | Path) -> Path:
         return self.root / str(file).lstrip("/")
 
@@ -97,10 +105,12 @@ class Host:
 
     @cached_property
     def allowed(self) -> tuple[int, ...]:
-        """The CPUs that this process may use; empty where the kernel does not show them."""
+        """The CPUs that this process may use; empty where the kernel does not show them. The kernel also lists those
+        that are switched off, or could be plugged in; only those that are online have times."""
+        online = read_ticks(self.at("/proc"))
         for line in (self.text("/proc/self/status") or "").splitlines():
             if line.startswith("Cpus_allowed_list:"):
-                return parse_cpu_list(line.partition(":")[2])
+                return tuple(cpu for cpu in parse_cpu_list(line.partition(":")[2]) if cpu in online or not online)
         return ()
 
     @cached_property

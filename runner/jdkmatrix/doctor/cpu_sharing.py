@@ -36,8 +36,8 @@ def smt(host: Host) -> Check | None:
     if active is None:
         return None
     if active != "1":
-        control = host.text(f"{_CPU}/smt/control") or "off"
-        return Check("ready", "none" if control == "notsupported" else control)
+        control = host.text(f"{_CPU}/smt/control") or ""
+        return Check("ready", control if control in ("off", "forceoff") else "none")
     folders = {cpu: f"{_CPU}/cpu{cpu}/topology" for cpu in host.allowed}
     cores = {
         (host.text(f"{folder}/physical_package_id"), host.text(f"{folder}/core_id") or str(cpu))
@@ -98,9 +98,10 @@ def interrupts(host: Host) -> Check | None:
 
 
 def _routed(host: Host, files: Sequence[str], cpus: tuple[int, ...]) -> tuple[HostChange, ...]:
-    """These interrupts, and those that are still to come, on `cpus` alone."""
+    """These interrupts, and those that are still to come, on `cpus` alone. Newer kernels do not let the files be
+    written of those that they spread themselves, such as the queues of an NVMe disk (kernel/irq/proc.c)."""
     why = "devices interrupt the lower CPUs only"
-    moved = tuple(HostChange(file, format_cpu_list(cpus), why) for file in files)
+    moved = tuple(HostChange(file, format_cpu_list(cpus), why) for file in files if host.is_settable(file))
     default = host.text("/proc/irq/default_smp_affinity")
     mask = cpu_mask(cpus, like=default or "")
     if default in (None, mask):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from jdkmatrix.doctor.base import Check, Host, HostChange
+from jdkmatrix.host.virtualisation import read_machine
 
 _CLOCK = "/sys/devices/system/clocksource/clocksource0"
 
@@ -14,27 +13,14 @@ CLOCKS_WITHOUT_SYSTEM_CALL = frozenset({"tsc", "arch_sys_counter", "kvm-clock", 
 
 
 def machine(host: Host) -> Check | None:
-    """x86 guests see a CPU flag; others a device tree or /sys/hypervisor. Containers leave a file behind or tell
-    their first process (Docker, Podman, systemd-nspawn, LXC)."""
-    cpuinfo = host.text("/proc/cpuinfo")
-    if cpuinfo is None:
+    here = read_machine(host.root)
+    if here.is_virtual is None and not here.in_container:
         return None
-    in_container = any(host.at(file).exists() for file in ("/.dockerenv", "/run/.containerenv"))
-    in_container = in_container or "container=" in (host.text("/proc/1/environ") or "")
-    is_virtual: bool | None = None  # nothing tells
-    flags = re.search(r"^flags\s*:(.*)$", cpuinfo, re.MULTILINE)
-    if host.text("/sys/hypervisor/type") or host.at("/proc/device-tree/hypervisor").exists():
-        is_virtual = True
-    elif flags:
-        is_virtual = "hypervisor" in flags.group(1).split()
-    if is_virtual is None and not in_container:
-        return None
-    below = "metal" if is_virtual is False else "VM" if is_virtual else "machine of unknown kind"
-    found = f"container on a {below}" if in_container else below
-    maker = host.text("/sys/class/dmi/id/sys_vendor")
-    found += f" ({maker})" if maker else ""
-    if not is_virtual:
-        return Check("not shown" if is_virtual is None else "ready", found)
+    below = "metal" if here.is_virtual is False else "VM" if here.is_virtual else "machine of unknown kind"
+    found = f"container on a {below}" if here.in_container else below
+    found += f" ({here.maker})" if here.maker else ""
+    if not here.is_virtual:
+        return Check("not shown" if here.is_virtual is None else "ready", found)
     why = "other guests share caches and memory, and the hypervisor moves CPUs: figures differ from hour to hour"
     return Check("noisy", found, why, "compare inside one run only; absolute figures want metal")
 

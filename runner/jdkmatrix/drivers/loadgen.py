@@ -42,6 +42,12 @@ _CONNECT_EACH_S = 0.002
 _GRACE_S = 2.0
 
 
+def native_library_in(folder: Path) -> str:
+    """The option by which Netty unpacks its native library there, and loads it: from a /tmp that is mounted noexec it
+    cannot."""
+    return f"-Dio.netty.native.workdir={folder}"
+
+
 class Ready(Record):
     event: Literal["ready"]
     version: str
@@ -165,7 +171,7 @@ class LoadgenDriver:
     def command_line(self, target: Target) -> tuple[str, ...]:
         requests = () if target.requests is None else ("--requests", str(target.log_dir / REQUESTS_FILE))
         return (
-            *(str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "session"),
+            *(str(self.java), *JVM_OPTIONS, native_library_in(target.log_dir), "-jar", str(self.jar), "session"),
             *("--url", target.url, "--threads", str(len(target.cpus))),
             *("--timeout-ms", str(max(1, round(target.timeout_s * 1000)))),
             *("--hlog-dir", str(target.log_dir)),

@@ -156,6 +156,8 @@ class DatabaseProcess:
                 os.chown(folder, *self._user)
                 if not _everyone_reaches(programs):
                     programs = shutil.copytree(programs, folder / "programs", symlinks=True)
+                    for one in (programs, *programs.rglob("*")):  # a strict umask has closed them to others
+                        os.chown(one, *self._user, follow_symlinks=False)
             yield folder / "data", programs
         except OSError as error:
             raise DatabaseError(f"the database’s folder {folder}: {error.strerror}") from None

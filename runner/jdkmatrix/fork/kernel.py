@@ -29,6 +29,9 @@ def cannot_set(host: Host, files: Mapping[str, str]) -> str | None:
         return f"this host does not show {', '.join(missing)}"
     if files and os.geteuid() != 0:
         return f"only root may write {', '.join(files)}"
+    locked = [file for file in files if not os.access(host.at(file), os.W_OK)]
+    if locked:
+        return f"here even root may not write {', '.join(locked)}, as in most containers"
     return None
 
 

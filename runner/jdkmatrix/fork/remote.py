@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from jdkmatrix.drivers.loadgen import JVM_OPTIONS, Ready
+from jdkmatrix.drivers.loadgen import JVM_OPTIONS, Ready, native_library_in
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.host.http import Connection, HttpError
@@ -58,7 +58,8 @@ class RemoteProcess:
     _port: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.command = (str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "--threads", str(len(self.cpus)))
+        options = (*JVM_OPTIONS, native_library_in(self.log_dir))
+        self.command = (str(self.java), *options, "-jar", str(self.jar), "--threads", str(len(self.cpus)))
         self._stderr = self.log_dir / STDERR_LOG
 
     def __enter__(self) -> Self:

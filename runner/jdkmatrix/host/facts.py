@@ -13,6 +13,7 @@ from jdkmatrix.host.cgroup_limits import memory_left_bytes, read_hierarchies
 from jdkmatrix.host.command_line import masked
 from jdkmatrix.host.cpulist import read_cpu_list
 from jdkmatrix.host.topology import CPU_ROOT, Topology
+from jdkmatrix.host.virtualisation import Machine, read_machine
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.run import CpuFacts, HostFacts
 
@@ -34,7 +35,7 @@ def read_facts(topology: Topology) -> HostFacts:
         memory_bytes=memory_bytes(),
         swap_bytes=_meminfo_bytes("SwapTotal"),
         scheduler=_scheduler(),
-        virtualisation=_virtualisation(cpuinfo),
+        virtualisation=_virtualisation(read_machine()),
         clocksource=text_if_readable(Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
         load_1min=os.getloadavg()[0],
         limits={
@@ -57,7 +58,7 @@ def _cpu_facts(topology: Topology, cpuinfo: str) -> CpuFacts:
     frequency = CPU_ROOT / "cpu0/cpufreq"
     cores = topology.cores
     return CpuFacts(
-        model=_cpuinfo_value(cpuinfo, "model name") or platform.processor() or platform.machine(),
+        model=cpu_model(cpuinfo),
         microcode=_cpuinfo_value(cpuinfo, "microcode"),
         online=read_cpu_list(CPU_ROOT / "online"),
         allowed=tuple(cpu.cpu for cpu in topology.cpus),
@@ -73,6 +74,17 @@ def _cpu_facts(topology: Topology, cpuinfo: str) -> CpuFacts:
             if text_if_readable(file) != "Not affected"
         },
     )
+
+
+def cpu_model(cpuinfo: str) -> str:
+    """What /proc/cpuinfo calls it. On aarch64 it has no name but numbers, of its maker and of the kind of core, which
+    tell Graviton 2 from Graviton 4 (MIDR_EL1, Documentation/arch/arm64/cpu-feature-registers.rst)."""
+    numbers = [
+        f"{key.removeprefix('CPU ')} {value}"
+        for key in ("CPU implementer", "CPU part")
+        if (value := _cpuinfo_value(cpuinfo, key)) is not None
+    ]
+    return _cpuinfo_value(cpuinfo, "model name") or ", ".join([platform.machine(), *numbers])
 
 
 def _boost() -> str | None:
@@ -102,13 +114,10 @@ def _scheduler() -> str | None:
     return ", ".join(f"{name}={value}" for name, value in knobs.items()) or None
 
 
-def _virtualisation(cpuinfo: str) -> str | None:
-    layers = []
-    if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
-        layers.append("container")
-    if re.search(r"^flags\s*:.*\bhypervisor\b", cpuinfo, re.MULTILINE):
-        vendor = text_if_readable(Path("/sys/class/dmi/id/sys_vendor"))
-        layers.append(f"virtual machine ({vendor})" if vendor else "virtual machine")
+def _virtualisation(machine: Machine) -> str | None:
+    layers = ["container"] if machine.in_container else []
+    if machine.is_virtual:
+        layers.append(f"virtual machine ({machine.maker})" if machine.maker else "virtual machine")
     return " on a ".join(layers) or None
 
 

@@ -27,8 +27,12 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # asm/unistd_64.h, asm-generic/unistd.h
 _ATTRIBUTES_BYTES = 48  # SCHED_ATTR_SIZE_VER0, linux/sched/types.h
 _TAIL_LINES = 12
-# They make java print "Picked up …" lines, load agents, or take options that nobody asked for.
-_MEDDLING = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "LD_LIBRARY_PATH")
+# They make java print "Picked up …" lines, load agents, or take options that nobody asked for; or they give it another
+# malloc or another number of its arenas (mallopt(3)), which its memory shows.
+_MEDDLING = (
+    *("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "IBM_JAVA_OPTIONS"),
+    *("LD_LIBRARY_PATH", "LD_PRELOAD", "GLIBC_TUNABLES", "MALLOC_ARENA_MAX"),
+)
 
 
 class User(NamedTuple):
@@ -78,8 +82,11 @@ def spawn(
 
 
 def clean_environment() -> dict[str, str]:
-    """Our own, without what would change a JVM."""
-    return {key: value for key, value in os.environ.items() if key not in _MEDDLING}
+    """Our own, without what would change a JVM, and with the locale that servers have: in another one the system's
+    errors have other words ("Zu viele offene Dateien"), numbers other digits, or a path with an umlaut is not found."""
+    left_out = (*_MEDDLING, "LANGUAGE")  # glibc before 2.39 goes by it in C.UTF-8, too
+    kept = {key: value for key, value in os.environ.items() if key not in left_out and not key.startswith("LC_")}
+    return {**kept, "LANG": "C.UTF-8"}
 
 
 def ask(

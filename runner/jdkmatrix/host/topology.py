@@ -136,8 +136,9 @@ def _nodes(folder: Path) -> Mapping[int, int]:
 
 
 def _efficiency_cpus(sysfs: Path, cpu_root: Path, online: frozenset[int]) -> frozenset[int]:
-    """Intel's kernels list them as a performance-monitoring unit of their own; elsewhere a smaller capacity tells."""
-    listed = read_cpu_list(sysfs / "devices/cpu_atom/cpus")
+    """Intel's kernels list them as performance-monitoring units of their own, which are two where those on the SoC tile
+    differ from the others (arch/x86/events/intel/core.c); elsewhere a smaller capacity tells."""
+    listed = read_cpu_list(sysfs / "devices/cpu_atom/cpus") + read_cpu_list(sysfs / "devices/cpu_lowpower/cpus")
     for folder in (cpu_root / "types").glob("intel_atom*"):
         listed += read_cpu_list(folder / "cpulist")
     if listed:

@@ -21,11 +21,9 @@ def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = Non
     Raises:
         MatrixError: in one line why not; nothing is left behind then.
     """
-    archive = for_this_system(entry.archives)
-    if archive is None:
-        raise MatrixError(absent(entry) or "none")
-    if not hasattr(tarfile, "data_filter"):
-        raise MatrixError("this Python cannot unpack safely; 3.11.4 or newer can")
+    archive, why_not = for_this_system(entry.archives), absent(entry)
+    if archive is None or why_not:
+        raise MatrixError(why_not or "none")
 
     def make(staging: Path, _final: Path) -> Delivery:
         packed = staging / "archive.tar.gz"
@@ -42,11 +40,13 @@ def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = Non
 
 
 def absent(entry: JdkEntry) -> str | None:
-    """Why there is no archive to try here; None if there is one."""
+    """Why there is no archive that can be tried here; None if there is one."""
     if not entry.archives:
         return "none"
     if this_system() not in entry.archives:
         return f"none for {this_system()} (only {', '.join(sorted(entry.archives))})"
+    if not hasattr(tarfile, "data_filter"):
+        return "this Python cannot unpack safely; 3.11.4 or newer can"
     return None
 
 

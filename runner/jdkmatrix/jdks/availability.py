@@ -66,9 +66,9 @@ class _Elsewhere:
 
 
 def _elsewhere(entry: JdkEntry) -> Iterator[_Elsewhere]:
-    pinned = for_this_system(entry.archives)
-    if pinned is None:
-        yield _Elsewhere("archive", absent=archive.absent(entry))
+    pinned, why_not = for_this_system(entry.archives), archive.absent(entry)
+    if pinned is None or why_not:
+        yield _Elsewhere("archive", absent=why_not)
     else:
         host = net.host_of(pinned.url)
         yield _Elsewhere("archive", host, pinned.url, partial(net.unreachable, host))

@@ -15,9 +15,16 @@ def candidates() -> Iterator[Path]:
     seen: set[Path] = set()
     for place in _places():
         home = place.resolve()
-        if home not in seen and (home / "bin" / "java").is_file():
+        if home not in seen and _is_there(home / "bin" / "java"):
             seen.add(home)
             yield home
+
+
+def _is_there(file: Path) -> bool:
+    try:
+        return file.is_file()
+    except PermissionError:  # below the home of another user
+        return False
 
 
 def read_release(home: Path) -> tuple[dict[str, str], VersionOutput | None]:

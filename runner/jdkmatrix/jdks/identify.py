@@ -104,8 +104,8 @@ def describe_release(release: dict[str, str]) -> VersionOutput | None:
     """The build that a `release` file names; None where it does not say exactly (jlinked images do not)."""
     versions = (release.get(key, "") for key in ("JAVA_RUNTIME_VERSION", "FULL_VERSION", "SEMANTIC_VERSION"))
     version = next((version for version in versions if "+" in version), None)
-    implementor = release.get("IMPLEMENTOR")
-    vendor = next((v.name for v in VENDORS if implementor in v.implementors), None)
+    implementor, product = release.get("IMPLEMENTOR"), release.get("IMPLEMENTOR_VERSION")
+    vendor = next((v.name for v in VENDORS if implementor in v.implementors and (v.mark or product is None)), None)
     if version is None or vendor is None:
         return None
     openj9 = _OPENJ9.search(release.get("JVM_VERSION", ""))
@@ -114,7 +114,7 @@ def describe_release(release: dict[str, str]) -> VersionOutput | None:
         version=version,
         vendor=vendor,
         vm="openj9" if is_openj9 else "hotspot",
-        product=release.get("IMPLEMENTOR_VERSION"),
+        product=product,
         openj9=openj9.group(1) if openj9 else None,
     )
 
@@ -126,8 +126,8 @@ def feature_version(version: str) -> int | None:
 
 
 def signed_by(build: VersionOutput, vendor: VendorName) -> bool:
-    """Is it this vendor's? A build without a mark can only be of a vendor that leaves none."""
-    return build.vendor == vendor or (build.vendor is None and vendor in _UNMARKED)
+    """Is it this vendor's? A build without a mark or a name can only be of a vendor that leaves none."""
+    return build.vendor == vendor or (build.vendor is None and build.product is None and vendor in _UNMARKED)
 
 
 def is_build(build: VersionOutput, version: str) -> bool:

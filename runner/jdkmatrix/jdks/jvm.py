@@ -14,6 +14,9 @@ from jdkmatrix.jdks.identify import VersionOutput, Vm, parse_version_output
 
 _VERSION_TIMEOUT_S = 60
 _FLAGS_TIMEOUT_S = 30
+# By this, HotSpot lists its flags, and OpenJ9 refuses what begins with -XX: and it does not know, which it else passes
+# over without a word (eclipse.dev/openj9/docs/xxignoreunrecognizedxxcolonoptions).
+_TELL: Mapping[Vm, str] = {"hotspot": "-XX:+PrintFlagsFinal", "openj9": "-XX:-IgnoreUnrecognizedXXColonOptions"}
 _XMX = re.compile(r"-Xmx(?P<number>\d+)(?P<unit>[kKmMgG]?)")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 # "   size_t MaxHeapSize   = 1073741824   {product} {command line}"; JDK 8 and its like are too old for this tool.
@@ -55,12 +58,10 @@ def read_flags(
     Asked of a JVM of its own, before the measurement. OpenJ9 has no such listing: an empty dictionary.
 
     Raises:
-        MatrixError: the JVM does not start with these options.
+        MatrixError: the JVM does not start with these options, or does not know one.
     """
-    if vm != "hotspot":
-        return {}
     process = launch.spawn(
-        [str(java), *options, "-XX:+PrintFlagsFinal", "-version"],
+        [str(java), *options, _TELL[vm], "-version"],
         cpus=cpus,
         cgroups=[cgroup] if cgroup else [],
         env=launch.clean_environment(),
@@ -70,7 +71,7 @@ def read_flags(
     try:
         output, errors = process.communicate(timeout=_FLAGS_TIMEOUT_S)
     except subprocess.TimeoutExpired:
-        raise MatrixError(f"{java} -XX:+PrintFlagsFinal: no answer within {_FLAGS_TIMEOUT_S} s") from None
+        raise MatrixError(f"{java} {_TELL[vm]}: no answer within {_FLAGS_TIMEOUT_S} s") from None
     finally:
         launch.terminate(process, grace_s=1)
     if process.returncode != 0:

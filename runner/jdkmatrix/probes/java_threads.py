@@ -69,6 +69,12 @@ def carriers_among(names: Mapping[int, str], count: int) -> frozenset[int] | str
     return frozenset(fit[0])
 
 
+def with_their_pools(carriers: frozenset[int], names: Mapping[int, str]) -> frozenset[int]:
+    """All threads of the pools of the JDK's making that these are of: dumps catch some of them at work. Pure."""
+    pools = {found[1] for tid in carriers if (found := _OF_POOL.fullmatch(names[tid]))}
+    return carriers | {tid for tid, name in names.items() if (found := _OF_POOL.fullmatch(name)) and found[1] in pools}
+
+
 def parse_threads(text: str) -> tuple[dict[int, str], frozenset[int]]:
     """The Java threads of Thread.print, and those that carried a virtual one. Pure."""
     names: dict[int, str] = {}

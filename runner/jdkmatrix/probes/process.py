@@ -15,9 +15,11 @@ from jdkmatrix.errors import MatrixError
 # they would miss nearly everything.
 CHURN_SHARE_MAX = 0.10
 
-# Compiler threads as the kernel names them: HotSpot's "C1 CompilerThread0", OpenJ9's "JIT Compilation Thread-000",
-# Graal's "JVMCI-native CompilerThread0" (of which none was seen here).
-JIT_THREADS = ("C1 CompilerThre", "C2 CompilerThre", "JIT Compilation", "JVMCI-native Co", "JVMCI CompilerT")
+# How the kernel's names of compiler threads begin: HotSpot's "C1 CompilerThread0", OpenJ9's "JIT Compilation
+# Thread-000", Graal's "JVMCI-native CompilerThread0" (of which none was seen here). Of a name that is too long, HotSpot
+# keeps the first 15 characters, or 7 and the end, "C1 Comp..hread0": os::set_native_thread_name (os_linux.cpp) of
+# different versions.
+JIT_THREADS = ("C1 Comp", "C2 Comp", "JIT Compilation", "JVMCI-n", "JVMCI C")
 
 # The thread in which HotSpot answers jcmd; it does nothing else. On an idle server, a reading of its memory took 21 ms
 # in this thread and 26 ms in the whole process (JDK 21, 47 threads), 35.4 and 35.5 ms (JDK 25, 49 threads), 92.7 and
@@ -31,7 +33,7 @@ class SutGoneError(MatrixError):
 
 @dataclass(frozen=True)
 class ThreadCounters:
-    """Counters of one thread since it started. `name` is the kernel's, cut at 15 characters."""
+    """Counters of one thread since it started. `name` is the kernel's, of 15 characters at most."""
 
     name: str
     cpu_ns: int
@@ -46,7 +48,7 @@ class Glance:
 
     monotonic_ns: int
     cpu_ns: int  # user and system, threads that have ended included
-    rss_bytes: int
+    rss_bytes: int  # how exact: docs/method.md
     virt_bytes: int
     thread_count: int
 
@@ -102,11 +104,15 @@ def glance(pid: int) -> Glance:
     )
 
 
-def read_threads(pid: int) -> dict[int, ThreadCounters]:
-    """Every thread that lives now; none where the process has ended."""
+def read_threads(pid: int, proc: Path = Path("/proc")) -> dict[int, ThreadCounters]:
+    """Every thread that lives now; none where the process has ended.
+
+    Raises:
+        MatrixError: this kernel does not tell the CPU time of threads.
+    """
     threads: dict[int, ThreadCounters] = {}
     try:
-        tasks = list(os.scandir(f"/proc/{pid}/task"))
+        tasks = list(os.scandir(proc / str(pid) / "task"))
     except OSError:
         return threads
     for task in tasks:
@@ -118,6 +124,11 @@ def read_threads(pid: int) -> dict[int, ThreadCounters]:
         counters = parse_thread(status, schedstat)
         if counters is not None:
             threads[int(task.name)] = counters
+    if tasks and not threads and not (proc / "self/schedstat").exists():
+        raise MatrixError(
+            "this kernel does not tell the CPU time of threads, the JIT compiler's among them: it shows no "
+            "/proc/PID/task/TID/schedstat (CONFIG_SCHED_INFO)"
+        )
     return threads
 
 

@@ -6,7 +6,9 @@ what was got is ours: nothing is used before its sha256 is that of the lock file
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -99,19 +101,24 @@ def forget(lock: Lock, name: str) -> None:
 
 
 def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:
-    run_logged(
-        [
-            maven,
-            "--batch-mode",
-            "--quiet",
-            # Try again what an earlier call did not find: Maven remembers failures for a day.
-            "--update-snapshots",
-            f"-Dmaven.repo.local={maven_repository()}",
-            f"org.apache.maven.plugins:maven-dependency-plugin:{plugin}:get",
-            f"-Dartifact={artefact.coordinates}",
-            "-Dtransitive=false",
-        ],
-        what=f"fetching {artefact.coordinates}",
-        cwd=Path("/"),
-        env=hosttools.maven_env(),
-    )
+    command = [
+        maven,
+        "--batch-mode",
+        "--quiet",
+        # Try again what an earlier call did not find: Maven remembers failures for a day.
+        "--update-snapshots",
+        f"-Dmaven.repo.local={maven_repository()}",
+        f"org.apache.maven.plugins:maven-dependency-plugin:{plugin}:get",
+        f"-Dartifact={artefact.coordinates}",
+        "-Dtransitive=false",
+    ]
+    try:
+        run_logged(command, what=f"fetching {artefact.coordinates}", cwd=Path("/"), env=hosttools.maven_env())
+    except MatrixError as error:
+        raise MatrixError(f"{error}{_about_proxies(os.environ)}") from None
+
+
+def _about_proxies(env: Mapping[str, str]) -> str:
+    """What to know where pip, which has worked, took a proxy from the environment."""
+    named = next((name for name in ("https_proxy", "HTTPS_PROXY") if env.get(name)), None)
+    return f"\nMaven does not read {named}: it takes a proxy, or a mirror, from ~/.m2/settings.xml" if named else ""

@@ -20,7 +20,9 @@ from pathlib import Path
 MIN_PYTHON = (3, 11)
 MIN_JDK = 21
 MIN_MAVEN = (3, 8)
-_SYSTEM_JVM_FOLDERS = (Path("/usr/lib/jvm"), Path("/usr/java"), Path("/opt/java"))
+# Of the standard library, with what Debian calls the headers without which a Python that is built by hand lacks it.
+_EXTENSIONS = {"_ctypes": "libffi-dev", "_lzma": "liblzma-dev", "_ssl": "libssl-dev"}
+_SYSTEM_JVM_FOLDERS = (Path("/usr/lib/jvm"), Path("/usr/lib64/jvm"), Path("/usr/java"), Path("/opt/java"))
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,8 @@ class Maven:
 def find_jdk(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS) -> Jdk | None:
     """The JDK of `$JAVA_HOME` if it is suitable, else the newest suitable one that is found.
 
-    Suitable: at least `MIN_JDK`, with javac. Looked at: javac on `$PATH`, every folder in `folders`, SDKMAN's, and
-    Nix profiles. Versions come from the `release` files.
+    Suitable: at least `MIN_JDK`, with javac. Looked at: javac on `$PATH`, every folder in `folders`, those of SDKMAN
+    and IntelliJ, and Nix profiles. Versions come from the `release` files.
     """
     chosen = env.get("JAVA_HOME")
     jdk = _suitable(Path(chosen)) if chosen else None
@@ -63,9 +65,12 @@ def find_maven(env: Mapping[str, str] = os.environ) -> Maven | None:
 
 
 def maven_env(env: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The environment for the host's mvn: as it is, with a JDK of ours only where it would find no java at all."""
+    """The environment for the host's mvn: as it is, with a JDK of ours only where it would find no java at all, as in a
+    JAVA_HOME that is gone."""
     result = dict(env)
-    if not env.get("JAVA_HOME") and shutil.which("java", path=env.get("PATH", "")) is None:
+    chosen = env.get("JAVA_HOME")
+    java = shutil.which(str(Path(chosen, "bin", "java")) if chosen else "java", path=env.get("PATH", ""))
+    if java is None:
         jdk = find_jdk(env)
         if jdk is not None:
             result["JAVA_HOME"] = str(jdk.home)
@@ -81,11 +86,19 @@ def problems(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _S
         running = ".".join(map(str, sys.version_info[:3]))
         found.append(f"Python 3.11 or newer is needed, this is {running}: install one, then make PYTHON=python3.11")
     if importlib.util.find_spec("ensurepip") is None:
-        found.append("Python's venv is not complete: apt-get install python3-venv, or your system's like")
+        package = f"python{'.'.join(map(str, sys.version_info[:2]))}-venv"  # python3-venv is for the default Python
+        found.append(f"Python's venv is not complete: apt-get install {package}, or your system's like")
+    if lacking := [name for name in _EXTENSIONS if importlib.util.find_spec(name) is None]:
+        headers = " ".join(_EXTENSIONS[name] for name in lacking)
+        found.append(
+            f"Python was built without {', '.join(lacking)}: apt-get install {headers}, or your system's like, and "
+            "build it again; or make PYTHON=/usr/bin/python3"
+        )
     if find_jdk(env, folders) is None:
         found.append(
             f"a JDK {MIN_JDK} or newer with javac is needed, none found by JAVA_HOME, on PATH or in "
-            f"{', '.join(map(str, folders))}: apt-get install openjdk-{MIN_JDK}-jdk-headless, or set JAVA_HOME"
+            f"{', '.join(map(str, folders))}: apt-get install openjdk-{MIN_JDK}-jdk-headless (Debian 12 has none), "
+            "your system's like, or set JAVA_HOME to one that you have"
         )
     maven = find_maven(env)
     if maven is None:
@@ -101,7 +114,8 @@ def _candidates(env: Mapping[str, str], folders: tuple[Path, ...]) -> Iterator[P
     if javac is not None:
         yield Path(javac).resolve().parent.parent
     home = env.get("HOME")
-    for folder in [*folders, *([Path(home, ".sdkman/candidates/java")] if home else [])]:
+    own = [Path(home, name) for name in (".sdkman/candidates/java", ".jdks")] if home else []
+    for folder in [*folders, *own]:
         if folder.is_dir():
             yield from sorted(folder.iterdir())
     for profile in env.get("NIX_PROFILES", "").split():

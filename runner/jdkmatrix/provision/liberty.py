@@ -125,6 +125,7 @@ def _minify(archive: Path, config: Path, feature_sets: Sequence[str], target: Pa
             env={
                 "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
                 "JAVA_HOME": str(jdk.home),
+                "LANG": "C.UTF-8",  # without it a JVM finds no file that has an umlaut in its path
                 "WLP_USER_DIR": str(scratch / "usr"),
                 "WLP_OUTPUT_DIR": str(scratch / "out"),
             },

@@ -21,7 +21,9 @@ from jdkmatrix.provision.command import run_logged, started
 _MODULES = Path("servers", "modules.sh")
 CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
 # It runs for seconds: what its second compiler makes is not worth the time that takes.
-_JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_JVM_OPTIONS = "-XX:TieredStopAtLevel=1"
+_COLLECTOR = "-XX:+UseSerialGC"
+_OPTIONS_OF_OTHERS = ("MAVEN_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
 _RECORD = "-Daether.artifactResolver.postProcessor.trustedChecksums.record=true"
 
 
@@ -60,8 +62,12 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
         f"-Dmaven.repo.local={artefacts.maven_repository()}",
         *arguments,
     ]
-    options = f"{_JVM_OPTIONS} {os.environ.get('MAVEN_OPTS', '')}"
-    return command, {**os.environ, "JAVA_HOME": str(jdk.home), "MAVEN_OPTS": options}
+    # A JVM that is told of two collectors does not start.
+    collector = "" if any("GC" in os.environ.get(name, "") for name in _OPTIONS_OF_OTHERS) else _COLLECTOR
+    options = f"{_JVM_OPTIONS} {collector} {os.environ.get('MAVEN_OPTS', '')}"
+    # Tests read what the system says; and a JVM finds files that have an umlaut in their path by its locale alone.
+    locale = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}  # glibc before 2.39 goes by the second in C.UTF-8, too
+    return command, {**os.environ, **locale, "JAVA_HOME": str(jdk.home), "MAVEN_OPTS": options}
 
 
 def build(root: Path, arguments: Sequence[str]) -> None:

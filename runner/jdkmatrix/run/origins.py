@@ -29,9 +29,11 @@ def source_revision(root: Path, handed: NixParts | None) -> tuple[str | None, bo
     """Commit, and whether the source differs from it; None where nobody knows."""
     if handed:
         return handed.source.rev, handed.source.dirty if handed.source.rev else None
-    commit = _git(root, "rev-parse", "HEAD")
-    changes = _git(root, "status", "--porcelain", "--untracked-files=no")
-    return commit, None if changes is None else bool(changes)
+    found = _git(root, "rev-parse", "HEAD", "HEAD:./matrix.toml")
+    if found is None:  # no repository, or one that has the folder of an unpacked archive inside and knows nothing of it
+        return None, None
+    changes = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".")
+    return found.split()[0], None if changes is None else bool(changes)
 
 
 def _parts(parts: Parts, handed: NixParts | None) -> Iterator[tuple[str, Origin, str]]:

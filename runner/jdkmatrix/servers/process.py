@@ -29,10 +29,11 @@ _POLL_S = 0.05
 _TRY_TIMEOUT_S = 5.0
 _TAIL_LINES = 12
 _CAUSE_SHOWN = 200
-# The likeliest first: a JVM that has no memory, HotSpot that does not start, an error of Open Liberty.
+# The likeliest first: a JVM that has no memory or is too old, one that does not start, an error of Open Liberty.
 _CAUSES = (
-    re.compile(r"(?P<said>\S*OutOfMemoryError\b.*)"),
+    re.compile(r"(?P<said>\S*(?:OutOfMemoryError\b|UnsupportedClassVersionError: ).*)"),
     re.compile(r"Error occurred during initialization of VM\s*\n(?P<said>.+)"),
+    re.compile(r"^(?P<said>(?:Unrecognized (?:VM )?option\b|JVMJ9\w+E ).+)", re.MULTILINE),
     re.compile(r"(?P<said>\b[A-Z]{4,5}[0-9]{4}E: .+)"),
     re.compile(r"(?P<said>Web server failed to start\. .+)"),
     re.compile(r"^(?P<said>(?:Error: |Exception in thread |Caused by: ).+)", re.MULTILINE),
@@ -192,6 +193,8 @@ class ServerProcess:
         """The addresses and ports at which it takes connections. Raises: ServerError: it has ended."""
         try:
             opened = psutil.Process(self.pid).net_connections("tcp")
+        except psutil.AccessDenied:
+            raise self._hidden() from None
         except psutil.Error:
             self.check_alive()
             raise
@@ -201,11 +204,22 @@ class ServerProcess:
         """Raises: ServerError: the process is another program than this JVM."""
         try:
             found = Path(f"/proc/{self.pid}/exe").readlink()
+        except PermissionError:
+            raise self._hidden() from None
         except OSError:
             self.check_alive()
             raise
         if found != java.resolve():
             raise self.error(f"its process runs {found}, and not the cell's JVM {java.resolve()}")
+
+    def _hidden(self) -> ServerError:
+        """As the kernel hides a program with file capabilities from its own user (PR_SET_DUMPABLE, prctl(2)). Raises:
+        ServerError: it has ended, and is hidden for that."""
+        self.check_alive()
+        return self.error(
+            "the kernel does not show which program it is and at which ports it listens",
+            perhaps="a java to which setcap gave capabilities can be measured by root alone",
+        )
 
     def _children(self) -> list[psutil.Process]:
         """A server has none, but a command of the user may."""

@@ -53,10 +53,15 @@ def test_the_time_left_only_falls_while_forks_take_turns() -> None:
     assert left == ["6:00 left", "5:10 left", "3:20 left", "2:30 left", "1:40 left", "0:50 left"]
 
 
+class Terminal(StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio(verbose: bool) -> None:
-    sink = StringIO()
-    terminal = Console(file=sink, width=100, force_terminal=True, color_system=None)
+    sink = Terminal()
+    terminal = Console(file=sink, width=100, color_system=None, _environ={"TERM": "xterm"})
     with display(terminal, 60, 0.05, sequential=False, verbose=verbose) as shown:
         shown.forks_added(4)
         for one in GROUP:
@@ -71,6 +76,23 @@ def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio(verbose: bool) ->
         assert told in text
     lines = re.split(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]", text)
     assert any(line.startswith("    round 3/10, liberty") for line in lines) == verbose, "it stays above the bar"
+
+
+@pytest.mark.parametrize(
+    ("sink", "environment"),
+    [
+        (Terminal(), {"TERM": "dumb"}),
+        (Terminal(), {"TERM": "xterm", "TTY_INTERACTIVE": "0"}),
+        (StringIO(), {"TERM": "xterm", "FORCE_COLOR": "1"}),
+    ],
+    ids=["no cursor", "not interactive", "colours in a file"],
+)
+def test_where_nothing_can_be_drawn_again_there_are_lines(sink: StringIO, environment: dict[str, str]) -> None:
+    console = Console(file=sink, width=200, _environ=environment)
+    with display(console, 60, 0.05, sequential=False, verbose=False) as shown:
+        shown.forks_added(1)
+        shown.fork_started(PlannedFork(GROUP[0].key, fork=1, position=1, sequence=1))
+    assert sink.getvalue().startswith("[1/1] mp-ping.") and "\x1b" not in sink.getvalue()
 
 
 def arm(executor: str, *throughputs: float | None) -> CellRecord:

@@ -73,7 +73,7 @@ def test_the_table_fits_on_80_columns_and_markdown_has_all_rows_the_worst_first(
 def test_without_root_one_line_says_so(monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     monkeypatch.setattr("jdkmatrix.cli.tuning.os.geteuid", lambda: 1000)
     done = CliRunner().invoke(app, ["doctor", option])
-    told = f"{option} writes to /proc and /sys, which only root may do: sudo matrix doctor {option}"
+    told = f"{option} writes to /proc and /sys, which only root may do: sudo .venv/bin/matrix doctor {option}"
     assert (done.exit_code, done.stderr) == (1, f"matrix: {told}\n")
 
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from jdkmatrix.doctor.activity import Activity
-from jdkmatrix.doctor.base import Check, Host, chosen, overall
+from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, chosen, overall
 from jdkmatrix.doctor.catalogue import PROPERTIES, examine, proposed
 from jdkmatrix.doctor.cpu_frequency import c_states
 from jdkmatrix.doctor.cpu_sharing import cpu_mask, interrupts
@@ -104,7 +104,10 @@ def test_what_disturbs_is_named_with_what_to_do(
 @pytest.mark.parametrize(
     ("changes", "name", "found"),
     [
+        ({"proc/self/status": "Cpus_allowed_list:\t0-127\n"}, "CPUs", "4 usable (0-3)"),
         ({f"{CPU}/smt/active": "1\n"}, "SMT", "on, 4 cores"),
+        ({f"{CPU}/smt/control": "notimplemented\n"}, "SMT", "none"),
+        ({f"{CPU}/smt/control": "on\n"}, "SMT", "none"),
         ({f"{CPU}/isolated": "4-7\n"}, "isolcpus, nohz_full", "isolated 4-7, nohz_full none"),
         ({f"{CPU}/nohz_full": "4-7\n"}, "isolcpus, nohz_full", "isolated none, nohz_full 4-7"),
         ({"proc/sys/kernel/perf_event_paranoid": "4\n"}, "perf events", "perf_event_paranoid 4"),
@@ -168,6 +171,25 @@ def test_a_machine_without_cpu_flags_is_of_unknown_kind(tmp_path: Path) -> None:
     assert guest["machine"].verdict == "noisy"
 
 
+@pytest.mark.parametrize(
+    ("maker", "product", "verdict"),
+    [
+        ("Amazon EC2", "m7g.large", "noisy"),
+        ("Amazon EC2", "m7g.metal", "not shown"),
+        ("QEMU", "QEMU Virtual Machine", "noisy"),
+        ("Microsoft Corporation", "Virtual Machine", "noisy"),
+        ("Ampere(R)", "Mt. Jade", "not shown"),
+    ],
+)
+def test_a_guest_on_aarch64_is_known_by_the_maker_of_guests(
+    tmp_path: Path, maker: str, product: str, verdict: str
+) -> None:
+    firmware = {"sys/class/dmi/id/sys_vendor": maker, "sys/class/dmi/id/product_name": product}
+    found = checks_of(tmp_path, {"proc/cpuinfo": "processor: 0\nFeatures: fp asimd\n", **firmware})["machine"]
+    assert found.verdict == verdict
+    assert found.found == (f"VM ({maker})" if verdict == "noisy" else NOT_SHOWN)
+
+
 @pytest.mark.parametrize(("free_bytes", "verdict"), [(2**31, "ready"), (2**31 - 1, "unfit")])
 def test_a_full_disk_is_unfit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_bytes: int, verdict: str) -> None:
     space = SimpleNamespace(f_bavail=free_bytes, f_frsize=1)
@@ -194,6 +216,14 @@ def test_interrupts_are_moved_only_where_they_are_many_and_nobody_moves_them_bac
     assert (calm.verdict, calm.changes) == ("ready", ())
     balanced = interrupts(interrupted(tmp_path / "balanced", 5000.0, **{"proc/77/comm": "irqbalance\n"}))
     assert (balanced.verdict, balanced.changes) == ("noisy", ())
+
+
+def test_interrupts_that_the_kernel_lets_nobody_move_are_left_where_they_are(tmp_path: Path) -> None:
+    host = interrupted(tmp_path, 5000.0, **{"proc/irq/26/smp_affinity_list": "3\n"})
+    (tmp_path / "proc/irq/26/smp_affinity_list").chmod(0o444)
+    found = interrupts(host)
+    assert found.found.startswith("2 of 3 may interrupt the server")
+    assert "/proc/irq/26/smp_affinity_list" not in {change.file for change in found.changes}
 
 
 def test_foreign_load_names_who_it_is(tmp_path: Path) -> None:

@@ -40,6 +40,16 @@ def test_only_devices_count_as_interrupts() -> None:
     assert parse_interrupts("") == {}
 
 
+def test_the_timers_of_aarch64_are_no_devices_though_they_have_a_number() -> None:
+    text = (
+        "           CPU0       CPU1\n"
+        " 11:      51234      48211     GICv3  27 Level     arch_timer\n"
+        " 46:          5          6   ITS-MSI 81920 Edge      nvme0q0\n"
+        "IPI0:       100        200       Rescheduling interrupts\n"
+    )
+    assert parse_interrupts(text) == {0: 5, 1: 6}
+
+
 def test_this_host_can_be_observed() -> None:
     activity = observe(Path("/"), 0.05, other_processes)
     assert activity.elapsed_s >= 0.05

@@ -166,6 +166,19 @@ def test_what_makes_its_data_ends_when_it_is_stopped(postgres: Postgres, tmp_pat
     assert not psutil.pid_exists(int(log.read_text()))
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as another user")
+def test_programs_that_a_strict_umask_keeps_for_root_are_started_all_the_same(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    program(home / "bin" / "initdb", "#!/bin/sh\nexit 3\n")
+    for folder in (home, home / "bin"):
+        folder.chmod(0o700)
+    kept = Postgres(home, postgres.version, "")
+    with pytest.raises(DatabaseError, match=r"^initdb ended with exit status 3"):
+        DatabaseProcess(kept, connections=1, cpus=CPUS, log_dir=tmp_path).__enter__()
+
+
 def test_what_cannot_start_says_why(postgres: Postgres, tmp_path: Path) -> None:
     program(tmp_path / "home" / "bin" / "initdb", "#!/bin/sh\necho no locale >&2\nexit 1\n")
     broken = Postgres(tmp_path / "home", postgres.version, "")

@@ -63,6 +63,11 @@ def test_a_host_without_the_file_or_the_rights_says_so_beforehand(host: Host, mo
     assert cannot_set(host, {"/sys/kernel/debug/sched/base_slice_ns": "1"}) == (
         "this host does not show /sys/kernel/debug/sched/base_slice_ns"
     )
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert cannot_set(host, {SWAPPINESS: "1"}) is None
+    monkeypatch.setattr(os, "access", lambda file, mode: Path(file) != host.at(SWAPPINESS))
+    refused = f"here even root may not write {SWAPPINESS}, as in most containers"
+    assert cannot_set(host, {SWAPPINESS: "1", ASLR: "0"}) == refused, "proc is mounted read-only there"
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert cannot_set(host, {SWAPPINESS: "1"}) == f"only root may write {SWAPPINESS}"
     assert cannot_set(host, {}) is None

@@ -56,6 +56,15 @@ def test_figures_of_another_version_are_refused(changes: dict[str, Any]) -> None
         parse_stats({})
 
 
+def test_netty_unpacks_its_library_into_the_folder_of_the_logs(tmp_path: Path) -> None:
+    """From /tmp it could not be loaded where that is mounted noexec."""
+    jar, java = tmp_path / "x.jar", tmp_path / "java"
+    remote = RemoteProcess(jar, java, cpus=CPUS, log_dir=tmp_path).command
+    driver = LoadgenDriver(jar, java, "jdk").command_line(Target("http://127.0.0.1:9/", CPUS, tmp_path))
+    for command in (remote, driver):
+        assert f"-Dio.netty.native.workdir={tmp_path}" in command[: command.index("-jar")]
+
+
 @pytest.mark.real
 def test_what_does_not_start_says_why(java: Path, tmp_path: Path) -> None:
     with (

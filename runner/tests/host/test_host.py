@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.host.cgroup_limits import Hierarchy, memory_left_bytes
-from jdkmatrix.host.facts import read_facts
+from jdkmatrix.host.facts import cpu_model, read_facts
 from jdkmatrix.host.topology import read_topology
 
 
@@ -18,6 +18,13 @@ def test_facts_of_this_host() -> None:
     assert facts.cpu.model
     assert facts.memory_bytes > 100e6
     assert facts.kernel.startswith(os.uname().release)
+
+
+def test_a_cpu_without_a_name_is_told_by_its_numbers() -> None:
+    graviton = "processor\t: 0\nBogoMIPS\t: 2100.00\nCPU implementer\t: 0x41\nCPU variant\t: 0x1\nCPU part\t: 0xd40\n"
+    assert cpu_model(graviton) == f"{os.uname().machine}, implementer 0x41, part 0xd40"
+    assert cpu_model("processor\t: 0\nmodel name\t: AMD EPYC\n") == "AMD EPYC"
+    assert cpu_model("") == os.uname().machine
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,24 @@ def test_a_missing_program_is_said() -> None:
     assert said(["/no/such/program"]) == (1, "", missing)
 
 
+def test_a_jvm_gets_neither_options_nor_the_language_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {
+        "IBM_JAVA_OPTIONS": "-Xmx1m",
+        "JAVA_TOOL_OPTIONS": "-Xmx1m",
+        "LANG": "de_DE.UTF-8",
+        "LANGUAGE": "de",
+        "LC_ALL": "ar_EG.UTF-8",
+        "LC_MESSAGES": "de_DE.UTF-8",
+        "LD_PRELOAD": "",
+        "MALLOC_ARENA_MAX": "2",
+        "TZ": "Asia/Kolkata",
+    }
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    found = launch.clean_environment()
+    assert {name: found[name] for name in given if name in found} == {"LANG": "C.UTF-8", "TZ": "Asia/Kolkata"}
+
+
 def test_kill_9_of_the_parent_ends_the_program(tmp_path: Path) -> None:
     parent = tmp_path / "parent.py"
     parent.write_text(

@@ -134,6 +134,7 @@ def test_cpus_whose_times_the_kernel_does_not_tell(tree: Tree) -> None:
     "files",
     [
         {"devices/cpu_core/cpus": "0-1", "devices/cpu_atom/cpus": "2-3"},
+        {"devices/cpu_core/cpus": "0-1", "devices/cpu_atom/cpus": "2", "devices/cpu_lowpower/cpus": "3"},
         {f"devices/system/cpu/types/intel_{kind}_0/cpulist": cpus for kind, cpus in (("atom", "2-3"), ("core", "0-1"))},
         {f"devices/system/cpu/cpu{n}/cpu_capacity": str(size) for n, size in enumerate((1024, 990, 446, 446))},
     ],

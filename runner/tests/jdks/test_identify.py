@@ -162,5 +162,19 @@ def test_an_unsigned_build_is_only_oracles() -> None:
     assert not signed_by(unsigned, "Debian")
 
 
+def test_oracle_s_graalvm_is_not_its_openjdk() -> None:
+    """Oracle signs both; the other has a name, and another compiler."""
+    build, name = "25.0.1+8-LTS-jvmci-b01", "Oracle GraalVM 25.0.1+8.1"
+    said = f"""java version "25.0.1" 2025-10-21 LTS
+Java(TM) SE Runtime Environment {name} (build {build})
+Java HotSpot(TM) 64-Bit Server VM {name} (build {build}, mixed mode, sharing)
+"""
+    assert parse_version_output(said) == VersionOutput(build, None, "hotspot", name)
+    assert not signed_by(parse_version_output(said), "Oracle OpenJDK")
+    assert not signed_by(parse_version_output((SAMPLES / "redhat-22-ea.version").read_text()), "Oracle OpenJDK")
+    release = {"IMPLEMENTOR": "Oracle Corporation", "JAVA_RUNTIME_VERSION": build, "IMPLEMENTOR_VERSION": name}
+    assert describe_release(release) is None
+
+
 def test_feature_version() -> None:
     assert [feature_version(v) for v in ("25.0.4.1+1", "28-ea+18-1-Debian", "rolling")] == [25, 28, None]

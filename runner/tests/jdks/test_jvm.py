@@ -11,6 +11,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.jvm import parse_flags, read_flags
 from jdkmatrix.jdks.resolve import fetch
+from tests.support.programs import program
 from tests.support.project import ROOT
 
 LISTING = """[Global flags]
@@ -55,5 +56,19 @@ def test_options_that_a_jvm_refuses_are_said(java: Path) -> None:
         read_flags(java, "hotspot", ["-XX:+NoSuchThing"], cpus=sorted(os.sched_getaffinity(0)))
 
 
-def test_openj9_has_no_such_listing() -> None:
-    assert read_flags(Path("/no/such/java"), "openj9", [], cpus=[0]) == {}
+# As OpenJ9, to which -XX:+UseParallelGC says nothing.
+OPENJ9 = """#!/bin/sh
+case "$*" in
+*-XX:+UseParallelGC*-XX:-IgnoreUnrecognizedXXColonOptions*)
+    echo 'JVMJ9VM007E Command-line option unrecognised: -XX:+UseParallelGC' >&2
+    exit 1 ;;
+esac
+echo 'openjdk version "25.0.2" 2026-01-20' >&2
+"""
+
+
+def test_openj9_has_no_such_listing_and_tells_of_options_that_it_would_pass_over(tmp_path: Path) -> None:
+    java, cpus = program(tmp_path / "java", OPENJ9), sorted(os.sched_getaffinity(0))
+    assert read_flags(java, "openj9", ["-Xmx1g"], cpus=cpus) == {}
+    with pytest.raises(MatrixError, match=r"does not start with -Xmx1g -XX:\+UseParallelGC: JVMJ9VM007E .*ParallelGC$"):
+        read_flags(java, "openj9", ["-Xmx1g", "-XX:+UseParallelGC"], cpus=cpus)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,6 +136,22 @@ def test_where_jdks_are_looked_for(places: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("JAVA_HOME", str(home))
     monkeypatch.setenv("PATH", str(places / "bin"))
     assert own(places) == [home, on_path, sdkman, jetbrains]
+
+
+def test_a_jdk_below_the_home_of_another_user_is_none(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """JAVA_HOME of the whole host may lie below /root."""
+    hidden = fake_jdk(places / "root/jdk", "21.0.99+1")
+    shown = fake_jdk(places / ".jdks/temurin-21", "21.0.99+1")
+    monkeypatch.setenv("JAVA_HOME", str(hidden))
+    real = Path.is_file
+
+    def is_file(path: Path, **how: Any) -> bool:
+        if path.is_relative_to(hidden):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path, **how)
+
+    monkeypatch.setattr(Path, "is_file", is_file)
+    assert own(places) == [shown]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cgroup_limits import Hierarchy
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import (
@@ -76,6 +77,17 @@ def test_lines_that_newer_kernels_add_to_a_status_are_not_read() -> None:
     assert parse_thread(STATUS + added, "1000 2000 5\n") == parse_thread(STATUS, "1000 2000 5\n")
 
 
+def test_a_kernel_that_does_not_tell_the_time_of_threads_is_told_apart_from_threads_that_end(tmp_path: Path) -> None:
+    task = tmp_path / "7" / "task" / "7"
+    task.mkdir(parents=True)
+    (task / "status").write_text(STATUS)
+    with pytest.raises(MatrixError, match="CONFIG_SCHED_INFO"):
+        read_threads(7, tmp_path)
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self" / "schedstat").write_text("1000 2000 5\n")
+    assert read_threads(7, tmp_path) == {}
+
+
 def test_differences_count_new_threads_and_leave_out_a_few_that_ended() -> None:
     before = reading({i: thread(5) for i in range(20)})
     after = reading({**{i: thread(7) for i in range(1, 20)}, 99: thread(3)})
@@ -109,6 +121,12 @@ def test_jit_time_is_that_of_compiler_threads() -> None:
     before = reading({1: thread(1, "C2 CompilerThre"), 2: thread(1, "main")})
     after = reading({1: thread(4, "C2 CompilerThre"), 2: thread(9, "main"), 3: thread(2, "C1 CompilerThre")})
     assert jit_cpu_ns(before, after) == 30 + 20
+
+
+@pytest.mark.parametrize("name", ["C1 Comp..hread0", "C2 Comp..read12", "JVMCI-n..hread0", "JVMCI C..hread0"])
+def test_compiler_threads_are_known_where_the_jvm_cuts_their_names_in_the_middle(name: str) -> None:
+    after = reading({1: thread(4, name), 2: thread(9, "C1-exec-1"), 3: thread(9, "ForkJoi..rker-1")})
+    assert jit_cpu_ns(reading({}), after) == 40
 
 
 def test_a_real_process_uses_cpu_and_can_end() -> None:

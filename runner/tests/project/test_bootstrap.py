@@ -92,7 +92,19 @@ def test_what_the_host_lacks_is_told_in_one_line(checkout: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", lacking], cwd=checkout / "runner", capture_output=True, text=True, check=True
     )
-    assert done.stdout.count("python3-venv") == 1, done.stdout
+    assert done.stdout.count("-venv") == 1, done.stdout
+
+
+def test_why_the_project_cannot_be_installed_is_told(checkout: Path) -> None:
+    (checkout / "runner" / "backend.py").write_text("def build_editable(*_, **__): raise OSError('no room for it')\n")
+    output, _ = _bootstrap(checkout).communicate(timeout=120)
+    assert "set-up failed: " in output and "no room for it" in output
+
+
+def test_a_checkout_that_cannot_be_written_is_told_in_one_line(checkout: Path) -> None:
+    (checkout / ".build").write_text("")  # for a folder that is another user's, which does not hinder root
+    output, _ = _bootstrap(checkout).communicate(timeout=120)
+    assert output == f"set-up failed: {checkout}/.build: File exists\n"
 
 
 def test_what_was_built_is_gone_after_make_clean(checkout: Path) -> None:

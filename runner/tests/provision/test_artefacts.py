@@ -84,6 +84,18 @@ def test_a_maven_that_delivers_nothing_is_told(tmp_path: Path, script: str | Non
         fetch(lock_with(SHA256), "thing", maven=maven)
 
 
+@pytest.mark.parametrize("proxy", ["", "http://proxy.example:3128"])
+def test_a_proxy_that_maven_does_not_look_at_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.delenv("HTTPS_PROXY", raising=False)
+    monkeypatch.setenv("https_proxy", proxy)
+    maven = stand_in_for_maven(tmp_path, "echo 'repo.maven.apache.org: Name or service not known'; exit 1")
+    with pytest.raises(MatrixError, match="Name or service not known") as told:
+        fetch(lock_with(SHA256), "thing", maven=maven)
+    assert ("Maven does not read https_proxy" in str(told.value)) == bool(proxy)
+
+
 def test_forgotten_means_fetched_again(tmp_path: Path) -> None:
     maven = stand_in_for_maven(tmp_path, DELIVER)
     path = fetch(lock_with(SHA256), "thing", maven=maven)

@@ -54,15 +54,21 @@ def test_java_home_wins_when_it_is_suitable(tmp_path: Path) -> None:
         assert find_jdk({"JAVA_HOME": str(home)}, (jvm,)).home == found
 
 
-def test_path_sdkman_and_nix_profiles_are_looked_at(tmp_path: Path) -> None:
+def test_path_sdkman_intellij_and_nix_profiles_are_looked_at(tmp_path: Path) -> None:
     jdk = make_jdk(tmp_path / "jdk", "22.0.2")
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "javac").symlink_to(jdk / "bin" / "javac")
     assert find_jdk({"PATH": str(tmp_path / "bin")}, ()).home == jdk
     sdkman = make_jdk(tmp_path / "home/.sdkman/candidates/java/23-tem", "23")
     assert find_jdk({"HOME": str(tmp_path / "home")}, ()).home == sdkman
+    intellij = make_jdk(tmp_path / "other/.jdks/openjdk-24", "24")
+    assert find_jdk({"HOME": str(tmp_path / "other")}, ()).home == intellij
     nix = make_jdk(tmp_path / "profile/lib/openjdk", "24.0.1")
     assert find_jdk({"NIX_PROFILES": f"/nowhere {tmp_path / 'profile'}"}, ()).home == nix
+
+
+def test_the_folder_of_opensuse_is_one_of_the_usual() -> None:
+    assert Path("/usr/lib64/jvm") in find_jdk.__defaults__[1]
 
 
 @pytest.mark.parametrize("jar", ["maven-core-3.9.1.jar", "maven-core-3.x.jar", "maven-core.jar"])
@@ -80,7 +86,7 @@ def test_each_missing_thing_is_one_line_that_says_how_to_get_it(tmp_path: Path) 
     make_jdk(tmp_path / "jvm" / "17", "17.0.1")
     jdk, maven = problems({"PATH": ""}, (tmp_path / "jvm",))
     assert "a JDK 21 or newer with javac is needed" in jdk and str(tmp_path / "jvm") in jdk
-    assert "apt-get install openjdk-21-jdk-headless" in jdk
+    assert "apt-get install openjdk-21-jdk-headless (Debian 12 has none), your system's like" in jdk
     assert "Maven 3.8 or newer is needed, no mvn on PATH: apt-get install maven" in maven
     assert "\n" not in jdk + maven
 
@@ -107,18 +113,21 @@ def test_an_old_python_and_a_bare_one_are_named(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(sys, "version_info", (3, 10, 4, "final", 0))
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
     monkeypatch.setattr(sys, "platform", "darwin")
-    system, python, venv = problems({"PATH": str(path)}, (tmp_path / "jvm",))
+    system, python, venv, parts = problems({"PATH": str(path)}, (tmp_path / "jvm",))
     assert "Linux only" in system
     assert "Python 3.11 or newer is needed, this is 3.10.4" in python
-    assert "apt-get install python3-venv" in venv
+    assert "without _ctypes, _lzma, _ssl: apt-get install libffi-dev liblzma-dev libssl-dev," in parts
+    assert "apt-get install python3.10-venv," in venv, "python3-venv is for the system's default Python alone"
 
 
 def test_maven_gets_a_java_only_where_it_would_find_none(tmp_path: Path) -> None:
     jdk = make_jdk(tmp_path / "home/.sdkman/candidates/java/99", "99.0.1")
     bare = {"PATH": str(tmp_path), "HOME": str(tmp_path / "home")}
     assert maven_env(bare) == {**bare, "JAVA_HOME": str(jdk)}
-    own = {**bare, "JAVA_HOME": "/own"}
+    own = {**bare, "JAVA_HOME": str(make_jdk(tmp_path / "own", "17"))}
     assert maven_env(own) == own
+    gone = {**own, "JAVA_HOME": str(tmp_path / "removed")}
+    assert maven_env(gone) == {**gone, "JAVA_HOME": str(jdk)}
     on_path = {**bare, "PATH": str(jdk / "bin")}
     assert maven_env(on_path) == on_path
 

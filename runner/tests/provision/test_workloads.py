@@ -10,7 +10,7 @@ import pytest
 from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision import maven
+from jdkmatrix.provision import hosttools, maven
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import build_workloads
 
@@ -154,6 +154,26 @@ def test_a_part_that_is_not_as_locked_stops_the_build(
     checksums.write_text("\n".join([*others, *([digest + locked[64:]] if digest else [])]) + "\n")
     with pytest.raises(MatrixError, match=rf"(?s)building the workloads.*{message}"):
         maven.build(root, ["--projects", module, "-DskipTests", "package"])
+
+
+@pytest.mark.parametrize(
+    ("variable", "options", "collectors"),
+    [("MAVEN_OPTS", "-XX:+UseParallelGC", 1), ("JAVA_TOOL_OPTIONS", "-XX:+UseZGC", 0), ("MAVEN_OPTS", "-Xmx1g", 1)],
+)
+def test_maven_has_one_locale_everywhere_and_one_collector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, options: str, collectors: int
+) -> None:
+    for name in ("MAVEN_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv(variable, options)
+    for name in ("LC_ALL", "LANGUAGE"):
+        monkeypatch.setenv(name, "de_DE.UTF-8")
+    monkeypatch.setattr(hosttools, "find_jdk", lambda: hosttools.Jdk(Path("/jdk"), "21"))
+    monkeypatch.setattr(maven, "provision_maven", lambda root: root / "mvn")
+    monkeypatch.setattr(maven, "run_logged", lambda *_, **__: None)
+    _, settings = maven.maven_command(tmp_path, ["verify"])
+    assert (settings["LC_ALL"], settings["LANGUAGE"]) == ("C.UTF-8", "") and settings[variable].endswith(options)
+    assert settings["MAVEN_OPTS"].count("GC") == collectors
 
 
 def test_the_checksum_file_names_no_host() -> None:

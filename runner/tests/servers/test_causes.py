@@ -7,6 +7,7 @@ import pytest
 from jdkmatrix.servers.process import cause
 
 AT = "[11/26/26, 0:54:15:427 UTC] 00000023 "
+NO_JVM = "Error: Could not create the Java Virtual Machine.\nError: A fatal exception has occurred.\n"
 READY = f"{AT}FeatureManager A CWWKF0011I: The matrix server is ready to run a smarter planet.\n"
 
 
@@ -20,6 +21,12 @@ READY = f"{AT}FeatureManager A CWWKF0011I: The matrix server is ready to run a s
         (f"{AT}x E CWWKO0221E: TCP/IP port in use\n{AT}R java.lang.OutOfMemoryError: Metaspace",
          "java.lang.OutOfMemoryError: Metaspace"),
         ("Error occurred during initialization of VM\nToo small maximum heap\n", "Too small maximum heap"),
+        (f"Unrecognized VM option 'UseFoo'\n{NO_JVM}", "Unrecognized VM option 'UseFoo'"),
+        (f"Unrecognized option: -Xfoo\n{NO_JVM}", "Unrecognized option: -Xfoo"),
+        (f"JVMJ9VM007E Command-line option unrecognised: -Xfoo\n{NO_JVM}",
+         "JVMJ9VM007E Command-line option unrecognised: -Xfoo"),
+        ("Error: LinkageError occurred while loading main class B\n\tjava.lang.UnsupportedClassVersionError: B has\n",
+         "java.lang.UnsupportedClassVersionError: B has"),
         (f"{READY}{AT}kernel E CWWKE0702E: Could not resolve module", "CWWKE0702E: Could not resolve module"),
         (f"java.lang.OutOfMemoryError: {'x' * 1000}", f"java.lang.OutOfMemoryError: {'x' * 172}"),
     ],

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.domain.executors import is_virtual
-from jdkmatrix.probes.java_threads import carriers_among, parse_threads, parse_virtual
+from jdkmatrix.probes.java_threads import carriers_among, parse_threads, parse_virtual, with_their_pools
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters, cpu_share_of
 from jdkmatrix.servers.outside import busiest_groups, check_carriers
 from jdkmatrix.servers.proof import ProofError
@@ -37,6 +37,14 @@ def test_carriers_that_were_not_caught_are_those_of_one_pool(pools: dict[int, se
         assert found == {tid for tid in names if tid // 10 == fit[0]}
     else:
         assert isinstance(found, str) and f"it has {count} carriers" in found
+
+
+def test_who_was_caught_carrying_shows_all_carriers() -> None:
+    """A JVM may name each to the kernel by its number, "ForkJoi..rker-2": the name of one is not that of all."""
+    names = {1: "ForkJoinPool-1-worker-1", 2: "ForkJoinPool-1-worker-12", 3: "ForkJoinPool-11-worker-1", 4: "main"}
+    names |= {5: "ForkJoinPool.commonPool-worker-1", 6: "carrier"}
+    assert with_their_pools(frozenset({1}), names) == {1, 2}
+    assert with_their_pools(frozenset({6}), names) == {6}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"threadDump": {"threadContainers": [{}]}}', '{"threadDump": 1}'])

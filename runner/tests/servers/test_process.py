@@ -8,6 +8,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import psutil
 import pytest
 
 from jdkmatrix.config.model import Server
@@ -42,6 +43,29 @@ def test_who_has_taken_the_port_is_not_taken_for_the_server(tmp_path: Path) -> N
         finally:
             other.shutdown()
             thread.join()
+
+
+def test_a_java_with_capabilities_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They let it listen on port 80, say; to anybody but root the kernel then does not show what it has open."""
+    logs = (tmp_path / "messages.log", tmp_path / "console.log")
+    what = Launch(["sleep", "60"], dict(os.environ), "http://127.0.0.1:9", "/ping", *logs)
+    with ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server:
+
+        def denied(*_: object) -> None:
+            raise psutil.AccessDenied(server.pid)
+
+        def hidden(_: Path) -> Path:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(psutil.Process, "net_connections", denied)
+        monkeypatch.setattr(Path, "readlink", hidden)
+        for check in (server.check_only_on_loopback, lambda: server.check_runs(Path("java"))):
+            with pytest.raises(ServerError, match=r"does not show .*; a java to which setcap gave capabilities"):
+                check()
+        server.kill()
+        wait_until(lambda: not server.is_alive)
+        with pytest.raises(ServerError, match="was killed by signal 9"):  # who has ended shows nothing, either
+            server.check_only_on_loopback()
 
 
 ANSWERS = """

@@ -235,3 +235,15 @@ def test_without_a_database_the_bank_on_one_is_not_testable() -> None:
     parts = cast(Parts, SimpleNamespace(postgres="PostgreSQL cannot be had", drivers={}))
     cell = key(server="tomcat", executor="tomcat", workload="bank-sql-10", load="saturate-50")
     assert ServedApplications().why_not(MATRIX, parts, cell) == "bank-sql-10 needs a database: PostgreSQL cannot be had"
+
+
+@pytest.mark.parametrize(("vm", "told"), [("hotspot", None), ("openj9", "; semeru-25 is OpenJ9")])
+def test_an_application_of_the_user_is_measured_on_hotspot_alone(vm: str, told: str | None) -> None:
+    """Other JVMs do not say on which threads it serves: it need not be started to know."""
+    cell = key(workload="mine", jdk="semeru-25")
+    matrix = SimpleNamespace(workloads={"mine": SimpleNamespace(own=True, database=None)})
+    jdk = SimpleNamespace(entry=SimpleNamespace(vm=vm))
+    load = SimpleNamespace(connections=1)
+    parts = SimpleNamespace(jdk=lambda _: jdk, drivers={cell: object()}, loads={cell: load}, postgres=None)
+    found = ServedApplications().why_not(cast(Any, matrix), cast(Any, parts), cell)
+    assert found is None if told is None else found is not None and found.endswith(told)

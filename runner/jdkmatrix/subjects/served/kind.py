@@ -88,6 +88,8 @@ class ServedApplications:
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         if self.database(matrix, cell) and isinstance(parts.postgres, str):
             return f"{cell.workload} needs a database: {parts.postgres}"
+        if matrix.workloads[cell.workload].own and parts.jdk(cell.jdk).entry.vm != "hotspot":
+            return f"HotSpot alone can say on which threads {cell.workload} serves; {cell.jdk} is OpenJ9"
         driver = parts.drivers.get(cell)
         if driver is None:
             basis = basis_of(matrix, cell) or cell

@@ -11,7 +11,7 @@ from threading import Event
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.host.http import Connection, excerpt
-from jdkmatrix.probes.java_threads import JavaThreads, find_carriers, look_at_threads
+from jdkmatrix.probes.java_threads import JavaThreads, find_carriers, look_at_threads, with_their_pools
 from jdkmatrix.probes.process import Reading, cpu_share_of, glance, read_threads
 from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.servers.instance import Instance
@@ -51,7 +51,8 @@ def prove_from_outside(
     dumps = _look(pid, lambda: session.warm(load, LOOK_S, label="proof-dumps"), java, scratch)
     names = {tid: name for one in dumps for tid, name in one.platform.items()}
     virtual = {tid: name for one in dumps for tid, name in (one.virtual or {}).items()}
-    carrying = frozenset(tid for one in dumps for tid in one.carriers) or find_carriers(pid, java, names)
+    caught = frozenset(tid for one in dumps for tid in one.carriers)
+    carrying = with_their_pools(caught, names) if caught else find_carriers(pid, java, names)
     if isinstance(carrying, str):
         raise ProofError(f"on which threads it serves cannot be seen from outside: {carrying}")
     before = Reading(glance(pid), read_threads(pid))

@@ -21,6 +21,9 @@ final class JvmGauges {
         long gcCount = 0;
         long gcMs = 0;
         for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            if (!pauses(collector.getName())) {
+                continue;
+            }
             // -1 where a collector does not say.
             gcCount += Math.max(0, collector.getCollectionCount());
             gcMs += Math.max(0, collector.getCollectionTime());
@@ -29,6 +32,14 @@ final class JvmGauges {
         answer.put("gc_ms", gcMs);
         answer.put("jit_ms", jitMs());
         answer.put("total_allocated_bytes", Allocation.bytes());
+    }
+
+    /**
+     * Does it tell of pauses? ZGC and Shenandoah have other beans for their cycles ("ZGC Major Cycles"), which go on beside
+     * the application; those of G1 and the collectors before it tell of pauses alone.
+     */
+    static boolean pauses(String collector) {
+        return !collector.endsWith(" Cycles");
     }
 
     private static long bufferBytes(String pool) {

@@ -5,10 +5,13 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * The memory of this process at one moment.
  *
+ * @param rssBytes of /proc/self/smaps_rollup; where the kernel does not show it, of /proc/self/status, which before
+ *     Linux 6.2 lacks up to 64 pages of each thread (proc_pid_status(5)): all the stack of one that does little
  * @param pssBytes of /proc/self/smaps_rollup; null where the kernel does not show it
  */
 public record MemoryUse(
@@ -30,15 +33,30 @@ public record MemoryUse(
             ProcStatus status = ProcStatus.now();
             return new Peak(status.virtPeakBytes(), status.rssPeakBytes());
         }
+
+        /**
+         * At least what was there at one moment: the kernel's own peak lacks the same pages as its own RSS.
+         *
+         * @param seen null: nobody looked
+         */
+        public Peak atLeast(MemoryUse seen) {
+            return seen == null
+                    ? this
+                    : new Peak(Math.max(virtBytes, seen.virtBytes()), Math.max(rssBytes, seen.rssBytes()));
+        }
     }
 
     public static MemoryUse now() throws IOException {
-        ProcStatus status = ProcStatus.now();
-        MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+        return of(ProcStatus.now(), readRollup(), ManagementFactory.getMemoryMXBean().getHeapMemoryUsage());
+    }
+
+    /** @param rollup its lines; none where the kernel does not show it */
+    static MemoryUse of(ProcStatus status, List<String> rollup, MemoryUsage heap) throws IOException {
+        boolean shown = !rollup.isEmpty();
         return new MemoryUse(
                 status.virtBytes(),
-                status.rssBytes(),
-                readPssBytes(),
+                shown ? ProcStatus.kib(rollup, "Rss:") * KIB : status.rssBytes(),
+                shown ? Long.valueOf(ProcStatus.kib(rollup, "Pss:") * KIB) : null,
                 heap.getCommitted(),
                 heap.getUsed(),
                 status.threads());
@@ -70,11 +88,11 @@ public record MemoryUse(
                 (double) (nativeThreads - before.nativeThreads) / threads);
     }
 
-    private static Long readPssBytes() {
+    private static List<String> readRollup() {
         try {
-            return ProcStatus.kib(Files.readAllLines(ROLLUP), "Pss:") * KIB;
+            return Files.readAllLines(ROLLUP);
         } catch (IOException notShown) {
-            return null;
+            return List.of();
         }
     }
 }

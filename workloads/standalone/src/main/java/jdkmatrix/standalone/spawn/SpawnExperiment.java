@@ -91,7 +91,7 @@ final class SpawnExperiment {
                             before,
                             live,
                             live == null ? null : live.perThread(before, crowd.started()),
-                            observed.peak(),
+                            observed.peak().atLeast(live),
                             stackBytes,
                             roundsPerUs),
                     span);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.management.MemoryUsage;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -35,6 +36,29 @@ class ProcTest {
         MemoryUse use = MemoryUse.now();
         assertTrue(use.pssBytes() == null || use.pssBytes() <= use.virtBytes(), use.toString());
         assertTrue(use.heapUsedBytes() <= use.heapCommittedBytes(), use.toString());
+    }
+
+    @Test
+    void whatIsPresentIsToldByTheMappingsWhereTheyAreShown() throws IOException {
+        ProcStatus status = ProcStatus.parse(STATUS);
+        MemoryUsage heap = new MemoryUsage(0, 50, 100, 200);
+        List<String> rollup = List.of(
+                "00400000-7ffd1000 ---p 00000000 00:00 0                          [rollup]",
+                "Rss:              250000 kB", "Pss:              240000 kB", "Pss_Dirty:        230000 kB");
+        assertEquals(
+                new MemoryUse(4464796L * 1024, 250000L * 1024, 240000L * 1024, 100, 50, 27),
+                MemoryUse.of(status, rollup, heap));
+        assertEquals(
+                new MemoryUse(4464796L * 1024, 50000L * 1024, null, 100, 50, 27),
+                MemoryUse.of(status, List.of(), heap));
+    }
+
+    @Test
+    void aPeakIsNoLessThanWhatWasSeen() {
+        MemoryUse seen = new MemoryUse(1_000, 700, null, 100, 50, 10);
+        MemoryUse.Peak peak = new MemoryUse.Peak(1_200, 500);
+        assertEquals(new MemoryUse.Peak(1_200, 700), peak.atLeast(seen));
+        assertEquals(peak, peak.atLeast(null));
     }
 
     @Test
