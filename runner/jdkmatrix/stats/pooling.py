@@ -94,8 +94,8 @@ def _one_value_each(
     found = [(standard_error(values), float(len(values) - 1))]
     total = sum(variances)
     if 0 < total < math.inf:
-        freedom = total**2 / sum(variance**2 / (n - 1) for variance, n in zip(variances, blocks, strict=True))
-        found.append((math.sqrt(total) / len(values), freedom))
+        parts = [(variance, n - 1) for variance, n in zip(variances, blocks, strict=True)]
+        found.append((math.sqrt(total) / len(values), _freedom(parts)))
     error, freedom = max(found, key=lambda told: student_t(confidence, told[1] + 1) * told[0])
     return fmean(values), error, freedom
 
@@ -110,8 +110,12 @@ def _random_effects(
     mean = sum(share * value for share, value in zip(shares, values, strict=True))
     parts = [(share**2 * variance, n - 1) for share, variance, n in zip(shares, variances, blocks, strict=True)]
     parts.append((sum(share**2 for share in shares) * between, len(values) - 1))
-    total = sum(part for part, _ in parts)
-    return mean, math.sqrt(total), total**2 / sum(part**2 / freedom for part, freedom in parts)
+    return mean, math.sqrt(sum(part for part, _ in parts)), _freedom(parts)
+
+
+def _freedom(parts: Sequence[tuple[float, int]]) -> float:
+    """Satterthwaite's, of a sum of variances that have these."""
+    return sum(part for part, _ in parts) ** 2 / sum(part**2 / freedom for part, freedom in parts)
 
 
 def _between(values: Sequence[float], variances: Sequence[float]) -> float:

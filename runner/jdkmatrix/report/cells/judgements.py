@@ -17,7 +17,7 @@ of sound hosts with twelve checks each, nearly every second would else fail one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Generic, TypeVar
@@ -41,15 +41,19 @@ Refusals = Mapping[tuple[CellKey, CellKey], ArmRefusals]  # by the keys of both 
 
 
 def page_refusals(cells: Cells, experiments: Iterable[CellStats] = ()) -> Refusals:
-    """All pairs are one family: every cell of a server with what it is compared with, A/A checks among them, and every
-    two arms of an experiment under the same condition."""
-    pairs = [(cell.record, base.record) for cell, base in cells.compared()]
+    """All pairs that a page compares are one family."""
+    return one_sided_among(((cell.key, base.key), cell, base) for cell, base in page_pairs(cells, experiments))
+
+
+def page_pairs(cells: Cells, experiments: Iterable[CellStats]) -> Iterator[tuple[CellRecord, CellRecord]]:
+    """Every cell of a server with what it is compared with, A/A checks among them, and every two arms of an experiment
+    under the same condition; the numerator first."""
+    yield from ((cell.record, base.record) for cell, base in cells.compared())
     groups: dict[CellKey, list[CellRecord]] = {}
     for one in experiments:
         groups.setdefault(one.key.group, []).append(one.record)
     for arms in groups.values():
-        pairs += [(later, earlier) for earlier, later in combinations(arms, 2)]
-    return one_sided_among(((cell.key, base.key), cell, base) for cell, base in pairs)
+        yield from ((later, earlier) for earlier, later in combinations(arms, 2))
 
 
 Name = TypeVar("Name", bound=Hashable)

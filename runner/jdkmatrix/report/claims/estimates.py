@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from statistics import fmean, median
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -13,12 +14,13 @@ from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.claims import ClaimCheck
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
-from jdkmatrix.report.cells.judgements import Refusals
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_of
+from jdkmatrix.report.cells.judgements import Refusals, page_pairs
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from jdkmatrix.stats.verdicts import Losses
 
 _LOST = "the two lost different numbers of forks, so that they are not compared"
 
@@ -72,9 +74,9 @@ class Results:
         if any(figure.bound is not Bound.NONE for one in (cell, base) for figure in one.figures(metric).values()):
             return self._bounded(cell, base, metric, difference=check.difference)
         if check.difference:
-            above, below = _shown(cell, metric), _shown(base, metric)
-            _demand_equal_losses(cell, above, base, below)
-            return self._difference(above, below)
+            if losses_of(metric, cell, base).differ:
+                raise _NoEstimateError(_LOST)
+            return self._difference(_shown(cell, metric), _shown(base, metric))
         return self._of_ratio(self._compared(metric, key, base_key).ratio)
 
     def _demand_no_refusals(self, key: CellKey, base_key: CellKey) -> None:
@@ -84,7 +86,7 @@ class Results:
         if cell is None or base is None:
             return
         refusals = self._refusals
-        if not self._page_compares(key, base_key):
+        if frozenset((key, base_key)) not in self._on_page:
             refusals = one_sided_among([((key, base_key), cell.record, base.record)])
         for one, other in ((key, base_key), (base_key, key)):
             if found := refusals.get((one, other)):
@@ -92,12 +94,11 @@ class Results:
                 words = refusals_words(found, *(cell_words(arm) if alike else arm.executor for arm in (one, other)))
                 raise _NoEstimateError(f"not compared, since {words}: they may refuse what is compared")
 
-    def _page_compares(self, one: CellKey, other: CellKey) -> bool:
-        """Of two cells that have a record: those that judgements.page_refusals is told of."""
-        if one.group != other.group or not one.has_server:
-            return one.group == other.group
-        reference = self._cells[True].reference
-        return reference(one) == other.executor or reference(other) == one.executor
+    @cached_property
+    def _on_page(self) -> frozenset[frozenset[CellKey]]:
+        """The pairs that the page compares."""
+        pairs = page_pairs(self._cells[True], self._cells[False])
+        return frozenset(frozenset((cell.key, base.key)) for cell, base in pairs)
 
     def _usable(self, key: CellKey) -> CellStats:
         cell = self.cell(key)
@@ -148,7 +149,8 @@ class Results:
     def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate:
         """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
         above, below = cell.figures(metric), base.figures(metric)
-        _demand_equal_losses(cell, above, base, below)
+        if Losses(cell.forks - len(above), cell.forks, base.forks - len(below), base.forks).differ:
+            raise _NoEstimateError(_LOST)
         both = [
             block
             for block in sorted(above.keys() & below.keys())
@@ -203,12 +205,6 @@ def _base(check: ClaimCheck, key: CellKey) -> CellKey | None:
 def _of_vendor(key: CellKey, vendor: str) -> CellKey:
     """The same cell on that vendor's JDK of the same version: "semeru-21.0.1" and "temurin-21.0.1"."""
     return key.model_copy(update={"jdk": f"{vendor}-{key.jdk.partition('-')[2]}"})
-
-
-def _demand_equal_losses(cell: CellStats, above: Sized, base: CellStats, below: Sized) -> None:
-    """`above`, `below`: the figures of either, one for each fork that has it."""
-    if cell.forks - len(above) != base.forks - len(below):
-        raise _NoEstimateError(_LOST)
 
 
 def _shown(cell: CellStats, metric: Metric) -> dict[int, float]:
