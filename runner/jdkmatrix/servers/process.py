@@ -116,13 +116,18 @@ class ServerProcess:
     def __exit__(self, *stopped: object) -> None:
         started = self._children()
         launch.terminate(self._process, grace_s=self.rules.stop_timeout_s)
+        # Those of a server that has ended before. Who has its number now is somebody else, and so is the group.
+        if not psutil.pid_exists(self.pid):
+            started.extend(_members(self.pid))
+            with suppress(OSError):  # as a rule there is none
+                os.killpg(self.pid, signal.SIGKILL)
         for child in started:
             with suppress(psutil.Error):
                 child.kill()
-        # Those of a server that has ended before. Who has its number now is somebody else, and so is the group.
-        if not psutil.pid_exists(self.pid):
-            with suppress(OSError):  # as a rule there is none
-                os.killpg(self.pid, signal.SIGKILL)
+        # A JVM that is killed keeps its port and its CPU until the kernel has taken back its memory.
+        deadline_s = time.monotonic() + self.rules.stop_timeout_s
+        while any(map(_is_there, started)) and time.monotonic() < deadline_s:
+            time.sleep(_POLL_S)
 
     def wait_ready(self, while_starting: Callable[[int], None] = lambda _: None) -> float:
         """Seconds from the start to the first answer with status 2xx; `while_starting` is called with the pid again and
@@ -291,3 +296,20 @@ def cause(log: str) -> str | None:
     """The line of a server's log that says why it does not serve, without what stands before it; None: none does."""
     found = next(filter(None, (pattern.search(log) for pattern in _CAUSES)), None)
     return found["said"].strip()[:_CAUSE_SHOWN] if found else None
+
+
+def _members(group: int) -> list[psutil.Process]:
+    found = []
+    for pid in psutil.pids():
+        with suppress(OSError, psutil.Error):
+            if os.getpgid(pid) == group:
+                found.append(psutil.Process(pid))
+    return found
+
+
+def _is_there(process: psutil.Process) -> bool:
+    """A process whose parent has not asked for its status yet is there no more."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -114,17 +114,21 @@ def test_a_server_that_answers_otherwise_is_not_awaited_for_long(
 
 @pytest.mark.parametrize("end", ["lives", "is killed", "crashes"])
 def test_what_a_server_has_started_does_not_outlive_it(tmp_path: Path, end: str) -> None:
-    """A command of the user may start programs, and end before they do."""
-    starts = "import subprocess, time; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
-    command = [sys.executable, "-c", f"{starts}; {'1 / 0' if end == 'crashes' else 'time.sleep(600)'}"]
+    """A command of the user may start programs, and end before they do. Much memory makes the end of one take time."""
+    grows = "import os, time; much = b'x' * 2**27; print(os.getpid(), flush=True); time.sleep(600)"
+    starts = "import sys, time; from subprocess import PIPE, Popen"
+    child = "child = Popen([sys.executable, '-c', sys.argv[1]], stdout=PIPE)"
+    says = "print(int(child.stdout.readline()), flush=True)"
+    lives = "1 / 0" if end == "crashes" else "time.sleep(600)"
+    command = [sys.executable, "-c", f"{starts}; {child}; {says}; {lives}", grows]
     console = tmp_path / "console.log"
     what = Launch(command, dict(os.environ), "http://127.0.0.1:9", "/ping", tmp_path / "messages.log", console)
     with ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server:
         wait_until(lambda: "\n" in console.read_text(), "it did not start")
-        child = int(console.read_text().splitlines()[0])
+        started = int(console.read_text().splitlines()[0])
         if end == "is killed":
             server.kill()
         if end != "lives":
             wait_until(lambda: not server.is_alive, "it did not end")
-        assert not has_ended(child)
-    wait_until(lambda: has_ended(child), "it outlives its server")
+        assert not has_ended(started)
+    assert has_ended(started), "it outlives its server"
