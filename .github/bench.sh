@@ -2,7 +2,7 @@
 # What matrix.yml does on a machine of ours. Everything lies in one folder that outlives jobs and checkouts:
 #   line/RUN     waits to be measured: the commit and the arguments of `matrix run`, one a line; goes when it is complete
 #   results/RUN  what was measured; nothing here ever deletes it
-#   changed/RUN  has been measured since it was handed over last
+#   changed/RUN  has been measured since it was handed over last; not empty once it is complete
 set -euo pipefail
 shopt -s nullglob
 store=${MATRIX_BENCH:-$HOME/jdk-matrix}
@@ -36,27 +36,49 @@ ask() {
   mv "$store/asked-for" "$store/line/${name//[^A-Za-z0-9-]/-}"
 }
 
+# Ask doctor in the folder of results, since it looks for space on its disk.
+examine() {
+  local code=0 doctor="git+file://$PWD#doctor"
+  (cd "$store" && nix run "$doctor" -- --markdown) >>"$GITHUB_STEP_SUMMARY" || code=$?
+  if [[ $code -gt 2 || ! -s $GITHUB_STEP_SUMMARY ]]; then
+    echo "::error title=doctor::ended with $code and no verdict"
+    return 1
+  elif [[ $code -eq 2 && $FORCE != true ]]; then
+    echo "::error title=doctor::this machine is unfit: the summary says why, the input force measures anyway"
+    return 1
+  fi
+}
+
 # Measure what waits, the oldest first, for SLICE_S seconds at most. Whatever is not complete then goes on next time, at
 # the commit at which it began: another one would measure its cells again.
 measure() {
   local waiting run name left_s code commit arguments failed=0
+  # Whoever cancels the job ends the slice. GitHub signals this shell alone, twice, and soon kills everything.
+  trap 'trap "" INT TERM; SLICE_S=0; kill $! || true' INT TERM
   for waiting in "$store"/line/*; do
     name=${waiting##*/}
     run=$store/results/$name
     left_s=$((SLICE_S - SECONDS))
     if ((left_s <= 0)); then break; fi
+    if [[ ! -e $waiting ]]; then continue; fi # somebody has given it up meanwhile
     { read -r commit && mapfile -t arguments; } <"$waiting"
     if [[ -e $run/run.json ]]; then arguments=(--resume); fi
     touch "$store/changed/$name"
     code=0
     timeout --foreground --preserve-status --kill-after=10m "$left_s" \
-      nix run "git+file://$PWD?rev=$commit#everything" -- run "${arguments[@]}" --run "$run" || code=$?
+      nix run "git+file://$PWD?rev=$commit#everything" -- run "${arguments[@]}" --run "$run" &
+    wait $! || code=$?
+    if ((SLICE_S == 0)); then # that was the signal
+      code=0
+      wait $! || code=$?
+    fi
     if [[ $code -eq 0 || $code -eq 3 ]]; then
-      rm "$waiting"
+      echo complete >"$store/changed/$name"
+      rm --force "$waiting"
       if [[ $code -eq 3 ]]; then
         echo "::warning title=matrix::$name is complete, but with failed or invalid cells: the summary names them"
       fi
-    elif [[ $code -eq 130 || $code -eq 137 || $code -eq 143 ]]; then
+    elif [[ $code -eq 130 || $code -eq 143 ]] || ((SECONDS >= SLICE_S)); then
       echo "::notice title=matrix::$name was stopped ($code) and goes on next time"
       break
     else
@@ -74,7 +96,7 @@ sum_up() {
     run=$store/results/${marked##*/}
     if [[ ! -e $run/run.json ]]; then continue; fi
     code=0
-    nix run .#matrix -- summary --markdown "$run" >>"$GITHUB_STEP_SUMMARY" || code=$?
+    nix run .#without-parts -- summary --markdown "$run" >>"$GITHUB_STEP_SUMMARY" || code=$?
     if [[ $code -eq 3 ]]; then
       echo "::warning title=matrix::result files are damaged or missing: the summary names them"
     elif [[ $code -ne 0 ]]; then
@@ -91,8 +113,8 @@ pack() {
   for marked in "$store"/changed/*; do
     name=${marked##*/}
     if [[ ! -e $store/results/$name/run.json ]]; then continue; fi
-    kind=complete
-    if [[ -e $store/line/$name ]]; then kind=unfinished; fi
+    kind=unfinished
+    if [[ -s $marked ]]; then kind=complete; fi
     mkdir -p "packed/$kind"
     tar --create --gzip --file "packed/$kind/$name.tar.gz" --directory "$store/results" --exclude scratch -- "$name"
     echo "$kind=true" >>"$GITHUB_OUTPUT"
@@ -107,6 +129,7 @@ handed_over() {
 
 case $1 in
   line-up) line_up ;;
+  examine) examine ;;
   measure) measure ;;
   sum-up) sum_up ;;
   pack) pack ;;

@@ -17,6 +17,8 @@ add() {
     if [[ ! -e parts/$name.tar.01 ]]; then mv "parts/$name.tar.00" "parts/$name.tar"; fi
     if gh release view "results-$name" >/dev/null; then
       gh release upload "results-$name" "parts/$name".tar* --clobber
+      # A job that is killed while it creates one leaves a draft, which `fetch` does not see.
+      gh release edit "results-$name" --draft=false --latest=false
     else
       # With its files at once: gh publishes it when it has them all, so that `fetch` finds no release without.
       gh release create "results-$name" "parts/$name".tar* --latest=false --title "$name" \

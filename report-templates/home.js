@@ -89,6 +89,9 @@
 
   const whyNot = (wanted) => {
     const here = served.find((one) => one.workload === wanted.workload && one.server === wanted.server);
+    if (!served.some((one) => one.workload === wanted.workload)) {
+      return `${wanted.workload} is no workload of this project. The page of its run has the command that measured it.`;
+    }
     if (!here) return `${wanted.server} cannot serve ${wanted.workload}.`;
     return wanted.wait_us !== "0" && !here.waits ? `${wanted.workload} calls no remote system that could answer late.` : null;
   };

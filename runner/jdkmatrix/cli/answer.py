@@ -18,18 +18,21 @@ from jdkmatrix.report.site.conditions import overview
 from jdkmatrix.report.site.digest import aa_words
 from jdkmatrix.report.words.sentences import condition
 from jdkmatrix.stats.stopping import half_width_that_tells
+from jdkmatrix.stats.verdicts import Verdict
 
 _TOLD_ALONE = 3  # conditions; of more than these, who is ahead in how many
 
 
 def answer_lines(run: JudgedRun) -> Iterator[str]:
     """As the front page answers, by the leading figure of each condition; none where nothing is compared."""
-    found = advised(run.judgements)
+    found, conditions = advised(run.judgements), len({key.group for key in run.cells.keys})
     if len(found) > _TOLD_ALONE:
-        yield overview([(key.task, told) for key, told in found.items()]) or ""
+        without = conditions - len(found)
+        rest = f" {plural(without, 'more condition')} {'has' if without == 1 else 'have'} no answer." if without else ""
+        yield f"{overview([(key.task, told) for key, told in found.items()])}{rest}"
         return
     for key, told in found.items():
-        where = f"{key.jdk}, {condition(key.cpus, key.task)}, {key.served}, {key.load}: " if len(found) > 1 else ""
+        where = f"{key.jdk}, {condition(key.cpus, key.task)}, {key.served}, {key.load}: " if conditions > 1 else ""
         yield f"{where}{told[0].sentence}"
 
 
@@ -66,7 +69,8 @@ def next_step(run: JudgedRun) -> str:
         needed = [
             (one.ratio.blocks + more, half_width_that_tells(one.ratio.value, precision))
             for one in judged
-            if (more := blocks_ahead(one.ratio, precision, sequential=sequential))
+            if one.verdict is not Verdict.NOT_JUDGED
+            and (more := blocks_ahead(one.ratio, precision, sequential=sequential))
         ]
         if needed and (most := max(needed))[0] <= BLOCKS_TOLD_MAX:
             share = plus_minus(math.expm1(most[1]))
@@ -78,6 +82,9 @@ def next_step(run: JudgedRun) -> str:
 
 def _next_of_own(run: JudgedRun) -> str:
     """Another load: no work can be added to its requests."""
-    if all(kind_of(cell.load).load.in_windows.is_closed_loop for cell in run.loaded.served):
+    loops = {kind_of(cell.load).load.in_windows.is_closed_loop for cell in run.loaded.served}
+    if len(loops) > 1:
+        return "the same with another --path measures another of its requests"
+    if False not in loops:
         return "the same with --load share-50 tells p99 and CPU per request at half of what the pool can serve"
     return "the same with --load saturate-50 tells how many requests it can serve"

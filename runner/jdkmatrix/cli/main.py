@@ -121,7 +121,7 @@ def ask(
 def scenarios(
     name: Annotated[str | None, typer.Argument(help="Only this one, and what was published about it.")] = None,
 ) -> None:
-    """List the published experiments that can be repeated: size, duration, and what this host cannot run."""
+    """List the published experiments that can be repeated: how long both sizes take, and which do not fit this host."""
     from jdkmatrix.cli import scenarios as listing
 
     listing.show(name)
@@ -197,7 +197,7 @@ def export(
 
 @app.command(short_help="Print what a run came to.")
 def summary(run: RunArgument = None, as_markdown: MarkdownOption = False) -> None:
-    """Print the summary that a run printed at its end."""
+    """Print what a run came to, as at its end, by the published claims of today."""
     from jdkmatrix.cli import reporting
 
     raise typer.Exit(reporting.summarise(run, as_markdown=as_markdown))

@@ -37,7 +37,8 @@ from jdkmatrix.validation import unknown
 
 SCALES: tuple[ScaleName, ...] = ("article", "small")
 IN_TURN = "in-turn"
-_WEEK_S = 7 * 86_400
+_DAY_S = 86_400
+_WEEK_S = 7 * _DAY_S
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,9 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
 
 
 def in_turn(names: Sequence[str], seconds: float) -> str:
-    """Another name every week, since the Unix epoch; a scenario that is added shifts the turns."""
-    return names[int(seconds // _WEEK_S) % len(names)]
+    """Another name every week, at `seconds` since the Unix epoch; a scenario that is added shifts the turns. A week
+    begins on Wednesday (the epoch did on Thursday), when the schedule asks for one: it may be measured days later."""
+    return names[int((seconds + _DAY_S) // _WEEK_S) % len(names)]
 
 
 def _by_name(word: str, name: str) -> str:

@@ -128,7 +128,7 @@ def has_failures(loaded: LoadedRun) -> bool:
 
 def _cells_words(loaded: LoadedRun) -> str:
     cells = f"{len(loaded.cells)} of {plural(len(loaded.run.cells), 'cell')}"
-    if not has_failures(loaded):
+    if loaded.cells and not has_failures(loaded):
         return f"{cells}, all with usable forks"
     return f"{cells}, {_unusable(loaded)} without a usable fork, {plural(_failed_forks(loaded), 'failed fork')}"
 

@@ -82,6 +82,12 @@ def p99_us(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     return ForkFigure(figure_us, Bound.NONE if held(fork) else Bound.AT_LEAST)
 
 
+def longest_us(fork: Fork, _: AnyLoad) -> ForkFigure | None:
+    """The longest time that a request took, in all windows that count."""
+    latency = fork_latency(fork)
+    return ForkFigure(latency.max_us) if latency else None
+
+
 def time_to_steady_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
     """From the start of the process to 95 % of the steady performance; None where the fork did not show both."""
     warmup = fork.warmup

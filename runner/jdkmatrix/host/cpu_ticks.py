@@ -1,4 +1,4 @@
-"""What each CPU has done since boot, in the rows of /proc/stat."""
+"""What each CPU has done since boot, in the rows of /proc/stat and in the kernel's sum over all tasks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from jdkmatrix.reading import text_if_readable
 @dataclass(frozen=True)
 class CpuTicks:
     """A line of /proc/stat (proc_stat(5)), in clock ticks. `idle`: with waiting for IO; `interrupts`: hard and soft
-    ones. `idle_entries`: how often the CPU went idle, in any state (Documentation/admin-guide/pm/cpuidle.rst); None
-    where the kernel does not count that."""
+    ones. `tasks_ns`: for how long tasks ran, whoever's, by the clock of processes; `idle_entries`: how often the CPU
+    went idle, in any state (Documentation/admin-guide/pm/cpuidle.rst); None where the kernel does not show that."""
 
     idle: int
     interrupts: int
     steal: int
+    tasks_ns: int | None = None
     idle_entries: int | None = None
 
 

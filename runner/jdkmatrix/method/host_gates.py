@@ -26,7 +26,8 @@ class HostLimits(Table):
     foreign_per_precision_max: NotNegative = 1.0  # by processes that are not ours, on the server's CPUs …
     foreign_sut_share_max: Share = 0.02  # … and never more than this
     foreign_cpu_share_max: Share = 0.10  # on the CPUs of driver and remote system
-    # What is in nobody's clock looks foreign. So it may be so much more for each of these, and by what ticks round:
+    # What is in nobody's clock looks foreign. So it may be so much more for each of these, and by what ticks round. The
+    # first two only where the kernel does not show for how long tasks ran:
     idle_entry_us: NotNegative = 10.0  # waking a CPU up: each time that it went idle, where the kernel counts that …
     idle_overhead_share_max: Share = 0.04  # … and else, of the time that it idles or works, whichever is less
     thread_end_us: NotNegative = 5.0  # on the server's CPUs, for each thread that ended on the host, whoever's it was
@@ -66,7 +67,9 @@ def _foreign(seen: Observation, limits: HostLimits, context: WindowContext) -> I
 def _nobodys_share(use: CpuUse, seen: Observation, limits: HostLimits) -> float:
     """CPU time that may look foreign and is in nobody's clock (probes/cpu_balance.py): waking a CPU up, rounding, and
     on the server's CPUs the ends of threads."""
-    if use.idle_entries_per_s is None:
+    if use.by_tasks:
+        waking_share = 0.0
+    elif use.idle_entries_per_s is None:
         idle_share = max(0.0, 1 - use.busy_share - use.steal_share)
         waking_share = limits.idle_overhead_share_max * max(0.0, min(idle_share, use.busy_share))
     else:
@@ -154,19 +157,21 @@ HOST_GATES = (
             "foreign_cpu_share_max",
         ),
         _foreign,
-        "CPU time that was neither idle, nor stolen, nor used by our own processes, on the server’s CPUs and on "
-        "those of the driver and the remote system. Soft interrupts, which carry loopback traffic, are counted where "
-        "this kernel puts them; every run finds out at its start where that is.",
+        "On the server’s CPUs, and on those of the driver and the remote system: for how long tasks ran that are not "
+        "ours, where the kernel shows that (the root cgroup of cpuacct, version 1); elsewhere the CPU time that was "
+        "neither idle, nor stolen, nor used by our own processes. Soft interrupts, which carry loopback traffic, are "
+        "counted there where this kernel puts them; every run finds out at its start where that is.",
         "A load below the limit; a load on other CPUs that shares caches, memory or a physical core. The limits allow "
-        "for what is in no process’s clock, and a load of that size goes unnoticed: waking a CPU (so much for each "
-        "time that it went idle; where the kernel does not count that, a share of the time that it idles or works, "
-        "whichever is less), the rounding of idle time to clock ticks and, on the server’s CPUs, the last microseconds "
-        "of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % "
+        "for what is in no process’s clock, and a load of that size goes unnoticed: waking a CPU, unless tasks are "
+        "what was counted (so much for each time that it went idle; where the kernel does not count that, a share of "
+        "the time that it idles or works, whichever is less), the rounding to clock ticks and, on the server’s CPUs, "
+        "the last microseconds of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % "
         "of one CPU. Threads of other processes count, too; to start and end one costs more than is allowed for it. "
-        "Other work that the kernel does for an arm and charges to no process looks like another process: arms with "
-        "many threads may be refused for what they are. A run’s page warns where gates refused one arm more often than "
-        "the other, and gives such a pair no verdict. Where /proc/stat does not show our CPUs under their own numbers, "
-        "as under lxcfs, this gate and the next two judge nothing; the run says so at its start.",
+        "Unless tasks are what was counted, other work that the kernel does for an arm and charges to no process looks "
+        "like another process: arms with threads that often sleep and wake may be refused for what they are. A run’s "
+        "page warns where gates refused one arm more often than the other, and gives such a pair no verdict. "
+        "Where /proc/stat does not show our CPUs under their own numbers, as under lxcfs, this gate and the "
+        "next two judge nothing; the run says so at its start.",
     ),
     Gate(
         ("steal", "steal-driver"),

@@ -1,6 +1,9 @@
 """Attribute CPU time to our processes and to others. The balance of every CPU over a window. Pure.
 
-On each CPU, what is left of the elapsed time when idle time, stolen time and the time of our own processes are taken
+Where the kernel shows for how long tasks ran on each CPU (cpuacct, in the root cgroup of version 1), others had what
+our own processes had not: both are sums of one clock, and waking a CPU and interrupts while it idles are in neither.
+
+Elsewhere, what is left of the elapsed time when idle time, stolen time and the time of our own processes are taken
 away was somebody else's. The kernel keeps the idle time of a CPU to the microsecond, at every entry to and exit from
 idle, on kernels that stop the tick there (CONFIG_NO_HZ_IDLE, kernel/time/tick-sched.c), and shows it in ticks of 10 ms
 (proc_stat(5)). The columns for user and system time are worth less: without CONFIG_VIRT_CPU_ACCOUNTING they count timer
@@ -12,7 +15,8 @@ taken away as well. Without it they are in the clock of the process that they in
 them counts ticks; to take that away too would count them twice and hide a foreign load of the same size.
 `host/irq_time.py` finds out which of the two this kernel does.
 
-What is nobody's counts as foreign, and a gate must allow for it:
+There, what is nobody's counts as foreign, and a gate must allow for it; for the end of a thread and for rounding (of
+the sum, by what runs at the reading: a tick of the kernel at most) everywhere:
 
 - The way out of idle, and interrupts that arrive in idle. Against the kernel's own sum over all tasks (cpuacct), each
   entry to idle that cpuidle counts costs 2 to 5 µs where one thread sleeps or is woken, 4.4 to 5.8 µs under HTTP, 4 to
@@ -60,8 +64,9 @@ def balance(
 ) -> tuple[CpuUse, ...]:
     """One for each set of CPUs that roles share; none of a set that /proc/stat does not show whole.
 
-    `irq_time_accounting` None (not known) is taken as False: if that is wrong, interrupts count as foreign, and windows
-    are refused that were good; the other way round a foreign load would not be seen.
+    `irq_time_accounting` is not asked for where tasks are summed up. None (not known) is taken as False: if that is
+    wrong, interrupts count as foreign, and windows are refused that were good; the other way round a foreign load would
+    not be seen.
     """
     found = []
     for group in _sharing(used):
@@ -73,10 +78,18 @@ def balance(
             ticks: int = sum(getattr(after[cpu], column) - getattr(before[cpu], column) for cpu in cpus)
             return ticks / ticks_per_s / (elapsed_s * len(cpus))
 
+        def rate(counter: str, cpus: Sequence[int] = cpus) -> float | None:
+            rises = [rise(getattr(before[cpu], counter), getattr(after[cpu], counter)) for cpu in cpus]
+            return None if None in rises else sum(filter(None, rises)) / (elapsed_s * len(cpus))
+
         steal, interrupts = share("steal"), share("interrupts")
         busy = 1.0 - share("idle") - steal
         own = sum(one.cpu_s for one in group) / (elapsed_s * len(cpus))
-        entries = [rise(before[cpu].idle_entries, after[cpu].idle_entries) for cpu in cpus]
+        tasks_ns_per_s = rate("tasks_ns")
+        if tasks_ns_per_s is not None:
+            tasks = tasks_ns_per_s / 1e9
+        else:
+            tasks = busy - (interrupts if irq_time_accounting else 0.0)
         found.append(
             CpuUse(
                 roles=tuple(one.role for one in group),
@@ -84,11 +97,12 @@ def balance(
                 busy_share=busy,
                 own_share=own,
                 interrupt_share=interrupts,
-                foreign_share=busy - own - (interrupts if irq_time_accounting else 0.0),
+                foreign_share=tasks - own,
+                by_tasks=tasks_ns_per_s is not None,
                 steal_share=steal,
                 # Each CPU is off by less than a tick, with a standard deviation of 0.41: of their sum this is 2.4.
                 rounding_share=1 / (ticks_per_s * elapsed_s * math.sqrt(len(cpus))),
-                idle_entries_per_s=None if None in entries else sum(filter(None, entries)) / (elapsed_s * len(cpus)),
+                idle_entries_per_s=rate("idle_entries"),
             )
         )
     return tuple(found)

@@ -12,6 +12,7 @@ from pathlib import Path
 from jdkmatrix.domain.quantities import rise
 from jdkmatrix.host.cgroup_limits import Hierarchy, read_hierarchies
 from jdkmatrix.host.cpu_ticks import CpuTicks, kernels_ticks
+from jdkmatrix.host.cpulist import read_cpu_list
 from jdkmatrix.probes.cpu_balance import Used, balance
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.pressure import CpuUse, Pressure
@@ -84,19 +85,33 @@ def read_idle_entries(cpu: int, cpus_folder: Path = _CPUS) -> int | None:
     return sum(int(count or 0) for count in counts) if counts else None
 
 
+def read_tasks_ns(hierarchies: Iterable[Hierarchy], cpus_folder: Path = _CPUS) -> dict[int, int]:
+    """By CPU, for how long tasks have run on it since boot: cpuacct's sum of the root cgroup of version 1
+    (Documentation/admin-guide/cgroup-v1/cpuacct.rst). Empty where that is not shown: a namespace has another cgroup in
+    its place, without the `release_agent` that only the root has (cgroups.rst there)."""
+    for one in hierarchies:
+        usage = text_if_readable(one.mount / "cpuacct.usage_percpu") if "cpuacct" in one.controllers else None
+        if usage and (one.mount / "release_agent").exists():
+            return dict(zip(read_cpu_list(cpus_folder / "possible"), map(int, usage.split()), strict=False))
+    return {}
+
+
 def read_host(cpus: Iterable[int] = ()) -> HostReading:
-    """`cpus`: of these the entries to idle are counted, too, which takes a file for each idle state of each."""
+    """`cpus`: of these it is read, too, for how long tasks ran on them; or where that is not shown, how often they went
+    idle, which takes a file for each idle state of each."""
     clocks = Clocks(time.monotonic_ns(), time.clock_gettime_ns(time.CLOCK_BOOTTIME), time.time_ns())
     stat = _text(_PROC / "stat")
-    ticks = kernels_ticks(stat, _PROC)
+    ticks, hierarchies = kernels_ticks(stat, _PROC), read_hierarchies(_PROC)
+    tasks_ns = read_tasks_ns(hierarchies)
     for cpu in ticks.keys() & set(cpus):
-        ticks[cpu] = replace(ticks[cpu], idle_entries=read_idle_entries(cpu))
+        entries = None if cpu in tasks_ns else read_idle_entries(cpu)
+        ticks[cpu] = replace(ticks[cpu], tasks_ns=tasks_ns.get(cpu), idle_entries=entries)
     return HostReading(
         clocks=clocks,
         ticks=ticks,
         threads_ended=parse_threads_ended(stat, _text(_PROC / "loadavg")),
         psi_some_us=parse_psi(_text(_PROC / "pressure/cpu")),
-        throttled_us=read_throttled_us(read_hierarchies(_PROC)),
+        throttled_us=read_throttled_us(hierarchies),
         swapped_pages=parse_swapped_pages(_text(_PROC / "vmstat")),
     )
 

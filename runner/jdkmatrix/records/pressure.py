@@ -14,8 +14,9 @@ class CpuUse(Record):
 
     `busy_share`: neither idle nor stolen; `own_share`: by the processes of these roles; `interrupt_share`: hard and
     soft interrupts as the kernel tells them; `foreign_share`: what is left (probes/cpu_balance.py), below 0 by
-    rounding; `rounding_share`: what rounding may add to it, 0 in older records; `idle_entries_per_s`: how often each
-    of them went idle on average, None where that was not counted."""
+    rounding; `by_tasks`: whether it is what tasks of others ran, or else what was neither idle nor ours;
+    `rounding_share`: what rounding may add to it, 0 in older records; `idle_entries_per_s`: how often each of them went
+    idle on average, None where that was not counted."""
 
     roles: tuple[CpuRole, ...]
     cpus: tuple[int, ...]
@@ -23,6 +24,7 @@ class CpuUse(Record):
     own_share: float
     interrupt_share: float
     foreign_share: float
+    by_tasks: bool = False
     steal_share: float
     rounding_share: float = 0.0
     idle_entries_per_s: float | None = None

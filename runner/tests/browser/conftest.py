@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.support.experiment_runs import experiments_run
+from tests.support.records import altered_run
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import later, site_of
 
@@ -41,13 +42,11 @@ def browser() -> Iterator[Browser]:
 def sites(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Sites by name: one condition only, of a published experiment, and a small matrix with failed, invalid and missing
     cells."""
-    made = {}
-    for name, shape in (("quick", QUICK), ("matrix", MATRIX)):
-        folder = tmp_path_factory.mktemp(name)
-        run = synthetic_run(folder / "run", shape)
-        loaded = with_scenario(run) if name == "quick" else run
-        made[name] = site_of([loaded], folder / "site")
-    return made
+    quick, matrix = map(tmp_path_factory.mktemp, ("quick", "matrix"))
+    return {
+        "quick": site_of([with_scenario(synthetic_run(quick / "run", QUICK))], quick / "site"),
+        "matrix": site_of([synthetic_run(matrix / "run", MATRIX)], matrix / "site"),
+    }
 
 
 @pytest.fixture(scope="session")
@@ -63,10 +62,8 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("answers")
     wide = synthetic_run(folder / "wide", Shape(cpus=(1, 2), burn_us=(0, 100), blocks=5, windows=1))
     other = synthetic_run(folder / "other", replace(QUICK, jdks=("temurin-26",), run_id="elsewhere"))
-    session = other.run.sessions[0]
-    there = session.model_copy(update={"host": session.host.model_copy(update={"hostname_hash": "ab<b>&\"'"})})
-    moved = replace(other, run=other.run.model_copy(update={"sessions": (there,)}))
-    site_of([wide, moved], folder / "site")
+    host = other.run.first_session.host.model_copy(update={"hostname_hash": "ab<b>&\"'"})
+    site_of([wide, replace(other, run=altered_run(other.run, {"host": host}))], folder / "site")
     return folder / "site" / "index.html"
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from jdkmatrix.domain.cell_key import CellKey
 from tests.support.browser import reading
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
@@ -99,6 +101,21 @@ def test_what_was_not_measured_is_said_so_with_the_command_and_the_nearest(brows
         expect(said.locator("pre")).to_contain_text("--wait 2000us --workload banking --load share-50")
         picked(page, workload="mp-ping")
         expect(said).to_contain_text("mp-ping calls no remote system that could answer late.")
+        expect(said.locator("pre")).to_have_count(0)
+
+
+def test_an_application_of_the_user_is_measured_by_no_command_of_this_page(browser: Browser, tmp_path: Path) -> None:
+    def own(key: CellKey) -> CellKey:
+        return key.model_copy(update={"workload": "shop-1a2b3c4d"})
+
+    loaded = synthetic_run(tmp_path / "run", Shape(jdks=("temurin-25",)))
+    cells = tuple(cell.model_copy(update={"key": own(cell.key)}) for cell in loaded.cells)
+    run = loaded.run.model_copy(update={"cells": tuple(map(own, loaded.run.cells))})
+    site_of([replace(loaded, run=run, cells=cells)], tmp_path / "site")
+    with reading(browser, tmp_path / "site" / "index.html") as page:
+        picked(page, cpus="2")
+        said = page.locator("#said")
+        expect(said).to_contain_text("shop-1a2b3c4d is no workload of this project. The page of its run has ")
         expect(said.locator("pre")).to_have_count(0)
 
 

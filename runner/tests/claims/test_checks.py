@@ -1,6 +1,8 @@
-"""The checks of every claim look at cells that a scenario measures."""
+"""The checks of every claim look at cells that a scenario measures, and those of a study at what it was about."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -38,3 +40,47 @@ def test_every_check_looks_at_a_cell_that_could_exist(claim_id: str) -> None:
             if check.figure and not (check.versus or check.versus_load):
                 published = REGISTRY.claims[claim_id].figures[check.figure - 1].unit
                 assert factor(published, metric.unit) is not None, check.says
+
+
+OF_THE_STUDY = [claim_id for claim_id, one in REGISTRY.claims.items() if claim_id.startswith("infoq-") and one.checks]
+
+
+@pytest.mark.parametrize("claim_id", OF_THE_STUDY)
+def test_a_study_of_jdk_21_and_22_is_judged_on_them(claim_id: str) -> None:
+    for check in REGISTRY.claims[claim_id].checks:
+        assert check.where.jdk, check.says
+        assert all(re.search(r"-2[12]\b", str(pattern)) for pattern in check.where.jdk), check.says
+
+
+@pytest.mark.parametrize(
+    "claim_id",
+    ["infoq-ping-2cpu-old", "infoq-ping-2cpu-new", "infoq-ping-jdk22", "infoq-ping-kernels", "infoq-tuning"],
+)
+def test_a_claim_about_the_shortest_answers_is_judged_by_them(claim_id: str) -> None:
+    """Of 50 to 100 µs in all, the ping itself among them."""
+    for check in REGISTRY.claims[claim_id].checks:
+        assert check.where.burn_us and set(check.where.burn_us) <= {0, 50}, check.says
+
+
+def test_two_per_cent_more_are_asked_of_the_published_release_alone() -> None:
+    for check in REGISTRY.claims["infoq-thousands"].checks:
+        assert check.where.server == ("open-liberty-23.0.0.10",)
+
+
+def test_a_gap_that_tuning_could_close_is_one_in_a_closed_loop() -> None:
+    """At a constant rate virtual threads leave CPUs idle without one, and whatever is tuned makes the same."""
+    for check in REGISTRY.claims["infoq-tuning"].checks:
+        assert check.where.load == ("saturate-*",)
+
+
+def test_platform_threads_that_leave_cpus_idle_prove_nothing_of_virtual_ones() -> None:
+    for check in REGISTRY.claims["infoq-standalone"].checks:
+        assert [(needed.arm, needed.metric, needed.low) for needed in check.requires] == [("fixed-50", "CPU used", 95)]
+
+
+def test_buffers_are_looked_for_where_they_are_held() -> None:
+    """Under the load under which the process has more memory."""
+    claim = REGISTRY.claims["infoq-memory"]
+    for check in claim.checks:
+        least = check.low if check.figure is None else claim.figures[check.figure - 1].value
+        assert least is not None and least > 1, check.says

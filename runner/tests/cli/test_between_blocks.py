@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import psutil
 import pytest
@@ -24,43 +25,33 @@ from tests.support.sites import stored
 from tests.support.waiting import wait_until
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now_s = 0.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
 def test_the_site_is_written_after_every_block_as_long_as_that_costs_little() -> None:
-    clock, written, lasts_s = Clock(), list[float](), 30.0
+    now_s, written, lasts_s = 0.0, list[float](), 30.0
 
     def write() -> None:
-        written.append(clock.now_s)
-        clock.now_s += lasts_s
+        nonlocal now_s
+        written.append(now_s)
+        now_s += lasts_s
 
-    between = SiteBetweenBlocks(write, pytest.fail, clock)
+    between = SiteBetweenBlocks(write, pytest.fail, lambda: now_s)
     for _ in range(3):
-        clock.now_s += 180
+        now_s += 180
         between()
         lasts_s = 6.0
     assert len(written) == 3, "the pages of all other runs, made the first time, do not count"
     lasts_s = 30.0
-    clock.now_s += 180
+    now_s += 180
     between()
-    waited_s = clock.now_s
+    waited_s = now_s
     while len(written) == 4:
-        clock.now_s += 180
+        now_s += 180
         between()
     assert 30 / SHARE_MAX <= written[-1] - waited_s < 30 / SHARE_MAX + 180
 
 
 def test_a_site_that_cannot_be_written_is_told_once_and_stops_no_run() -> None:
-    def fail() -> None:
-        raise MatrixError("no room")
-
     told: list[str] = []
-    between = SiteBetweenBlocks(fail, told.append, Clock())
+    between = SiteBetweenBlocks(mock.Mock(side_effect=MatrixError("no room")), told.append, lambda: 0.0)
     between()
     between()
     assert told == ["the site is not written: no room"]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from jdkmatrix.cli.own import from_anywhere
-from tests.support.project import called, make_project, matrix_command
+from tests.support.project import called, called_with_few_files, make_project
 
 COMMAND = ("--command", "java -jar my.jar {port}", "--path", "/items")
 VIRTUAL = ("--arm", "pool=", "--arm", "virtual=-Dx=y")
@@ -61,11 +59,7 @@ def test_a_war_has_the_executors_of_its_server(home: Path) -> None:
 
 def test_it_can_be_asked_about(home: Path) -> None:
     """Too few open files keep it from being measured."""
-    asked = matrix_command("ask", "--yes", "--budget", "1h", *COMMAND, "--load", "saturate-20")
-    done = subprocess.run(
-        ["sh", "-c", 'ulimit -n 12; exec "$@"', "sh", *asked],
-        env={**os.environ, "MATRIX_HOME": str(home)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = called_with_few_files(home, "ask", "--yes", "--budget", "1h", *COMMAND, "--load", "saturate-20")
     same = f".venv/bin/matrix run {shlex.join(COMMAND)} --load saturate-20 --blocks 5 --max-blocks "
     assert f"The same without questions: {same}" in done.stdout, done.stderr
     assert done.stderr.startswith("matrix: this process may open 12 files")

@@ -59,10 +59,6 @@ def written(
     }
 
 
-def is_brief(page: Path) -> bool:
-    return "has no page of its own here" in page.read_text("utf-8")
-
-
 def test_only_the_newest_runs_have_a_page_for_each_cell(tmp_path: Path, loaded: LoadedRun) -> None:
     """A run has them for all of its cells or for none, whatever stood there before. What it comes to is told of all."""
     for cell_pages, in_full in ((None, 3), (6, 3), (5, 2), (3, 1), (1, 0), (0, 0), (None, 3)):
@@ -70,7 +66,8 @@ def test_only_the_newest_runs_have_a_page_for_each_cell(tmp_path: Path, loaded: 
         for age, run in enumerate(("run-1", "run-2", "run-3")):
             folder = tmp_path / "site" / "runs" / run
             for cell in loaded.cells:
-                assert is_brief(folder / cell_page(cell.key)) == (age >= in_full), (cell_pages, run)
+                page = (folder / cell_page(cell.key)).read_text("utf-8")
+                assert ("has no page of its own here" in page) == (age >= in_full), (cell_pages, run)
             assert files[run] == ({".html", ".json", ".hgrm"} if age < in_full else {".html", ".json"})
             assert (folder / "results.csv").read_text("utf-8").count("\n") > 2
         front = (tmp_path / "site" / "index.html").read_text("utf-8")

@@ -9,10 +9,11 @@ import subprocess
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -117,15 +118,10 @@ def test_what_is_no_page_is_not_found(site: Path, capfd: pytest.CaptureFixture[s
 
 
 def test_a_page_may_do_what_it_says_itself_and_other_files_nothing(site: Path) -> None:
+    policies = dict.fromkeys(("/", "/index.html"), "script-src 'sha256-a='")
+    policies |= dict.fromkeys(("/runs/bare.html", "/results.csv", "/runs", "/nowhere"), "default-src 'none'")
     with served(site) as port:
-        for path, policy in {
-            "/": "script-src 'sha256-a='",
-            "/index.html": "script-src 'sha256-a='",
-            "/runs/bare.html": "default-src 'none'",
-            "/results.csv": "default-src 'none'",
-            "/runs": "default-src 'none'",
-            "/nowhere": "default-src 'none'",
-        }.items():
+        for path, policy in policies.items():
             _, answer = asked(port, path, "Host: localhost")
             assert f"\r\nContent-Security-Policy: {policy}; frame-ancestors 'none'\r\n" in answer
 
@@ -161,57 +157,33 @@ def test_a_site_is_written_again_when_results_change_and_only_then(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], trouble: Exception
 ) -> None:
     first = result(tmp_path, "one")
-    looks = 0
-    written: list[tuple[Path, ...]] = []
 
-    class Ended(threading.Event):
-        """Comes after four looks; before the third one a run has been added, before the fourth one it is broken."""
-
-        def wait(self, timeout: float | None = None) -> bool:
-            nonlocal looks
-            looks += 1
-            if looks == 3:
-                result(tmp_path, "two")
-            if looks == 4:
-                (tmp_path / "results" / "two" / "run.json").write_text("{")
-            return looks > 4
-
-    def write(runs: Sequence[Path]) -> None:
-        written.append(tuple(runs))
-        if len(written) == 2:
-            raise trouble
-
-    monkeypatch.setattr(serving, "is_measuring", lambda: False)
+    def is_over() -> Iterator[bool]:
+        """After four looks; before the third one a run has been added, before the fourth one it is broken."""
+        yield from (False, False)
+        result(tmp_path, "two")
+        yield False
+        (tmp_path / "results" / "two" / "run.json").write_text("{")
+        yield from (False, True)
 
     def folders() -> list[Path]:
         return sorted((tmp_path / "results").iterdir())
 
-    serving.watch(folders, write, Ended(), serving.stamps(folders()))
+    write = mock.Mock(side_effect=[None, trouble])
+    monkeypatch.setattr(serving, "is_measuring", lambda: False)
+    serving.watch(folders, write, mock.Mock(wait=mock.Mock(side_effect=is_over())), serving.stamps(folders()))
     both = (first.directory, tmp_path / "results" / "two")
-    assert written == [both, both]
+    assert write.mock_calls == [mock.call(both), mock.call(both)]
     told = capsys.readouterr().err
     assert told.startswith("matrix: ") and told.endswith("not now\n")
 
 
 def test_trouble_that_lasts_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """The third look finds all well again."""
-    looks = iter((MatrixError("gone"), MatrixError("gone"), None, MatrixError("gone"), ValueError("odd")))
-
-    class Ended(threading.Event):
-        left = 5
-
-        def wait(self, timeout: float | None = None) -> bool:
-            self.left -= 1
-            return self.left < 0
-
-    def folders() -> list[Path]:
-        trouble = next(looks)
-        if trouble is not None:
-            raise trouble
-        return []
-
+    looks = (MatrixError("gone"), MatrixError("gone"), (), MatrixError("gone"), ValueError("odd"))
+    ended = mock.Mock(wait=mock.Mock(side_effect=[*[False] * len(looks), True]))
     monkeypatch.setattr(serving, "is_measuring", lambda: False)
-    serving.watch(folders, lambda _: None, Ended(), {})
+    serving.watch(mock.Mock(side_effect=looks), lambda _: None, ended, {})
     *gone, odd = capsys.readouterr().err.splitlines()
     assert gone == ["matrix: gone"] * 2
     assert odd.startswith("matrix: the site is not written again: ValueError in cli/serving.py:")

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -30,13 +31,14 @@ from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from tests.support.outcome_runs import failed, spoilt, without_driver
+from tests.support.outcome_runs import Change, failed, spoilt, without_driver
 from tests.support.project import make_project
 from tests.support.records import in_whole
 from tests.support.run_facts import host_facts
 from tests.support.served_campaign import Script
 from tests.support.served_campaign import campaign as made_up_campaign
 
+HANGS = failed(Reason(code="server-hangs", message="the server hangs"))
 SHORT = Options("short", {}, blocks=2)
 STAGED = """
 [profiles.begin]
@@ -137,26 +139,25 @@ def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     return made
 
 
-def test_a_run_that_is_whole_has_nothing_to_do(sessions: Sessions) -> None:
-    assert sessions.measure() == 0
+@pytest.mark.parametrize(("ends", "code"), [([], 0), ([HANGS], EXIT_WITH_FAILURES)])
+def test_a_whole_run_has_nothing_to_do_and_keeps_its_code(sessions: Sessions, ends: list[Change], code: int) -> None:
+    sessions.script.endings["mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.rate-500#1"] = [*ends]
+    assert sessions.measure() == code
     first = sessions.loaded()
     assert len(sessions.script.labels) == 4
-    assert "gaps" not in sessions.told()
+    assert "left gaps" not in sessions.told()
     assert [(s.number, s.status, s.boot_id, s.confinement) for s in first.run.sessions] == [
         (1, "complete", "boot-1", "sched_setaffinity")
     ]
     assert first.run.order == tuple(sessions.script.labels)
-    assert sessions.measure(resume=True) == 0
+    assert sessions.measure(resume=True) == code
     assert "nothing to do" in sessions.told()
     assert len(sessions.script.labels) == 4
     assert sessions.loaded() == first
 
 
 def test_a_run_that_cannot_begin_leaves_no_folder(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **__: Any) -> Prepared:
-        raise MatrixError("it ends at once")
-
-    monkeypatch.setattr(running, "prepare", fail)
+    monkeypatch.setattr(running, "prepare", mock.Mock(side_effect=MatrixError("it ends at once")))
     with pytest.raises(MatrixError, match="it ends at once"):
         sessions.measure()
     assert not sessions.run.exists()
@@ -245,17 +246,6 @@ def test_a_stage_that_cannot_begin_takes_nothing_from_those_before_it(
     assert (sessions.loaded().run.status, len(sessions.script.labels)) == ("complete", 5 + 8)
 
 
-def test_nothing_to_do_keeps_the_exit_code_of_the_runs_state(sessions: Sessions) -> None:
-    sessions.script.endings["mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.rate-500#1"] = [
-        failed(Reason(code="server-hangs", message="the server hangs"))
-    ]
-    assert sessions.measure() == EXIT_WITH_FAILURES
-    sessions.told()
-    assert sessions.measure(resume=True) == EXIT_WITH_FAILURES
-    assert "nothing to do" in sessions.told()
-    assert len(sessions.script.labels) == 4
-
-
 def test_a_finished_run_offers_what_can_be_measured_again(sessions: Sessions) -> None:
     second = "mp-ping-on-jetty.temurin-25.virtual.cpus-1.burn-0us.rate-500#2"
     sessions.script.endings[second] = [spoilt, without_driver, spoilt]
@@ -308,10 +298,7 @@ def test_a_damaged_cell_is_set_aside_and_its_block_measured_again(sessions: Sess
 
 
 def test_stopping_ends_the_session_in_order(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    def stop(*_: Any) -> None:
-        raise StoppedError(15)
-
-    monkeypatch.setattr(module, "measure_fork", stop)
+    monkeypatch.setattr(module, "measure_fork", mock.Mock(side_effect=StoppedError(15)))
     assert sessions.measure() == 128 + 15
     (session,) = RunStore(sessions.loaded().directory).read_run().sessions
     assert session.status == "interrupted"
@@ -341,28 +328,20 @@ def test_what_a_microsecond_is_is_counted_once_for_capacities_and_for_what_they_
     assert sessions.known == [None, FAST]
 
 
-def test_what_a_microsecond_is_stays_where_a_run_is_begun_again(sessions: Sessions) -> None:
-    """Capacities were measured with it, and there was no run.json yet."""
+@pytest.mark.parametrize("changed", ["nothing", "the host", "the file"])
+def test_what_a_microsecond_is_stays_where_a_run_is_begun_again_on_its_host(sessions: Sessions, changed: str) -> None:
+    """Capacities were measured with it, and there was no run.json yet. What cannot be read does not stand either."""
     sessions.counted = FAST
     sessions.cut(0, Options("sized", {}))
+    if changed == "the host":
+        sessions.facts = sessions.facts.model_copy(update={"kernel": "another"})
+    if changed == "the file":
+        (sessions.run / "capacity" / "calibration.json").write_text("{")
     sessions.counted = FAST.model_copy(update={"rounds_per_us": 701.0})
     assert sessions.measure(Options("sized", {})) == 0
-    assert sessions.known == [None, FAST, FAST]
-    assert sessions.loaded().run.calibrations == (FAST,)
-
-
-@pytest.mark.parametrize("damaged", [False, True], ids=["another host", "damaged"])
-def test_what_a_microsecond_was_on_another_host_or_cannot_be_read_does_not_stand(
-    sessions: Sessions, damaged: bool
-) -> None:
-    sessions.counted = FAST
-    sessions.cut(0, Options("sized", {}))
-    if damaged:
-        (sessions.run / "capacity" / "calibration.json").write_text("{")
-    else:
-        sessions.facts = sessions.facts.model_copy(update={"kernel": "another"})
-    assert sessions.measure(Options("sized", {})) == 0
-    assert sessions.known == [None, None, FAST]
+    kept, taken = (FAST, FAST) if changed == "nothing" else (None, sessions.counted)
+    assert sessions.known == [None, kept, taken]
+    assert sessions.loaded().run.calibrations == (taken,)
 
 
 def test_what_a_microsecond_is_is_counted_again_on_another_cpu(sessions: Sessions) -> None:

@@ -113,6 +113,37 @@ def test_the_next_step(rates: tuple[tuple[int, int], ...], told: str) -> None:
     assert next_step(JudgedRun(replace(loaded, run=run))).startswith(told), "matrix ask asks about ours"
 
 
+def test_more_blocks_are_no_next_step_where_one_arm_lost_more_forks() -> None:
+    virtual = cell(key("virtual"), tuple(measured(block, rate, 2) for block, rate in ((1, 1000), (2, 1100), (3, 900))))
+    liberty = cell(key("liberty"), (measured(1, 1000, 2), measured(2, 1000, 2), fork(3, Status.INVALID)))
+    loaded = run_of([virtual, liberty])
+    run = loaded.run.model_copy(update={"promised_precision": 0.05})
+    assert next_step(JudgedRun(replace(loaded, run=run))).startswith(".venv/bin/matrix ask")
+
+
+def test_after_a_closed_loop_and_a_rate_an_application_has_another_request_to_measure() -> None:
+    closed = [cell(key(name), (measured(1, 1000, 2),)) for name in ("virtual", "liberty")]
+    rate = {"load": RateLoad(rate_rps=1000, connections=10)}
+    at_rate = [one.model_copy(update={**rate, "key": key(one.key.executor, load="rate-1000")}) for one in closed]
+    loaded = run_of([*closed, *at_rate])
+    own = {"workloads": {"mp-ping": {"own": {"command": "java -jar my.jar {port}", "path": "/"}}}}
+    run = loaded.run.model_copy(update={"matrix": {**loaded.run.matrix, **own}})
+    told = next_step(JudgedRun(replace(loaded, run=run)))
+    assert told == "the same with another --path measures another of its requests"
+
+
+def test_an_answer_names_its_condition_where_others_have_none() -> None:
+    arms = {"liberty": 1000, "virtual": 500}
+    cells = [cell(key(name), (measured(1, rps), measured(2, rps))) for name, rps in arms.items()]
+    cells += [cell(key(name, jdk="temurin-21"), (fork(1, Status.INVALID),)) for name in arms]
+    (line,) = answer_lines(JudgedRun(run_of(cells)))
+    assert line.startswith("temurin-25, 1 CPU, no added work, mp-ping, saturate-50: ")
+    sized = [(one, one.key.model_copy(update={"cpus": cpus})) for cpus in (2, 4, 8) for one in cells[:2]]
+    more = [one.model_copy(update={"key": of_size}) for one, of_size in sized]
+    (line,) = answer_lines(JudgedRun(run_of([*cells, *more])))
+    assert line.startswith("Over all 4 conditions: ") and line.endswith(" 1 more condition has no answer.")
+
+
 @pytest.mark.parametrize(
     ("arms", "told"),
     [
@@ -200,6 +231,12 @@ def test_what_cannot_be_used_is_told_above_the_table_and_below_it(
     assert words in cells
     listed = text.partition("**Failed or invalid**")[2].splitlines()[2]
     assert listed.endswith(f"\\#1 {status.value}: it \\<b>broke\\</b> \\| badly")
+
+
+def test_a_run_that_was_stopped_before_its_first_cell_has_none_with_usable_forks(loaded: LoadedRun) -> None:
+    stopped = replace(loaded, cells=(), run=loaded.run.model_copy(update={"status": "interrupted"}))
+    told = summary_markdown(stopped).splitlines()[2]
+    assert told.startswith("0 of 2 cells, 0 without a usable fork, 0 failed forks; ")
 
 
 def test_a_single_attempt_is_no_plural(loaded: LoadedRun) -> None:

@@ -8,30 +8,33 @@ and read; not that wrk2 measures well. Plain wrk is played with Debian's real an
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import psutil
 import pytest
 
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.drivers import wrk2
-from jdkmatrix.drivers.base import DriverError, Edge
+from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
 from jdkmatrix.drivers.wrk2_output import parse
+from tests.drivers.loadgen.test_loadgen_session import Heard
 from tests.support.programs import program
-from tests.support.project import RECORDED
 from tests.support.wrk2_bench import COUNTS_S, LOAD, URL, Bench, bench
+from tests.support.wrk2_stand_in import SAMPLES, Asked, made_up_run, sample
+from tests.support.wrk2_stand_in import main as stand_in
 
 __all__ = ["bench"]
 
-SAMPLES = RECORDED / "wrk2"
 
-
-def answers(path: Path, sample: str) -> Path:
+def answers(path: Path, recorded: str) -> Path:
     """A program that prints a recorded answer whatever it is asked."""
-    return program(path, f"#!/bin/sh\ncat {SAMPLES / sample}\nexit 1\n")
+    return program(path, f"#!/bin/sh\ncat {SAMPLES / recorded}\nexit 1\n")
 
 
 # ---------------------------------------------------------------- finding it
@@ -83,17 +86,8 @@ def test_none_at_all(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- running it
 
 
-class Heard(Edge):
-    """An edge, with what was said when (s, CLOCK_MONOTONIC)."""
-
-    def __init__(self) -> None:
-        self.said: list[tuple[str, float]] = []
-
-    def ahead(self) -> None:
-        self.said.append(("ahead", time.monotonic()))
-
-    def at(self, *, under_load: bool) -> None:
-        self.said.append(("at", time.monotonic()))
+def children() -> set[int]:
+    return {child.pid for child in psutil.Process().children(recursive=True)}
 
 
 def test_a_phase(bench: Bench) -> None:
@@ -106,7 +100,7 @@ def test_a_phase(bench: Bench) -> None:
         after = time.monotonic_ns()
         expected = ("-t1", "-c50", "-d60s", "-R500", "-L", "-U", "--timeout", "10s", URL)
         assert list(session.command) == [str(bench.binary), *expected]
-    assert [what for what, _ in heard.said] == ["ahead", "at"]
+    assert [what for what, _ in heard.told] == ["ahead", "at", "over"]
     assert (bench.logs / "window-1.txt").read_text() == (SAMPLES / "minutes.txt").read_text()
     assert (bench.folder / "cpus").read_text() == f"[{bench.cpu}]"
     assert before <= result.started_monotonic_ns <= result.ended_monotonic_ns <= after
@@ -137,8 +131,8 @@ def test_a_phase_counts_from_the_moment_at_which_its_edge_is_heard(
     heard = Heard()
     with bench.session("calculate") as session:
         result = session.run(LOAD, COUNTS_S, label="window-1", edge=heard)
-    (_, ahead_s), (_, at_s) = heard.said
-    assert ahead_s <= at_s <= result.started_monotonic_ns / 1e9
+    (_, ahead_ns), (_, at_ns), _ = heard.told
+    assert ahead_ns <= at_ns <= result.started_monotonic_ns
     assert 0 < result.driver_cpu_s < float((bench.folder / "cpu_s").read_text())
     assert result.driver_cpu_share == pytest.approx(result.driver_cpu_s / result.duration_s)
 
@@ -149,13 +143,13 @@ def test_a_process_that_begins_late_is_started_again_before_it_has_sent_anything
     """Real wrk2 does so in one of twenty processes: a second of its schedule is missing, and no latency shows it."""
     monkeypatch.setattr(wrk2, "_OPENS_WITHIN_S", 2.0)  # a Python takes longer to come so far
     with bench.session("late 2") as session:
-        others = {child.pid for child in psutil.Process().children()}
+        others = children()
         before = time.monotonic_ns()
         result = session.run(LOAD, 10, label="window-1")
     assert (bench.folder / "starts").read_text() == "..."
     assert result.completed == result.due
     assert result.started_monotonic_ns - before > 4e9, "what was started before is no part of the phase"
-    assert not [child for child in psutil.Process().children() if child.pid not in others]
+    assert children() <= others
 
 
 def test_one_that_is_late_every_time_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,10 +208,6 @@ def test_a_run_without_its_script_is_no_run(bench: Bench, monkeypatch: pytest.Mo
         session.run(LOAD, COUNTS_S, label="window-1")
 
 
-def children() -> set[int]:
-    return {child.pid for child in psutil.Process().children(recursive=True)}
-
-
 def test_a_hanging_driver_is_stopped(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     before = children()
     monkeypatch.setattr(wrk2, "_bound_s", lambda target, load, lasts_s: 0.2)
@@ -229,11 +219,8 @@ def test_a_hanging_driver_is_stopped(bench: Bench, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_interruption_stops_the_driver(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(process: object, deadline_s: float) -> bool:
-        raise KeyboardInterrupt
-
     before = children()
-    monkeypatch.setattr(wrk2, "_ends_by", interrupt)
+    monkeypatch.setattr(wrk2, "_ends_by", mock.Mock(side_effect=KeyboardInterrupt))
     with bench.session("hang") as session, pytest.raises(KeyboardInterrupt):
         session.run(LOAD, COUNTS_S, label="window-1")
     assert children() <= before
@@ -242,3 +229,35 @@ def test_an_interruption_stops_the_driver(bench: Bench, monkeypatch: pytest.Monk
 def test_the_bound_leaves_time_for_what_wrk2_may_take(bench: Bench) -> None:
     slow = RateLoad(rate_rps=1000, connections=2000)
     assert wrk2._bound_s(bench.target, slow, 10) >= 10 + 2 + 10 + bench.target.timeout_s
+
+
+# ---------------------------------------------------------------- its stand-in
+
+REFUSALS: list[dict[str, Any]] = json.loads((SAMPLES / "refusals.json").read_text())
+
+
+@pytest.mark.parametrize("recorded", REFUSALS, ids=[recorded["case"] for recorded in REFUSALS])
+def test_the_stand_in_says_what_the_real_one_said(
+    recorded: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("behaviour").write_text("run")
+    assert stand_in(["wrk2", *recorded["arguments"]]) == recorded["exit"]
+    said = capsys.readouterr()
+    assert said.err == recorded["stderr"]
+    if "runs" in recorded:
+        assert said.out.startswith("Running ")
+    else:
+        assert said.out == ((SAMPLES / recorded["stdout"]).read_text() if recorded["stdout"] else "")
+
+
+@pytest.mark.parametrize(("name", "asked"), [
+    ("stall", Asked(threads=1, connections=50, duration=10, rate=1000, u_latency=True, url=URL)),
+    ("20s-calibration", Asked(threads=1, connections=20, duration=20, rate=2000, url=URL)),
+])  # fmt: skip
+def test_a_made_up_run_has_as_many_requests_as_a_real_one(name: str, asked: Asked) -> None:
+    real, made_up = parse(sample(name)), parse(made_up_run(asked).text)
+    assert abs(made_up.requests - real.requests) <= 2
+    assert made_up.calibrated == real.calibrated
+    assert abs(made_up.corrected.total_count - real.corrected.total_count) <= 110
+    assert (made_up.uncorrected is None) == (real.uncorrected is None)

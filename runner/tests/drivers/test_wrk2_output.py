@@ -12,15 +12,10 @@ from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.drivers.wrk2_figures import Histogram, SpectrumRow, calibrated_s
 from jdkmatrix.drivers.wrk2_output import identify, parse, version_of
 from jdkmatrix.records.load_results import Errors
-from tests.support.project import RECORDED
 from tests.support.wrk2_printer import Run, rank_values
+from tests.support.wrk2_stand_in import sample
 
-SAMPLES = RECORDED / "wrk2"
 RUNS = ("stall", "20s-calibration", "errors", "over-capacity", "reset", "minutes")
-
-
-def sample(name: str) -> str:
-    return (SAMPLES / f"{name}.txt").read_text()
 
 
 # ---------------------------------------------------------------- real outputs

@@ -142,11 +142,9 @@ def test_an_archive_that_its_vendor_took_away(server: FileServer, tmp_path: Path
     server.refused["/no"] = status
     gone = entry(url=f"{server.url}/no")
     exact = gone.model_copy(update={"id": "test-21.0.99"})
-    newer = entry("21.0.100+1").model_copy(update={"id": "newer"})
-    other = JdkEntry.model_validate(newer.model_dump() | {"id": "jdk-25", "feature_version": 25, "version": "25+36"})
-    catalogue = Catalogue(schema_version=1, entries=(other, gone, exact, newer))
+    newer, other = entry("21.0.100+1", id="newer"), entry("25+36", id="jdk-25", feature_version=25)
     with pytest.raises(MatrixError) as raised:
-        fetch(gone, catalogue=catalogue)
+        fetch(gone, catalogue=Catalogue(schema_version=1, entries=(other, gone, exact, newer)))
     message = str(raised.value)
     assert f"{server.url}/no answers {status} " in message
     assert "the vendor has the archive of test-jdk no more; `matrix jdks update test-jdk` looks for a newer" in message
@@ -298,16 +296,13 @@ def test_the_outlook_says_what_can_be_had(server: FileServer, tmp_path: Path) ->
     with file_server() as closed:
         nobody = closed.url
 
-    def named(name: str, wanted: JdkEntry) -> JdkEntry:
-        return wanted.model_copy(update={"id": name})
-
     fake_jdk(tmp_path / "home/.jdks/some", "21.0.97+1")
     entries = (
-        named("here", entry("21.0.97+1")),
-        named("there", entry(url=f"{server.url}/good")),
-        named("there-too", entry(url=f"{server.url}/other")),
-        named("nowhere", entry(url=f"{nobody}/x")),
-        named("nothing", entry()),
+        entry("21.0.97+1", id="here"),
+        entry(url=f"{server.url}/good", id="there"),
+        entry(url=f"{server.url}/other", id="there-too"),
+        entry(url=f"{nobody}/x", id="nowhere"),
+        entry(id="nothing"),
     )
     found = {o.entry.id: o for o in outlook(Catalogue(schema_version=1, entries=entries))}
     fetchable, unavailable = ("fetchable", "archive"), ("unavailable", None)

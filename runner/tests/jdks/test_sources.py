@@ -1,4 +1,4 @@
-"""Apt sources in both formats, and JDKs that stand on the host."""
+"""Apt sources in both formats, and JDKs that stand on the host or in folders of the user."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import host
 from jdkmatrix.jdks.cache import other_build
-from jdkmatrix.jdks.catalogue import JdkEntry
+from jdkmatrix.jdks.catalogue import JdkEntry, load_catalogue
+from jdkmatrix.jdks.own import own_ids, with_own
+from jdkmatrix.jdks.resolve import resolve
 from jdkmatrix.provision.debian.sources import (
     AptSource,
     debian_archive,
@@ -19,8 +22,10 @@ from jdkmatrix.provision.debian.sources import (
     read_sources,
 )
 from tests.support.jdks_doubles import entry, fake_jdk
+from tests.support.project import ROOT
 from tests.support.upstream_doubles import rolling
 
+CATALOGUE = load_catalogue(ROOT / "jdks.json")
 KEY = "/usr/share/keyrings/main.gpg"
 ONE_LINE = """\
 # deb http://old.example/debian bookworm main
@@ -182,3 +187,34 @@ def test_a_jdk_without_a_release_file_says_nothing(tmp_path: Path) -> None:
     home = fake_jdk(tmp_path / "jdk", "21.0.99+1")
     (home / "release").unlink()
     assert host.read_release(home) == ({}, None)
+
+
+def jdk(home: Path, version: str = "25.0.1") -> Path:
+    return fake_jdk(home, f"{version}-internal-adhoc.me.jdk", implementor="Me", brand="")
+
+
+def test_an_own_jdk_is_one_of_the_catalogue_that_nothing_pins(tmp_path: Path) -> None:
+    home = jdk(tmp_path / "JDK 25 (mine)")
+    homes = own_ids([home])
+    assert homes == {"own-jdk-25-mine": str(home)}
+    mine = with_own(CATALOGUE, homes).entry("own-jdk-25-mine")
+    assert (mine.vendor, mine.vm, mine.feature_version) == ("Me", "hotspot", 25)
+    found = resolve(mine)
+    assert (found.source, found.version) == ("own", "25.0.1-internal-adhoc.me.jdk")
+    assert found.notice == f"the JDK in {home}, which no catalogue has and no hash pins"
+    (home / "lib").write_text("changed")
+    assert resolve(mine).files_sha256 != found.files_sha256, "another build is another cell"
+    assert with_own(CATALOGUE, {}) is CATALOGUE
+
+
+def test_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    one, two, three = (tmp_path / letter / "jdk" for letter in "abc")
+    assert own_ids([one, two, one, three]) == {"own-jdk": str(one), "own-jdk.2": str(two), "own-jdk.3": str(three)}
+
+
+def test_what_is_no_jdk_or_too_old_is_told(tmp_path: Path) -> None:
+    with pytest.raises(MatrixError, match=r"own-empty: .*/empty is no JDK: there is no bin/java in it"):
+        with_own(CATALOGUE, {"own-empty": str(tmp_path / "empty")})
+    old = jdk(tmp_path / "old", "17.0.9")
+    with pytest.raises(MatrixError, match=r"is Java 17\.0\.9-internal-adhoc\.me\.jdk; virtual threads need 21 or"):
+        with_own(CATALOGUE, {"own-old": str(old)})

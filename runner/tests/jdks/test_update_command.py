@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import socket
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from typer.testing import CliRunner
@@ -48,30 +50,12 @@ def test_the_command_shows_and_writes_nothing(project: Path, upstream: FileServe
     assert lines[-1] == "3 entries would change, and the -prev of each; nothing was written (--write does)"
 
 
-def patched(old: list[str], diff: list[str]) -> list[str]:
-    """What a unified diff, without its two lines of heading, makes of `old`."""
-    new: list[str] = []
-    at = 0
-    for line in diff:
-        if line.startswith("@@"):
-            start = int(line.split()[1].split(",")[0].removeprefix("-")) - 1
-            new, at = new + old[at:start], start
-        elif line.startswith("+"):
-            new.append(line[1:])
-        else:
-            assert old[at] == line[1:]
-            new, at = new + old[at : at + 1] * line.startswith(" "), at + 1
-    return new + old[at:]
-
-
 def test_the_command_writes_the_diff_that_it_shows_and_has_nothing_to_do_then(project: Path) -> None:
-    old = (project / "jdks.json").read_text().splitlines()
+    old = (project / "jdks.json").read_text().splitlines(keepends=True)
     status, out, _ = command("--write")
     assert status == 0
-    lines = out.splitlines()
-    start = lines.index("--- a/jdks.json")
-    assert lines[start + 1] == "+++ b/jdks.json"
-    assert patched(old, lines[start + 2 : lines.index("", start)]) == (project / "jdks.json").read_text().splitlines()
+    new = (project / "jdks.json").read_text().splitlines(keepends=True)
+    assert f"\n{''.join(difflib.unified_diff(old, new, 'a/jdks.json', 'b/jdks.json'))}\n" in out
     assert f"3 entries changed in {project}/jdks.json, and the -prev of each: `matrix jdks fetch temurin-21`" in out
     written = load_catalogue(project / "jdks.json")
     assert [(entry.id, entry.version, entry.previous) for entry in written.entries] == [
@@ -127,10 +111,7 @@ def test_nobody_answers(project: Path, upstream: FileServer) -> None:
 
 
 def test_a_catalogue_that_cannot_be_written_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, os.strerror(28))
-
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", mock.Mock(side_effect=OSError(28, os.strerror(28))))
     before = (project / "jdks.json").read_bytes()
     status, _, problem = command("--write")
     assert status == 1

@@ -135,6 +135,14 @@ def test_where_entries_to_idle_are_counted_each_is_allowed_for_and_nothing_by_ho
     assert found(0.038, None) == [] and found(0.041, None) == ["foreign-cpu"]
 
 
+def test_where_tasks_were_counted_nothing_is_allowed_for_waking_a_cpu() -> None:
+    def found(foreign: float) -> list[str]:
+        use = cpu_use("sut", foreign=foreign, busy=0.5)
+        return codes(host(use.model_copy(update={"by_tasks": True})))
+
+    assert found(0.019) == [] and found(0.021) == ["foreign-cpu"]
+
+
 def test_a_refusal_tells_how_often_the_cpu_went_idle_where_that_is_known() -> None:
     use = cpu_use("sut", foreign=0.2)
     counted = use.model_copy(update={"idle_entries_per_s": 3_000.0})

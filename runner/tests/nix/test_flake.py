@@ -45,15 +45,15 @@ UNIT = 'python -m pytest -m "not real"'
 # Of the unit tests, those that find something out about where they run. Of those of .github/bench.sh and releases.sh
 # these call every program that the scripts do.
 SCRIPTS = (
-    "a_run_of_several_days_goes_on_where_it_was_cut_off",
-    "what_is_not_complete_is_measured_first_and_the_same_is_not_begun_twice",
-    "what_could_not_be_handed_over_is_handed_over_by_the_next_job",
-    "runs_are_kept_without_their_logs_and_come_back_whole",
+    "bench.py::test_a_run_of_several_days_goes_on_where_it_was_cut_off",
+    "bench.py::test_what_is_not_complete_is_measured_first_and_the_same_is_not_begun_twice",
+    "bench.py::test_what_could_not_be_handed_over_is_handed_over_by_the_next_job",
+    "releases.py::test_runs_are_kept_without_their_logs_and_come_back_whole",
 )
 LOOK_AROUND = " tests/".join(
     (
         *("", "doctor", "fork", "host", "probes", "provision", "project/test_workflows.py"),
-        *(f"project/test_bench.py::test_{name}" for name in SCRIPTS),
+        *(f"project/test_{name}" for name in SCRIPTS),
     )
 )
 

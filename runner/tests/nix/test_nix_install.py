@@ -22,7 +22,7 @@ from jdkmatrix.provision.cache import cache_dir
 from jdkmatrix.provision.debian import apt, elf
 from tests.nix import install
 from tests.nix.install import Nix, newest_nix, nix_of_host_release
-from tests.support.loader import loaded
+from tests.support.programs import loaded
 
 real = pytest.mark.real
 slow = pytest.mark.timeout(900)  # of the first, which downloads

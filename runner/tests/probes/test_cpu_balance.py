@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from jdkmatrix.host.cpu_ticks import CpuTicks, parse_stat
 from jdkmatrix.host.irq_time import BURSTS_MIN, decide, irq_time_accounting, undisturbed_bursts
 from jdkmatrix.probes.cpu_balance import Used, balance
+from jdkmatrix.records.pressure import CpuUse
 
 NOTHING = CpuTicks(idle=0, interrupts=0, steal=0)
 HERTZ = 100
@@ -81,6 +82,24 @@ def test_entries_to_idle_are_a_rate_of_each_cpu_and_none_where_one_is_not_counte
     assert rate((100, 8_100), (50, 50)) == 2_000
     assert rate((0, 0)) == 0.0
     assert rate((100, 8_100), (None, None)) is None and rate((100, None)) is None
+
+
+def test_where_the_kernel_sums_tasks_up_waking_a_cpu_is_nobodys() -> None:
+    """Two CPUs, idle for 60 % of 2 s: ours ran for 1 s, tasks of others for 0.2 s, and 0.4 s is in nobody's clock."""
+
+    def use(*tasks_ns: int | None, irq: bool = False) -> CpuUse:
+        before = {cpu: CpuTicks(0, 0, 0, ran_ns and 7) for cpu, ran_ns in enumerate(tasks_ns)}
+        after = {cpu: CpuTicks(120, 30, 0, ran_ns and 7 + ran_ns) for cpu, ran_ns in enumerate(tasks_ns)}
+        used = [Used("sut", (0, 1), 1.0)]
+        (found,) = balance(before, after, used, elapsed_s=2.0, ticks_per_s=HERTZ, irq_time_accounting=irq)
+        return found
+
+    for irq in (False, True):
+        found = use(1_150_000_000, 50_000_000, irq=irq)
+        assert found.by_tasks and found.foreign_share == pytest.approx(0.05)
+    assert found.busy_share == pytest.approx(0.4)
+    half = use(1_150_000_000, None)
+    assert not half.by_tasks and half.foreign_share == pytest.approx(0.15)
 
 
 def test_a_cpu_that_is_not_shown_and_a_window_without_length_have_no_balance() -> None:

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.host.cgroup_limits import Hierarchy
+from jdkmatrix.host.cgroup_limits import Hierarchy, read_hierarchies
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import (
     Clocks,
@@ -26,6 +27,7 @@ from jdkmatrix.probes.host import (
     pressure,
     read_host,
     read_idle_entries,
+    read_tasks_ns,
     read_throttled_us,
 )
 from jdkmatrix.probes.process import (
@@ -205,10 +207,28 @@ def test_entries_to_idle_are_counted_in_every_state_and_only_of_the_cpus_asked_f
     (tmp_path / "cpu2").mkdir()
     assert read_idle_entries(1, tmp_path) == 1_027
     assert read_idle_entries(2, tmp_path) is None and read_idle_entries(3, tmp_path) is None
+
+
+def test_for_how_long_tasks_ran_is_read_in_the_root_cgroup_alone(tmp_path: Path) -> None:
+    both = Hierarchy(1, tmp_path / "both", tmp_path / "both/user", frozenset({"cpu", "cpuacct"}))
+    (tmp_path / "both").mkdir()
+    (tmp_path / "possible").write_text("0,2-3\n")
+    assert read_tasks_ns([both], tmp_path) == {}, "no such file"
+    (tmp_path / "both/cpuacct.usage_percpu").write_text("5 70 900 \n")
+    assert read_tasks_ns([both], tmp_path) == {}, "in a namespace, it is of the container alone"
+    (tmp_path / "both/release_agent").write_text("\n")
+    assert read_tasks_ns([both], tmp_path) == {0: 5, 2: 70, 3: 900}
+    assert read_tasks_ns([replace(both, controllers=frozenset({"cpu"}))], tmp_path) == {}
+    unified = Hierarchy(2, tmp_path / "v2", tmp_path / "v2")
+    assert read_tasks_ns([unified, both], tmp_path) == {0: 5, 2: 70, 3: 900}
+
+
+def test_of_the_cpus_asked_for_tasks_are_read_or_else_entries_to_idle() -> None:
     first, *others = sorted(os.sched_getaffinity(0))
-    ticks = read_host([first]).ticks
-    assert (ticks[first].idle_entries is None) == (read_idle_entries(first) is None)
-    assert all(ticks[cpu].idle_entries is None for cpu in others)
+    ticks, shown = read_host([first]).ticks, first in read_tasks_ns(read_hierarchies(Path("/proc")))
+    assert (ticks[first].tasks_ns is not None) == shown
+    assert (ticks[first].idle_entries is not None) == (not shown and read_idle_entries(first) is not None)
+    assert all((ticks[cpu].tasks_ns, ticks[cpu].idle_entries) == (None, None) for cpu in others)
 
 
 def test_throttling_and_swapping_are_rates_over_the_window() -> None:

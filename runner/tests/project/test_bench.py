@@ -1,17 +1,14 @@
-"""What matrix.yml does on a machine of ours and with the releases: its steps, one job after another."""
+"""What matrix.yml does on a machine of ours: its steps, one job after another."""
 
 from __future__ import annotations
 
+import os
 import re
-import shutil
-import tarfile
 from pathlib import Path
 
 import pytest
 
-from jdkmatrix.store.runs import RunStore
-from tests.support.project import ROOT, called, make_project
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.project import called, make_project
 from tests.support.workflow_steps import FOLDER, Ended, load, run_step, shell_step
 
 # What `matrix run` leaves, and how it ends: cut off as at the end of its slice, when `timeout` ends what it started.
@@ -23,6 +20,15 @@ if arguments[3:4] == ["run"]:
 """
 CUT_OFF = "os.kill(os.getppid(), signal.SIGTERM); signal.pause()"
 PAUSES = f"{MEASURES}    {CUT_OFF}\n"
+# As GitHub cancels a job: it signals the process of the step, and no other.
+CANCELS = f"""{MEASURES}
+    step = os.getpid()
+    while (above := int(Path(f"/proc/{{step}}/stat").read_text().rpartition(")")[2].split()[1])) != {os.getpid()}:
+        step = above
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    os.kill(step, signal.SIGTERM)
+    sys.exit(143 if signal.sigtimedwait([signal.SIGTERM], 20) else 1)
+"""
 EVENTS = ("17 3 * * 6", "17 3 * * 3", "17 3 * * 0,1,2,4,5")
 
 
@@ -46,22 +52,6 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path / "machine")
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with one finished run, made up, with cells of every outcome."""
-    folder = make_project(tmp_path_factory.mktemp("project"))
-    shape = Shape(
-        jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), burn_us=(0, 50, 200),
-        loads=("saturate-50", "rate-2000"), blocks=1, windows=1, accidents=True,
-    )  # fmt: skip
-    store = RunStore.create(folder / "results" / shape.run_id)
-    loaded = synthetic_run(store.directory, shape)
-    store.save_run(loaded.run)
-    for cell in loaded.cells:
-        store.save_cell(cell)
-    return folder
 
 
 # ---------------------------------------------------------------- what is asked for
@@ -144,12 +134,35 @@ def test_a_run_of_several_days_goes_on_where_it_was_cut_off(machine: Machine) ->
     assert (machine.names("line"), machine.names("results")) == ([], [name])
 
 
-def test_a_run_that_a_crash_of_the_machine_ended_goes_on(machine: Machine) -> None:
+def test_whoever_cancels_a_job_ends_the_run_in_order_and_no_other_begins(machine: Machine) -> None:
     machine.step("Line up")
-    dies = MEASURES + "    os.kill(os.getpid(), signal.SIGKILL)\n"
-    assert machine.step("Measure", does=dies).code == 0
-    (call,) = machine.step("Measure", does=MEASURES).calls
-    assert "--resume" in call
+    machine.step("Line up", inputs={"profile": "quick"})
+    ended = machine.step("Measure", does=CANCELS)
+    assert (ended.code, len(ended.calls), len(machine.names("line"))) == (0, 1, 2), ended.output
+    assert "was stopped (143) and goes on next time" in ended.output
+
+
+def test_a_run_that_is_killed_goes_on_next_time_and_keeps_nothing_else_waiting(machine: Machine) -> None:
+    """By the kernel, say, for want of memory: it may need as much every day."""
+    machine.step("Line up")
+    machine.step("Line up", inputs={"profile": "quick"})
+    ended = machine.step("Measure", does=MEASURES + "    os.kill(os.getpid(), signal.SIGKILL)\n")
+    assert (ended.code, len(ended.calls)) == (1, 2)
+    assert ended.output.count(" ended with 137; the next job tries again") == 2
+    assert all("--resume" in call for call in machine.step("Measure", does=MEASURES).calls)
+
+
+@pytest.mark.parametrize(("code", "kind"), [(0, "complete"), (1, "unfinished")])
+def test_what_is_given_up_while_a_job_measures_is_not_begun_nor_called_complete(
+    machine: Machine, code: int, kind: str
+) -> None:
+    """By deleting files in line/, as the errors say."""
+    machine.step("Line up")
+    machine.step("Line up", inputs={"profile": "quick"})
+    gives_up = MEASURES + '    for waiting in (run.parents[1] / "line").iterdir():\n        waiting.unlink()\n'
+    ended = machine.step("Measure", does=gives_up, code=code)
+    assert (ended.code, len(ended.calls), machine.names("line")) == (code, 1, []), ended.output
+    assert machine.step("Pack").outputs == {kind: "true"}
 
 
 def test_a_run_that_was_cut_off_before_it_had_a_run_json_is_begun_again(machine: Machine) -> None:
@@ -217,7 +230,7 @@ def test_what_could_not_be_handed_over_is_handed_over_by_the_next_job(machine: M
     machine.step("Line up", inputs={"profile": "article"})
     quick, article = sorted(machine.names("line"), key=lambda name: "article" in name)
     machine.step("Measure", does=MEASURES)
-    (machine.store / "line" / article).write_text("c0ffee\n--profile\narticle\n")  # as if it were cut off
+    (machine.store / "changed" / article).write_text("")  # as if it were cut off
     for _ in range(2):  # the upload of the first one fails
         packed = machine.step("Pack")
         assert packed.outputs == {"complete": "true", "unfinished": "true"}
@@ -241,103 +254,6 @@ def test_damaged_result_files_are_told_and_what_is_left_is_shown(
     assert (ended.code == 0) == job_goes_on
     assert ("::warning title=matrix::result files" in ended.output) == (code == 3)
     assert ended.summary == summary
-
-
-# ---------------------------------------------------------------- releases and the site
-
-# https://docs.github.com/en/repositories/releasing-projects-on-github/about-releases
-RELEASES = """
-if program == "gh":
-    root, (verb, *rest) = Path(os.environ["RELEASES"]), arguments[1:]
-    if verb == "list":
-        print("\\n".join(sorted(path.name for path in root.iterdir())))
-        sys.exit()
-    here = root / rest[0]
-    if verb == "view":
-        sys.exit(not here.is_dir())
-    files = [Path(word) for word in rest[1:] if word.startswith("parts/")]
-    if verb == "create" and not (files and "UPLOADS_FAIL" in os.environ):
-        here.mkdir()
-    if verb in ("create", "upload"):
-        for file in files:
-            assert "UPLOADS_FAIL" not in os.environ
-            assert file.stat().st_size < 2 * 1024**3
-            shutil.copy(file, here)
-        assert not files or len(list(here.iterdir())) <= 1000
-    if verb == "download":
-        found = list(here.glob(rest[2]))
-        for file in found:
-            shutil.copy(file, rest[4])
-        sys.exit(not found)
-    sys.exit()
-"""
-
-
-def handed_over(checkout: Path, run: Path, name: str) -> None:
-    """As the job that measures leaves it."""
-    packed = checkout / "packed" / "complete" / f"{name}.tar.gz"
-    packed.parent.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(packed, "w:gz") as file:
-        file.add(run, arcname=name)
-
-
-@pytest.mark.parametrize("part_bytes", [2_000_000_000, 1000])
-def test_runs_are_kept_without_their_logs_and_come_back_whole(tmp_path: Path, home: Path, part_bytes: int) -> None:
-    """A run is a release of its own, so that none ever has too many files; one that is too large for a file has
-    several."""
-    assert int(shell_step("Add them to the releases").raw["env"]["PART_BYTES"]) < 2 * 1024**3
-    (run,) = (home / "results").iterdir()
-    releases, one, two = tmp_path / "releases", "20250102T000000Z-matrix-iron", "20250103T000000Z-quick-steel"
-    for other in ("results-20250101T000000Z-older", "v1.0"):  # neither has a file that could be fetched
-        (releases / other).mkdir(parents=True)
-    env = {"RELEASES": str(releases), "SITE_CELLS": "20"}
-    handed_over(tmp_path / "add", run, one)
-    handed_over(tmp_path / "add", run, two)
-    for _ in range(2):  # a job that is run again
-        how = {**env, "PART_BYTES": str(part_bytes)}
-        added = run_step(shell_step("Add them to the releases"), tmp_path / "add", does=RELEASES, env=how)
-        assert added.code == 0, added.output
-    files = sorted(path.name for path in (releases / f"results-{one}").iterdir())
-    assert files[0] == (f"{one}.tar" if part_bytes > 1000 else f"{one}.tar.00")
-    assert (len(files) > 1) == (part_bytes == 1000)
-    fetched = run_step(shell_step("Fetch the newest runs"), tmp_path / "site", does=RELEASES, env=env)
-    assert fetched.code == 0, fetched.output
-    kept = tmp_path / "site" / "kept"
-    assert sorted(path.name for path in kept.iterdir()) == [one, two], "the older one would be too much for the site"
-    assert not (kept / one / "logs").exists()
-    assert RunStore(kept / one).load().cells == RunStore(run).load().cells
-
-
-def test_an_upload_that_fails_leaves_no_release_that_keeps_the_site_from_being_made(tmp_path: Path, home: Path) -> None:
-    (run,) = (home / "results").iterdir()
-    env = {"RELEASES": str(tmp_path / "releases"), "SITE_CELLS": "99", "PART_BYTES": "2000000000"}
-    (tmp_path / "releases").mkdir()
-    for name, fails in (("20250102T000000Z-one", False), ("20250103T000000Z-two", True)):
-        handed_over(tmp_path / name, run, name)
-        how = {**env, "UPLOADS_FAIL": "yes"} if fails else env
-        added = run_step(shell_step("Add them to the releases"), tmp_path / name, does=RELEASES, env=how)
-        assert (added.code != 0) == fails, added.output
-    fetched = run_step(shell_step("Fetch the newest runs"), tmp_path / "site", does=RELEASES, env=env)
-    assert fetched.code == 0, fetched.output
-    assert [path.name for path in (tmp_path / "site" / "kept").iterdir()] == ["20250102T000000Z-one"]
-
-
-def test_the_site_is_made_of_the_runs_of_all_machines(tmp_path: Path, home: Path) -> None:
-    (run,) = (home / "results").iterdir()
-    for name in ("iron-run", "steel-run"):
-        here = tmp_path / "kept" / name
-        here.parent.mkdir(exist_ok=True)
-        RunStore.create(here)
-        for file in (run / "cells").iterdir():
-            (here / "cells" / file.name).write_bytes(file.read_bytes())
-        (here / "run.json").write_text((run / "run.json").read_text().replace(run.name, name))
-    shutil.copytree(ROOT / "results" / "reference" / "pinning", tmp_path / "results" / "reference" / "pinning")
-    ended = run_step(shell_step("Write the site of these runs"), tmp_path, home=home)
-    assert ended.code == 0, ended.output
-    page = next((home / "site" / "runs" / "iron-run" / "cells").glob("*.html")).read_text("utf-8")
-    assert "https://github.com/someone/something/releases/tag/results-iron-run" in page
-    brief = next((home / "site" / "runs" / "pinning" / "cells").glob("*.html")).read_text("utf-8")
-    assert "https://github.com/someone/something/tree/main/results/reference/pinning" in brief
 
 
 # ---------------------------------------------------------------- with this checkout's matrix

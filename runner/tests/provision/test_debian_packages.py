@@ -13,7 +13,7 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.debian import elf
 from jdkmatrix.provision.debian.apt import dependencies, library_closure
-from tests.support.loader import loaded
+from tests.support.programs import loaded
 
 CHAIN = ("librt.so.1", "libpthread.so.0")
 DEPENDS = """\

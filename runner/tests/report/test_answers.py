@@ -36,7 +36,7 @@ BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFF
          "virtual is ahead at 2 ms, but not at every longer delay; liberty is ahead at 20 ms; nothing is shown at "
          "0 ms. Measured: 0 ms, 2 ms and 20 ms."),
         ({0: SAME, 2000: BETTER, 20_000: None, 200_000: BETTER},
-         "virtual is ahead from a delay of 200 ms on; it is not at 0 ms and 2 ms; nothing is shown at "
+         "virtual is ahead at 2 ms and from a delay of 200 ms on; it is not at 0 ms; nothing is shown at "
          "0 ms; no verdict at 20 ms. Measured: 0 ms, 2 ms, 20 ms and 200 ms."),
     ],
 )  # fmt: skip
@@ -50,7 +50,7 @@ def test_the_figures_of_a_run_that_looked_at_its_intervals_know_their_confidence
     for run, confidence in ((fixed, CONFIDENCE), (with_stopping(fixed), SEQUENTIAL_CONFIDENCE)):
         _, judgements = judged(run)
         estimate = advise(judgements, key_of(run))[0].estimate()
-        assert estimate is not None and (estimate.blocks, estimate.confidence) == (4, confidence)
+        assert (estimate.blocks, estimate.confidence) == (4, confidence)
 
 
 def cells_of(loaded: LoadedRun, workload: str) -> dict[str, CellStats]:
@@ -68,8 +68,7 @@ def test_context_switches_are_a_likely_cause_where_the_cpu_is_what_one_is_behind
     bank = cells_of(reference("20261128T125116Z-quick"), "banking")
     assert cause(bank, "virtual", "liberty", "liberty") is None, "twice as many, on CPUs that idle"
     pinned = cells_of(reference("20261124T043223Z-pinning-http.small"), "pinning-http-synchronized")
-    few = cause(pinned, "virtual+carriers-max-4", "fixed-60", "fixed-60")
-    assert few is None, "they wait for a carrier"
+    assert cause(pinned, "virtual+carriers-max-4", "fixed-60", "fixed-60") is None, "they wait for a carrier"
 
 
 def test_a_likely_cause_stands_below_the_ratio_and_two_figures_for_one_thing_say_why() -> None:
@@ -112,8 +111,7 @@ def test_the_answer_says_what_each_tuning_gains_and_cells_and_summary_over_what(
 
 
 def test_no_two_executors_have_the_same_colour_and_dash() -> None:
-    looks = [(place % 8, *dash_of(place)) for place in range(64)]
-    assert len(set(looks)) == 64
+    assert len({(place % 8, *dash_of(place)) for place in range(64)}) == 64
 
 
 def test_the_legend_has_what_was_measured(run: LoadedRun) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,7 @@ from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_note
 from jdkmatrix.report.cell_page.forks import reason_words
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.numbers import missing
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import cpu_use
 from tests.support.judged_pages import (
@@ -33,7 +35,7 @@ from tests.support.judged_pages import (
     tiles_of,
     window_figures,
 )
-from tests.support.records import altered, with_load
+from tests.support.records import altered, with_forks, with_load
 from tests.support.served_runs import Shape, synthetic_run
 
 SHAPE = Shape(jdks=("temurin-21.0.8", "temurin-25"), burn_us=(0, 100), blocks=3)
@@ -52,19 +54,18 @@ def test_figures_of_a_reason_have_no_exponents() -> None:
     )
 
 
+def cell_of(loaded: LoadedRun, executor: str) -> CellRecord:
+    """On the first JDK, with work."""
+    return next(cell for cell in loaded.cells if (cell.key.executor, cell.key.burn_us) == (executor, 100))
+
+
 def forks_of(loaded: LoadedRun, executor: str) -> tuple[Fork, ...]:
-    """Of the cell on the first JDK with work."""
-    return next(c.forks for c in loaded.cells if (c.key.executor, c.key.burn_us) == (executor, 100))
-
-
-def page_of(loaded: LoadedRun, executor: str) -> WebPage:
-    key = next(cell.key for cell in loaded.cells if (cell.key.executor, cell.key.burn_us) == (executor, 100))
-    return cell_page_of(loaded, key)
+    return cell_of(loaded, executor).forks
 
 
 @pytest.fixture(scope="module")
 def page(loaded: LoadedRun) -> WebPage:
-    return page_of(loaded, "virtual")
+    return cell_page_of(loaded, cell_of(loaded, "virtual").key)
 
 
 @pytest.fixture(scope="module")
@@ -107,17 +108,17 @@ def test_tiles_stand_in_order_with_their_units_and_intervals(loaded: LoadedRun, 
     tiles = tiles_of(page)
     windows = [window for fork in forks_of(loaded, "virtual") for window in fork.windows]
     assert tiles["Throughput"].text == f"{mean(loaded, 'virtual', rate):,.0f}"
-    assert tiles["Throughput"].under is not None and tiles["Throughput"].under.endswith(", 3 forks")
+    assert tiles["Throughput"].under.endswith(", 3 forks")
     cpu_us = mean(loaded, "virtual", lambda one: one.sut.cpu_us_per_request)
     assert tiles["CPU per request"].sort == pytest.approx(cpu_us, rel=1e-3)
-    assert tiles["CPU per request"].under is not None and tiles["CPU per request"].under.startswith("± ")
+    assert tiles["CPU per request"].under.startswith("± ")
     assert tiles["RSS, peak"].text == f"{max(window.sut.rss_peak_bytes for window in windows) / MIB:.0f}"
     assert tiles["Threads, peak"].text == "52"
     assert 12 < (tiles["95 % of steady state after"].sort or 0) < 13
     for name in ("p50", "p99", "p99.9"):
-        under = tiles[name].under
-        assert under is not None and under.endswith(" over forks")
-        low, high = map(float, under.removesuffix(" over forks").split("–"))
+        interval, _, of = tiles[name].under.partition(" ")
+        low, high = map(float, interval.split("–"))
+        assert of == "over forks"
         assert low < float(tiles[name].text) < high
     # 50 connections at some 7,700 requests per second: a request takes 6.5 ms on average.
     assert 4 < float(tiles["p50"].text) < float(tiles["p99"].text) < float(tiles["p99.9"].text) < 25
@@ -172,11 +173,11 @@ def test_a_fork_says_where_when_and_on_what_it_ran(loaded: LoadedRun, first: Sec
 
 
 def test_what_a_fork_did_not_come_to_is_said(loaded: LoadedRun) -> None:
-    fork = altered(forks_of(loaded, "virtual")[0], {"first_response_s": None, "proof": None, "burn_check": None})
-    fork = fork.model_copy(update={"confinement": fork.confinement.model_copy(update={"overlapped": True})})
-    whole = forks_of(loaded, "virtual")
-    cells = tuple(c.model_copy(update={"forks": (fork,)}) if c.forks == whole else c for c in loaded.cells)
-    facts = facts_of([section_of(page_of(replace(loaded, cells=cells), "virtual"), "fork-1")])
+    one = cell_of(loaded, "virtual")
+    shared = one.forks[0].confinement.model_copy(update={"overlapped": True})
+    nothing = {"first_response_s": None, "proof": None, "burn_check": None, "confinement": shared}
+    changed = with_forks(loaded, lambda cell, fork: altered(fork, nothing) if cell.key == one.key else fork)
+    facts = facts_of([section_of(cell_page_of(changed, one.key), "fork-1")])
     assert facts["First answer"] == "none came"
     assert facts["Proof of executor"] == facts["Work check"] == "none: the fork ended before it, or was overloaded"
     assert facts["CPUs"].endswith(": they share CPUs")
@@ -234,10 +235,9 @@ def test_a_figure_of_a_window_is_what_was_recorded_in_its_unit(
         assert float(figure.text.removesuffix(" %").replace(",", "")) == pytest.approx(expected(window), rel=0.013)
 
 
-def test_the_figures_of_a_window_under_a_rate(loaded: LoadedRun, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_the_figures_of_a_window_under_a_rate(tmp_path_factory: pytest.TempPathFactory) -> None:
     under_rate = replace(SHAPE, loads=("rate-2000",), blocks=1, burn_us=(100,), jdks=("temurin-25",))
-    run = synthetic_run(tmp_path_factory.mktemp("rate"), under_rate)
-    window = run.cells[0].forks[0].windows[0]
+    window = synthetic_run(tmp_path_factory.mktemp("rate"), under_rate).cells[0].forks[0].windows[0]
     late = window.load.send_lateness
     figures = window_figures(window)
     assert figures["Due requests"][0].text == f"{window.load.due:,}"
@@ -249,6 +249,18 @@ def test_the_figures_of_a_window_under_a_rate(loaded: LoadedRun, tmp_path_factor
     assert float(figures["p99 ms"][0].text) == pytest.approx(p99_ms, rel=0.013)
     few = f"fewer than 10 of {window.load.corrected.count:,} requests were slower: too few to say"
     assert figures["p99.9 ms"][0] == missing(few)
+
+
+def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path, quick: LoadedRun) -> None:
+    less = synthetic_run(tmp_path, replace(SHAPE, loads=("rate-2000",), driver="wrk2"))
+    cell = less.cells[0]
+    figures = window_figures(cell.forks[0].windows[0])
+    for name in ("Sent requests", "Reconnects", "Send lateness, p99 ms"):
+        assert figures[name][0].text == "–" and figures[name][0].title == "this driver does not say"
+    assert tiles_of(cell_page_of(less, cell.key))["p99"].under == "no interval: this driver writes no histograms"
+    figures = window_figures(quick.cells[0].forks[0].windows[0])
+    assert figures["Due requests"][0].title == "a closed loop has no schedule"
+    assert figures["p99 ms"][0].text != "–"
 
 
 def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:

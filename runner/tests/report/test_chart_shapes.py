@@ -87,8 +87,7 @@ def test_an_interval_that_reaches_beyond_its_chart_ends_in_an_arrow() -> None:
 def charts(loaded: LoadedRun) -> Iterator[Drawing]:
     """Of the run's page and of the pages of its cells."""
     judged = JudgedRun(loaded)
-    experiments = experiment_sections(judged.experiments)
-    yield from run_page(judged, experiments, (), "").charts.values()
+    yield from run_page(judged, experiment_sections(judged.experiments), (), "").charts.values()
     for cell in loaded.cells:
         yield from page_in(judged, cell.key).charts.values()
 
@@ -97,9 +96,7 @@ MANY = replace(QUICK, burn_us=(0, 50), loads=("saturate-50", "rate-2000"), block
 
 
 @pytest.mark.parametrize("made", [synthetic_run, partial(synthetic_run, shape=MANY), partial(experiments_run, forks=1)])
-def test_every_chart_is_vega_lite_that_its_own_schema_accepts(
-    made: Callable[[Path], LoadedRun], tmp_path: Path
-) -> None:
+def test_every_chart_is_vega_lite_that_its_schema_accepts(made: Callable[[Path], LoadedRun], tmp_path: Path) -> None:
     # The schema takes long to read a chart: one of each kind, without its rows.
     kinds = {drawing.shape: drawing for drawing in charts(made(tmp_path))}
     assert len(kinds) >= 2

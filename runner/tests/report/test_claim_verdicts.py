@@ -66,8 +66,7 @@ def judged(loaded: LoadedRun, one: ClaimRecord, *refused: tuple[CellKey, CellKey
 
 
 def with_band(**band: float | None) -> ClaimRecord:
-    figure = RATIO.model_copy(update={"low": None, "high": None, **band})
-    return claim(VERSUS, figures=(figure,))
+    return claim(VERSUS, figures=(RATIO.model_copy(update={"low": None, "high": None, **band}),))
 
 
 def test_the_interval_and_the_band_decide_in_every_cell(loaded: LoadedRun) -> None:
@@ -77,12 +76,9 @@ def test_the_interval_and_the_band_decide_in_every_cell(loaded: LoadedRun) -> No
     assert [cell.key.cpus for cell in check.cells] == [1, 2]
     cells = Cells(loaded.run, loaded.served)
     for cell in check.cells:
-        compared = cells.over(THROUGHPUT, cell.key)
-        assert compared is not None and compared.ratio is not None and cell.estimate is not None
-        assert (cell.estimate.value, cell.estimate.blocks) == (compared.ratio.value, 4)
+        assert (cell.estimate.value, cell.estimate.blocks) == (cells.over(THROUGHPUT, cell.key).ratio.value, 4)
     assert judged(loaded, with_band(low=1.2)).verdict is ClaimVerdict.CONTRADICTED
-    narrow = judged(loaded, with_band(low=0.829, high=0.831))
-    assert narrow.verdict is ClaimVerdict.INCONCLUSIVE
+    assert judged(loaded, with_band(low=0.829, high=0.831)).verdict is ClaimVerdict.INCONCLUSIVE
 
 
 def test_one_cell_against_it_contradicts_a_claim_about_all(loaded: LoadedRun) -> None:
@@ -102,18 +98,16 @@ def test_what_can_happen_is_seen_once_or_not_here_and_never_contradicted(loaded:
 
 def test_without_its_cause_an_effect_proves_nothing(loaded: LoadedRun) -> None:
     """And its lack contradicts nothing; the figure that was seen is told."""
+    full = Precondition(says="a full server", metric="cpu-share", arm="liberty", low=0.1)
+    more = Precondition(says="more CPUs than there are", metric="cpu-share", low=1e6)
     for band, without in (({"high": 9.0}, ClaimVerdict.REPRODUCED), ({"low": 2.0}, ClaimVerdict.CONTRADICTED)):
-        bare = ours(**band)
-        assert judged(loaded, claim(bare)).verdict is without
-        full = Precondition(says="a full server", metric="cpu-share", arm="liberty", low=0.1)
-        there = judged(loaded, claim(bare.model_copy(update={"requires": (full,)})))
-        assert there.verdict is without
-        more = Precondition(says="more CPUs than there are", metric="cpu-share", low=1e6)
-        absent = judged(loaded, claim(bare.model_copy(update={"requires": (full, more)})))
+        for requires in ((), (full,)):
+            assert judged(loaded, claim(ours(**band, requires=requires))).verdict is without
+        absent = judged(loaded, claim(ours(**band, requires=(full, more))))
         assert absent.verdict is ClaimVerdict.CAUSE_ABSENT
         (line,) = rests_on(absent)
         assert "needs more CPUs than there are (virtual: CPU use " in line and "(liberty: CPU use " in line
-        found = judged(loaded, claim(bare.model_copy(update={"requires": (UNKNOWN,)})))
+        found = judged(loaded, claim(ours(**band, requires=(UNKNOWN,))))
         assert found.verdict is ClaimVerdict.NOT_MEASURED
         assert "not recorded" in rests_on(found)[0]
 
@@ -166,7 +160,6 @@ def test_blocks_that_were_added_until_ratios_are_known_cost_every_interval_confi
     for check in (ratio, ours(ratio, difference=True), ours(ratio, versus=None)):
         one = claim(check)
         sure, looked = (judged(each, one).checks[0].cells[0].estimate for each in (loaded, added))
-        assert sure and looked and sure.low is not None and looked.low is not None
         assert (sure.confidence, looked.confidence) == (CONFIDENCE, SEQUENTIAL_CONFIDENCE)
         assert looked.low < sure.low and looked.value == sure.value
 
@@ -193,7 +186,6 @@ def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing(tmp_
     run = synthetic_run(tmp_path, shape)
     cells = judged(run, with_band(high=9)).checks[0].cells
     lowest = min((cell for cell in cells if cell.estimate), key=lambda cell: cell.estimate.high or 0)
-    assert lowest.estimate is not None and lowest.estimate.high is not None
     edge = lowest.estimate.high * 1.000001
     among = {cell.key: cell.verdict for cell in judged(run, with_band(low=edge)).checks[0].cells}
     assert among[lowest.key] is ClaimVerdict.INCONCLUSIVE
@@ -211,7 +203,7 @@ def test_a_pair_whose_gates_refused_one_arm_more_often_is_not_compared(loaded: L
     for pair in ((virtual, pool), (pool, virtual)):
         first, second = judged(loaded, with_band(low=0.6, high=0.95), pair).checks[0].cells
         assert (first.verdict, second.verdict) == (ClaimVerdict.NOT_MEASURED, ClaimVerdict.REPRODUCED)
-        assert first.why is not None and "gates refused 30 of 30 windows of " in first.why
+        assert "gates refused 30 of 30 windows of " in first.why
 
 
 def test_several_runs_speak_together(tmp_path: Path) -> None:
@@ -225,17 +217,15 @@ def test_several_runs_speak_together(tmp_path: Path) -> None:
     shared, lone = found.checks[0].cells
     assert (shared.key.cpus, lone.key.cpus) == (1, 2)
     assert len(shared.alone) == 2 and not lone.alone
-    assert shared.estimate is not None and shared.estimate.blocks == 8
+    assert shared.estimate.blocks == 8
     assert min(run.value for run in shared.alone) <= shared.estimate.value <= max(run.value for run in shared.alone)
     alone = ", ".join(digits(run.value, 3) for run in shared.alone)
     assert shared.remark(found.checks[0].unit) == f"2 runs: {alone}"
 
 
-def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(tmp_path: Path) -> None:
-    loaded = with_scenario(synthetic_run(tmp_path / "run", QUICK))
-    assert loaded.run.scenario is not None
+def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(quick: LoadedRun) -> None:
+    loaded = with_scenario(quick)
     recorded = loaded.run.scenario.claims[0]
-    assert recorded.checks
     today = recorded.model_copy(update={"checks": (ours(recorded.checks[0], low=1e9),)})
     other = claim(VERSUS, id="measured by chance")
     without = claim(VERSUS.model_copy(update={"kernel_from": "99"}), id="of another kernel")
@@ -258,17 +248,15 @@ def test_one_block_is_inconclusive(tmp_path: Path) -> None:
     [
         ({"kernel_from": "6.1"}, None),
         ({"kernel_from": "5.14", "kernel_below": "6.2"}, None),
-        ({"kernel_from": "6.2"}, "the kernel is 6.1.0-synthetic; the claim is about from 6.2"),
-        ({"kernel_from": "4.18", "kernel_below": "4.19"}, "the claim is about from 4.18 and below 4.19"),
-        ({"kernel_below": "6.1"}, "the claim is about below 6.1"),
+        ({"kernel_from": "6.2"}, "the kernel is 6.1.0-synthetic; the claim is about Linux from 6.2"),
+        ({"kernel_from": "4.18", "kernel_below": "4.19"}, "the claim is about Linux from 4.18 and below 4.19"),
+        ({"kernel_below": "6.1"}, "the claim is about Linux below 6.1"),
     ],
 )
-def test_a_claim_about_another_kernel_is_not_testable_here(
-    loaded: LoadedRun, kernel: dict[str, str], why: str | None
-) -> None:
+def test_a_claim_of_another_kernel_is_not_testable(loaded: LoadedRun, kernel: dict[str, str], why: str | None) -> None:
     (check,) = judged(loaded, claim(VERSUS.model_copy(update=kernel))).checks
     assert (check.verdict is ClaimVerdict.NOT_TESTABLE_HERE) == (why is not None)
-    assert check.why is None if why is None else check.why is not None and why in check.why
+    assert check.why is None if why is None else why in check.why
 
 
 def test_what_this_run_does_not_have_is_said(loaded: LoadedRun) -> None:
@@ -288,8 +276,7 @@ def test_units_of_published_figures_become_those_of_the_page(loaded: LoadedRun) 
     peak = ClaimCheck(says="RSS", metric="rss-peak", arm="virtual", figure=1, tolerance=0.5, inference="i")
     (check,) = judged(loaded, claim(peak, figures=(figure,))).checks
     assert (check.unit, check.band.low, check.band.high) == ("MiB", 512, 1536)
-    for cell in check.cells:
-        assert cell.estimate is not None and 1 < cell.estimate.value < 1e6
+    assert all(1 < cell.estimate.value < 1e6 for cell in check.cells)
 
 
 def test_another_quantity_is_not_taken_for_it(loaded: LoadedRun) -> None:
@@ -321,21 +308,18 @@ def test_a_load_over_another_one(tmp_path: Path) -> None:
 
 
 def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Path) -> None:
-    shape = Shape(jdks=("semeru-25", "temurin-25"), blocks=4)
-    run = synthetic_run(tmp_path, shape)
+    run = synthetic_run(tmp_path, Shape(jdks=("semeru-25", "temurin-25"), blocks=4))
     alike = ours(versus_vendor="temurin", low=0.5, high=2.0, where=CheckedCells(jdk=("semeru-*",)))
     found = judged(run, claim(alike))
     assert found.verdict is ClaimVerdict.REPRODUCED
     cells = Cells(run.run, run.served)
     for cell in found.checks[0].cells:
         twin = cell.key.model_copy(update={"jdk": "temurin-25"})
-        mine, other = (cells.over(THROUGHPUT, one) for one in (cell.key, twin))
-        assert mine is not None and other is not None and mine.ratio is not None and other.ratio is not None
-        assert cell.estimate is not None and cell.estimate.low is not None
-        assert cell.estimate.value == pytest.approx(mine.ratio.value / other.ratio.value)
+        mine, other = (cells.over(THROUGHPUT, one).ratio.value for one in (cell.key, twin))
+        assert cell.estimate.value == pytest.approx(mine / other)
         assert cell.estimate.low < cell.estimate.value
     last = judged(run, claim(alike), (twin, twin.model_copy(update={"executor": "liberty"}))).checks[0].cells[-1]
-    assert last.why is not None and "gates refused 30 of 30 windows of " in last.why
+    assert "gates refused 30 of 30 windows of " in last.why
     apart = alike.model_copy(update={"low": 3.0, "high": 4.0})
     assert judged(run, claim(apart)).verdict is ClaimVerdict.CONTRADICTED
 
@@ -370,14 +354,12 @@ def test_experiments_without_a_server_speak_by_their_readings(tmp_path: Path) ->
     assert nothing.verdict is ClaimVerdict.NOT_MEASURED
 
 
-def test_the_page_and_the_summary_give_the_same_verdict(tmp_path: Path) -> None:
-    loaded = with_scenario(synthetic_run(tmp_path / "run", QUICK))
-    assert loaded.run.scenario is not None
-    first, second = (judged(loaded, one) for one in loaded.run.scenario.claims)
+def test_the_page_and_the_summary_give_the_same_verdict(quick: LoadedRun, tmp_path: Path) -> None:
+    loaded = with_scenario(quick)
     site = site_of([loaded], tmp_path / "site")
     block = (site / "index.html").read_text("utf-8").split('id="published"')[1].split('id="cells"')[0]
     summary = summary_markdown(loaded).replace("\\", "")
-    for one in (first, second):
+    for one in (judged(loaded, claim) for claim in loaded.run.scenario.claims):
         assert f">{one.claim.id} <span" in block and one.verdict.value in block
         assert f"{one.claim.id}: {one.verdict.value}" in summary
     assert "a tenth (synthetic)" in block

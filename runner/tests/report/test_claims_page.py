@@ -29,8 +29,14 @@ from tests.support.shipped import REGISTRY
 from tests.support.sites import site_of
 
 
-def published_block(index: Path) -> str:
-    return index.read_text("utf-8").split('id="published"')[1].split('id="cells"')[0]
+def page_of(loaded: LoadedRun, folder: Path) -> str:
+    """Of a site that is written for it."""
+    return (site_of([loaded], folder / "site") / "index.html").read_text("utf-8")
+
+
+def published(page: str) -> str:
+    """Its part about what was published."""
+    return page.split('id="published"')[1].split('id="cells"', maxsplit=1)[0]
 
 
 def repeating(folder: Path) -> LoadedRun:
@@ -38,16 +44,9 @@ def repeating(folder: Path) -> LoadedRun:
     return with_scenario(synthetic_run(folder / "run", replace(QUICK, blocks=1)))
 
 
-@pytest.fixture(scope="module")
-def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("repeating")
-    return site_of([repeating(folder)], folder / "site") / "index.html"
-
-
 def test_a_run_of_a_scenario_records_what_was_published(tmp_path: Path) -> None:
     options = Options("quick", {}, scenario="delay-ramp", scale="small")
     scenario = chosen_here(Project(ROOT, tmp_path), options).scenario
-    assert scenario is not None
     assert [claim.id for claim in scenario.claims] == list(scenario.published) == [
         "delay-ramp-platform", "delay-ramp-virtual", "high-load-switches",
     ]  # fmt: skip
@@ -70,14 +69,15 @@ def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_s
     data = json.loads(loaded.run.model_dump_json())
     del data["scenario"]["claims"]
     loaded = replace(loaded, run=RunRecord.model_validate(data))
-    assert loaded.run.scenario is not None
+    assert loaded.run.scenario
     assert "published" not in {one.id for one in found(PageOfRun(loaded).page.blocks, Section)}
-    page = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
+    page = page_of(loaded, tmp_path)
     assert "What was published" not in page and 'href="#published"' not in page
 
 
-def test_the_page_shows_every_claim_below_its_source(tmp_path: Path, index: Path) -> None:
-    section = section_of(PageOfRun(repeating(tmp_path)).page, "published")
+def test_the_page_shows_every_claim_below_its_source_and_sets_apart_what_no_source_says(tmp_path: Path) -> None:
+    loaded = repeating(tmp_path)
+    section = section_of(PageOfRun(loaded).page, "published")
     sources = [one for one in section.blocks if isinstance(one, Prose) and one.heading]
     assert [plain(one.heading) for one in sources] == ["SYNTHETIC article Nobody, 2024-05", "SYNTHETIC note"]
     claims = [one.id for one in found(section.blocks, Container) if one.css == "claim"]
@@ -86,30 +86,22 @@ def test_the_page_shows_every_claim_below_its_source(tmp_path: Path, index: Path
     assert [row[1] for row in figures] == ["virtual / liberty", "–"]
     assert figures[0][2].startswith("0.6 to 0.9 (10-40 % lower)") and figures[1][2].startswith("1,100 requests/s (")
     assert figures[1][0].endswith(" at its end")
-    page, block = index.read_text("utf-8"), published_block(index)
+    page = page_of(loaded, tmp_path)
+    block = published(page)
     assert page.index('id="answers"') < page.index('id="published"') < page.index('id="cells"')
     assert 'href="#published"' in page
     texts = (
         "synthetic-a", "2 CPUs (synthetic)", "Slower at high load.", "0.6 to 0.9", "10-40 % lower",
         '<a href="https://example.org/a" rel="noopener noreferrer">SYNTHETIC article</a>', "Nobody, 2024-05",
-        "On one machine.", "<b>Note.</b> Its unit is wrong.",
+        "On one machine.", "<b>Note.</b> Its unit is wrong.", "<h3>SYNTHETIC note", "No address: A leaflet.",
+        "No figure is printed: there is only a graph.",
     )  # fmt: skip
-    assert [text for text in texts if text not in block] == []
+    assert [text for text in texts if text not in block] == [] and "only words" not in block
     assert block.count("<table") == 2, "what was published, and what was measured here"
-
-
-def test_the_page_sets_apart_what_no_source_says(index: Path) -> None:
-    block = published_block(index)
     inferences = re.findall(r'<(p|small) class="inference"><b>Our inference:</b> (.*?)</\1>', block)
     assert inferences == [("p", "A small one."), ("small", "Read off a graph."), ("p", "It was throttled.")]
-    plain = re.sub(r'<(p|small) class="inference">.*?</\1>', "", block)
-    assert not [text for _, text in inferences if text in plain]
-
-
-def test_the_page_says_what_there_is_in_place_of_figures_and_of_an_address(index: Path) -> None:
-    repeated = published_block(index)
-    assert "No address: A leaflet." in repeated and "<h3>SYNTHETIC note" in repeated
-    assert "No figure is printed: there is only a graph." in repeated and "only words" not in repeated
+    others = re.sub(r'<(p|small) class="inference">.*?</\1>', "", block)
+    assert not [text for _, text in inferences if text in others]
 
 
 def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_path: Path) -> None:
@@ -121,7 +113,7 @@ def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_p
             for name in ("only", "inference", "not_repeated", "no_url", "checks", "not_checked"):
                 table.pop(name, None)
     loaded = replace(loaded, run=RunRecord.model_validate(data))
-    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
+    block = published(page_of(loaded, tmp_path))
     assert "synthetic-b" in block and "SYNTHETIC note" in block
     assert not [text for text in ("Our inference:", "No figure", "No address", "<details", "None") if text in block]
 
@@ -131,7 +123,7 @@ def test_hostile_claims_stay_text(tmp_path: Path) -> None:
     section = section_of(PageOfRun(loaded).page, "published")
     told = [str(one.text) for one in section.blocks if isinstance(one, Prose)]
     assert f"No address: {HOSTILE}" in told and f"claim-{HOSTILE}" in {one.id for one in found([section], Container)}
-    block = published_block(site_of([loaded], tmp_path / "site") / "index.html")
+    block = published(page_of(loaded, tmp_path))
     assert block.count("&lt;img src=x") == 26
     assert "<img" not in block and "<script" not in block and "49" not in block and "javascript:" not in block
 
@@ -169,9 +161,7 @@ def test_a_terminal_says_what_there_is_in_place_of_figures() -> None:
     [(2, "count-3", True, False), (4, "count-5", True, False), (2, "count-2", False, True), (4, "count-4", False, True),
      (4, "count-3", False, False), (2, "count-4", False, False)],
 )  # fmt: skip
-def test_threads_are_counted_against_carriers_before_they_must_hang(
-    cpus: int, load: str, more: bool, as_many: bool
-) -> None:
+def test_threads_are_counted_against_carriers_before_they_hang(cpus: int, load: str, more: bool, as_many: bool) -> None:
     hang, *_, go_on = REGISTRY.claims["netflix-hang"].checks
     cell = key("virtual", workload="hang-synchronized", server="none", jdk="temurin-21.0.8", cpus=cpus, load=load)
     assert (asks_for(hang, cell), asks_for(go_on, cell)) == (more, as_many)

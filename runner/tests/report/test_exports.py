@@ -29,8 +29,7 @@ from tests.support.sites import site_of, stored
 
 
 def table(loaded: LoadedRun) -> list[dict[str, str]]:
-    text = exports.as_csv(exports.results(JudgedRun(loaded)))
-    reader = csv.DictReader(io.StringIO(text))
+    reader = csv.DictReader(io.StringIO(exports.as_csv(exports.results(JudgedRun(loaded)))))
     assert tuple(reader.fieldnames or ()) == exports.COLUMNS
     return list(reader)
 
@@ -51,6 +50,8 @@ def test_every_figure_of_every_cell_is_a_line(loaded: LoadedRun) -> None:
         assert float(row["least"]) <= float(row["value"]) * (1 + 1e-9)
         assert float(row["value"]) <= float(row["most"]) * (1 + 1e-9)
         assert {row["run_id"]} == {loaded.run.run_id}
+    peaks = [row for row in rows if row["figure"] == "rss-peak"]
+    assert peaks and {(row["value"] == row["most"], row["interval_low"]) for row in peaks} == {(True, "")}
 
 
 def test_what_became_of_forks_is_a_line_also_where_none_has_a_figure(tmp_path: Path) -> None:
@@ -72,11 +73,6 @@ def test_what_became_of_forks_is_a_line_also_where_none_has_a_figure(tmp_path: P
     assert float(every["p_adjusted"]) < 0.05
 
 
-def test_what_the_page_shows_the_most_of_is_that_here_too(tmp_path: Path) -> None:
-    rows = [row for row in table(synthetic_run(tmp_path, Shape(blocks=3))) if row["figure"] == "rss-peak"]
-    assert rows and {(row["value"] == row["most"], row["interval_low"]) for row in rows} == {(True, "")}
-
-
 def test_ratios_are_those_that_were_judged(quick: LoadedRun) -> None:
     cells = Cells(quick.run, quick.served)
     judgements = judge_run(cells)
@@ -85,15 +81,14 @@ def test_ratios_are_those_that_were_judged(quick: LoadedRun) -> None:
     for row in compared:
         (cell,) = (cell for cell in cells if cell.key.cell_id == row["cell_id"])
         judged = judgements.of(THROUGHPUT, cell.key)
-        assert judged is not None and row["versus"] == "liberty"
+        assert row["versus"] == "liberty"
         assert (float(row["ratio"]), int(row["blocks"])) == (judged.ratio.value, 2)
         assert row["verdict"] == judged.verdict.value
     own = [row for row in table(quick) if row["figure"] == "throughput" and row["executor"] == "liberty"]
     assert {(row["versus"], row["ratio"]) for row in own} == {("", "")}
 
 
-def test_every_ratio_can_be_worked_out_from_its_blocks(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, Shape(accidents=True, cpus=(1, 2), burn_us=(0, 100)))
+def test_every_ratio_can_be_worked_out_from_its_blocks(loaded: LoadedRun) -> None:
     by_ratio: dict[tuple[str, str], list[float]] = {}
     for row in csv.DictReader(io.StringIO(exports.as_csv(exports.blocks(JudgedRun(loaded)), exports.BLOCK_COLUMNS))):
         assert float(row["ratio"]) == float(row["value"]) / float(row["versus_value"])
@@ -135,13 +130,12 @@ def test_what_is_no_number_is_an_empty_field() -> None:
     assert [exports._field(number) for number in numbers] == ["", "", "", "", "-1.5"]
 
 
-def test_the_site_has_both_files(tmp_path: Path) -> None:
-    loaded = with_scenario(synthetic_run(tmp_path / "run", QUICK))
+def test_the_site_has_both_files(quick: LoadedRun, tmp_path: Path) -> None:
+    loaded = with_scenario(quick)
     site = site_of([loaded], tmp_path / "site")
     judged = JudgedRun(loaded)
     assert json.loads((site / "verdicts.json").read_text("utf-8")) == exports.verdicts(judged.claims)
-    text = (site / "results.csv").read_text("utf-8")
-    assert text == exports.as_csv(exports.results(judged))
+    assert (site / "results.csv").read_text("utf-8") == exports.as_csv(exports.results(judged))
     page = (site / "index.html").read_text("utf-8")
     assert 'href="results.csv"' in page and 'href="verdicts.json"' in page and 'href="run.json"' in page
 
@@ -155,8 +149,7 @@ def test_jmh_viewers_get_a_fork_for_a_fork(tmp_path: Path, quick: LoadedRun) -> 
         low, high = metric["scoreConfidence"]
         assert low < metric["score"] < high
         assert metric["scoreError"] == pytest.approx(high - metric["score"])
-    single = synthetic_run(tmp_path, replace(QUICK, blocks=1))
-    (first, *_) = exports.jmh(JudgedRun(single))
+    (first, *_) = exports.jmh(JudgedRun(synthetic_run(tmp_path, replace(QUICK, blocks=1))))
     assert first["primaryMetric"]["scoreError"] == "NaN"
 
 
@@ -204,8 +197,7 @@ def test_figures_of_forks_that_missed_their_rate_are_marked(tmp_path: Path) -> N
 
 def test_gauges_are_the_figures_with_their_labels(tmp_path: Path) -> None:
     """The form is that of OpenMetrics 1.0: https://prometheus.io/docs/specs/om/open_metrics_spec/"""
-    loaded = synthetic_run(tmp_path, replace(QUICK, loads=("saturate-50", "rate-2000")))
-    judged = JudgedRun(loaded)
+    judged = JudgedRun(synthetic_run(tmp_path, replace(QUICK, loads=("saturate-50", "rate-2000"))))
     *lines, last = exports.openmetrics(judged).splitlines()
     assert last == "# EOF"
     typed = [line.split()[2] for line in lines if line.startswith("# TYPE ")]
@@ -231,17 +223,17 @@ def test_a_badge_says_how_a_condition_stands(quick: LoadedRun) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher", "badge"])
-def test_a_run_is_exported_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
-    loaded = synthetic_run(tmp_path / "made-up", QUICK)
-    store = stored(tmp_path / "run", loaded)
-    assert export(str(store.directory), form) == 0
+def test_a_run_is_exported_in_every_form(
+    quick: LoadedRun, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    assert export(str(stored(tmp_path / "run", quick).directory), form) == 0
     text = capsys.readouterr().out
     if form == "csv":
         assert text.splitlines()[0].split(",") == list(exports.COLUMNS)
     elif form == "json":
         told = json.loads(text)
-        assert told["run_id"] == loaded.run.run_id
+        assert told["run_id"] == quick.run.run_id
         assert {"throughput", "cpu"} <= {row["figure"] for row in told["results"]}
     else:
-        conditions = {one.key.group for one in loaded.cells}
-        assert len(json.loads(text)) == len(conditions if form == "badge" else loaded.cells)
+        conditions = {one.key.group for one in quick.cells}
+        assert len(json.loads(text)) == len(conditions if form == "badge" else quick.cells)

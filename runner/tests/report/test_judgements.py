@@ -1,25 +1,30 @@
-"""What a page compares is judged as one family, and every place of the page keeps to the verdict."""
+"""What a page compares is judged as one family, and every place of the page keeps to the verdict; so does a claim."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.records.claims import ClaimCheck
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.cells.heat import scorecard
 from jdkmatrix.report.cells.slices import slices
+from jdkmatrix.report.claims.estimates import Results
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.words.sentences import PairFinding
+from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, answer_of, found, judged, key_of, row_of
-from tests.support.outcome_runs import STEAL, all_of, missed, scaled, windows_of, with_outcomes
+from tests.support.outcome_runs import STEAL, all_of, missed, scaled, windows_of, with_outcomes, without_driver
 from tests.support.records import with_forks_of
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 
@@ -50,8 +55,7 @@ def test_the_family_is_what_the_page_puts_into_words_or_colours(tmp_path: Path) 
         compared = {metric for metric in (*EVERY, P99) if judgements.of(metric, cell.key)}
         assert compared == figures.get(cell.key.executor, set())
         for metric in compared:
-            one = judgements.of(metric, cell.key)
-            assert one is not None and one.family == (2 if cell.key.executor == "liberty-aa" else 6)
+            assert judgements.of(metric, cell.key).family == (2 if cell.key.executor == "liberty-aa" else 6)
     (family,) = (str(one.text) for one in found(PageOfRun(loaded).page.blocks, Prose) if one.css == "family")
     assert family.startswith("6 comparisons on this page") and "2 A/A checks" in family
 
@@ -68,10 +72,8 @@ def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(close
     factors = {"liberty": level, "virtual": FAINT, "platform": even, "liberty-aa": level}
     loaded = with_throughput(closed_loop, factors)
     cells, judgements = judged(loaded)
-    key = key_of(loaded, "virtual")
-    one = judgements.of(THROUGHPUT, key)
-    assert one is not None and one.ratio.ci_low is not None and one.ratio.ci_low > 1
-    assert one.ratio.p_value is not None and one.ratio.p_value < 0.05 < (one.p_adjusted or 0)
+    one = judgements.of(THROUGHPUT, key_of(loaded))
+    assert one.ratio.ci_low > 1 and one.ratio.p_value < 0.05 < one.p_adjusted
     assert one.verdict is Verdict.NO_EVIDENCE_YET
     (part,) = slices(cells)
     answer = answers(judgements, part, EVERY, {})[0]
@@ -79,7 +81,7 @@ def test_an_interval_without_1_that_is_no_evidence_is_called_so_everywhere(close
     assert answer.sentences[0][1].startswith("no evidence yet of a difference between virtual and liberty (ratio 1.05,")
     heat = scorecard(judgements, EVERY, part).rows[0][1][0]
     assert (heat.tone, heat.decided) == ("leans-n", False)
-    assert heat.interval is not None and heat.interval.endswith(" *") and "no evidence yet" in heat.title
+    assert heat.interval.endswith(" *") and "no evidence yet" in heat.title
     row = row_of(loaded, "virtual")
     assert row.versus.under == heat.interval and "no evidence yet" in (row.versus.title or "")
 
@@ -124,20 +126,23 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
     return synthetic_run(tmp_path_factory.mktemp("many"), shape)
 
 
-def test_a_pair_one_of_whose_arms_the_gates_refused_more_often_gets_no_verdict(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, replace(ONE_JDK, windows=6))
-    loaded = with_throughput(loaded, {"liberty": EVEN, "virtual": DOUBLE, "platform": DOUBLE, "liberty-aa": EVEN})
+@pytest.fixture(scope="module")
+def six(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    """Five forks of six windows in each arm."""
+    return synthetic_run(tmp_path_factory.mktemp("six"), replace(ONE_JDK, windows=6))
+
+
+def test_a_pair_one_of_whose_arms_the_gates_refused_more_often_gets_no_verdict(six: LoadedRun) -> None:
+    loaded = with_throughput(six, {"liberty": EVEN, "virtual": DOUBLE, "platform": DOUBLE, "liberty-aa": EVEN})
     _, plain = judged(loaded)
-    key = key_of(loaded, "virtual")
-    before = plain.of(THROUGHPUT, key)
-    assert before is not None and before.verdict is Verdict.DIFFERENT
+    key = key_of(loaded)
+    assert plain.of(THROUGHPUT, key).verdict is Verdict.DIFFERENT
     refused = with_forks_of(loaded, "virtual", refusing)
     _, judgements = judged(refused)
     after = judgements.of(THROUGHPUT, key)
-    assert after is not None and (after.verdict, after.p_adjusted) == (Verdict.NOT_JUDGED, None)
+    assert (after.verdict, after.p_adjusted) == (Verdict.NOT_JUDGED, None)
     assert judgements.comparisons == plain.comparisons - 2, "the others are judged without it"
-    other = judgements.of(THROUGHPUT, key_of(loaded, "platform"))
-    assert other is not None and other.verdict is Verdict.DIFFERENT
+    assert judgements.of(THROUGHPUT, key_of(loaded, "platform")).verdict is Verdict.DIFFERENT
     told = "gates refused 10 of 30 windows of virtual and 0 of 30 of liberty (steal 10 and 0)"
     answer = answer_of(refused)
     assert answer.lead == f"temurin-25: throughput not judged: {told}" and answer.amber
@@ -150,11 +155,33 @@ def test_a_pair_one_of_whose_arms_the_gates_refused_more_often_gets_no_verdict(t
 def test_how_many_forks_did_as_asked_gets_no_verdict_either(tmp_path: Path) -> None:
     shape = replace(ONE_JDK, executors=("liberty", "virtual"), loads=("rate-2000",), windows=6)
     loaded = with_outcomes(synthetic_run(tmp_path, shape), {"virtual": all_of(missed)})
-    key = key_of(loaded, "virtual")
     _, plain = judged(loaded)
-    before = plain.outcomes(key)
-    assert before is not None and before.differs
+    assert plain.outcomes(key_of(loaded)).differs
     _, judgements = judged(with_forks_of(loaded, "virtual", refusing))
-    outcomes = judgements.outcomes(key)
-    assert outcomes is not None and not outcomes.differs and outcomes.finding is PairFinding.NOT_JUDGED
+    outcomes = judgements.outcomes(key_of(loaded))
+    assert not outcomes.differs and outcomes.finding is PairFinding.NOT_JUDGED
     assert "not judged (gates refused 10 of 30 windows" in outcomes.sentence("virtual", "liberty")
+
+
+def estimate(loaded: LoadedRun, versus: str, **changes: Any) -> Estimate | str:
+    """What a check of a claim takes from the throughput of virtual threads, or why it takes nothing."""
+    run = JudgedRun(loaded)
+    check = ClaimCheck(says="s", metric="throughput", arm="virtual", versus=versus, low=0.5, inference="i", **changes)
+    return Results(run.run, run.cells, run.experiments, run.refusals).estimate(check, key_of(loaded))
+
+
+def test_refusals_count_in_a_claim_between_arms_that_the_page_does_not_compare(six: LoadedRun) -> None:
+    why = estimate(with_forks_of(six, "platform", refusing), "platform")
+    assert "gates refused 0 of 30 windows of virtual and 10 of 30 of platform (steal 0 and 10)" in str(why)
+    assert isinstance(estimate(six, "platform"), Estimate)
+
+
+@pytest.mark.parametrize("versus", ["liberty", "platform"])
+def test_a_difference_in_a_claim_is_of_arms_that_lost_as_many_forks(six: LoadedRun, versus: str) -> None:
+    """As a ratio is."""
+    one_arm = with_outcomes(six, {"virtual": {1: without_driver}})
+    for difference in (False, True):
+        why = estimate(one_arm, versus, difference=difference)
+        assert why == "the two lost different numbers of forks, so that they are not compared"
+    both = estimate(with_outcomes(one_arm, {versus: {2: without_driver}}), versus, difference=True)
+    assert isinstance(both, Estimate) and both.blocks == 3

@@ -16,12 +16,13 @@ from jdkmatrix.report.cells.shown import KIND_WORDS, percentile, percentile_figu
 from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.percentiles import Percentile
+from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.outline import outline
 from tests.support.judged_pages import window_figures
 from tests.support.outcome_runs import windows_of
 from tests.support.ramped_runs import recorded_ramps
 from tests.support.records import altered, with_load
-from tests.support.served_runs import QUICK, Shape, synthetic_run
+from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
 
 RATE = Shape(loads=("rate-2000",), jdks=("temurin-25",), executors=("liberty",))
@@ -37,24 +38,22 @@ def pooled(forks: tuple[Fork, ...]) -> Pooled:
     return pool("corrected", own)
 
 
-def test_the_windows_of_a_fork_are_merged_exactly(tmp_path: Path) -> None:
-    fork = forks_of(tmp_path, QUICK)[0]
+def test_the_windows_of_a_fork_are_merged_exactly(quick: LoadedRun) -> None:
+    fork = quick.cells[0].forks[0]
     merged = fork_latency(fork)
     assert merged.histogram is not None
     assert merged.count == sum(w.load.uncorrected.count for w in fork.windows if w.load.uncorrected)
-    single = altered(fork, {"windows": fork.windows[:1]})
-    assert fork_latency(single) == fork.windows[0].load.uncorrected
+    assert fork_latency(altered(fork, {"windows": fork.windows[:1]})) == fork.windows[0].load.uncorrected
 
 
-def test_a_fork_may_keep_one_histogram_for_all_its_windows(tmp_path: Path) -> None:
-    run = synthetic_run(tmp_path, QUICK)
-    fork = run.cells[0].forks[0]
+def test_a_fork_may_keep_one_histogram_for_all_its_windows(quick: LoadedRun) -> None:
+    fork = quick.cells[0].forks[0]
     bare = (one.load.uncorrected.model_copy(update={"histogram": None, "spectrum": ()}) for one in fork.windows)
     windows = tuple(with_load(one, {"uncorrected": less}) for one, less in zip(fork.windows, bare, strict=True))
     kept = altered(fork, {"windows": windows, "latency": fork_latency(fork)})
     assert pooled((kept,)) == pooled((fork,))
-    (less,) = outline(run.cells[0].model_copy(update={"forks": (kept,)})).forks
-    assert less.latency is not None and less.latency.spectrum == ()
+    (less,) = outline(quick.cells[0].model_copy(update={"forks": (kept,)})).forks
+    assert less.latency.spectrum == ()
     assert pooled((less,)).percentiles == pooled((fork,)).percentiles
 
 
@@ -83,8 +82,7 @@ def test_why_there_is_no_interval(tmp_path: Path) -> None:
     few = pooled(forks_of(tmp_path / "few", replace(RATE, blocks=3, windows=1)))
     assert few.percentiles["99.9"].forks is None
     assert percentile_figure(few, "99.9").title == "no interval: a fork has too few slower requests"
-    wrk2 = pooled(forks_of(tmp_path / "wrk2", replace(RATE, driver="wrk2")))
-    figure = percentile_figure(wrk2, "50")
+    figure = percentile_figure(pooled(forks_of(tmp_path / "wrk2", replace(RATE, driver="wrk2"))), "50")
     assert (figure.under, figure.title) == (None, "no interval: this driver writes no histograms")
     alone = pooled(forks_of(tmp_path / "alone", replace(RATE, blocks=1)))
     assert percentile_figure(alone, "50").title == "1 fork: no interval"
@@ -131,25 +129,23 @@ def test_a_driver_that_leaves_unanswered_requests_out_is_told_apart() -> None:
 def test_a_ramp_has_a_schedule_and_its_latency_is_counted_from_it() -> None:
     """The first fork of the pool in an earlier reference run of infoq-rampup: 18.6 s, of which the requests that were
     sent at last took 16.5 s."""
-    of_pool = next(fork for _, executor, fork in recorded_ramps() if executor == "liberty")
-    (window,) = of_pool.windows
+    (window,) = next(fork for _, executor, fork in recorded_ramps() if executor == "liberty").windows
     assert distribution_of(window) == "corrected"
     latency = chosen(window)
-    assert latency is not None and latency.percentiles_us["99"] == pytest.approx(18.6e6, rel=0.01)
+    assert latency.percentiles_us["99"] == pytest.approx(18.6e6, rel=0.01)
     figures = {name: figures[0] for name, figures in window_figures(window).items() if figures}
     assert figures["p99 ms"] == milliseconds(latency.percentiles_us["99"], why="")
     assert (figures["Kind"].text, figures["Kind"].title) == ("response time", KIND_WORDS["corrected"])
 
 
-def test_a_closed_loop_has_none_however_its_connections_join(tmp_path: Path) -> None:
-    fork = forks_of(tmp_path, QUICK)[0]
-    window = fork.windows[0]
+def test_a_closed_loop_has_none_however_its_connections_join(quick: LoadedRun) -> None:
+    window = quick.cells[0].forks[0].windows[0]
     assert distribution_of(window) == "uncorrected"
     assert distribution_of(with_load(window, {"load": JoinLoad(connections=50, join_s=30)})) == "uncorrected"
 
 
-def test_nothing_answered_is_no_distribution(tmp_path: Path) -> None:
-    fork = forks_of(tmp_path, QUICK)[0]
+def test_nothing_answered_is_no_distribution(quick: LoadedRun) -> None:
+    fork = quick.cells[0].forks[0]
     assert fork_latency(altered(fork, {"windows": ()})) is None
     none = fork.windows[0].load.uncorrected.model_copy(update={"count": 0})
     assert fork_latency(windows_of(fork, lambda window: with_load(window, {"uncorrected": none}))) is None

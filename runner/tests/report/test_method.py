@@ -11,8 +11,8 @@ from jdkmatrix.method.gates import GATES, Thresholds
 from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import FactList
 from jdkmatrix.report.html.method import COMPARED, PROVOKED, method_page, read_tried
+from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import found, section_of, table_of
-from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import TEMPLATES
 
 # Limits of what counts as a result, not of which windows count.
@@ -23,8 +23,8 @@ def test_every_limit_has_its_gate() -> None:
     assert {limit for gate in GATES for limit in gate.limits} == set(Thresholds.model_fields) - OF_RESULTS
 
 
-def test_limits_are_those_of_the_run(tmp_path: Path) -> None:
-    run = synthetic_run(tmp_path, QUICK).run
+def test_limits_are_those_of_the_run(quick: LoadedRun) -> None:
+    run = quick.run
     changed = run.model_copy(update={"matrix": {**run.matrix, "thresholds": {"foreign_sut_share_max": 0.0375}}})
     (gates,) = found(method_page(changed, *read_tried(TEMPLATES), "").blocks, FactList)
     told = gates.facts[0].value
@@ -52,13 +52,19 @@ def test_whatever_the_rate_a_foreign_load_of_a_twentieth_is_seen_and_none_is_see
         assert one.gates.get("foreign-cpu", 0) == (one.windows if one.hog_share else 0)
 
 
-def test_each_record_of_provoked_windows_has_a_table_that_tells_where_it_was_made(tmp_path: Path) -> None:
+def test_each_record_of_what_was_tried_has_a_table_and_tells_where_it_was_made(quick: LoadedRun) -> None:
     provoked, compared = read_tried(TEMPLATES)
-    page = method_page(synthetic_run(tmp_path, QUICK).run, provoked, compared, "")
+    page = method_page(quick.run, provoked, compared, "")
     for one, name in zip(provoked, ("provoked", "provoked_at_rates"), strict=True):
         section = section_of(page, name)
         assert len(table_of([section], "")) == len(one.outcomes)
-        assert one.commit is not None and one.commit[:12] in str(section.words)
+        assert one.commit[:12] in str(section.words)
+    section = section_of(page, "drivers")
+    words = str(section.words)
+    assert compared.wrk2.version in words and compared.loadgen.version in words
+    for row, shown in zip(compared.rows, table_of([section], ""), strict=True):
+        assert f"{row.cpu_ratio[0]:.3f}" in str(shown)
+        assert {*row.cpu_us, *row.p99_us, *row.delivered} == {"wrk2", "loadgen"}
 
 
 @pytest.mark.parametrize(("text", "told"), [("{", "not valid JSON"), ('{"cpu": 1}', "measured_at")])
@@ -72,13 +78,3 @@ def test_a_broken_record_is_told_with_its_file(broken: str, text: str, told: str
     assert str(tmp_path / broken) in str(raised.value)
     with pytest.raises(MatrixError, match="cannot be read"):
         read_tried(tmp_path / "nowhere")
-
-
-def test_the_drivers_that_were_compared_are_told(tmp_path: Path) -> None:
-    provoked, compared = read_tried(TEMPLATES)
-    section = section_of(method_page(synthetic_run(tmp_path, QUICK).run, provoked, compared, ""), "drivers")
-    words = str(section.words)
-    assert compared.wrk2.version in words and compared.loadgen.version in words
-    for row, shown in zip(compared.rows, table_of([section], ""), strict=True):
-        assert row.cpu_ratio is not None and f"{row.cpu_ratio[0]:.3f}" in str(shown)
-        assert {*row.cpu_us, *row.p99_us, *row.delivered} == {"wrk2", "loadgen"}

@@ -20,6 +20,7 @@ from jdkmatrix.report.run_page.notices import detectable_share, run_notices
 from jdkmatrix.report.run_page.sessions import clock_notices, moved, speed_words, speeds
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.store.cells import CellRecord
+from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import cell, fork, key, window
 from tests.support.experiment_runs import experiments_run
 from tests.support.judged_pages import PageOfRun
@@ -49,8 +50,7 @@ def test_a_block_is_what_is_compared() -> None:
 
 
 def test_a_notice_comes_where_it_moved_by_more_than_is_promised() -> None:
-    steady = two_cells(([100, 101], [101, 101]))
-    assert not list(clock_notices(steady, 0.05))
+    assert not list(clock_notices(two_cells(([100, 101], [101, 101])), 0.05))
     between = two_cells(([100, 101], [101, 101]), ([108, 108], [108, 108]))
     (notice,) = clock_notices(between, 0.05)
     assert notice.weight == "info"
@@ -73,8 +73,7 @@ def test_cpus_are_not_compared_with_each_other() -> None:
     other = measured(1, [200.0], 200.0)
     other = other.model_copy(update={"confinement": other.confinement.model_copy(update={"sut_cpus": (3,)})})
     cells = [*two_cells(([100, 101], [101, 101])), cell(key(cpus=2), (other,))]
-    found = moved(cells, 0.05)
-    assert found is not None and found.over_run == pytest.approx(0.01)
+    assert moved(cells, 0.05).over_run == pytest.approx(0.01)
 
 
 def test_the_windows_of_a_search_are_read_too(tmp_path: Path) -> None:
@@ -86,19 +85,15 @@ def test_the_windows_of_a_search_are_read_too(tmp_path: Path) -> None:
     one = altered(measured(1, [100.0, None], 101.0), {"capacity": searched})
     assert speeds(one) == (100.0, 103.0, 101.0)
     assert speed_words(one) == "100.0 to 103.0 divisions/µs in 3 readings: moved by 3.0 %"
-    experiment = experiments_run(tmp_path, ("spawn",)).experiments[0].forks[0]
-    assert isinstance(experiment, Fork)
-    assert speeds(experiment) == (225.0, 225.9)
+    assert speeds(experiments_run(tmp_path, ("spawn",)).experiments[0].forks[0]) == (225.0, 225.9)
 
 
-def test_a_reader_sees_it(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    titles = {notice.title for notice in PageOfRun(loaded).notices}
-    assert "The CPUs’ speed changed" not in titles
-    first, *others = loaded.cells
+def test_a_reader_sees_it(quick: LoadedRun) -> None:
+    assert "The CPUs’ speed changed" not in {notice.title for notice in PageOfRun(quick).notices}
+    first, *others = quick.cells
     slow = first.forks[0].model_copy(update={"clock_speed_after": 200.0})
     cells = (first.model_copy(update={"forks": (slow, *first.forks[1:])}), *others)
-    told = {notice.title: notice.weight for notice in PageOfRun(replace(loaded, cells=cells)).notices}
+    told = {notice.title: notice.weight for notice in PageOfRun(replace(quick, cells=cells)).notices}
     assert told["The CPUs’ speed changed"] == "warn"
 
 
@@ -156,6 +151,6 @@ def test_the_page_says_what_this_host_can_tell_and_warns_of_a_difference_where_n
     assert notice.weight == "info"
     assert "liberty against itself on" in notice.text
     assert "throughput ratio 1.000" in notice.text
-    assert "a single comparison on this host can tell differences above 0 %" in notice.text
+    assert "a single comparison on this host can tell differences above 0.0 %" in notice.text
     notice = page_of(tmp_path, 0.8)["A/A check failed"]
     assert notice.weight == "warn" and "a difference where there is none" in notice.text

@@ -90,8 +90,7 @@ def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate
     )
     assert tiles_of(page_of(loaded))["p99"].text == p99.text
     cells, _ = judged(loaded)
-    virtual = cells.get(key_of(loaded))
-    assert virtual is not None and set(virtual.by_block(P99)) == {1, 3, 4, 5}
+    assert set(cells.get(key_of(loaded)).by_block(P99)) == {1, 3, 4, 5}
     assert not row_of(under_rate, "virtual").percentile("99").text.startswith("≥")
 
 
@@ -109,7 +108,7 @@ def test_forks_that_fail_by_themselves_count_with_those_that_fall_short(
     loaded = with_outcomes(under_rate, {"virtual": forks})
     _, judgements = judged(loaded)
     outcomes = judgements.outcomes(key_of(loaded))
-    assert outcomes is not None and outcomes.finding is verdict
+    assert outcomes.finding is verdict
     assert (outcomes.contrast.numerator.yes, outcomes.contrast.numerator.told) == (5 - len(forks), 5)
 
 
@@ -118,16 +117,13 @@ def test_too_few_forks_say_how_many_would_do(under_rate: LoadedRun) -> None:
     cells = tuple(cell.model_copy(update={"forks": cell.forks[:3]}) for cell in under_rate.cells)
     three = replace(under_rate, cells=cells, run=under_rate.run.model_copy(update={"order": ()}))
     loaded = with_outcomes(three, {"liberty": all_of(missed, 3)})
-    said = dict(answer_of(loaded).sentences)["Held the rate"]
-    assert said == (
+    assert dict(answer_of(loaded).sentences)["Held the rate"] == (
         "virtual held the rate in 3 of 3 forks against 0 of 3 with liberty: too few forks to tell, 4 of each would do."
     )
     _, judgements = judged(with_outcomes(under_rate, {"virtual": {1: missed}}))
-    outcomes = judgements.outcomes(key_of(under_rate))
-    assert outcomes is not None and (outcomes.forks_needed or 0) > 5
+    assert judgements.outcomes(key_of(under_rate)).forks_needed > 5
     _, judgements = judged(under_rate)
-    outcomes = judgements.outcomes(key_of(under_rate))
-    assert outcomes is not None and outcomes.forks_needed is None, "there is nothing to tell"
+    assert judgements.outcomes(key_of(under_rate)).forks_needed is None, "there is nothing to tell"
 
 
 def test_forks_lost_to_the_host_are_in_no_denominator_and_are_told(under_rate: LoadedRun) -> None:
@@ -154,9 +150,9 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
     assert judgements.comparisons < plain.comparisons, "they leave the family"
     key = key_of(loaded)
     for metric in (THROUGHPUT, CPU):
-        before, now = plain.of(metric, key), judgements.of(metric, key)
-        assert before is not None and before.verdict is Verdict.DIFFERENT
-        assert now is not None and (now.verdict, now.p_adjusted) == (Verdict.NOT_JUDGED, None)
+        assert plain.of(metric, key).verdict is Verdict.DIFFERENT
+        now = judgements.of(metric, key)
+        assert (now.verdict, now.p_adjusted) == (Verdict.NOT_JUDGED, None)
         assert now.ratio.blocks == 2 and now.ratio.p_value is not None, "it could have been"
     one, other = (3, 0) if "virtual" in changes else (0, 3)
     lost = f"virtual lost {one} and liberty {other} of 5 forks"
@@ -169,15 +165,14 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(
     versus = row_of(loaded, "virtual").versus
     assert versus.amber and (versus.under or "").endswith("not judged")
     assert "not judged: the arms lost" in (versus.title or "")
-    rows = table_of(precision_section(JudgedRun(loaded)), "Precision")
-    assert rows[0]["Ended by"] == "not judged"
+    assert table_of(precision_section(JudgedRun(loaded)), "Precision")[0]["Ended by"] == "not judged"
 
 
 def test_arms_that_lost_as_many_are_judged_by_the_blocks_that_are_left(closed_loop: LoadedRun) -> None:
     loaded = with_outcomes(closed_loop, {"virtual": {1: spoilt}, "liberty": {5: spoilt}})
     _, judgements = judged(loaded)
     one = judgements.of(THROUGHPUT, key_of(loaded))
-    assert one is not None and (one.verdict, one.ratio.blocks) == (Verdict.DIFFERENT, 3)
+    assert (one.verdict, one.ratio.blocks) == (Verdict.DIFFERENT, 3)
     assert ", paired in blocks 2, 3, 4; " in dict(answer_of(loaded).sentences)["Throughput"]
 
 
@@ -203,8 +198,7 @@ def test_a_server_that_never_answers_has_no_figure_and_is_told(under_rate: Loade
     assert row.throughput.text == row.cpu.text == row.percentile("99").text == "–"
     assert (row.state.value, row.outcome.text) == ("fell short", "0 of 5")
     cells, _ = judged(loaded)
-    cell = cells.get(key_of(loaded))
-    assert cell is not None and cell.state is State.FELL_SHORT
+    assert cells.get(key_of(loaded)).state is State.FELL_SHORT
     assert PageOfRun(loaded).troubles[0].reasons == ("forks 1-5: no request was answered",)
 
 
@@ -271,8 +265,7 @@ def test_many_conditions_are_tallied_with_the_widest_gap(tmp_path: Path) -> None
         return missed(fork) if cell.key.executor == "virtual" and fork.fork <= number else fork
 
     loaded = with_forks(plain, changed)
-    said = dict(answer_of(loaded).sentences)["Held the rate"]
-    assert said == (
+    assert dict(answer_of(loaded).sentences)["Held the rate"] == (
         "liberty better in 1 of 4 conditions, too few forks to tell in 3. The largest difference: 0 of 5 forks with "
         "virtual, 5 of 5 with liberty, with 2 CPUs, no added work."
     )

@@ -115,8 +115,9 @@ def words_of(page: PageOfRun) -> str:
     return str(section_of(page.page, "precision").blocks[0])
 
 
-def test_every_ratio_says_lag_1_and_trend_with_their_p_values(twelve: LoadedRun) -> None:
-    page = PageOfRun(with_ratios(twelve, virtual=WAVES, platform=SCATTERED))
+def test_every_ratio_says_lag_1_and_trend_with_their_p_values_and_the_summary_has_a_line(twelve: LoadedRun) -> None:
+    waves_alone = with_ratios(twelve, virtual=WAVES, platform=SCATTERED)
+    page = PageOfRun(waves_alone)
     words = words_of(page)
     assert "4 tests on this page" in words and "fewer than 6 blocks cannot show a correlation" in words
     (waves, _), (scattered, trend) = ((figure_in(row, LAG), figure_in(row, TREND)) for row in page.precision)
@@ -124,6 +125,9 @@ def test_every_ratio_says_lag_1_and_trend_with_their_p_values(twelve: LoadedRun)
     assert waves.under == "adjusted p < 0.001"
     assert (scattered.text, scattered.under) == ("\u22120.11", "adjusted p 1")
     assert trend.text.endswith(" %") and (trend.title or "").endswith(" on its own")
+    lines = [line for line in printed(waves_alone, width=300).splitlines() if "blocks are not independent" in line]
+    assert len(lines) == 1 and "in 1 of 2 ratios (virtual / liberty on temurin-25" in lines[0]
+    assert "blocks are not independent" in summary_markdown(waves_alone)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +148,9 @@ def test_the_page_warns_where_blocks_are_correlated(
 
 
 def test_independent_blocks_and_few_blocks_raise_no_warning(twelve: LoadedRun) -> None:
-    assert notice_of(with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED)) is None
+    quiet = with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED)
+    assert notice_of(quiet) is None
+    assert "not independent" not in printed(quiet, width=300) + summary_markdown(quiet)
     few = with_ratios(twelve, virtual=RISING[:4], platform=RISING[:4])
     assert notice_of(few) is None
     page = PageOfRun(few)
@@ -160,19 +166,9 @@ def test_only_some_are_named(twelve: LoadedRun) -> None:
     assert finding.count("lag-1 correlation") == 3
 
 
-def test_the_summary_has_a_line_of_it(twelve: LoadedRun) -> None:
-    waves = with_ratios(twelve, virtual=WAVES, platform=SCATTERED)
-    lines = [line for line in printed(waves, width=300).splitlines() if "blocks are not independent" in line]
-    assert len(lines) == 1 and "in 1 of 2 ratios (virtual / liberty on temurin-25" in lines[0]
-    assert "blocks are not independent" in summary_markdown(waves)
-    quiet = with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED)
-    assert "not independent" not in printed(quiet, width=300) + summary_markdown(quiet)
-
-
 def test_forks_that_fall_into_two_groups_are_named(twelve: LoadedRun) -> None:
     title = "Forks fall into two groups"
-    even = PageOfRun(with_ratios(twelve, virtual=SCATTERED))
-    assert title not in {notice.title for notice in even.notices}
+    assert title not in {notice.title for notice in PageOfRun(with_ratios(twelve, virtual=SCATTERED)).notices}
     factors = [1.0, 1.01, 0.99, 0.92, 1.005, 0.995, 1.0, 0.91, 1.01, 0.925, 1.0, 0.99]
     (found,) = (one for one in PageOfRun(with_ratios(twelve, virtual=factors)).notices if one.title == title)
     assert found.weight == "warn"

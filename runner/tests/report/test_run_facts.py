@@ -24,7 +24,6 @@ from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, se
 from tests.support.outcome_runs import windows_of
 from tests.support.records import altered, altered_run, run_record
 from tests.support.run_facts import host_facts
-from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import reference
 
 
@@ -64,24 +63,21 @@ def test_what_the_flake_gave_is_told_with_its_revisions(loaded: LoadedRun) -> No
         FlakeInput(name="other", rev=None, nar_hash=None, locked=True),
     )
     origins = (PartOrigin(part="java", origin="nix", detail="/nix/store/x"),)
+    loose = (*origins, PartOrigin(part="wrk2", origin="host", detail="found on PATH"))
 
-    def parts(provenance: Provenance) -> Fact:
-        run = loaded.run.model_copy(update={"provenance": provenance})
-        return next(fact for fact in facts.run_facts(run) if fact.name == "Parts")
+    def told(inputs: tuple[FlakeInput, ...], parts: tuple[PartOrigin, ...]) -> tuple[Fact, list[str]]:
+        run = loaded.run.model_copy(update={"provenance": Provenance(inputs=inputs, parts=parts)})
+        notices = PageOfRun(replace(loaded, run=run)).notices
+        fact = next(fact for fact in facts.run_facts(run) if fact.name == "Parts")
+        return fact, [notice.text for notice in notices if notice.title == "Not fully pinned"]
 
-    pinned = parts(Provenance(inputs=inputs, parts=origins))
+    pinned, _ = told(inputs, origins)
     assert pinned.value == f"fully pinned, from the flake: nixpkgs {'c' * 12}, other without a revision"
     assert pinned.title == "nixpkgs sha256-x"
-    loose = (*origins, PartOrigin(part="wrk2", origin="host", detail="found on PATH"))
-    assert parts(Provenance(inputs=(), parts=loose)).value == "not fully pinned: wrk2: found on PATH"
-
-    def noticed(inputs: tuple[FlakeInput, ...]) -> list[str]:
-        run = loaded.run.model_copy(update={"provenance": Provenance(inputs=inputs, parts=loose)})
-        notices = PageOfRun(replace(loaded, run=run)).notices
-        return [notice.text for notice in notices if notice.title == "Not fully pinned"]
-
-    assert noticed(inputs) == ["The flake did not give everything: wrk2: found on PATH."]
-    assert not noticed(()), "a run without the flake says it among its facts alone"
+    assert told(inputs, loose)[1] == ["The flake did not give everything: wrk2: found on PATH."]
+    fact, notices = told((), loose)
+    assert fact.value == "not fully pinned: wrk2: found on PATH"
+    assert not notices, "a run without the flake says it among its facts alone"
 
 
 def test_the_host_is_described_with_units(page: PageOfRun) -> None:
@@ -134,7 +130,7 @@ def test_jdks_are_told_with_what_became_of_them(page: PageOfRun) -> None:
 
 def test_a_jdk_that_nobody_asked_for_is_no_trouble(loaded: LoadedRun) -> None:
     here, _, missing = (jdk.model_copy(update={"selected": False}) for jdk in loaded.run.jdks)
-    assert [jdk_row(jdk)[5] for jdk in (here, missing)] == [
+    assert [jdk_row(jdk, ran=False)[5] for jdk in (here, missing)] == [
         '<span class="badge none">available, not selected</span>',
         '<span class="badge none">not available here</span>',
     ]
@@ -196,12 +192,11 @@ def foreign(share: float, of: str = "server") -> Reason:
     return Reason(code="foreign-cpu", message=f"other processes used {share:.1%} of the CPUs of the {of}")
 
 
-@pytest.fixture(scope="module")
-def fork(tmp_path_factory: pytest.TempPathFactory) -> Fork:
-    loaded = synthetic_run(tmp_path_factory.mktemp("run"), QUICK)
-    windows = loaded.cells[0].forks[0].windows
-    ten = tuple(windows[0].model_copy(update={"index": index}) for index in range(1, 11))
-    return altered(loaded.cells[0].forks[0], {"windows": ten})
+@pytest.fixture
+def fork(quick: LoadedRun) -> Fork:
+    """Of ten windows."""
+    first = quick.cells[0].forks[0]
+    return altered(first, {"windows": tuple(first.windows[0].model_copy(update={"index": i}) for i in range(1, 11))})
 
 
 def losing(fork: Fork, reasons: dict[int, tuple[Reason, ...]]) -> Fork:
@@ -216,8 +211,7 @@ def test_a_fork_is_one_line_with_its_windows_and_the_range_of_its_figures(fork: 
 def test_forks_of_which_the_same_is_told_stand_together_and_windows_are_not_told_twice(fork: Fork) -> None:
     spoilt = losing(fork, {2: (foreign(0.03), foreign(0.2, "driver"))})
     invalid = spoilt.model_copy(update={"status": Status.INVALID, "reasons": spoilt.window_reasons})
-    other = invalid.model_copy(update={"fork": 2})
-    assert fork_lines([invalid, other], shortfalls=False) == (
+    assert fork_lines([invalid, invalid.model_copy(update={"fork": 2})], shortfalls=False) == (
         "forks 1-2: window 2 of 10 lost: other processes used 3.0 % of the CPUs of the server; "
         "other processes used 20.0 % of the CPUs of the driver",
     )

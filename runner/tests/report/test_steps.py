@@ -1,9 +1,12 @@
-"""Steps of rising rates: when the series ends, what counts, and what the report shows of them. Ramps, one of which ends
-level: what is read from them, and what the report shows."""
+"""Loads whose rate changes: steps of rising rates, ramps, one of which ends level, and searches for the highest rate.
+When they end, what is read from them, and what the report shows; also of a figure that is only a bound, since the knee,
+the peak or the rate lies beyond what was tried."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -12,7 +15,7 @@ from rich.console import Console
 
 from jdkmatrix.cli import progress
 from jdkmatrix.cli.summary import summary_table
-from jdkmatrix.figures.metrics import LOWEST_CPU, SATURATED, leading_by_block
+from jdkmatrix.figures.metrics import CAPACITY, KNEE, LOWEST_CPU, SATURATED, THROUGHPUT, leading_by_block, metrics_of
 from jdkmatrix.loads.base import is_missed, offered_rps
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
@@ -21,19 +24,37 @@ from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Charts
-from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import cpu_scope
+from jdkmatrix.report.words.sentences import PairFinding
+from jdkmatrix.stats.capacity import SearchOutcome
 from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
+from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
-from tests.support.judged_pages import PageOfRun, charts_of, figure_in, found, page_of, printed, table_of, tiles_of
+from tests.support.judged_pages import (
+    PageOfRun,
+    answer_of,
+    charts_of,
+    figure_in,
+    found,
+    judged,
+    key_of,
+    page_of,
+    printed,
+    row_of,
+    table_of,
+    tiles_of,
+)
 from tests.support.outcome_runs import windows_of
 from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped, with_ramp
-from tests.support.records import altered, with_forks_of, with_load
-from tests.support.stepped_runs import LOAD, stepped, stepped_at, stepped_run, with_unused_cpus
+from tests.support.records import altered, with_forks, with_forks_of, with_load
+from tests.support.served_runs import Shape, synthetic_run
+from tests.support.sites import site_of
+from tests.support.stepped_runs import LOAD, searched, stepped, stepped_at, stepped_run, with_unused_cpus
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +72,7 @@ def test_the_series_ends_after_so_many_missed_steps_in_a_row(run: LoadedRun) -> 
     assert [is_missed(window) for window in stepped(like, 3500)] == [False, False, False, True, True]
     assert asked(like, 1e6) == list(LOAD.rates_rps), "a server that holds all is asked for all"
     assert asked(like, 1) == [1000, 2000]
-    once = LOAD.model_copy(update={"missed_max": 1})
-    assert asked(like, 3500, once) == [1000, 2000, 3000, 4000]
+    assert asked(like, 3500, LOAD.model_copy(update={"missed_max": 1})) == [1000, 2000, 3000, 4000]
 
 
 FURTHER = LOAD.model_copy(update={"further_factor": 1.25, "further_max": 3})
@@ -95,12 +115,23 @@ def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
     assert all(len(line) <= 80 for line in lines)
 
 
-def test_who_was_not_saturated_is_told_below_the_table(run: LoadedRun) -> None:
-    changed = stepped_at(run, {"virtual": 1e6, "liberty": 3500.0})
-    told = "not seen saturated in 2 of 2 forks, offered up to 6,000 requests/s: the most that it can do was not reached"
-    assert f"virtual {told}" in printed(changed)
-    sentences = PageOfRun(changed).answers[0].sentences
+def test_a_peak_beyond_the_last_step_is_a_bound_and_told_below_the_table(under_rate: LoadedRun, tmp_path: Path) -> None:
+    loaded = stepped_at(under_rate, {"virtual": 1e6, "liberty": 3500.0})
+    row = row_of(loaded, "virtual")
+    assert (row.throughput.text, row.throughput.title) == ("≥ 6,000", "5 of 5 forks give a bound only")
+    assert row_of(loaded, "liberty").throughput.text == "3,500"
+    _, judgements = judged(loaded)
+    assert judgements.of(SATURATED, key_of(loaded)) is None
+    assert "virtual kept up with the highest rate in 5 of 5 forks against 0 of 5" in answer_of(loaded).lead
+    page = PageOfRun(loaded)
+    told = "not seen saturated in 5 of 5 forks, offered up to 6,000 requests/s: the most that it can do was not reached"
+    assert f"virtual {told}" in printed(loaded)
+    sentences = page.answers[0].sentences
     assert ("virtual", f"{told}.") in sentences and "liberty" not in dict(sentences)
+    notes = [one.note for one in page.charts("Throughput over offered load")]
+    assert "liberty: 3,500 requests/s at most; virtual: ≥ 6,000 requests/s" in notes
+    text = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
+    assert "fork 1: \\u2265 6,000 requests/s" in text, "at the dot of the chart"
 
 
 def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_else(run: LoadedRun) -> None:
@@ -119,8 +150,7 @@ def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_els
 
 
 def test_executors_are_compared_by_the_most_they_reach_and_by_the_cpu_at_the_lowest_rate(run: LoadedRun) -> None:
-    cells = Cells(run.run, run.cells)
-    virtual = next(cell for cell in cells if cell.key.executor == "virtual")
+    virtual = next(cell for cell in Cells(run.run, run.cells) if cell.key.executor == "virtual")
     assert virtual.by_block(SATURATED) == {1: 2801.0, 2: 2802.0} == leading_by_block(virtual.record)
     assert virtual.by_block(LOWEST_CPU) == {1: 101.0, 2: 101.0}
     assert virtual.latency is None, "latencies of several rates together are those of none"
@@ -153,10 +183,16 @@ def completing(fork: Fork, completed: Mapping[int, int]) -> Fork:
 
 
 def test_the_steady_part_is_the_second_half_of_the_level_stretch(tmp_path: Path) -> None:
+    """Its CPU is of the seconds that samples enclose: they are a second apart and end with the server, whose last
+    answer comes right behind the load."""
     fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    steady = steady_part(fork)
-    assert steady.throughput_rps == 1000
-    assert steady.cpu_us_per_request == pytest.approx(1000, rel=0.06)
+    whole = steady_part(fork)
+    assert whole.cpu_us_per_request == pytest.approx(1000, rel=0.06)
+    ended = altered(fork, {"samples": tuple(one for one in fork.samples if one.t_s < STARTED_S + LEVEL.duration_s)})
+    steady, without = steady_part(ended), steady_part(altered(fork, {"samples": ()}))
+    assert whole.throughput_rps == steady.throughput_rps == without.throughput_rps == 1000
+    assert steady.cpu_us_per_request == pytest.approx(whole.cpu_us_per_request, rel=0.06)
+    assert without.cpu_us_per_request is None
     assert steady_part(with_ramp(fork, RISING, lag_s=1, capacity_rps=2000)) is None
 
 
@@ -168,18 +204,6 @@ def test_a_backlog_that_is_worked_off_is_no_steady_throughput(tmp_path: Path) ->
     for one in (behind, completing(fork, {28: 940, 29: 1060})):
         assert steady_part(one).throughput_rps == 1000
     assert steady_part(completing(fork, dict.fromkeys(range(1, 31), 1500))) is None
-
-
-def test_cpu_is_of_the_seconds_that_samples_enclose(tmp_path: Path) -> None:
-    """They are a second apart and end with the server, whose last answer comes right behind the load."""
-    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
-    whole = steady_part(fork)
-    ended = altered(fork, {"samples": tuple(one for one in fork.samples if one.t_s < STARTED_S + LEVEL.duration_s)})
-    steady = steady_part(ended)
-    assert steady.throughput_rps == whole.throughput_rps
-    assert steady.cpu_us_per_request == pytest.approx(whole.cpu_us_per_request, rel=0.06)
-    without = steady_part(altered(fork, {"samples": ()}))
-    assert (without.throughput_rps, without.cpu_us_per_request) == (1000, None)
 
 
 def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_shorter(tmp_path: Path) -> None:
@@ -212,8 +236,7 @@ def test_a_level_end_is_read_by_its_peak_and_another_by_its_knee_and_the_page_sh
 def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee(tmp_path: Path) -> None:
     run = ramped(tmp_path, JOINING)
     assert leading_by_block(cell_of(run, "virtual")) == {1: 11.0, 2: 11.0}
-    steady = steady_part(cell_of(run, "virtual").forks[0])
-    assert steady is not None and steady.throughput_rps == 1000
+    assert steady_part(cell_of(run, "virtual").forks[0]).throughput_rps == 1000
     page = PageOfRun(run)
     groups = {group.title: group for group in found(page.page.blocks, Charts)}
     assert [chart.title for chart in groups["What was asked for"].charts] == ["Connections"]
@@ -240,3 +263,117 @@ def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart(tmp_
     assert note(run) == ""
     full = with_forks_of(run, "liberty", silent)
     assert note(full) == "liberty: 40 of 60 readings missing, the server did not answer in time"
+
+
+def at_capacities(loaded: LoadedRun, load: RampedLoad, capacities_rps: Mapping[str, tuple[float, ...]]) -> LoadedRun:
+    """`capacities_rps`: of the five forks of each executor."""
+
+    def changed(cell: CellRecord, fork: Fork) -> Fork:
+        return with_ramp(fork, load, lag_s=1, capacity_rps=capacities_rps[cell.key.executor][fork.fork - 1])
+
+    return with_forks(loaded, changed, load=load)
+
+
+def test_no_knee_is_the_best_outcome(under_rate: LoadedRun) -> None:
+    none, early = (1e6,) * 5, (2000.0,) * 5
+    loaded = at_capacities(under_rate, RISING, {"virtual": none, "liberty": early})
+    cells, judgements = judged(loaded)
+    assert judgements.outcomes(key_of(loaded)).finding is PairFinding.BETTER
+    assert not cells.get(key_of(loaded)).by_block(KNEE)
+    answer = answer_of(loaded)
+    assert "virtual ahead of liberty: virtual got to the end of the ramp without a knee in 5 of 5 forks" in answer.lead
+    assert "to have a knee is worse" in answer.sentences[0][1]
+    said, took = dict(PageOfRun(loaded).answers[0].sentences), "; its median response took up to "
+    assert said["virtual"].startswith(f"no knee up to 3,100 requests/s{took}")
+    assert said["liberty"].startswith(f"knee at 2,100 requests/s{took}")
+    mixed = at_capacities(under_rate, RISING, {"virtual": (*none[:3], *early[:2]), "liberty": early})
+    assert dict(PageOfRun(mixed).answers[0].sentences)["virtual"].startswith(
+        "no knee up to 3,100 requests/s in 3 of 5 forks; knee at 2,100 requests/s in 2 of 5 forks; "
+    )
+
+
+def test_where_every_server_comes_to_its_knee_nobody_makes_a_story_of_it(under_rate: LoadedRun) -> None:
+    loaded = at_capacities(under_rate, RISING, dict.fromkeys(("virtual", "liberty"), (2000.0,) * 5))
+    assert [term for term, _ in answer_of(loaded).sentences] == ["Rate at the knee of p99"]
+    assert {row_of(loaded, executor).state.value for executor in ("virtual", "liberty")} == {"ok"}
+
+
+def test_a_peak_that_was_not_reached_counts(under_rate: LoadedRun) -> None:
+    loaded = at_capacities(under_rate, LEVEL, {"virtual": (900.0,) * 5, "liberty": (2500.0,) * 5})
+    assert "virtual reached the peak of the ramp in 0 of 5 forks against 5 of 5" in answer_of(loaded).lead
+    assert row_of(loaded, "virtual").state.value == "fell short"
+    _, judgements = judged(loaded)
+    assert judgements.of(THROUGHPUT, key_of(loaded)), "what it did answer is a figure"
+
+
+def ended(loaded: LoadedRun, outcomes: Mapping[int, SearchOutcome]) -> LoadedRun:
+    """The searches of `virtual` with other ends."""
+
+    def search(fork: Fork) -> Fork:
+        end = {"outcome": outcomes[fork.fork].value} if fork.fork in outcomes else {}
+        return altered(fork, {"capacity": fork.capacity.model_copy(update=end)})
+
+    return with_forks_of(loaded, "virtual", search)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "shown", "verdict"),
+    [
+        ({1: SearchOutcome.FLOOR_FAILED}, "< ", PairFinding.TOO_FEW_FORKS),
+        ({1: SearchOutcome.CEILING_HELD}, "≥ ", PairFinding.NO_DIFFERENCE_SEEN),
+        ({1: SearchOutcome.FLOOR_FAILED, 2: SearchOutcome.CEILING_HELD}, "< .+ – ≥ ", PairFinding.TOO_FEW_FORKS),
+        (dict.fromkeys(range(1, 6), SearchOutcome.FLOOR_FAILED), "< ", PairFinding.WORSE),
+    ],
+)
+def test_searches_without_an_end_inside_their_range_are_bounds(
+    closed_loop: LoadedRun, outcomes: Mapping[int, SearchOutcome], shown: str, verdict: PairFinding
+) -> None:
+    loaded = ended(searched(replace(closed_loop, cells=closed_loop.cells[:2])), outcomes)
+    assert re.match(shown, row_of(loaded, "virtual").figure(CAPACITY).text)
+    _, judgements = judged(loaded)
+    key = key_of(loaded)
+    assert judgements.outcomes(key).finding is verdict
+    capacity = judgements.of(CAPACITY, key)
+    assert capacity is None or capacity.verdict is Verdict.NOT_JUDGED
+    assert judgements.comparison(CAPACITY, key).losses.numerator == len(outcomes)
+
+
+@pytest.fixture(scope="module")
+def search(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+    return searched(synthetic_run(tmp_path_factory.mktemp("run"), Shape(executors=("liberty", "virtual", "platform"))))
+
+
+def test_the_rate_that_held_leads(search: LoadedRun) -> None:
+    page = PageOfRun(search)
+    assert [name for name, _ in page.answers[0].sentences] == ["Rate held", "Throughput", "CPU per request"]
+    assert page.maps[0].columns == ("Rate held", "Throughput", "CPU per request")
+    assert len(page.charts("Rate held")) == len(page.charts("Latency over rate")) == 2
+    assert "to find the highest that keeps p99 within 10.0 ms" in str(page.sections[0].words)
+    assert all(row.figure(CAPACITY).sort for row in page.rows)
+
+
+def test_a_curve_has_every_valid_window_and_says_which_held(search: LoadedRun) -> None:
+    chart = PageOfRun(search).charts("Latency over rate")[0]
+    marks = rows_of(chart.drawing.datasets["marks"])
+    here = [cell for cell in Cells(search.run, search.cells) if cell.key.jdk == "temurin-21.0.8"]
+    searches = [fork.capacity for cell in here for fork in cell.usable]
+    valid = [step for one in searches if one for step in one.steps if step.held is not None]
+    assert {(mark["x"], mark["hollow"]) for mark in marks} == {(step.rate_rps, not step.held) for step in valid}
+    assert all(mark["text"].endswith(": did not hold" if mark["hollow"] else ": held") for mark in marks)
+    assert "requests/s held" in chart.note
+
+
+def test_the_cells_page_has_the_search_of_every_fork(search: LoadedRun, tmp_path: Path) -> None:
+    site = site_of([search], tmp_path / "site")
+    page = next(path for path in sorted(site.rglob("*.html")) if "virtual" in path.name).read_text()
+    assert page.count("Search for the highest rate") == 3
+    assert "a rate known to work" in page and "did not hold" in page
+    assert "&lt;b&gt;9 %&lt;/b&gt;" in page and "<b>9 %</b>" not in page
+    assert "95 % of steady state after" in page
+
+
+def test_the_page_leads_with_what_the_stopping_rule_looks_at(search: LoadedRun, tmp_path: Path) -> None:
+    both = Shape(loads=("saturate-50", "rate-2000"))
+    for loaded in (search, synthetic_run(tmp_path / "others", both)):
+        for cell in loaded.cells:
+            assert CellStats(cell).by_block(metrics_of(cell.load)[0]) == leading_by_block(cell)

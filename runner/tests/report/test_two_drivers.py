@@ -43,7 +43,7 @@ def test_two_drivers_never_stand_in_one_ratio(mixed: LoadedRun) -> None:
     assert paired_figures(THROUGHPUT, virtual, other) == ({}, {})
 
 
-def test_tables_and_charts_are_apart_by_driver(mixed: LoadedRun) -> None:
+def test_tables_and_charts_are_apart_by_driver_and_every_row_names_its_own(mixed: LoadedRun) -> None:
     """So that no heat map holds, and no line joins, points of two."""
     cells = Cells(mixed.run, mixed.cells)
     assert [(piece.driver, {key.burn_us for key in piece.keys}) for piece in slices(cells)] == [
@@ -53,25 +53,12 @@ def test_tables_and_charts_are_apart_by_driver(mixed: LoadedRun) -> None:
     assert [str(section.words).rpartition(", by ")[2].split(";")[0] for section in page.sections] == ["loadgen", "wrk2"]
     told = [f"{one.title} {one.note}" for group in found(page.page.blocks, Charts) for one in group.charts]
     assert told and not [words for words in told if "500 µs" in words and "100" in words]
-
-
-def test_a_cell_that_was_not_measured_stands_with_its_peers(mixed: LoadedRun) -> None:
-    gone = key("virtual", burn_us=500)
-    cells = Cells(mixed.run, [cell for cell in mixed.cells if cell.key != gone])
-    (piece,) = [piece for piece in slices(cells) if piece.driver == "wrk2"]
-    assert gone in piece.keys
-    nobody = Cells(mixed.run, [])
-    assert [len(piece.keys) for piece in slices(nobody)] == [len(mixed.run.cells)]
-
-
-def test_every_row_names_its_driver(mixed: LoadedRun) -> None:
-    page = PageOfRun(mixed)
-    cells = section_of(page.page, "cells")
-    table = table_of([cells], "Table of cells")
+    shown = section_of(page.page, "cells")
+    table = table_of([shown], "Table of cells")
     assert {(figure_in(row, "Task duration, µs").sort, row["Driver"]) for row in table} == {
         (0, "loadgen"), (100, "loadgen"), (500, "wrk2"),
     }  # fmt: skip
-    assert "driven by" not in str(cells.words)
+    assert "driven by" not in str(shown.words)
     rows = list(results(page.judged))
     assert "driver" in COLUMNS and {(row["burn_us"], row["driver"]) for row in rows if row["burn_us"]} == {
         (100, "loadgen"), (500, "wrk2"),
@@ -79,6 +66,14 @@ def test_every_row_names_its_driver(mixed: LoadedRun) -> None:
     summary = printed(mixed)
     assert "tasks of 500 µs, saturate-50, by wrk2" in summary
     assert "no added work, saturate-50, by loadgen" in summary
+
+
+def test_a_cell_that_was_not_measured_stands_with_its_peers(mixed: LoadedRun) -> None:
+    gone = key("virtual", burn_us=500)
+    cells = Cells(mixed.run, [cell for cell in mixed.cells if cell.key != gone])
+    (piece,) = [piece for piece in slices(cells) if piece.driver == "wrk2"]
+    assert gone in piece.keys
+    assert [len(piece.keys) for piece in slices(Cells(mixed.run, []))] == [len(mixed.run.cells)]
 
 
 def test_runs_of_two_drivers_are_not_pooled_and_make_no_series(tmp_path: Path) -> None:
@@ -99,10 +94,8 @@ def test_runs_of_two_drivers_are_not_pooled_and_make_no_series(tmp_path: Path) -
     assert [run["conditions"][0]["driver"] for run in kept] == ["wrk2", "loadgen"]
 
 
-def test_runs_of_two_drivers_are_not_compared(tmp_path: Path) -> None:
-    before = synthetic_run(tmp_path / "run", BOTH)
-    after = driven_by(before, "wrk2", lambda key: key.burn_us == 500)
-    sides = (ComparedSide(run.run, Cells(run.run, run.cells)) for run in (before, after))
+def test_runs_of_two_drivers_are_not_compared(mixed: LoadedRun) -> None:
+    sides = (ComparedSide(run.run, Cells(run.run, run.cells)) for run in (driven_by(mixed, "loadgen"), mixed))
     compared = compare_sides(*sides, threshold=0.05)
     assert {change.key.burn_us for change in compared.changes} == {0, 100}
     assert len(compared.left_out) == 2

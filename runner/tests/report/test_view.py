@@ -23,17 +23,7 @@ from jdkmatrix.report.run_page.facts import jdk_row
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
-from tests.support.judged_pages import (
-    PageOfRun,
-    facts_of,
-    figure_in,
-    found,
-    page_of,
-    section_of,
-    table_of,
-    tiles_of,
-    window_figures,
-)
+from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, page_of, section_of, table_of
 from tests.support.records import altered, altered_run, with_load
 from tests.support.served_runs import QUICK, synthetic_run, turned_run
 
@@ -220,17 +210,6 @@ def test_a_block_without_its_partner_is_in_no_ratio_and_a_planned_fork_without_a
     assert (compared.losses.numerator, compared.losses.denominator) == (1, 0)
 
 
-def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path, quick: LoadedRun) -> None:
-    loaded = synthetic_run(tmp_path, replace(QUICK, loads=("rate-2000",), driver="wrk2"))
-    figures = window_figures(loaded.cells[0].forks[0].windows[0])
-    for name in ("Sent requests", "Reconnects", "Send lateness, p99 ms"):
-        assert figures[name][0].text == "–" and figures[name][0].title == "this driver does not say"
-    assert tiles_of(page_of(loaded))["p99"].under == "no interval: this driver writes no histograms"
-    figures = window_figures(quick.cells[0].forks[0].windows[0])
-    assert figures["Due requests"][0].title == "a closed loop has no schedule"
-    assert figures["p99 ms"][0].text != "–"
-
-
 def _rows(fork: Fork, id_prefix: str) -> list[dict[str, Any]]:
     chart = next(chart for chart in fork_charts(fork)[0] if chart.id == f"fork-{fork.fork}-{id_prefix}")
     return rows_of(chart.drawing.datasets["rows"])
@@ -244,8 +223,7 @@ def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(
     assert cpu[0]["v"] == pytest.approx((second.cpu_s - first.cpu_s) / (second.t_s - first.t_s))
     silent = [sample.t_s for sample in fork.samples if sample.gauges is None]
     assert silent
-    gaps = [row["t"] for row in _rows(fork, "heap") if row["v"] is None]
-    assert gaps == pytest.approx(silent, abs=1e-3)
+    assert [row["t"] for row in _rows(fork, "heap") if row["v"] is None] == pytest.approx(silent, abs=1e-3)
     throughput = _rows(fork, "throughput")
     window = fork.windows[0]
     assert throughput[0] == {"t": window.t_s + 1, "v": pytest.approx(window.load.intervals[0].completed)}
@@ -284,7 +262,7 @@ def test_only_web_addresses_become_links(quick: LoadedRun) -> None:
 
     def shown(url: str) -> str:
         changed = jdk.model_copy(update={"known_bugs": (bug.model_copy(update={"url": url}),)})
-        return str(jdk_row(changed)[-1])
+        return str(jdk_row(changed, ran=True)[-1])
 
     assert '<a href="https://bugs.example/JDK-1" rel="noopener noreferrer">' in shown("https://bugs.example/JDK-1")
     assert "<a" not in shown("javascript:alert(1)") + shown("data:text/html,x")

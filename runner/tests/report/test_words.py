@@ -96,9 +96,7 @@ def test_ratios_have_the_digits_that_their_interval_carries(ratio: Ratio, value:
         ((1.5, 1.0, math.inf), ("1.50", "1.00", "∞")),
     ],
 )
-def test_an_interval_has_the_digits_that_it_carries(
-    figure: tuple[float, float, float], words: tuple[str, str, str]
-) -> None:
+def test_an_interval_has_the_digits_it_carries(figure: tuple[float, float, float], words: tuple[str, str, str]) -> None:
     assert with_interval(*figure) == words
 
 
@@ -115,8 +113,7 @@ def clear(value: float, width: float) -> Judged:
 def test_an_interval_with_1_says_no_difference_seen_and_never_same() -> None:
     one = judged(Ratio(0.97, 0.93, 1.01, 5, p_value=0.12), 0.12, 1)
     assert finding(one, THROUGHPUT) is PairFinding.NO_DIFFERENCE_SEEN
-    sentence = ratio_sentence(THROUGHPUT, one, "virtual", "liberty")
-    assert sentence == (
+    assert ratio_sentence(THROUGHPUT, one, "virtual", "liberty") == (
         "no difference seen between virtual and liberty "
         "(ratio 0.970, 95 % interval 0.930–1.010, 5 blocks, adjusted p 0.12)."
     )
@@ -136,8 +133,7 @@ def test_an_interval_with_1_says_no_difference_seen_and_never_same() -> None:
     ],
 )
 def test_a_wide_interval_is_no_equality(low: float, high: float, relevant: float, possible: str | None) -> None:
-    ratio = Ratio((low * high) ** 0.5, low, high, 3, p_value=0.6)
-    one = judged(ratio, 0.6, 1, relevant=relevant)
+    one = judged(Ratio((low * high) ** 0.5, low, high, 3, p_value=0.6), 0.6, 1, relevant=relevant)
     expected = PairFinding.CANNOT_TELL if possible else PairFinding.NO_DIFFERENCE_SEEN
     assert finding(one, P99) is expected
     sentence = ratio_sentence(P99, one, "virtual", "liberty")
@@ -158,10 +154,17 @@ def test_an_interval_without_1_that_is_no_evidence_says_so_with_its_reason() -> 
     assert marked_interval(judged) == "0.88–0.99 *"
 
 
+def test_one_pair_is_a_hint_of_the_block_that_has_both() -> None:
+    """Others may have been measured, in which one of the two was lost."""
+    one = judged(Ratio(0.82, None, None, 1), None, 0)
+    assert ratio_sentence(THROUGHPUT, one, "virtual", "liberty") == (
+        "18 % lower with virtual than with liberty in the only block that has both: only a hint (ratio 0.82, 1 block)."
+    )
+
+
 def test_how_a_page_judges_is_said_with_the_number_of_comparisons() -> None:
     assert family_words(0, 0) is None
     words = family_words(6, 1)
-    assert words is not None
     assert words.startswith("6 comparisons on this page: ") and "(Holm), is below 0.05" in words
     assert words.endswith("1 A/A check, adjusted separately in the same way.")
 
@@ -183,6 +186,7 @@ def test_less_cpu_is_better_and_more_throughput_is() -> None:
     assert finding(fewer, CPU) is PairFinding.BETTER
     assert change(fewer.ratio, "a", "b") == "20 % lower with a than with b"
     assert change(Ratio(3.73, 3.6, 3.9, 5), "a", "b") == "3.7 times as high with a as with b"
+    assert change(Ratio(1.0, None, None, 1), "a", "b") == "just as high with a as with b"
 
 
 @given(RATIOS, st.floats(min_value=1.0001, max_value=1.5))

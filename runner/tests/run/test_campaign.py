@@ -1,15 +1,18 @@
-"""How a run adds blocks, stops, and goes on after it was cut off; the forks are made up, their files are real."""
+"""How a run adds blocks, stops, goes on after it was cut off, and has forks take turns; the forks are made up, their
+files are real."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Any, Self
 
 import pytest
 
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CountLoad, RateLoad
-from jdkmatrix.fork.fork_record import ForkDraft, Listener
+from jdkmatrix.fork.fork_record import ForkDraft, Listener, Round
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run import campaign as module
@@ -19,6 +22,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.runs import RunStore
 from tests.support.builders import cell, key
+from tests.support.outcome_runs import NO_DRIVER, failed, without_driver
 from tests.support.records import altered
 from tests.support.served_campaign import (
     CELLS,
@@ -27,30 +31,21 @@ from tests.support.served_campaign import (
     Heard,
     Script,
     assert_no_block_is_split,
+    block_of,
     campaign,
     cells_in,
     made_up,
     measured,
     run,
-    script,
-    store,
 )
-
-__all__ = ["script", "store"]
-
-
-def blocks_of(store: RunStore, cell_key: CellKey) -> int:
-    found = store.read_cell(cell_key)
-    return len(found.forks)
 
 
 def test_blocks_are_added_where_figures_scatter_and_only_there(store: RunStore, script: Script) -> None:
     heard = Heard()
     order = run(campaign(store, blocks=5, max_blocks=8, precision=0.02), heard)
-    assert (blocks_of(store, QUIET), blocks_of(store, NOISY)) == (5, 8)
+    assert [len(store.read_cell(one).forks) for one in (QUIET, NOISY)] == [5, 8]
     assert list(order) == script.labels
-    cells = [found for one in CELLS if (found := store.read_cell(one))]
-    sequences = {f"{c.key.cell_id}#{f.fork}": f.sequence for c in cells for f in c.forks}
+    sequences = {f"{c.key.cell_id}#{f.fork}": f.sequence for c in cells_in(store) for f in c.forks}
     assert [sequences[label] for label in order] == list(range(1, 5 * 4 + 3 * 2 + 1))
     assert heard.added[0] == 5 * 4
     assert sum("one more" in text for text in heard.decisions) == 3
@@ -197,3 +192,136 @@ def test_between_two_blocks_there_is_time_and_never_beside_a_fork(store: RunStor
     blocks = [list(members) for label, members in groupby(labels, key=lambda label: label == "between") if not label]
     assert [len(block) for block in blocks] == [2, 2, 2, 2] and labels.count("between") == 3
     assert all(len({label.rpartition("#")[2] for label in block}) == 1 for block in blocks)
+
+
+IN_TURNS: dict[str, Any] = {"protocol": "interleaved", "rounds": 4}
+
+
+@dataclass
+class Lanes:
+    """Forks of a script that take turns. `asked`: which of them for what, in order."""
+
+    script: Script
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    scratch: set[Path] = field(default_factory=set)
+
+
+@dataclass
+class TakesTurns:
+    lanes: Lanes
+    setup: ForkDraft
+    listener: Listener
+
+    def _hear(self, what: str) -> None:
+        self.lanes.asked.append((self.setup.planned.label, what))
+
+    def __enter__(self) -> Self:
+        assert self.setup.scratch.is_dir()
+        self.lanes.scratch.add(self.setup.scratch)
+        self._hear("start")
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def rewarm(self, duration_s: float) -> None:
+        self._hear("rewarm")
+
+    def window(self, turn: Round) -> None:
+        self._hear("round")
+
+    def close(self) -> Fork:
+        self._hear("end")
+        return self.lanes.script(self.setup, self.listener)
+
+
+@pytest.fixture
+def lanes(script: Script, monkeypatch: pytest.MonkeyPatch) -> Lanes:
+    made = Lanes(script)
+    monkeypatch.setattr(module, "RunningFork", partial(TakesTurns, made))
+    monkeypatch.setattr(module, "available_memory_bytes", lambda: 8 << 30)
+    return made
+
+
+def test_the_forks_of_a_block_run_at_once_and_know_each_other(store: RunStore, lanes: Lanes) -> None:
+    order = run(campaign(store, blocks=1, **IN_TURNS), Heard())
+    one, two = block_of(store)
+    mine = [what for label, what in lanes.asked if label == one]
+    assert mine == ["start", "rewarm", *["round"] * 4, "end"]
+    assert lanes.asked[:4] == [(one, "start"), (two, "start"), (one, "rewarm"), (two, "rewarm")]
+    in_rounds = [label for label, what in lanes.asked if what == "round"][:8]
+    assert sorted(in_rounds[:2]) == sorted(in_rounds[2:4]) == sorted((one, two))
+    assert in_rounds[:2] == in_rounds[4:6] == in_rounds[2:4][::-1], "ABBA"
+    assert list(order) == [*block_of(store), *block_of(store, 1)]
+    for found in cells_in(store):
+        (fork,) = found.forks
+        assert fork.sequence in fork.together and len(fork.together) == 2
+        assert fork.why_alone is None
+    by_sequence = {fork.sequence: fork for found in cells_in(store) for fork in found.forks}
+    assert by_sequence[1].took_turns_with(by_sequence[2])
+    assert not by_sequence[1].took_turns_with(by_sequence[3])
+    assert len(lanes.scratch) == 2, "each server has files of its own"
+
+
+def test_a_fault_in_one_fork_has_the_whole_block_measured_again(store: RunStore, lanes: Lanes) -> None:
+    one, other = block_of(store)
+    lanes.script.endings[other] = [without_driver]
+    heard = Heard()
+    run(campaign(store, blocks=1, **IN_TURNS), heard)
+    assert lanes.script.labels[:4] == [one, other, f"{one}.2", f"{other}.2"]
+    assert "the whole block is measured again" in heard.decisions[0]
+    assert heard.added == [4, 2]
+    cells = {found.key.cell_id: found for found in cells_in(store)}
+    for label in (one, other):
+        found = cells[label.partition("#")[0]]
+        assert [fork.attempt for fork in found.forks] == [2]
+        assert [fork.attempt for fork in found.attempts] == [1]
+        assert found.attempts[0].reasons[-1].code == "block-measured-again"
+    assert cells[one.partition("#")[0]].forks[0].together == (3, 4)
+
+
+def test_a_block_that_takes_turns_again_stands_as_it_was_until_it_is_whole(store: RunStore, lanes: Lanes) -> None:
+    one, _ = block_of(store)
+    lanes.script.endings[one] = [without_driver]
+    lanes.script.cut_after = 3
+    with pytest.raises(KeyboardInterrupt):
+        run(campaign(store, blocks=1, **IN_TURNS), Heard())
+    assert [(fork.attempt, fork.usable) for found in cells_in(store) for fork in found.forks].count((1, True)) == 1
+    assert all(not found.attempts for found in cells_in(store))
+    lanes.script.cut_after = None
+    run(campaign(store, session=2, blocks=1, **IN_TURNS), Heard())
+    assert all(fork.usable for found in cells_in(store) for fork in found.forks)
+    assert_no_block_is_split(store)
+
+
+def test_faults_without_an_end_are_given_up_and_left_to_another_session(store: RunStore, lanes: Lanes) -> None:
+    one, other = block_of(store)
+    lanes.script.endings[one] = [without_driver] * 3
+    run(campaign(store, blocks=1, **IN_TURNS), Heard())
+    assert [label for label in lanes.script.labels if label.startswith(one)] == [one, f"{one}.2", f"{one}.3"]
+    assert campaign(store, blocks=1, **IN_TURNS).needed(campaign(store, blocks=1, **IN_TURNS).open(print))
+    lanes.script.labels.clear()
+    run(campaign(store, session=2, blocks=1, **IN_TURNS), Heard())
+    assert lanes.script.labels == [f"{one}.4", f"{other}.4"], "the block that lacks a fork, whole"
+    assert_no_block_is_split(store)
+
+
+def test_an_executor_that_fails_by_itself_costs_the_others_nothing(store: RunStore, lanes: Lanes) -> None:
+    one, _ = block_of(store)
+    lanes.script.endings[one] = [failed(NO_DRIVER.model_copy(update={"code": "server"}))]
+    run(campaign(store, blocks=1, **IN_TURNS), Heard())
+    assert len(lanes.script.labels) == 4
+    assert {fork.status for found in cells_in(store) for fork in found.forks} == {Status.OK, Status.FAILED}
+
+
+def test_where_memory_is_short_they_are_measured_one_by_one_and_say_why(
+    store: RunStore, lanes: Lanes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "available_memory_bytes", lambda: 1 << 30)
+    run(campaign(store, blocks=1, **IN_TURNS), Heard())
+    assert lanes.asked == []
+    for found in cells_in(store):
+        assert found.forks[0].together == ()
+        assert found.forks[0].why_alone == "2 servers at once need 2.0 GiB of memory, and 1.0 GiB are free"
+    separate = RunStore.create(store.directory.with_name("separate"))
+    run(campaign(separate, blocks=1), Heard())
+    assert {fork.why_alone for found in cells_in(separate) for fork in found.forks} == {None}, "nobody asked for turns"

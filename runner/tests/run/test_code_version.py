@@ -1,15 +1,20 @@
-"""The code that measures is part of what decides a cell, and no other code."""
+"""The code that measures is part of what decides a cell, and no other code; and which commit a run says that it was
+made from."""
 
 from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from jdkmatrix.run.code_version import NOT_MEASURING, PACKAGE, digest_of, modules, without_words
+from jdkmatrix.run.origins import source_revision
 
 # What a fork's modules take of packages that do not count, and why its figures do not hang on it.
 ALLOWED = {
@@ -105,3 +110,29 @@ def test_nothing_that_measures_reads_the_words_of_gates() -> None:
     assert not [path for path, text in texts.items() if re.search(r"\bgate\.(name|catches|cannot)\b|\.catches\b", text)]
     gates = [path for path in modules(PACKAGE) if without_words(path.read_bytes()) != path.read_bytes()]
     assert {path.name for path in gates} == {"host_gates.py", "load_gates.py", "server_gates.py"}
+
+
+def git(folder: Path, *arguments: str) -> str:
+    author = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+    command = ["git", "-C", str(folder), *author, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is what this is about")
+def test_only_a_repository_that_has_the_source_tells_its_commit(tmp_path: Path) -> None:
+    """An archive without .git may be unpacked below a folder that is in Git for something else."""
+    inside = tmp_path / "tools" / "unpacked"
+    inside.mkdir(parents=True)
+    (inside / "matrix.toml").write_text("")
+    (tmp_path / "notes").write_text("")
+    assert source_revision(inside, None) == (None, None)
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", "notes")
+    git(tmp_path, "commit", "--quiet", "--message", "notes")
+    assert source_revision(inside, None) == (None, None)
+    git(tmp_path, "add", "tools")
+    git(tmp_path, "commit", "--quiet", "--message", "tools")
+    (tmp_path / "notes").write_text("changed")
+    assert source_revision(inside, None) == (git(tmp_path, "rev-parse", "HEAD"), False)
+    (inside / "matrix.toml").write_text("changed")
+    assert source_revision(inside, None) == (git(tmp_path, "rev-parse", "HEAD"), True)

@@ -36,9 +36,9 @@ def cells(**select: Any) -> tuple[CellKey, ...]:
     return select_cells(with_profile(**select), "p")
 
 
-def asked(key: CellKey, url: str | None = None, rounds: int = 700) -> str:
+def asked(key: CellKey, url: str | None = None) -> str:
     load = MATRIX.task_load(key)
-    given = Given(rounds=rounds, rounds_per_us=7.0, duration_s=6.0, url=url)
+    given = Given(rounds=700, rounds_per_us=7.0, duration_s=6.0, url=url)
     return " ".join(MATRIX.experiments[key.workload].arguments(key, load, given))
 
 

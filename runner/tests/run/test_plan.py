@@ -1,10 +1,11 @@
-"""Selection and order of forks."""
+"""Selection and order of forks; orders of executors inside blocks are balanced by position and by what comes before."""
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Iterable
-from itertools import groupby
+from itertools import groupby, islice, pairwise
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from jdkmatrix.domain.executors import unsized
 from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.run.counterbalance import block_orders, williams_pairs
 from jdkmatrix.run.plan import blocks_of, make_plan, order_forks, select_cells, stages
 from tests.support.builders import key
 from tests.support.shipped import MATRIX
@@ -165,3 +167,70 @@ def test_blocks_that_may_be_added_are_planned_and_not_sure() -> None:
     plan = make_plan([key("liberty"), key("virtual")], Profile.model_validate(protocol), seed=1, impossible={})
     assert (len(plan.sure), len(plan.forks)) == (10, 14)
     assert plan.forks[:10] == plan.sure == order_forks(dict.fromkeys(plan.cells, 5), seed=1)
+
+
+SEEDS = st.integers(0, 2**32)
+SEVERAL = st.integers(2, 8)
+
+
+def dealt(executors: int, blocks: int, seed: int) -> list[tuple[str, ...]]:
+    return list(islice(block_orders("ABCDEFGH"[:executors], random.Random(seed)), blocks))
+
+
+def rows_of(executors: int) -> int:
+    return executors if executors % 2 == 0 else 2 * executors
+
+
+@given(SEVERAL, SEEDS, st.integers(0, 20))
+def test_any_full_set_of_blocks_is_balanced(executors: int, seed: int, start: int) -> None:
+    rows = rows_of(executors)
+    blocks = dealt(executors, start + rows, seed)[start:]
+    for position in range(executors):
+        assert set(Counter(order[position] for order in blocks).values()) == {rows // executors}
+        assert len({order[position] for order in blocks}) == executors
+    followed = Counter(pair for order in blocks for pair in pairwise(order))
+    assert len(followed) == executors * (executors - 1)
+    assert set(followed.values()) == {rows // executors}
+
+
+@given(SEVERAL, SEEDS)
+def test_no_order_comes_twice_before_all_rows_are_used_up(executors: int, seed: int) -> None:
+    blocks = dealt(executors, rows_of(executors), seed)
+    assert len(set(blocks)) == len(blocks)
+
+
+@given(SEVERAL, SEEDS, st.integers(1, 20))
+def test_after_any_even_number_of_blocks_every_executor_was_in_the_middle_on_average(
+    executors: int, seed: int, pairs: int
+) -> None:
+    blocks = dealt(executors, 2 * pairs, seed)
+    for name in "ABCDEFGH"[:executors]:
+        assert sum(order.index(name) for order in blocks) == pairs * (executors - 1)
+
+
+@given(st.sampled_from([2, 4, 6, 8]), SEEDS, st.integers(1, 30))
+def test_an_even_number_of_executors_is_balanced_by_position_after_any_number_of_blocks(
+    executors: int, seed: int, blocks: int
+) -> None:
+    orders = dealt(executors, blocks, seed)
+    for position in range(executors):
+        counts = Counter(order[position] for order in orders)
+        assert max(counts.values()) - min(counts[name] for name in "ABCDEFGH"[:executors]) <= 1
+
+
+@given(st.integers(1, 8), SEEDS, st.integers(1, 20), st.integers(0, 20))
+def test_the_seed_decides_and_later_blocks_change_no_earlier_ones(
+    executors: int, seed: int, blocks: int, more: int
+) -> None:
+    assert dealt(executors, blocks + more, seed)[:blocks] == dealt(executors, blocks, seed)
+
+
+@pytest.mark.parametrize("executors", [2, 3, 5])
+def test_the_start_is_random(executors: int) -> None:
+    starts = Counter(dealt(executors, 1, seed)[0][0] for seed in range(200))
+    assert min(starts[name] for name in "ABCDEFGH"[:executors]) > 200 / executors / 2
+
+
+def test_the_design_for_four_is_williamss() -> None:
+    rows = [row for pair in williams_pairs(4) for row in pair]
+    assert sorted(rows) == [(0, 1, 3, 2), (1, 2, 0, 3), (2, 3, 1, 0), (3, 0, 2, 1)]

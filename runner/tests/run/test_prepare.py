@@ -1,25 +1,82 @@
-"""What a run needs is got only where something of it can be measured."""
+"""What a run needs is got only where something of it can be measured, and one calibration is for all of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
+from unittest import mock
 
 import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
-from jdkmatrix.host.topology import read_topology
+from jdkmatrix.host.topology import Topology, read_topology
+from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.provenance import Provenance
-from jdkmatrix.records.run import Calibration, HostFacts
+from jdkmatrix.records.run import Calibration
+from jdkmatrix.report.run_page.sessions import calibration_notices
 from jdkmatrix.run import prepare as preparing
+from jdkmatrix.run.calibrate import calibrate
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.subjects.parts import Parts
+from tests.support.builders import key
 from tests.support.machines import VM
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
+
+RULES = MATRIX.measure
+
+
+def counted(spread: float, rounds_per_us: float = 700.0) -> Calibration:
+    return Calibration(jdk="temurin-25", rounds_per_us=rounds_per_us, repeats=20, spread=spread, cpu=1)
+
+
+def told(one: Calibration) -> Calibration:
+    return one.model_copy(update={"spread_wanted": 0.01})
+
+
+def test_the_first_count_with_a_steady_clock_is_taken() -> None:
+    counts = iter([counted(0.031), counted(0.009, 718.5), counted(0.001)])
+    assert calibrate(lambda: next(counts), RULES) == told(counted(0.009, 718.5))
+    assert next(counts).spread == 0.001, "nothing was counted once more"
+
+
+def test_where_the_clock_never_stands_still_the_steadiest_count_is_taken_and_the_page_says_so() -> None:
+    counts = iter([counted(0.0501), counted(0.0312, 718.5), counted(0.05)])
+    made = calibrate(lambda: next(counts), RULES)
+    assert made == told(counted(0.0312, 718.5)) and not list(counts)
+    (notice,) = calibration_notices([made, told(counted(0.01)), counted(0.03)])
+    assert notice.weight == "info" and "varied by 3.1 % while" in notice.text
+
+
+def test_a_clock_that_moves_by_more_than_work_may_be_off_is_refused_with_its_figures() -> None:
+    assert RULES.calibration_spread_max == MATRIX.thresholds.burn_off_max
+    counts = iter([counted(0.131), counted(0.0501), counted(0.06)])
+    with pytest.raises(MatrixError) as refused:
+        calibrate(lambda: next(counts), RULES)
+    text = str(refused.value)
+    assert "the speed of CPU 1 varied by 13.10% and then 5.01% and then 6.00% within 4 s" in text
+    assert "measure.calibration_spread_max allows 5.00%" in text
+    assert "\n" not in text
+
+
+def test_one_jdk_counts_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute later the host's clock is another one, and "100 µs" on the next JDK were more work by up to 5 %."""
+    count = mock.Mock(return_value=counted(0.001))
+    monkeypatch.setattr(preparing, "count_rounds", count)
+    monkeypatch.setattr(preparing, "cpu_sets_of", lambda *_: SimpleNamespace(sut=(2, 3)))
+    host = cast(Topology, None)
+    nothing: dict[str, Any] = dict.fromkeys(("version", "version_output", "files_sha256"), "")
+    jdk = Available(entry=cast(Any, None), home=Path("/jdk"), source="made up", release={}, **nothing)
+    workloads = cast(Any, SimpleNamespace(file=Path))
+    parts = Parts(workloads, servers={}, jdks={"temurin-25": jdk, "temurin-21.0.8": jdk}, loads={}, drivers={})
+    cells = [key(jdk=name, burn_us=100) for name in ("temurin-21.0.8", "temurin-25")]
+    assert preparing._calibration(MATRIX, parts, cells, host, print) == told(counted(0.001))
+    assert preparing._calibration(MATRIX, parts, [key()], host, print) is None, "nothing burns"
+    assert [(call.args[0], call.kwargs["cpu"]) for call in count.mock_calls] == [(MATRIX.driver.jdk, 3)]
 
 
 def test_nothing_is_downloaded_for_cells_that_need_more_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,9 +93,7 @@ def test_nothing_is_downloaded_for_cells_that_need_more_cpus(monkeypatch: pytest
     assert all("needs 1 + 1 for the driver" in reason for reason in reasons) and reasons
 
 
-KNOWN, COUNTED = (
-    Calibration(jdk="temurin-25", rounds_per_us=rounds, repeats=20, spread=0.001, cpu=1) for rounds in (700.0, 350.0)
-)
+KNOWN, COUNTED = counted(0.001), counted(0.001, 350.0)
 
 
 @pytest.mark.parametrize(("known", "taken", "counts"), [(KNOWN, KNOWN, 0), (None, COUNTED, 1)])
@@ -46,29 +101,15 @@ def test_work_is_calibrated_only_where_no_calibration_is_known(
     monkeypatch: pytest.MonkeyPatch, known: Calibration | None, taken: Calibration, counts: int
 ) -> None:
     """As it is of a run that goes on, and for the later stages of one."""
-    asked: list[HostFacts] = []
-    counted: list[Calibration] = []
-    used: list[Calibration | None] = []
-
-    def known_calibration(host: HostFacts) -> Calibration | None:
-        asked.append(host)
-        return known
-
-    def calibration(*_: object) -> Calibration:
-        counted.append(COUNTED)
-        return COUNTED
-
-    def assemble(*given: Any) -> Iterator[Any]:
-        used.append(given[4])
-        return iter(())
-
+    known_calibration, count = mock.Mock(return_value=known), mock.Mock(return_value=COUNTED)
+    assemble = mock.Mock(return_value=())
     parts = Parts(workloads=cast(Any, None), servers={}, jdks={}, loads={}, drivers={})
     monkeypatch.setattr(preparing, "read_topology", lambda: VM)
     monkeypatch.setattr(preparing, "irq_time_accounting", lambda cpu: None)
     monkeypatch.setattr(preparing, "set_up_parts", lambda *_, **__: parts)
     monkeypatch.setattr(preparing, "_missing", lambda *_: None)
     monkeypatch.setattr(preparing, "_refused", lambda *_: None)
-    monkeypatch.setattr(preparing, "_calibration", calibration)
+    monkeypatch.setattr(preparing, "_calibration", count)
     monkeypatch.setattr(preparing, "assemble", assemble)
     monkeypatch.setattr(preparing, "origins", lambda *_: Provenance(inputs=(), parts=()))
     cells = [cell.model_copy(update={"burn_us": 100}) for cell in select_cells(MATRIX, "quick")]
@@ -76,5 +117,6 @@ def test_work_is_calibrated_only_where_no_calibration_is_known(
         Project(ROOT, ROOT), MATRIX, MATRIX.profiles["quick"], cells, seed=1, known_calibration=known_calibration,
         capacities_rps={}, confiner=Confiner(None, "made up"), say=pytest.fail,
     )  # fmt: skip
-    assert (prepared.calibration, used, len(counted)) == (taken, [taken], counts)
-    assert asked == [prepared.host]
+    assert (prepared.calibration, count.call_count) == (taken, counts)
+    assert [call.args[4] for call in assemble.mock_calls] == [taken]
+    known_calibration.assert_called_once_with(prepared.host)

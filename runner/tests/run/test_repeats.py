@@ -22,18 +22,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 from tests.support.builders import cell, fork, fork_with, key, window
 from tests.support.outcome_runs import Change, failed, spoilt, without_driver
-from tests.support.served_campaign import (
-    Heard,
-    Script,
-    assert_no_block_is_split,
-    campaign,
-    cells_in,
-    run,
-    script,
-    store,
-)
-
-__all__ = ["script", "store"]
+from tests.support.served_campaign import Heard, Script, assert_no_block_is_split, block_of, campaign, cells_in, run
 
 HANGS = Reason(code="server-hangs", message="the server hangs")
 
@@ -42,19 +31,13 @@ def not_steady(made: Fork) -> Fork:
     return made.model_copy(update={"status": Status.NOT_STEADY})
 
 
-def first_block(store: RunStore) -> list[str]:
-    """Labels of the forks that are measured first."""
-    block, *_ = in_blocks(campaign(store, blocks=1).plan.forks)
-    return [planned.label for planned in block.forks]
-
-
 def log_of(store: RunStore, one: Fork) -> str:
     return (store.directory / "cells" / one.logs["messages.log"]).read_text()
 
 
 @pytest.mark.parametrize("ending", [spoilt, without_driver])
 def test_a_fault_is_repeated_at_the_end_of_its_block(store: RunStore, script: Script, ending: Change) -> None:
-    one, other = first_block(store)
+    one, other = block_of(store)
     script.endings[one] = [ending]
     heard = Heard()
     order = run(campaign(store, blocks=1), heard)
@@ -73,7 +56,7 @@ def test_a_fault_is_repeated_at_the_end_of_its_block(store: RunStore, script: Sc
 
 @pytest.mark.parametrize("ending", [not_steady, failed(HANGS), failed(Reason(code="program", message="?"))])
 def test_what_the_server_did_is_not_repeated(store: RunStore, script: Script, ending: Change) -> None:
-    one, _ = first_block(store)
+    one, _ = block_of(store)
     script.endings[one] = [ending]
     run(campaign(store, blocks=1), Heard())
     assert len(script.labels) == 4
@@ -86,7 +69,7 @@ def test_what_the_server_did_is_not_repeated(store: RunStore, script: Script, en
 def test_after_so_many_repeats_the_last_attempt_stands_as_it_is(
     store: RunStore, script: Script, repeats_max: int
 ) -> None:
-    one, other = first_block(store)
+    one, other = block_of(store)
     script.endings[one] = [spoilt] * 9
     run(campaign(store, repeats_max=repeats_max, blocks=1), Heard())
     repeats = [f"{one}.{attempt}" for attempt in range(2, repeats_max + 2)]
@@ -99,7 +82,7 @@ def test_after_so_many_repeats_the_last_attempt_stands_as_it_is(
 
 
 def test_several_of_a_block_take_turns(store: RunStore, script: Script) -> None:
-    one, other = first_block(store)
+    one, other = block_of(store)
     script.endings.update({one: [spoilt, spoilt], other: [without_driver]})
     run(campaign(store, blocks=1), Heard())
     assert script.labels[:5] == [one, other, f"{one}.2", f"{other}.2", f"{one}.3"]
@@ -122,7 +105,7 @@ def test_what_was_finished_is_there_whenever_the_run_is_cut_off(
     store: RunStore, script: Script, cut_after: int
 ) -> None:
     """In the middle of the repeats, too: forks 3 to 5 of the first block repeat two of it."""
-    one, other = first_block(store)
+    one, other = block_of(store)
     script.endings.update({one: [spoilt, spoilt], other: [without_driver]})
     script.cut_after = cut_after
     with pytest.raises(KeyboardInterrupt):
@@ -144,7 +127,7 @@ def test_what_was_finished_is_there_whenever_the_run_is_cut_off(
 
 
 def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStore, script: Script) -> None:
-    one, other = first_block(store)
+    one, other = block_of(store)
     script.endings[one] = [spoilt] * 3
     run(campaign(store, blocks=2), Heard())
     script.labels.clear()
@@ -169,7 +152,7 @@ def test_another_session_measures_spoilt_blocks_again_and_says_so(store: RunStor
 
 
 def test_a_block_that_is_measured_again_stands_as_it_was_until_it_is_whole(store: RunStore, script: Script) -> None:
-    one, other = first_block(store)
+    one, other = block_of(store)
     script.endings[one] = [spoilt] * 3
     run(campaign(store, blocks=1), Heard())
     stood = {found.key: found.forks for found in cells_in(store)}

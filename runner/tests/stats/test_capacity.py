@@ -108,14 +108,11 @@ def test_errors_and_silence_do_not_hold() -> None:
     assert TriedRate(1.0, valid=True, p99_us=SLO_US, failed=0).held(SLO_US)
 
 
-def test_the_floor_comes_first_and_must_fail_twice() -> None:
+def test_the_floor_comes_first_and_both_ends_of_the_range_are_tried_twice() -> None:
     assert next_rate([], RULES) == Probe(1_000, Purpose.START)
     done, history = search(missed)
     assert done == Done(SearchOutcome.FLOOR_FAILED, None, 1_000, ())
     assert [window.rate_rps for window in history] == [1_000, 1_000]
-
-
-def test_even_the_ceiling_held() -> None:
     done, history = search(held)
     assert done == Done(SearchOutcome.CEILING_HELD, 40_000, None, ())
     assert sum(window.rate_rps == 40_000 for window in history) == 2
@@ -124,8 +121,7 @@ def test_even_the_ceiling_held() -> None:
 def test_invalid_windows_are_repeated_up_to_a_limit() -> None:
     history = [held(1_000), spoilt(6_000), spoilt(6_000)]
     assert next_rate(history, RULES) == Probe(6_000, Purpose.REPEAT)
-    end = next_rate([*history, spoilt(6_000)], RULES)
-    assert end == Done(SearchOutcome.INVALID_WINDOWS, 1_000, None, ())
+    assert next_rate([*history, spoilt(6_000)], RULES) == Done(SearchOutcome.INVALID_WINDOWS, 1_000, None, ())
     again = next_rate([*history, held(6_000), spoilt(7_000)], RULES)
     assert again == Probe(7_000, Purpose.REPEAT), "counted from the last valid one"
 

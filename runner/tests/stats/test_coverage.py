@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from scipy.stats import ttest_1samp
 
@@ -30,11 +29,6 @@ def arms(random: np.random.Generator, blocks: int, *, noise: float, truth: float
     shared = 1000 * np.exp(random.normal(0, 0.5, (DATA_SETS, blocks)))
     one, other = (shared * np.exp(random.normal(0, noise, shared.shape)) for _ in range(2))
     return truth * one, other
-
-
-def covers(low: Floats, high: Floats, truth: float) -> npt.NDArray[np.bool_]:
-    inside: npt.NDArray[np.bool_] = (low <= np.log(truth)) & (np.log(truth) <= high)
-    return inside
 
 
 @pytest.mark.parametrize("blocks", [2, 7, 8, 20])
@@ -81,15 +75,6 @@ def test_the_interval_covers_the_truth_as_often_as_its_docstring_says(
     assert float(((low <= 0) & (high >= 0)).mean()) * 100 == pytest.approx(per_cent, abs=1.25)
 
 
-# ---------------------------------------------------------------- stopping
-
-
-def stops_at(low: Floats, high: Floats) -> npt.NDArray[np.bool_]:
-    needed = [half_width_that_tells(float(ratio), RULES.precision) for ratio in np.exp((low + high) / 2)]
-    stops: npt.NDArray[np.bool_] = (high - low) / 2 <= np.array(needed)
-    return stops
-
-
 def at_the_stop(
     logs: Floats, truth: float, *, confidence: float = SEQUENTIAL_CONFIDENCE, first: int = RULES.min_blocks
 ) -> tuple[float, float]:
@@ -98,8 +83,9 @@ def at_the_stop(
     covered = different = 0
     for blocks in range(first, MANY_BLOCKS + 1):
         low, high = intervals(logs[running, :blocks], confidence)
-        stops = stops_at(low, high) | (blocks == MANY_BLOCKS)
-        covered += int((covers(low, high, truth) & stops).sum())
+        needed = [half_width_that_tells(float(ratio), RULES.precision) for ratio in np.exp((low + high) / 2)]
+        stops = ((high - low) / 2 <= np.array(needed)) | (blocks == MANY_BLOCKS)
+        covered += int(((low <= np.log(truth)) & (np.log(truth) <= high) & stops).sum())
         different += int((((low > 0) | (high < 0)) & stops).sum())
         running[np.flatnonzero(running)[stops]] = False
     return covered / len(logs), different / len(logs)
@@ -145,9 +131,6 @@ def test_the_rule_is_the_one_that_was_simulated() -> None:
             if decision.stop:
                 break
         assert RULES.min_blocks <= blocks <= MANY_BLOCKS
-
-
-# ---------------------------------------------------------------- many comparisons
 
 
 def p_values(random: np.random.Generator, comparisons: int, different: int) -> Floats:

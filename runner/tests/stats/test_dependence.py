@@ -41,9 +41,6 @@ def test_a_series_is_tested_once_however_often_it_is_asked_about() -> None:
     assert found(logs) != found(logs[::-1])
 
 
-# ---------------------------------------------------------------- by hand
-
-
 def test_a_series_worked_by_hand() -> None:
     """Deviations from 0.3: -0.2, -0.1, 0.2, 0, 0.1; their products with the next: 0.02 - 0.02 + 0 + 0, over 0.1. Ranks
     1, 2, 5, 3, 4 make squared steps of 1 + 9 + 4 + 1 = 15. Slopes between pairs, sorted: -1/5, -1/20, 1/20, 1/15, 1/15,
@@ -81,9 +78,6 @@ def test_too_few_blocks_say_nothing_and_equal_ones_hang_together_by_nothing() ->
     assert found([0.25, 0.25 + 1e-15, 0.25, 0.25, 0.25, 0.25]).lag1_p == 1.0, "rounding is no scatter"
 
 
-# ---------------------------------------------------------------- properties
-
-
 @given(SERIES)
 def test_shares_and_p_values_are_what_they_are_called(logs: list[float]) -> None:
     one = found(logs)
@@ -95,9 +89,7 @@ def test_shares_and_p_values_are_what_they_are_called(logs: list[float]) -> None
 
 
 @given(SERIES, st.floats(-3, 3).map(lambda log: round(log, 3)), st.sampled_from([0.5, 2.0, 8.0]))
-def test_neither_a_faster_host_nor_more_scatter_changes_the_tests(
-    logs: list[float], level: float, scatter: float
-) -> None:
+def test_neither_a_faster_host_nor_more_scatter_changes_tests(logs: list[float], level: float, scatter: float) -> None:
     plain, moved = found(logs), found([level + scatter * log for log in logs])
     assert moved.lag1 == pytest.approx(plain.lag1, abs=1e-6)
     assert (moved.lag1_p, moved.trend_p) == pytest.approx((plain.lag1_p, plain.trend_p), abs=1e-9)
@@ -121,9 +113,6 @@ def test_the_approximation_begins_where_it_is_good() -> None:
         below, above = ((steps <= steps[index]).mean(), (steps >= steps[index]).mean())
         exact = min(1.0, 2 * min(below, above))
         assert found(orders[index].astype(float).tolist()).lag1_p == pytest.approx(exact, abs=0.015, rel=0.05)
-
-
-# ---------------------------------------------------------------- false alarms and power
 
 
 def bursts(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:
@@ -161,22 +150,16 @@ def test_correlation_is_found_as_often_as_the_docstring_says(blocks: int, correl
 
 
 def test_a_drift_is_found() -> None:
-    drift = np.linspace(0, 3, 12)
-    _, trend = shares_found(normal(np.random.default_rng(2), (DATA_SETS, 12)) + drift)
+    _, trend = shares_found(normal(np.random.default_rng(2), (DATA_SETS, 12)) + np.linspace(0, 3, 12))
     assert trend > 0.7
 
 
-# ---------------------------------------------------------------- a page
-
-
 def test_p_values_are_adjusted_for_both_tests_of_every_ratio() -> None:
-    quiet = Dependence(10, 0.1, 0.8, 0.0, 0.9)
-    judged = judge_dependence({"a": Dependence(10, 0.7, 0.01, 0.1, 0.03), "b": quiet})
+    loud, quiet = Dependence(10, 0.7, 0.01, 0.1, 0.03), Dependence(10, 0.1, 0.8, 0.0, 0.9)
+    judged = judge_dependence({"a": loud, "b": quiet})
     a = judged["a"]
-    assert a.found == Dependence(10, 0.7, 0.01, 0.1, 0.03)
-    assert (a.lag1_p_adjusted, a.trend_p_adjusted) == pytest.approx((0.04, 0.09))
-    assert judged["a"].correlated and not judged["a"].drifting
-    assert not judged["b"].correlated
+    assert a.found == loud and (a.lag1_p_adjusted, a.trend_p_adjusted) == pytest.approx((0.04, 0.09))
+    assert a.correlated and not a.drifting and not judged["b"].correlated
     assert judge_dependence({}) == {}
 
 

@@ -15,16 +15,7 @@ from jdkmatrix.loads.kinds.ramps import JoinedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.stats import ramps
-from jdkmatrix.stats.ramps import (
-    CALM_SECONDS,
-    Second,
-    _level_of,
-    knee,
-    latest_peak_s,
-    peak_of,
-    seconds_of,
-    time_to_peak_s,
-)
+from jdkmatrix.stats.ramps import CALM_SECONDS, Second, knee, latest_peak_s, peak_of, seconds_of, time_to_peak_s
 from tests.support.builders import fork_with, load_result, window
 from tests.support.ramped_runs import recorded_ramps
 
@@ -89,8 +80,7 @@ def joining(completed: Sequence[int], *, connections: int = 1000, join_s: float 
         for i, done in enumerate(completed)
     )
     load = JoinLoad(connections=connections, join_s=join_s)
-    result = load_result(load, intervals=intervals, duration_s=float(len(completed)))
-    return fork_with(window(1, result))
+    return fork_with(window(1, load_result(load, intervals=intervals, duration_s=float(len(completed)))))
 
 
 def test_a_closed_loop_has_the_level_that_it_came_to() -> None:
@@ -235,7 +225,7 @@ SECONDS = st.lists(st.tuples(st.floats(0, 2000), st.none() | st.floats(1, 1e6)),
 
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=60))
 def test_the_level_is_the_mean_of_all_but_the_slowest_second(done_rps: list[float]) -> None:
-    assert _level_of(done_rps) == statistics.fmean(sorted(done_rps)[1:] or done_rps)
+    assert ramps._level_of(done_rps) == statistics.fmean(sorted(done_rps)[1:] or done_rps)
 
 
 @given(SECONDS)

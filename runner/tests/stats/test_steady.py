@@ -55,9 +55,6 @@ def share_found(shape: str, *findings: SeriesState, busy: bool = False) -> float
     return float(np.mean([steadiness(made(i, shape, busy=busy)).finding in findings for i in range(SERIES)]))
 
 
-# ---------------------------------------------------------------- how often it is right
-
-
 def test_flat_is_flat() -> None:
     assert share_found("flat", SeriesState.FLAT) > 0.95
     assert share_found("flat", SeriesState.FLAT, SeriesState.RISING, busy=True) > 0.8
@@ -95,8 +92,6 @@ def test_a_flat_series_opens_the_gate_soon() -> None:
     assert max(waited) <= 2.5 * TAIL
 
 
-# ---------------------------------------------------------------- how much may still come
-
 # Windows of half a second; six seconds are measured, and ratios promised to 5 %: a quarter of that.
 HALF_SECOND = 0.5
 FALL_MAX = 0.0125
@@ -125,8 +120,7 @@ def opens_s(values: list[float], rules: SteadyRules = GATE, *, every: int = 1) -
 def test_a_slow_decay_that_looked_steady_keeps_the_gate_shut() -> None:
     """A cost of 1 + 0.3·exp(-t / 30 s): the gate opened after 7 s with 24 % still to come."""
     curves = [decaying(seed, 0.3, 30, 0.01, 100) for seed in range(8)]
-    before = SteadyRules(tail_windows=12)
-    early = [opens_s(curve[:40], before) for curve in curves]
+    early = [opens_s(curve[:40], SteadyRules(tail_windows=12)) for curve in curves]
     assert all(opened is not None and bias(opened, 0.3, 30) > 0.15 for opened in early)
     assert [opens_s(curve, every=3) for curve in curves] == [None] * len(curves), "50 s are too few"
 
@@ -166,15 +160,11 @@ def test_scatter_keeps_a_short_tail_shut_and_not_a_long_one() -> None:
 
 @given(st.floats(-0.01, 0.01))
 def test_a_drift_without_scatter_is_found(per_window: float) -> None:
-    values = [(1 + per_window) ** i for i in range(40)]
-    drift = steadiness(values, GATE).drift
+    drift = steadiness([(1 + per_window) ** i for i in range(40)], GATE).drift
     assert drift is not None and drift.windows in (30, 40)
     assert drift.per_window == pytest.approx(per_window, abs=1e-9)
     assert drift.least == pytest.approx(drift.whole, abs=1e-6)
     assert drift.most == pytest.approx(drift.whole, abs=1e-6)
-
-
-# ---------------------------------------------------------------- recorded
 
 
 @pytest.mark.parametrize("name", [LONG, NOISY])
@@ -185,17 +175,13 @@ def test_recorded_series_become_warm_where_their_fall_ends(name: str, figure: st
     assert found.warm and found.level is not None and found.from_window is not None
     assert 12 <= found.from_window <= 22, "the recorded fall takes some sixteen windows"
     assert found.level == pytest.approx(float(np.exp(np.mean(np.log(values[found.from_window :])))))
-    on_the_way = [steadiness(values[:n]).warm for n in range(1, 18)]
-    assert not any(on_the_way)
+    assert not any(steadiness(values[:n]).warm for n in range(1, 18))
 
 
 def test_recorded_warm_ups_that_drift_or_were_cut_short_are_not_steady() -> None:
     """From 35 to 24 µs over its last twenty windows; seven windows after its fall, where nobody can know."""
     assert steadiness(cost(FALLING)).finding is SeriesState.FALLING
     assert steadiness(cost(CUT_SHORT)).finding in {SeriesState.SETTLING, SeriesState.FALLING}
-
-
-# ---------------------------------------------------------------- properties
 
 
 @given(st.lists(st.floats(1, 1e6), max_size=TAIL))
@@ -234,9 +220,6 @@ def test_impossible_rules_of_drift(rules: tuple[float, int]) -> None:
 def test_impossible_rules(rules: tuple[int, float, float]) -> None:
     with pytest.raises(MatrixError, match="tail_windows >= 4"):
         SteadyRules(*rules)
-
-
-# ---------------------------------------------------------------- time to 95 %
 
 
 def ends(values: list[float]) -> list[float]:

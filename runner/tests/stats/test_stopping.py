@@ -12,15 +12,9 @@ from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.windows import Warmup
+from jdkmatrix.stats import protocols
 from jdkmatrix.stats.intervals import student_t
-from jdkmatrix.stats.protocols import (
-    MeasuredFork,
-    MeasuredWindow,
-    Protocols,
-    compare_protocols,
-    cost_in_turns,
-    measured_fork,
-)
+from jdkmatrix.stats.protocols import MeasuredFork, MeasuredWindow, Protocols, measured_fork
 from jdkmatrix.stats.ratios import of_logs
 from jdkmatrix.stats.rounds import Components
 from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block, tells
@@ -107,14 +101,9 @@ def test_impossible_rules(rules: dict[str, float], words: str) -> None:
         StoppingRules(**rules)  # type: ignore[arg-type]
 
 
-# ---------------------------------------------------------------- protocols
-
-
-def recorded(
-    *, blocks: int, between: float, inside: float, windows: int = 2, window_s: float = 10.0, seed: int = 1
-) -> tuple[dict[int, MeasuredFork], dict[int, MeasuredFork]]:
+def compared(*, blocks: int, between: float, inside: float, windows: int = 2, window_s: float = 10.0) -> Protocols:
     """`between`: standard deviation between forks; `inside`: of a window of 10 s; both of logarithms."""
-    source = random.Random(seed)
+    source = random.Random(1)
 
     def one(level: float) -> MeasuredFork:
         level *= math.exp(source.gauss(0, between))
@@ -123,11 +112,7 @@ def recorded(
         return MeasuredFork(started_s=4.0, warm_s=30.0, spent_s=windows * window_s, windows=seen)
 
     arms = [{block: one(level) for block in range(1, blocks + 1)} for level in (33_000.0, 17_000.0)]
-    return arms[0], arms[1]
-
-
-def compared(**figures: float) -> Protocols:
-    return compare_protocols(*recorded(**figures), StoppingRules())  # type: ignore[arg-type]
+    return protocols.compare_protocols(arms[0], arms[1], StoppingRules())
 
 
 def test_where_forks_differ_long_forks_are_a_waste() -> None:
@@ -197,9 +182,10 @@ def test_a_fork_that_took_turns_is_charged_with_its_own_time() -> None:
     assert short.warm_s is None, "a record that is kept for long has no windows of its warm-up"
     parts = Components(between=1e-4, inside=1e-4, forks=2, rounds=20)
     for arm in ([found, short], [found]):
-        assert cost_in_turns(arm, arm, parts, StoppingRules()).adaptive.block_s == pytest.approx(2 * (23 + 37 / 3))
+        found_s = protocols.cost_in_turns(arm, arm, parts, StoppingRules()).adaptive.block_s
+        assert found_s == pytest.approx(2 * (23 + 37 / 3))
     with pytest.raises(MatrixError, match="when they were warm"):
-        cost_in_turns([found], [short], parts, StoppingRules())
+        protocols.cost_in_turns([found], [short], parts, StoppingRules())
 
 
 def test_a_fork_as_recorded() -> None:

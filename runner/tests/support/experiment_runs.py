@@ -76,11 +76,6 @@ def read_sample(name: str) -> ProgramResult:
     return ProgramResult.model_validate_json((SAMPLES / f"{name}.json").read_bytes())
 
 
-def _confinement(inside: str) -> Sample:
-    name = f"pinning-{inside}"
-    return Sample(name, name, "virtual", CountLoad(count=100), {**PINNING, "inside": inside})
-
-
 _FLIGHT, _RATE = InFlightLoad(tasks=8), TaskRateLoad(rate_per_s=5000)
 _WATCHED, _UNWATCHED = {**BURN, "parks": True}, {**BURN, "parks": False}
 _ONE_MIB, _SMALL = {**SPAWN, "stack_kib": 1024}, {**SPAWN, "stack_kib": 256, "limits": {"threads_max": 500}}
@@ -105,7 +100,10 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("spawn-platform-print", "spawn-print", "platform", _MANY, _PRINT),
         Sample("spawn-virtual-print", "spawn-print", "virtual", _MANY, _PRINT),
     ),
-    "pinning": tuple(map(_confinement, ("synchronized", "lock", "object-wait", "class-init", "native"))),
+    "pinning": tuple(
+        Sample(f"pinning-{place}", f"pinning-{place}", "virtual", CountLoad(count=100), {**PINNING, "inside": place})
+        for place in ("synchronized", "lock", "object-wait", "class-init", "native")
+    ),
     "hang": (
         Sample("hang-virtual-3", "hang-synchronized", "virtual", CountLoad(count=3), HANG),
         Sample("hang-virtual-2", "hang-synchronized", "virtual", CountLoad(count=2), HANG),
@@ -131,10 +129,7 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
         Sample("fanout-virtual-nofiles", "fanout-few-files", "virtual", CountLoad(count=200), _FEW_FILES),
     ),
 }  # fmt: skip
-_LEADING = {
-    "burn": "throughput_per_s", "spawn": "started_s", "pinning": "throughput_per_s", "hang": "went_on_share",
-    "fanout": "wall_s", "json": "throughput_per_s", "borrow": "throughput_per_s", "puts": "throughput_per_s",
-}  # fmt: skip
+_LEADING = {"spawn": "started_s", "hang": "went_on_share", "fanout": "wall_s"}  # of all others: throughput
 
 
 def experiments_run(
@@ -199,7 +194,7 @@ def _varied(result: ProgramResult, number: int) -> ProgramResult:
     """Every fork after the first has its leading figure 1 % lower than the one before."""
     if result.seen is None or number == 1:
         return result
-    name = _LEADING[result.experiment]
+    name = _LEADING.get(result.experiment, "throughput_per_s")
     return with_seen(result, {name: result.seen[name] * 0.99 ** (number - 1)})
 
 

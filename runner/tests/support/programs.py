@@ -1,7 +1,9 @@
-"""Programs that a test makes."""
+"""Programs that a test makes, and what the dynamic loader would map for one."""
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 
@@ -11,3 +13,12 @@ def program(path: Path, text: str) -> Path:
     path.write_text(text)
     path.chmod(0o755)
     return path
+
+
+def loaded(path: Path) -> list[Path]:
+    """Its interpreter and every library of it as found here, transitively; the program is not run (ld.so(8))."""
+    done = subprocess.run(
+        [path], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "not found" not in done.stdout, done.stdout
+    return [Path(one) for one in re.findall(r"(?:=> |^\t)(/\S+) \(0x", done.stdout, re.MULTILINE)]

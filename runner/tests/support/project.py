@@ -128,6 +128,13 @@ def called(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.CompletedProcess(["matrix", *arguments], status, out.getvalue(), err.getvalue())
 
 
+def called_with_few_files(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """In a process that may open 12 files, with which nothing is measured."""
+    command = ["sh", "-c", 'ulimit -n 12; exec "$@"', "sh", *matrix_command(*arguments)]
+    env = {**os.environ, "MATRIX_HOME": str(home)}
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
 def matrix(home: Path, *arguments: str, timeout_s: float = 240) -> subprocess.CompletedProcess[str]:
     """Run the command line on a project, for seconds, and wait."""
     env, command = {**os.environ, "MATRIX_HOME": str(home), "COLUMNS": "200"}, brief_command(*arguments)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
-
-import pytest
 
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.cell_key import CellKey
@@ -17,9 +14,9 @@ from jdkmatrix.fork.fork_record import ForkDraft, Listener
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import DriverFacts
-from jdkmatrix.run import campaign as module
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.plan import make_plan
+from jdkmatrix.run.repeats import in_blocks
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import RunStore
 from jdkmatrix.subjects.served.measurement import ServedCell
@@ -108,17 +105,9 @@ class Script:
         return endings.pop(0)(made) if endings else made
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> RunStore:
-    return RunStore.create(tmp_path / "run")
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Script:
-    """Of the forks that are measured from now on."""
-    made = Script()
-    monkeypatch.setattr(module, "measure_fork", made)
-    return made
+def block_of(store: RunStore, number: int = 0) -> list[str]:
+    """The labels of its forks, where there is one block of each condition."""
+    return [planned.label for planned in in_blocks(campaign(store, blocks=1).plan.forks)[number].forks]
 
 
 def cells_in(store: RunStore) -> list[CellRecord]:

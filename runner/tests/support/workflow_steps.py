@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from tests.support.programs import program
 from tests.support.project import ROOT, matrix_command
 
 FOLDER = ROOT / ".github" / "workflows"
@@ -131,23 +132,20 @@ def run_step(
     if not (folder / ".github").exists():
         (folder / ".github").symlink_to(ROOT / ".github")
     script.write_text(step.raw["run"])
-    programs = folder / "bin"
-    programs.mkdir(exist_ok=True)
-    apps = {"everything": matrix_command(), "matrix": matrix_command()}
+    apps = {"everything": matrix_command(), "without-parts": matrix_command()}
     apps |= {name: matrix_command(name) for name in ("doctor", "report")}
     stand_in = _STAND_IN.format(
         python=sys.executable, calls=str(calls), does=does, real=home is not None, apps=apps, says=says, fails=fails,
         code=code,
     )  # fmt: skip
     for name in ("nix", "make", "apt-get", "gh"):
-        (programs / name).write_text(stand_in)
-        (programs / name).chmod(0o755)
+        program(folder / "bin" / name, stand_in)
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-euo", "pipefail", str(script)],
         cwd=folder,
         env={
             **os.environ,
-            "PATH": f"{programs}:{os.environ['PATH']}",
+            "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
             "GITHUB_STEP_SUMMARY": str(summary),
             "GITHUB_OUTPUT": str(outputs),
             "GITHUB_WORKSPACE": str(folder),

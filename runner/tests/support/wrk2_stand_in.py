@@ -37,10 +37,10 @@ class Asked:
     connections: int
     duration: int
     rate: int
+    url: str
     latency: bool = True
     u_latency: bool = False
     script: str | None = None
-    url: str = ""
 
 
 def complaint(asked: Asked) -> str | None:
@@ -144,7 +144,3 @@ def _starts(folder: Path) -> int:
     count = folder / "starts"
     count.write_text(count.read_text() + "." if count.exists() else ".")
     return len(count.read_text())
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv))

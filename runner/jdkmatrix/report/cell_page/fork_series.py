@@ -14,7 +14,7 @@ from jdkmatrix.records.windows import Gauges, Sample, SeriesSteadiness, WarmupWi
 from jdkmatrix.report.blocks.kinds import Chart
 from jdkmatrix.report.charts.lines import series
 from jdkmatrix.report.run_page.charts import Points
-from jdkmatrix.report.run_page.facts import ranges
+from jdkmatrix.report.run_page.facts import cpus_words
 
 Point = tuple[float, float | None]
 _MIB = 1024 * 1024
@@ -72,7 +72,7 @@ def warmup_note(fork: Fork) -> str:
         (
             f"{plural(len(warmup.windows) - loaded, 'window')} at a moderate rate, then {loaded} under the load to be "
             f"measured (shaded); {warmup.duration_s:.0f} s, {state}. In the last one a request took {_cost(last)}. "
-            f"Meanwhile the JIT ran on CPUs {ranges(warmup.jit_cpus)}.",
+            f"Meanwhile the JIT ran on {cpus_words(warmup.jit_cpus)}.",
             *(_drift(series) for series in warmup.series if series.drift_per_s is not None),
             *([f"{settled}: a request took {costs}."] if warmup.settling else []),
         )

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from jdkmatrix.domain.executors import has_own_threads
 from jdkmatrix.domain.quantities import amount, digits, per_cent, plural
 from jdkmatrix.experiments.base import Details, Measurand, Seen
 from jdkmatrix.experiments.kinds import details_of, measurands
@@ -37,7 +38,7 @@ from jdkmatrix.stats.percentiles import enough_beyond
 from jdkmatrix.store.cells import CellRecord
 
 _PLACES: tuple[tuple[Place, str], ...] = (
-    ("servers", "threads of the server’s own pool"),
+    ("servers", ""),  # as its own executor has them
     ("plugged_virtual", "virtual threads"),
     ("plugged_platform", "platform threads of the plugged executor"),
     ("elsewhere", "threads of unknown origin"),
@@ -83,8 +84,8 @@ def _served_blocks(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[P
     series, same = fork_charts(fork)
     yield FactList(tuple(_facts(fork, record, run)))
     if series or same:
-        since = "Seconds since the start of the server process"
-        words = f"{since}; measured windows are shaded, and between them nothing is drawn."
+        since = "Seconds since the start of the server process; measured windows are shaded"
+        words = f"{since}. Throughput and p99 are of these alone, and no line crosses a time in which nothing was read."
         yield Charts("Second by second", words, series, css="small")
     if same:
         yield Prose(f"The same all the time: {'; '.join(same)}.")
@@ -114,20 +115,19 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
     yield Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows")
     shared = " (the driver's)" if confinement.remote_cpus == confinement.driver_cpus else ""
     if database := fork.database:
-        where, size = facts.ranges(confinement.remote_cpus), f"{database.data_bytes / 1e6:.0f} MB of fresh data"
-        yield Fact(
-            "Database", f"PostgreSQL {database.version} on CPUs {where}{shared}, as user {database.user}, {size}"
-        )
+        where, size = facts.cpus_words(confinement.remote_cpus), f"{database.data_bytes / 1e6:.0f} MB of fresh data"
+        yield Fact("Database", f"PostgreSQL {database.version} on {where}{shared}, as user {database.user}, {size}")
     elif confinement.remote_cpus:
         by_socket = (record.identity.inputs.get("workload") or {}).get("client") == "socket"
         caller = "a plain socket on which the request’s thread blocks" if by_socket else "the JDK’s HTTP client"
-        yield Fact("Remote system", f"on CPUs {facts.ranges(confinement.remote_cpus)}{shared}, called by {caller}")
+        yield Fact("Remote system", f"on {facts.cpus_words(confinement.remote_cpus)}{shared}, called by {caller}")
     if audit := fork.audit:
         money = "money was conserved" if audit.conserved else "money was made or lost"
         moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
         if audit.open_transactions is not None:
             left = plural(audit.open_transactions, "transaction")
-            money += f"; {audit.transfers_answered:,} were answered, {left} left open in the database"
+            answered = "1 was" if audit.transfers_answered == 1 else f"{audit.transfers_answered:,} were"
+            money += f"; {answered} answered, {left} left open in the database"
         yield Fact("Bank audit", f"{moved}: {money}")
     yield from facts.limited(fork)
 
@@ -168,13 +168,18 @@ def under_load_words(fork: Fork) -> str:
         )
     if not told:
         return "not counted" if windows else "not counted: no window was measured"
-    begun = sum(served.begun for _, served in told)
+    begun, proof = sum(served.begun for _, served in told), fork.proof
+    own = "threads of the server’s own pool"
+    if proof and proof.virtual and has_own_threads(proof.executor):
+        own = "virtual threads that the server makes itself"
     parts = [
-        f"{count:,} of {plural(begun, 'request')} in {plural(len(told), 'window')} ran on {words}"
+        f"{count:,} of {plural(begun, 'request')} in {plural(len(told), 'window')} ran on {words or own}"
         for place, words in _PLACES
         if (count := sum(served.on(place) for _, served in told))
     ]
-    if all((served.threads_started or 0) >= served.begun for _, served in told):
+    if not parts:
+        parts.append(f"no request began in {plural(len(told), 'window')}")
+    elif all((served.threads_started or 0) >= served.begun for _, served in told):
         parts[-1] += ", each on a new one"
     sent = [window.load.sent for window, _ in told]
     answers = plural(sum(window.load.completed for window, _ in told), "answer")
@@ -307,12 +312,13 @@ def _vm_facts(vm: VmFacts) -> tuple[Fact, ...]:
 
 def remote_facts(remote: RemoteStats) -> tuple[Fact, ...]:
     faults = remote.faults.status_500 + remote.faults.close + remote.faults.never
+    ordered = "fault that was ordered" if faults == 1 else "faults that were ordered"
     late = remote.lateness.percentiles_us.get("99") if remote.lateness else None
     return (
         Fact(
             "Requests",
             f"{remote.answered:,} answered, {remote.in_flight_peak:,} at once, {remote.abandoned:,} abandoned by the "
-            f"caller, {remote.refused:,} refused, {faults:,} faults that were ordered",
+            f"caller, {remote.refused:,} refused, {faults:,} {ordered}",
         ),
         Fact("Answered late by", f"{milliseconds(late, why='').text} ms (p99)" if late is not None else "not recorded"),
         Fact("CPU", f"{digits(remote.cpu_s, 3)} s"),

@@ -86,7 +86,7 @@ def cell_page(
         where, load = f"Without a server, {program_condition(key)}", cell.tasks.words()
         cells, work = ("All experiments", "../index.html#experiments"), "Work per task"
         tiles, note = tuple(map(_spread_tile, cell.spreads)), None
-        if cell.spreads:
+        if any(one.least != one.most for one in cell.spreads):
             note = "Medians over the usable forks; beneath them the minimum and the maximum."
         above = (_asked(record), *_arms(cell, judged))
     else:
@@ -96,11 +96,14 @@ def cell_page(
         cells, work = ("All cells", "../index.html#cells"), "Task duration"
         tiles, note = _figure_tiles(shown, cell), None
         if cell.latency:
-            note = (
-                f"Latency is {KIND_WORDS[cell.latency.kind]}, all usable forks together; beneath it is the 95 % "
-                "interval of the geometric mean of the forks’ own percentiles. One fork with a long tail can move the "
-                "figure outside it."
-            )
+            note = f"Latency is {KIND_WORDS[cell.latency.kind]}, all usable forks together"
+            over_forks = [one.forks for one in cell.latency.percentiles.values() if one.forks]
+            if not cell.latency.fell_short and any(one.ci_low is not None for one in over_forks):
+                note += (
+                    "; beneath it is the 95 % interval of the geometric mean of the forks’ own percentiles. One fork "
+                    "with a long tail can move the figure outside it"
+                )
+            note += "."
         above = (*_siblings(shown, judged), *_against(shown, cell))
     forks = [fork_section(fork, cell, record, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks]
     attempts = tuple(_attempts(record, run, logs))
@@ -161,8 +164,9 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
 
     arm = cell.attained
     outcome = Figure(f"{arm.yes} of {arm.told}", float(arm.yes), amber=arm.yes < arm.told)
+    noun = "fork" if arm.told == 1 else "forks"
     return (
-        *([Tile(cell.question.title, outcome, "forks")] if arm.no and not cell.question.is_sought else []),
+        *([Tile(cell.question.title, outcome, noun)] if arm.no and not cell.question.is_sought else []),
         *([Tile("Rate held", sure(shown.figure(CAPACITY)), "requests/s")] if cell.figures(CAPACITY) else []),
         Tile("Throughput", throughput(), "requests/s"),
         Tile(" ".join(filter(None, ("CPU per request", cell.kind.cpu_label))), sure(shown.figure(CPU)), "µs"),

@@ -16,6 +16,7 @@ from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.experiments.base import at
 from jdkmatrix.figures.metrics import BY_ID, CPU, P99, SATURATED, SWITCHES, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
@@ -59,8 +60,8 @@ def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
         return None
     ends = dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))
     words = f"{state} with {' to '.join(ends)} % of its CPUs in use"
-    version = re.search(r"[0-9]+", cell.key.jdk)
-    if not is_virtual(cell.key.executor) or (version and int(version.group()) >= _PINS_BELOW):
+    version = re.search(r"[0-9]+", str(at(cell.record.identity.inputs, "jdk.version") or cell.key.jdk))
+    if not is_virtual(cell.key.executor) or version is None or int(version.group()) >= _PINS_BELOW:
         return f"{words}, so something else bounds it"
     return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
 
@@ -354,7 +355,7 @@ def _span(ratio: Ratio) -> str:
     """ "between 3.0 % lower and 2.0 % higher than with the pool (95 % interval)"."""
     low, high = ratio.ci_low, ratio.ci_high
     if low is None or high is None:
-        return f"{much(ratio.value)} than with {_POOL}, without an interval"
+        return f"{much(ratio.value)} {than(ratio.value)} with {_POOL}, without an interval"
     if max(1 - low, high - 1) < _NONE_SEEN:
         return f"within 0.1 % of that with {_POOL} (95 % interval)"
     return f"between {much(low)} and {much(high)} {than(high)} with {_POOL} (95 % interval)"

@@ -351,6 +351,10 @@ class Cells:
         """The executor that this cell is compared with; its own where others are compared with it."""
         return self._references[key.group][key.executor]
 
+    def is_reference(self, key: CellKey) -> bool:
+        """Are others compared with it?"""
+        return any(peer != key and self.reference(peer) == key.executor for peer in self.peers(key))
+
     @cached_property
     def order(self) -> tuple[str, ...]:
         """Of the run's executors, with and without a server: the place of one is its colour."""

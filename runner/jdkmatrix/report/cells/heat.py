@@ -18,7 +18,7 @@ from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.report.blocks.inline import cell_page
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements
-from jdkmatrix.report.cells.shown import pairs_title
+from jdkmatrix.report.cells.shown import no_ratio_words, pairs_title
 from jdkmatrix.report.cells.slices import Pair, Slice
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, because, finding, losses_words, marked_interval
@@ -60,10 +60,8 @@ def ratio_cell(judgements: Judgements, metric: Metric, key: CellKey, base: CellK
     cells, compared = judgements.cells, judgements.comparison(metric, key)
     judged = judgements.of(metric, key)
     if judged is None:
-        absent = [one.executor for one in (key, base) if not ((cell := cells.get(one)) and cell.usable)]
-        why = f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both executors"
         lost = f"; {losses_words(compared.losses)}" if compared else ""
-        return _without(f"{why}{lost}", MISSING, "no pair")
+        return _without(f"{no_ratio_words(cells, key, base)}{lost}", MISSING, "no pair")
     pairs = pairs_title(compared) if compared else None
     better = {PairFinding.BETTER: pair.numerator, PairFinding.WORSE: pair.base}.get(finding(judged, metric))
     said = f"{f'{better} better, ' if better else ''}{because(judged)}"

@@ -122,8 +122,7 @@ class JudgedOutcomes:
             basis.append(self.question.better)
         one, other = self.contrast.numerator.lost, self.contrast.denominator.lost
         if one or other:
-            lost = f"{one} and {plural(other, 'more fork')} were lost to faults of the host or of the measurement"
-            basis.append(lost)
+            basis.append(f"{one} and {other} more forks were lost to faults of the host or of the measurement")
         return f"{words} ({'; '.join(basis)})" if basis else words
 
 

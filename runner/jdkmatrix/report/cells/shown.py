@@ -70,7 +70,8 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
 
 def few_beyond(number: int, noun: str = "request") -> Figure:
     """In the place of a percentile of so many, of which too few are slower."""
-    return missing(f"fewer than {MIN_BEYOND} of {plural(number, noun)} were slower: too few to say")
+    few = plural(number, noun) if number < MIN_BEYOND else f"fewer than {MIN_BEYOND} of {number:,} {noun}s were slower"
+    return missing(f"{few}: too few to say")
 
 
 def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
@@ -126,6 +127,12 @@ def paired_words(compared: Comparison) -> str | None:
     if metric is P99:
         return f"{both} as the mean of the forks’ own p99"
     return f"{both} in the rounds that count in both"
+
+
+def no_ratio_words(cells: Cells, key: CellKey, base: CellKey) -> str:
+    """Why these two, both of which are of the run, have none."""
+    absent = [one.executor for one in (key, base) if not ((cell := cells.get(one)) and cell.usable)]
+    return f"no usable fork of {' and '.join(absent)}" if absent else "no block has this figure for both"
 
 
 def pairs_title(compared: Comparison) -> str:
@@ -244,14 +251,20 @@ class ShownCell:
     @property
     def versus(self) -> Figure:
         """Its leading figure over that of what it is compared with; beneath it interval and verdict."""
-        key, base = self.key, self.judgements.cells.reference(self.key)
-        if key.executor == base and self.cell and self.cell.usable:
+        key, cells = self.key, self.judgements.cells
+        base = cells.reference(key)
+        base_key, compares = key.model_copy(update={"executor": base}), cells.is_reference(key)
+        if key.executor == base:
+            if not (compares and self.cell and self.cell.usable):
+                return missing(self.why if compares else "nothing is compared with it")
             return Figure("1", 1.0, f"this is {base}: what the others are compared with")
-        metric = self.judgements.cells.leading(key)
+        if base_key not in cells.peers(key):
+            return missing(f"it would be compared with {base}, which has no cell here")
+        metric = cells.leading(key)
         judged, compared = self.judgements.of(metric, key), self.judgements.comparison(metric, key)
         if judged is None or compared is None:
             lost = f"; {losses_words(compared.losses)}" if compared else ""
-            return missing(f"no block has this cell and {base} both usable{lost}")
+            return missing(f"{no_ratio_words(cells, key, base_key)}{lost}")
         found = finding(judged, metric)
         word = None
         if found in (PairFinding.BETTER, PairFinding.WORSE):

@@ -29,6 +29,12 @@ class Pair(NamedTuple):
     def words(self) -> str:
         return f"{self.numerator} / {self.base}"
 
+    def absent(self, executors: Iterable[str]) -> str | None:
+        """Who of the two is not among these, in words; None where both are."""
+        there = {*executors}
+        missing = [name for name in self if name not in there]
+        return f"{' and '.join(missing)} {'has' if len(missing) == 1 else 'have'} no cell here" if missing else None
+
 
 @dataclass(frozen=True)
 class CellGroup:

@@ -57,7 +57,7 @@ def other_kernel(check: ClaimCheck, kernels: Iterable[str]) -> str | None:
     for kernel in kernels if asked else ():
         found = _version(kernel)
         if not found or (low and found < _version(low)) or (below and found >= _version(below)):
-            return f"the kernel is {next(iter(kernel.split()), 'not known')}; the claim is about {asked}"
+            return f"the kernel is {next(iter(kernel.split()), 'not known')}; the claim is about Linux {asked}"
     return None
 
 

@@ -253,7 +253,8 @@ def _together(measured: Sequence[Figure], of: int) -> str:
     """Up to two as they are, of more the ends; and in how many of the cells, where not in all."""
     ordered = sorted(measured, key=lambda one: one.sort or 0.0)
     few = len(ordered) <= 2
-    text = " and ".join(one.text for one in ordered) if few else f"{ordered[0].text} to {ordered[-1].text}"
+    ends = dict.fromkeys((ordered[0].text, ordered[-1].text))
+    text = " and ".join(one.text for one in ordered) if few else " to ".join(ends)
     if len(ordered) < of:
         return f"{text} in {len(ordered)} of {of} cells"
     return text if few else f"{text} in {of} cells"

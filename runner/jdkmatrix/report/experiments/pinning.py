@@ -81,7 +81,7 @@ def _cell(piece: ExperimentSlice, key: CellKey | None) -> HeatCell:
     throughput = cell.spread("throughput")
     if not found or throughput is None:
         word, title = cell.state.value, "its page says why"
-        for one in endings(cell.record.forks)[:1]:
+        for one in endings(cell.record.forks)[:1] if cell.state is State.OK else ():
             word, title = one.word, "; ".join(filter(None, (one.message, one.advice)))
         return HeatCell(MISSING, word, "", "none", True, title, cell_page(key))
     share = median(one.share for one in found)

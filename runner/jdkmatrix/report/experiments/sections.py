@@ -67,11 +67,13 @@ def _row(
 ) -> tuple[Cell, ...]:
     state = cell.state if cell else State.NOT_MEASURED
     forks, usable = (cell.record.forks, cell.usable) if cell else ((), ())
-    why = "this experiment has no such figure" if usable else f"{state.value}: no fork can be used"
+    why = "this experiment has no such figure"
+    if not usable:
+        why = "no fork came to a figure" if state is State.OK else f"{state.value}: no fork can be used"
     spreads = {spread.name: spread for spread in cell.spreads} if cell else {}
     lost = ((fork.status, reason.message) for fork in forks if not fork.usable for reason in fork.reasons)
     reasons = dict.fromkeys(f"{STATUS_WORDS[of]}: {message}" for of, message in lost)
-    counts = f"{len(usable)}/{len(forks)}"
+    counts = f"{sum(fork.conclusive for fork in forks)}/{len(forks)}"
     return (
         named(key.executor, piece.order, cell_page(key) if cell else None),
         *(_axis(piece, axis, key) for axis in axes),

@@ -83,10 +83,14 @@ def _answer(
     told = [(metric, by_key) for metric, by_key in judged if by_key]
     news = {key: outcome for key, outcome in outcomes.items() if outcome.worth_reporting}
     behind = [*_cause(judgements, metrics[0], keys[0])] if len(keys) == 1 and metrics else []
-    behind += _tuned(judgements, piece, metrics[0], jdk, len(keys)) if metrics else []
+    conditions = len({(key.cpus, key.task) for key in piece.keys if key.jdk == jdk})
+    behind += _tuned(judgements, piece, metrics[0], jdk, conditions) if metrics else []
     if not told and not news:
+        absent = pair.absent(key.executor for key in piece.keys if key.jdk == jdk)
         nothing = f"No block has both {pair.numerator} and {pair.base} usable."
-        lead = jdk if seen else f"{jdk}: no answer"
+        if absent:
+            nothing = f"There is no ratio {pair.words}: {absent}."
+        lead = jdk if seen or behind else f"{jdk}: no answer"
         return AnswerBox(lead, (*(seen or (("", nothing),)), *behind))
     amber = any(finding(one, metric) is PairFinding.NOT_JUDGED for metric, by_key in told for one in by_key.values())
     if len(keys) > 1:
@@ -146,7 +150,7 @@ def _lead(pair: Pair, judged: Sequence[tuple[Metric, Judged]], outcomes: JudgedO
         PairFinding.NO_EVIDENCE_YET: f"no evidence yet of a difference in {metric.name}",
         PairFinding.CANNOT_TELL: f"cannot tell about {metric.name}: {possible_words(leading)}",
         PairFinding.NO_DIFFERENCE_SEEN: f"no difference seen in {metric.name}",
-        PairFinding.ONE_BLOCK: "one block measured, a hint only",
+        PairFinding.ONE_BLOCK: "one block has both, a hint only",
     }
     return undecided.get(found, f"{better} ahead of {worse} in {metric.name}")
 
@@ -179,8 +183,9 @@ def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tup
     counts = _counts(pair, [one.finding for one in by_key.values()], len(by_key))
     key, widest = max(by_key.items(), key=lambda item: item[1].contrast.gap)
     one, other = widest.contrast.numerator, widest.contrast.denominator
-    largest = f"{of_forks(one)} with {pair.numerator}, {counted(other)} with {pair.base}"
-    return widest.question.title, f"{counts}. The largest difference: {largest}, with {condition(key.cpus, key.task)}."
+    both = f"{of_forks(one)} with {pair.numerator}, {counted(other)} with {pair.base}"
+    which = "The largest difference" if widest.contrast.gap else "For example"
+    return widest.question.title, f"{counts}. {which}: {both}, with {condition(key.cpus, key.task)}."
 
 
 def crossover_sentence(findings: Mapping[int, PairFinding | None], numerator: str, denominator: str) -> str:
@@ -190,17 +195,23 @@ def crossover_sentence(findings: Mapping[int, PairFinding | None], numerator: st
     ahead = [wait_us for wait_us in waits if findings[wait_us] is PairFinding.BETTER]
     behind = [wait_us for wait_us in waits if findings[wait_us] is PairFinding.WORSE]
     unjudged = [wait_us for wait_us in waits if findings[wait_us] in (PairFinding.NOT_JUDGED, None)]
+    if unjudged == waits:
+        return f"no verdict at any delay that was measured: {_delays(waits)}."
     since = min(takewhile(ahead.__contains__, reversed(waits)), default=None)  # ahead at every delay from here on
     if since == waits[0]:
         words = f"{numerator} is ahead at every delay that was measured"
     elif since is not None:
-        before = [wait_us for wait_us in waits if wait_us < since and wait_us not in unjudged]
-        words = f"{numerator} is ahead from a delay of {wait_words(since)} on"
+        before = [wait_us for wait_us in waits if wait_us < since and wait_us not in (*ahead, *unjudged)]
+        earlier = [wait_us for wait_us in ahead if wait_us < since]
+        at_those = f" at {_delays(earlier)} and" if earlier else ""
+        words = f"{numerator} is ahead{at_those} from a delay of {wait_words(since)} on"
         words += f"; it is not at {_delays(before)}" if before else ""
     elif ahead:
-        words = f"{numerator} is ahead at {_delays(ahead)}, but not at every longer delay"
+        words = f"{numerator} is ahead at {_delays(ahead)}"
+        longer = (wait_us for wait_us in waits if wait_us > ahead[0] and wait_us not in (*ahead, *unjudged))
+        words += ", but not at every longer delay" if any(longer) else ""
     else:
-        words = f"{numerator} is not ahead at any delay that was measured"
+        words = f"{numerator} is not ahead at any delay that was {'judged' if unjudged else 'measured'}"
     parts = [words]
     if behind:
         parts.append(f"{denominator} is ahead at {_delays(behind)}")
@@ -264,7 +275,9 @@ def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> It
         by_jdk[""] = (scorecard(judgements, figures, piece, of),)
     # Without a single ratio there is nothing to colour: the answers say why.
     if any(cell.href for maps in by_jdk.values() for one in maps for _, row in one.rows for cell in row):
-        paired = "Every ratio is paired within blocks and shown with its 95 % interval."
+        ratios = [one.ratio for metric in metrics for key in piece.keys if (one := judgements.of(metric, key))]
+        within = " and shown with its 95 % interval" if any(ratio.ci_low is not None for ratio in ratios) else ""
+        paired = f"Every ratio is paired within blocks{within}."
         rows = "" if single else "Rows: CPUs of the server; columns: the task. "
         yield Prose(f"{rows}{paired}", pair.words)
         for jdk, maps in by_jdk.items():
@@ -275,8 +288,8 @@ def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> It
                 yield Container((Prose(heading=jdk, level=4), Container(beside, "heats")), "jdk-heat")
         yield ColourScale(legend(), f"{pair.base} better", f"{pair.numerator} better")
         yield Prose(say("colours", relevant=f"{judgements.cells.relevant * 100:g} %"))
-    elif not {*pair} <= {*piece.executors}:
-        yield Prose(f"No heat map: it compares {pair.numerator} with {pair.base}, and one is not in this run.")
+    elif absent := pair.absent(piece.executors):
+        yield Prose(f"No heat map: it compares {pair.numerator} with {pair.base}, and {absent}.")
 
 
 _OF_LOADS = ("What was asked for", "Throughput over offered load", "Where the memory is")  # the first of their charts

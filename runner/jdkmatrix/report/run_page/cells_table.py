@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import MISSING, plural
+from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.figures.metrics import CAPACITY
 from jdkmatrix.figures.unsteady import COMPILING, why_not_steady
 from jdkmatrix.records.forks import Fork
@@ -97,7 +98,9 @@ def _constant_words(shown: Sequence[ShownCell], varying: Sequence[str]) -> str:
     if not shown:
         return ""
     key, driver = shown[0].key, next(filter(None, _values("driver", shown)), "")
+    kind = server_kind(key.server)
     words = {axis: str(shown[0].axis(axis)) for axis in _AXES} | {
+        "server": "" if kind and kind.is_command else key.server,
         "cpus": plural(key.cpus, "CPU"),
         "burn_us": tasks_of(key.burn_us),
         "wait_us": delay_of(key.wait_us) if key.wait_us else "",
@@ -223,12 +226,16 @@ def troubles_section(judged: JudgedRun) -> Iterator[Section]:
         yield Section("troubles", "What is not ok, and why", blocks)
 
 
+_WHY_NOT_MEASURED = {
+    "complete": "the run is complete and has no readable record of this cell: see the files that could not be read",
+    "interrupted": "the run ended before this cell had its turn",
+    "running": "this cell has had no turn: the run has not ended, or was killed",
+}
+
+
 def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
     if one.cell is None or one.state is State.NOT_MEASURED:
-        why = "the run ended before this cell had its turn"
-        if run.status == "complete":
-            why = "the run is complete and has no readable record of this cell: see the files that could not be read"
-        reasons: tuple[str, ...] = (why,)
+        reasons: tuple[str, ...] = (_WHY_NOT_MEASURED[run.status],)
     else:
         forks = one.cell.record.forks
         if one.cell.is_program:

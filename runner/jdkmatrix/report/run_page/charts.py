@@ -183,5 +183,5 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
         drawing = lines(rows, x=percentile, y=latency, order=place.piece.order, description=told, by_fork=False)
         p99s = ((name, of_metric(P99, cell, why="")) for name, cell in drawn.items())
         note = "; ".join(f"{name} {p99.text} ms" for name, p99 in p99s if p99.sort is not None)
-        charts.append(Chart(f"{place.id_prefix}-{number}", title, f"p99: {note}", drawing))
+        charts.append(Chart(f"{place.id_prefix}-{number}", title, f"p99: {note}" if note else "", drawing))
     return tuple(charts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -32,6 +32,11 @@ _VM = {"hotspot": "HotSpot", "openj9": "OpenJ9"}
 def ranges(numbers: Iterable[int]) -> str:
     """ "0-3,8" as Linux writes CPU lists."""
     return format_cpu_list(numbers) or "none"
+
+
+def cpus_words(numbers: Collection[int]) -> str:
+    """ "CPU 0", "CPUs 0-3,8"."""
+    return f"{'CPU' if len(numbers) == 1 else 'CPUs'} {ranges(numbers)}"
 
 
 def moment(iso: str) -> str:
@@ -254,10 +259,14 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
     return ForkCount(told, usable, amber=lost != "")
 
 
-def jdks_section(jdks: Sequence[JdkRecord]) -> Section:
+def jdks_section(loaded: LoadedRun) -> Section:
     """Those that were selected, and the others of the catalogue below them."""
     heads = columns("JDK", "Vendor", "VM", "Version~", "Source", "State", "Remark=")
-    selected, others = (tuple(jdk_row(jdk) for jdk in jdks if jdk.selected is wanted) for wanted in (True, False))
+    ran = {cell.key.jdk for cell in loaded.cells if cell.forks}
+    selected, others = (
+        tuple(jdk_row(jdk, ran=jdk.id in ran) for jdk in loaded.run.jdks if jdk.selected is wanted)
+        for wanted in (True, False)
+    )
     blocks: list[PageBlock] = [DataTable("Table of JDKs", heads, selected, "stack", sortable=True)]
     if others:
         table = DataTable("Table of JDKs that were not selected", heads, others, "stack", sortable=True)
@@ -277,10 +286,11 @@ def reports_of_itself(jdk: JdkRecord) -> tuple[str, ...]:
     return tuple(filter(None, (jdk.version_output, release)))
 
 
-def jdk_row(jdk: JdkRecord) -> tuple[Cell, ...]:
-    """Known bugs and what it reports are folded below the remark."""
+def jdk_row(jdk: JdkRecord, *, ran: bool) -> tuple[Cell, ...]:
+    """Known bugs and what it reports are folded below the remark. `ran`: it has a fork."""
     if jdk.available:
-        state, css = ("measured", "ok") if jdk.selected else ("available, not selected", "none")
+        told = "selected, no fork of it has run" if jdk.selected else "available, not selected"
+        state, css = ("measured", "ok") if ran else (told, "none")
     else:
         state, css = "not available here", "failed" if jdk.selected else "none"
     remark: list[str] = [(jdk.notice if jdk.available else jdk.reason) or ""]

@@ -16,6 +16,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements, Refusals
+from jdkmatrix.report.cells.shown import no_ratio_words
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
 from jdkmatrix.report.run_page.facts import is_dirty, own_applications
@@ -57,7 +58,7 @@ _FEW_FORKS = (
 def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
     """Those that change how the figures of the run must be read come first."""
     run, loaded, cells = judged.run, judged.loaded, judged.cells
-    damaged = f"{plural(len(loaded.damaged), 'file')}: nothing here counts what stood there. The files are named below."
+    damaged = f"{plural(len(loaded.damaged), 'file')}, named below: nothing here counts what stood there."
     found = [
         *_run_notices(run),
         *_cell_notices(cells),
@@ -177,7 +178,8 @@ def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iter
             text = f"{arms}: the second arm {outcomes.against} with the first, {outcomes.verdict_words}"
             yield Notice("warn", "A/A check failed", f"{text}: a difference where there is none.")
         if judged is None:
-            yield Notice("warn", "No A/A check", f"{arms}: no block has both arms usable.")
+            why = no_ratio_words(cells, key, key.model_copy(update={"executor": base}))
+            yield Notice("warn", "No A/A check", f"{arms}, no ratio of {metric.name}: {why}.")
             continue
         ratio = judged.ratio
         if judged.verdict is Verdict.NOT_JUDGED:
@@ -202,7 +204,7 @@ def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iter
                 "info",
                 "A/A check",
                 f"{found}; {reason}. In {ratio.blocks} blocks a single comparison on this host can tell differences "
-                f"above {detectable * 100:.0f} %, one among many only larger ones.",
+                f"above {per_cent(detectable)}, one among many only larger ones.",
             )
 
 
@@ -264,12 +266,13 @@ def attempt_notices(loaded: LoadedRun) -> Iterator[Notice]:
     cells = loaded.cells
     attempts = sum(len(cell.attempts) for cell in cells)
     again = sum(fork.attempt > 1 for cell in cells for fork in cell.forks)
+    told = f"{plural(again, 'fork')} of this run {'is' if again == 1 else 'are'} not the first attempt: faults of the "
+    told += "host or of the measurement had spoilt an earlier one, or its block was cut off"
     if attempts:
         yield Notice(
             "info",
             "Measured more than once",
-            f"{plural(again, 'fork')} of this run {'is' if again == 1 else 'are'} not the first attempt: faults of the "
-            "host or of the measurement had spoilt an earlier one, or its block was cut off. What the server itself "
+            f"{told if again else 'A block was cut off while it was measured again'}. What the server itself "
             "did is never a reason to measure again, and no figure is looked at. The pages of the cells show "
             f"{plural(attempts, 'earlier attempt')}.",
         )

@@ -64,7 +64,9 @@ def _windows(cell: CellStats) -> Iterator[Row]:
 
 def _held(cell: CellStats) -> str:
     found = of_metric(CAPACITY, cell, why="")
-    return "no rate was found" if found.sort is None else f"{found.text} requests/s held"
+    if found.sort is None:
+        return "no rate was found" if cell.usable else "no usable fork"
+    return f"{found.text} requests/s held"
 
 
 def _over_offered(of: Callable[[Window], float | None]) -> Callable[[Fork], Points]:

@@ -254,7 +254,8 @@ def became(cell: CellStats) -> Iterator[str]:
         highest = f"{rate_words(max(rate for _, rate in load.points))} requests/s"
         if load.ends_level:
             words.append((f"reached {highest} after {found} s" if found else f"did not reach {highest}") + in_forks)
-            ends_s = (ramps.backlog_until_s(ramps.seconds_of(fork)) for fork in cell.usable)
+            caught_up = (fork for fork in cell.usable if ramps.peak_of(fork) is not None)
+            ends_s = (ramps.backlog_until_s(ramps.seconds_of(fork)) for fork in caught_up)
             if worked_off_s := [end_s for end_s in ends_s if end_s is not None]:
                 words.append(f"its backlog was worked off after {digits(max(worked_off_s), 3)} s at the latest")
         else:
@@ -290,7 +291,9 @@ def _knees(cell: CellStats) -> Iterable[Row]:
 
 def _came_to(metric: Metric, words: str, none: str, cell: CellStats) -> str:
     found = _mean(metric, cell)
-    return f"{words.format(found)}{_in(len(cell.by_block(metric)), cell)}" if found else none
+    if found is None:
+        return none if cell.usable else "no usable fork"
+    return f"{words.format(found)}{_in(len(cell.by_block(metric)), cell)}"
 
 
 def _unread(cell: CellStats) -> str:

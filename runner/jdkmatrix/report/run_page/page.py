@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, joined, say, strong
@@ -22,7 +23,7 @@ from jdkmatrix.report.blocks.kinds import (
     WebPage,
 )
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.cellstats import Cells, planned_forks
 from jdkmatrix.report.cells.slices import of_kinds, slices
 from jdkmatrix.report.claims.published import claim_in_run, published_blocks
 from jdkmatrix.report.judged_run import JudgedRun
@@ -40,7 +41,8 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
     """`experiments`: what it shows of those; `notices`: as run_notices; `root` leads to the site's folder."""
     run, cells, judgements = judged.run, judged.cells, judged.judgements
     served = bool(cells.keys) or not experiments
-    pairs = dict.fromkeys(f"{one.pair.numerator} over {one.pair.base}" for one in slices(cells))
+    measured = (one.pair for one in slices(cells) if not one.pair.absent(one.executors))
+    pairs = dict.fromkeys(f"{pair.numerator} over {pair.base}" for pair in measured)
     parts: list[PageBlock] = []
     if served:
         family = family_words(judgements.comparisons, judgements.checks)
@@ -53,7 +55,7 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
         *([cells_section(judged)] if served else []),
         *precision_section(judged),
         *troubles_section(judged),
-        jdks_section(run.jdks),
+        jdks_section(judged.loaded),
         _host(run),
         HowToRead(served, bool(experiments), " or ".join(pairs), cells.references),
         _reproduce(run),
@@ -109,7 +111,7 @@ def _summary(judged: JudgedRun) -> str:
     if cells.keys or not experiments.keys:
         usable = sum(bool(cell.usable) for cell in cells)
         told.append(
-            f"{_number(cells, 'executor', 'executor')} on {_number(cells, 'jdk', 'JDK')}: {usable} of "
+            f"{_executors(cells)} on {_number(cells, 'jdk', 'JDK')}: {usable} of "
             f"{plural(len(cells.keys), 'cell')} with a fork that can be used, each fork a fresh server process."
         )
     if experiments.keys:
@@ -125,6 +127,11 @@ def _summary(judged: JudgedRun) -> str:
 
 def _number(cells: Cells, axis: str, noun: str) -> str:
     return plural(len({getattr(key, axis) for key in cells.keys}), noun)
+
+
+def _executors(cells: Cells) -> str:
+    """One with tunings, or measured again as the second arm of an A/A check, counts once."""
+    return plural(len({base_of(key.executor) for key in cells.keys}), "executor")
 
 
 def _about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
@@ -174,9 +181,12 @@ def _host(run: RunRecord) -> Section:
 
 def _reproduce(run: RunRecord) -> Section:
     order = (Prose(say("order_of_forks")), Items(run.order, "order", ordered=True))
+    planned = planned_forks(run)  # an attempt that was repeated stands in the order, too
+    forks = plural(planned.total() or len(run.order), "fork")
+    title = "Order of execution" if run.status == "complete" else "Planned order of execution"
     blocks = (
         Command(facts.reproduce(run), "Commands that repeat this run"),
-        Disclosure(f"Order of execution ({plural(len(run.order), 'fork')})", order),
+        Disclosure(f"{title} ({forks})", order),
         Prose(say("files_of_run")),
     )
     return Section("reproduce", "Reproduce this run", blocks, say("reproduce"))

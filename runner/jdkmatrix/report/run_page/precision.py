@@ -12,6 +12,7 @@ from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import logs_of_rounds
+from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import say
 from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
@@ -165,7 +166,7 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
         if judged is None or half_width_log is None:
             continue
         ratio, known = judged.ratio, math.expm1(half_width_log)
-        ended_by = "fixed number"
+        ended_by = "not complete" if _is_cut_off(run.run, cell, base) else "fixed number"
         if adaptive:
             short = "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
             ended_by = "precise enough" if tells(ratio, rules.precision) else short
@@ -178,6 +179,14 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
             judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
             *(_costs(cell, base, rules) if metric is THROUGHPUT else (missing(_OTHER_FIGURE),) * 3),
         )
+
+
+def _is_cut_off(run: RunRecord, cell: CellStats, base: CellStats) -> bool:
+    """Has one of them fewer forks than the run was to measure, which has not come to its end? A later attempt is no
+    fork of its own."""
+    labels = (label.rpartition("#") for label in run.order)
+    planned = {fork.partition(".")[0] for cell_id, _, fork in labels if cell_id == cell.key.cell_id}
+    return run.status != "complete" and min(len(one.record.forks) for one in (cell, base)) < len(planned)
 
 
 def _costs(cell: CellStats, base: CellStats, rules: StoppingRules) -> tuple[Figure, Figure, Figure]:

@@ -7,7 +7,7 @@ blocks disturbs whatever is compared across them, such as two JDKs."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import Calibration, Session
 from jdkmatrix.report.blocks.kinds import Fact, Notice
-from jdkmatrix.report.run_page.facts import duration, lasted_s, moment
+from jdkmatrix.report.run_page.facts import duration, lasted_s, moment, ranges
 from jdkmatrix.report.words.numbers import share
 from jdkmatrix.report.words.sentences import capitalised
 from jdkmatrix.store.cells import CellRecord
@@ -24,15 +24,24 @@ from jdkmatrix.store.loaded import LoadedRun
 # What is another figure each time it is read, or told by its hash.
 _NOT_COMPARED = ("load_1min", "kernel_command_line")
 _HOST_NAMES = {
-    "allowed": "the CPUs allowed",
+    "allowed": "the list of CPUs allowed",
+    "clocksource": "the clock source",
     "cores": "the number of cores",
     "cpu model": "the CPU",
+    "driver": "the driver of the CPU’s frequency",
     "hostname_hash": "the host",
+    "irq_time_accounting": "the accounting of interrupts",
     "kernel_command_line_sha256": "the kernel's command line",
     "libc": "the C library",
-    "memory_bytes": "the bytes of memory",
+    "limits": "the list of limits",
+    "memory_bytes": "the number of bytes of memory",
+    "mitigations": "the list of mitigations",
+    "online": "the list of CPUs online",
     "os": "the distribution",
-    "swap_bytes": "the bytes of swap",
+    "packages": "the number of packages",
+    "smt": "SMT",
+    "swap_bytes": "the number of bytes of swap",
+    "transparent_huge_pages": "the use of transparent huge pages",
 }
 _SHOWN_AT_MOST = 80
 _WINDOWS_TITLE = "in windows that count; the rest is starts, warm-ups, what gates took, and the runner’s own work"
@@ -45,7 +54,7 @@ def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
     by_key: dict[str, dict[str, None]] = {}
     for session in sessions:
         for key, value in _compared(session):
-            by_key.setdefault(key, {}).update({} if value is None else {str(value): None})
+            by_key.setdefault(key, {}).update({} if value is None else {_words(value): None})
     for key, known in by_key.items():
         if len(known) < 2:
             continue
@@ -53,6 +62,17 @@ def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
         name = _HOST_NAMES.get(key) or f"the {key.replace('_', ' ')}"
         found.append(f"{name} differs" + (f" ({', then '.join(known)})" if short else ""))
     return tuple(found)
+
+
+def _words(value: Any) -> str:
+    """Of a fact of the host."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {told}" for name, told in sorted(value.items()))
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ranges(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def line(loaded: LoadedRun) -> str | None:
@@ -74,7 +94,7 @@ def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
         lasted = duration(session) if session.ended_at else "goes on" if goes_on else "killed"
         parts = (moment(session.started_at), lasted, plural(forks[session.number], "fork"))
         told.append(", ".join(filter(None, parts)))
-    return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "and how many forks of each are used"),)
+    return (Fact("Sessions", f"{len(sessions)}: {'; '.join(told)}", "and how many forks of each stand, usable or not"),)
 
 
 def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:

@@ -107,8 +107,7 @@ def _others(axis: str) -> tuple[str, ...]:
 
 def _entry(cell: MeasuredCell, run: RunDigest) -> str:
     """Its leading figure over its reference."""
-    over = f"{cell.figure} over {cell.over}" if cell.over else "what others are compared with"
-    under = over if cell.value is None and not cell.over else f"{over}: {cell.under}"
+    under = f"{cell.figure} over {cell.over}: {cell.under}" if cell.over else cell.under
     return joined(link(cell.value or "measured", f"{_ROOT}{run.folder}{cell.page}"), " ", small(under))
 
 

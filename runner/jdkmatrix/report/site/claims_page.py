@@ -96,9 +96,10 @@ def claims_page(
 
     def measured(claim: ClaimRecord) -> Markup:
         verdict, told = verdicts[claim.id], hosts[claim.id]
-        parts = [
-            part for one in told for part in (element("p", _said(one, names)), paragraphs(rests_on(one.judged), "sub"))
-        ]
+        parts: list[Markup] = []
+        for one in told:
+            rest = (one.judged.why,) if one.judged.why else rests_on(one.judged)
+            parts += [element("p", _said(one, names)), paragraphs(rest, "sub")]
         if not told:
             why = claim.not_checked or claim.not_repeated
             parts = [element("p", verdict_badge(verdict)), *([element("p", why, css="sub")] if why else [])]

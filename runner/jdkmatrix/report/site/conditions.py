@@ -117,7 +117,7 @@ def _who(conditions: _Advised) -> str:
     names = {Side.POOL: ("the pool", "is"), Side.VIRTUAL: ("virtual threads", "are")}
     found = _ahead(conditions).most_common()
     if not found:
-        return f"neither is ahead in any of {len(conditions)}"
+        return f"neither is ahead in any of {len(conditions)}" if len(conditions) > 1 else "neither is ahead"
     (side, number), *others = found
     name, verb = names[side]
     rest = "".join(f" and {names[other][0]} in {count}" for other, count in others)
@@ -125,7 +125,7 @@ def _who(conditions: _Advised) -> str:
 
 
 _HEADS: dict[str, Callable[[MeasuredCondition], str]] = {
-    "server": lambda one: one.server,
+    "server": lambda one: "" if one.is_command else one.server,
     "jdk": lambda one: one.jdk,
     "workload": lambda one: one.workload,
     "cpus": lambda one: plural(one.cpus, "CPU"),
@@ -139,7 +139,7 @@ def conditions_maps(found: Sequence[tuple[str, MeasuredCondition]], first: str =
     if len(found) < 2:
         return ()
     heads = [axis for axis in _HEADS if axis == "workload" or len({getattr(one, axis) for _, one in found}) > 1]
-    shared = ", ".join(words(found[0][1]) for axis, words in _HEADS.items() if axis not in heads)
+    shared = ", ".join(filter(None, (words(found[0][1]) for axis, words in _HEADS.items() if axis not in heads)))
     by_load: dict[tuple[str, str | None], list[tuple[str, MeasuredCondition]]] = {}
     for anchor, one in found:
         by_load.setdefault((one.load, one.driver), []).append((anchor, one))

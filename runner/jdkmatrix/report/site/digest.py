@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.domain.servers import own_pool, server_kind
 from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.kinds import loads_words
@@ -71,6 +71,12 @@ class Measured:
     load: str
     driver: str | None
 
+    @property
+    def is_command(self) -> bool:
+        """Is it served by whatever a command of the user started?"""
+        kind = server_kind(self.server)
+        return kind is not None and kind.is_command
+
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCondition(Measured):
@@ -105,9 +111,9 @@ class MeasuredCondition(Measured):
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCell(Measured):
-    """A cell with a server. `figure`: its leading one, `over` which executor, `value` with `under` its interval or why
-    there is none; None where it is the one that others are compared with, or has no ratio. `page`: seen from the
-    run."""
+    """A cell with a server. `figure`: its leading one, `over` which executor, None where it is the one that others are
+    compared with; `value`: the ratio, None where there is none; `under`: its interval, or why there is no ratio.
+    `page`: seen from the run."""
 
     executor: str
     figure: str
@@ -170,7 +176,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         host_id=host.id,
         kernel=host.kernel.split(maxsplit=1)[0] if host.kernel.strip() else "not known",
         jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
-        servers=tuple((server.id, f"{server.name} {server.version}") for server in run.servers),
+        servers=tuple((server.id, f"{server.name} {server.version}".rstrip()) for server in run.servers),
         status=run.status,
         forks=count_forks(judged.loaded),
         aa=aa_words(judgements),
@@ -293,9 +299,15 @@ def _cells(judgements: Judgements) -> Iterator[MeasuredCell]:
             figure=metric.title,
             over=None if over == key.executor else over,
             value=ratio_value(judged.ratio) if judged else None,
-            under=ratio_words(judged) if judged else "no ratio",
+            under=ratio_words(judged) if judged else _why_no_ratio(cells, key),
             page=cell_page(key),
         )
+
+
+def _why_no_ratio(cells: Cells, key: CellKey) -> str:
+    if cells.reference(key) != key.executor:
+        return "no ratio"
+    return "what others are compared with" if cells.is_reference(key) else "nothing is compared with it"
 
 
 def _blocks(judgements: Judgements, key: CellKey) -> int:

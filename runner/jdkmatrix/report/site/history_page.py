@@ -52,7 +52,7 @@ def _counted(found: Sequence[History]) -> str:
     if not figures:
         return " No series is long enough to show a change of level."
     changed = sum(bool(one.changes) for one in figures)
-    return f" {changed} of {len(figures)} series that are long enough to show a change of level changed."
+    return f" {changed} of {len(figures)} series long enough to show a change of level changed."
 
 
 _OVERVIEW = columns("Condition", "Host~", "Runs#", "Run by run", "Newest#", "Level~")
@@ -66,9 +66,9 @@ def _conditions(found: Sequence[History], alone: int) -> Iterator[PageBlock]:
             subject = f"{plural(alone, 'more condition')} {'has' if alone == 1 else 'have'}"
             yield Prose(f"{subject} a ratio in one run only: a history begins with the second.")
     elif alone:
-        yield Prose("No condition has been measured twice by one load driver on one host yet.", css="")
+        yield Prose("No condition has a ratio in two runs of one host by one load driver yet.", css="")
     else:
-        yield Prose("No run here compares virtual threads with a server’s own pool.", css="")
+        yield Prose("No run here has a ratio of virtual threads to a server’s own pool.", css="")
 
 
 def _overview(one: History) -> tuple[Cell, ...]:

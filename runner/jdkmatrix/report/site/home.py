@@ -51,15 +51,15 @@ class Offered:
 
 
 def offered(matrix: Matrix) -> Offered:
-    """All that is on the axes, and loads that a profile has."""
+    """All that is on the axes and can be compared, and loads that a profile has."""
     selects = [rule for profile in matrix.profiles.values() for rule in (profile.select, *profile.include)]
     named = {load for rule in selects if rule.load not in (None, "all") for load in rule.load or ()}
     loads = tuple(load for load in matrix.axes.load if load in named and not isinstance(matrix.loads[load], TaskLoad))
     served = tuple(_served(matrix, loads[0]))
     return Offered(
         values={
-            **{axis: getattr(matrix.axes, axis) for axis in ("server", "jdk", "cpus", "burn_us", "wait_us")},
-            "workload": tuple(dict.fromkeys(one["workload"] for one in served)),
+            **{axis: getattr(matrix.axes, axis) for axis in ("jdk", "cpus", "burn_us", "wait_us")},
+            **{axis: tuple(dict.fromkeys(one[axis] for one in served)) for axis in ("server", "workload")},
             "load": loads,
         },
         served=served,
@@ -131,21 +131,23 @@ def _answer(
     first = first_answer(answers, runs)
     if first is None:
         yield Prose(
-            "No run here compares virtual threads with a server’s own pool. Each run’s page shows what it measured."
+            "No run here has a block in which virtual threads and a server’s own pool can both be used. Each run’s "
+            "page shows what it measured."
         )
-    else:
-        maps = tuple(_maps(runs, answers, hosts, first))
-        summed = overview([(one.condition.task, one.condition.advice) for one in answers])
-        summed_up = [Prose(summed, css="overview")] if summed else []
-        yield from summed_up if maps else ()
-        yield from maps
-        yield Picker(tuple(_picks(answers, offered, first)))
-        yield Container(tuple(_said(first)), id="said", live=True)
-        yield from () if maps else summed_up
-        yield Container((), "js-only", "map")
-    measured = f"{plural(len(answers), 'condition')} measured, in {plural(len(runs), 'run')}"
+        return
+    maps = tuple(_maps(runs, answers, hosts, first))
+    summed = overview([(one.condition.task, one.condition.advice) for one in answers])
+    summed_up = [Prose(summed, css="overview")] if summed else []
+    yield from summed_up if maps else ()
+    yield from maps
+    yield Picker(tuple(_picks(answers, offered, first)))
+    yield Container(tuple(_said(first)), id="said", live=True)
+    yield from () if maps else summed_up
+    yield Container((), "js-only", "map")
+    telling = [run for run in runs if run.conditions]
+    measured = f"{plural(len(answers), 'condition')} measured, in {plural(len(telling), 'run')}"
     yield Prose(
-        f"{measured} on {plural(len({run.host_id for run in runs}), 'host')}. An answer holds for the host, the JDK "
+        f"{measured} on {plural(len({run.host_id for run in telling}), 'host')}. An answer holds for the host, the JDK "
         "and the condition that it names; nothing is extrapolated."
     )
 
@@ -203,7 +205,8 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     if one.together:
         yield f"{one.together}.", "cause"
     by = f", by {condition.driver}" if condition.driver else ""
-    on = f", on {server}" if (server := dict(run.servers).get(condition.server)) else ""
+    server = None if condition.is_command else dict(run.servers).get(condition.server)
+    on = f", on {server}" if server else ""
     care = ", ".join(map(_inside, condition.warnings))
     yield (
         joined(
@@ -229,7 +232,8 @@ def _inside(title: str) -> str:
 def where_words(condition: MeasuredCondition) -> str:
     """ "temurin-25, 1 CPU, tasks of 100 µs, remote delay of 2 ms: mp-ping on open-liberty, flood"."""
     size = condition_words(condition.cpus, condition.task)
-    return f"{condition.jdk}, {size}: {condition.workload} on {condition.server}, {condition.load}"
+    on = "" if condition.is_command else f" on {condition.server}"
+    return f"{condition.jdk}, {size}: {condition.workload}{on}, {condition.load}"
 
 
 def first_answer(answers: Sequence[Answering], runs: Sequence[RunDigest]) -> Answering | None:

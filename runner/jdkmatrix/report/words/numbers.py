@@ -161,6 +161,8 @@ def apart(ratio: float) -> str:
 
 def much(ratio: float) -> str:
     """ "18 % higher"; from twice on, a factor reads better than per cent: "2.4 times as high"; and near nothing."""
+    if ratio == 1:
+        return "just as high"
     return f"{digits(ratio, 2)} times as high" if reads_as_factor(ratio) else f"{apart(ratio)} {higher(ratio)}"
 
 
@@ -170,7 +172,7 @@ def reads_as_factor(ratio: float) -> bool:
 
 def than(ratio: float) -> str:
     """The word that follows `much`."""
-    return "as" if reads_as_factor(ratio) else "than"
+    return "as" if ratio == 1 or reads_as_factor(ratio) else "than"
 
 
 def higher(ratio: float) -> str:

@@ -240,7 +240,7 @@ def ratio_sentence(
         case PairFinding.NO_DIFFERENCE_SEEN:
             words = f"no difference seen between {numerator} and {denominator}"
         case PairFinding.ONE_BLOCK:
-            words = f"{change(ratio, numerator, denominator)} in the only block: only a hint"
+            words = f"{change(ratio, numerator, denominator)} in the only block that has both: only a hint"
         case _:
             words = change(ratio, numerator, denominator)
     return f"{words} ({basis})."

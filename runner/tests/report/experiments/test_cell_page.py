@@ -16,15 +16,12 @@ from jdkmatrix.records.readings import MeasuredSpan
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.blocks.kinds import Command, Disclosure, PageBlock, Pre, Prose, Section, WebPage
 from jdkmatrix.report.cell_page.forks import program_blocks, remote_facts
-from jdkmatrix.report.cell_page.page import CellLinks, cell_page
-from jdkmatrix.report.cells.cellstats import CellStats
-from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import latency
 from tests.support.experiment_runs import read_sample, with_seen
-from tests.support.judged_pages import facts_of, figure_in, found, plain, section_of, table_of, tiles_of
+from tests.support.judged_pages import cell_page_of, facts_of, figure_in, found, plain, section_of, table_of, tiles_of
 from tests.support.records import altered
 
 
@@ -35,10 +32,6 @@ def record_of(loaded: LoadedRun, workload: str, executor: str, load: str = "") -
         if (record.key.workload, record.key.executor, record.key.jdk) == (workload, executor, "temurin-21.0.8")
         and record.key.load.startswith(load)
     )
-
-
-def page_of(loaded: LoadedRun, record: CellRecord) -> WebPage:
-    return cell_page(CellStats(record), record, JudgedRun(loaded), {}, CellLinks("record.json"), "../")
 
 
 def counts(sample: str, **changes: object) -> dict[str, str]:
@@ -59,7 +52,7 @@ def below(blocks: Iterable[PageBlock], heading: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def burn(loaded: LoadedRun) -> WebPage:
-    return page_of(loaded, record_of(loaded, "burn", "fixed-2", "tasks-8"))
+    return cell_page_of(loaded, record_of(loaded, "burn", "fixed-2", "tasks-8").key)
 
 
 @pytest.fixture(scope="module")
@@ -70,12 +63,12 @@ def burn_fork(burn: WebPage) -> Section:
 
 @pytest.fixture(scope="module")
 def boxed(loaded: LoadedRun) -> WebPage:
-    return page_of(loaded, record_of(loaded, "spawn-sleep-boxed", "platform"))
+    return cell_page_of(loaded, record_of(loaded, "spawn-sleep-boxed", "platform").key)
 
 
 @pytest.fixture(scope="module")
 def few_files(loaded: LoadedRun) -> WebPage:
-    return page_of(loaded, record_of(loaded, "fanout-few-files", "virtual"))
+    return cell_page_of(loaded, record_of(loaded, "fanout-few-files", "virtual").key)
 
 
 def test_it_says_which_cell_it_is_and_what_was_asked(burn: WebPage, boxed: WebPage) -> None:
@@ -113,7 +106,7 @@ def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, burn: We
     assert figures == ["–", tiles_of(burn)["throughput"].text, "–"]
     assert plain(this["Outcome"]).startswith("complete")
     # A cell without figures names the leading one of its arms.
-    other = page_of(loaded, record_of(loaded, "burn", "virtual", "tasks-8"))
+    other = cell_page_of(loaded, record_of(loaded, "burn", "virtual", "tasks-8").key)
     assert "throughput, per second" in table_of(other.blocks, "Arms under")[0] and not tiles_of(other)
     assert plain(other.heading).endswith(" failed")
 

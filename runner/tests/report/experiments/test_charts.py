@@ -19,16 +19,8 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
 from jdkmatrix.report.charts.bars import BarScale
 from jdkmatrix.report.charts.shapes import Drawing
+from jdkmatrix.report.experiments import pinning
 from jdkmatrix.report.experiments.bars import bar_groups
-from jdkmatrix.report.experiments.pinning import (
-    LEGEND,
-    MOST_STACKS,
-    RULE,
-    pinned_stacks,
-    pinning_blocks,
-    plain_frame,
-    tone,
-)
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of, vega_lite
@@ -221,9 +213,7 @@ SECONDS = st.floats(min_value=1e-3, max_value=60)
 
 
 @given(st.floats(min_value=0, max_value=1e6), COUNTS, COUNTS, COUNTS, SECONDS)
-def test_words_never_promise_more_than_there_was(
-    throughput: float, threads: int, usual: int, extra: int, block_s: float
-) -> None:
+def test_words_never_promise_too_much(throughput: float, threads: int, usual: int, extra: int, block_s: float) -> None:
     carriers = CarrierCount(usual, usual + extra)
     found = held(throughput, threads=threads, block_s=block_s, carriers=carriers)
     assert found.share * threads / block_s == pytest.approx(throughput)
@@ -236,13 +226,14 @@ def test_words_never_promise_more_than_there_was(
 
 @given(st.floats(min_value=0, max_value=1.2), st.floats(min_value=0, max_value=1.2))
 def test_colours_follow_the_share(one: float, other: float) -> None:
-    order = [css for css, _ in LEGEND]
+    order = [css for css, _ in pinning.LEGEND]
     low, high = sorted((one, other))
-    assert order.index(tone(low)) <= order.index(tone(high))
+    assert order.index(pinning.tone(low)) <= order.index(pinning.tone(high))
 
 
 def test_the_page_states_the_tolerance_that_is_used() -> None:
-    assert f"{TOLERANCE * 100:.0f} %" in RULE and f"{100 - TOLERANCE * 100:.0f} %" in RULE
+    for per_cent in (TOLERANCE * 100, 100 - TOLERANCE * 100):
+        assert f"{per_cent:.0f} %" in pinning.RULE
 
 
 def test_forks_that_differ_are_told_apart() -> None:
@@ -254,7 +245,7 @@ def test_forks_that_differ_are_told_apart() -> None:
 
 def map_of(loaded: LoadedRun) -> HeatMap:
     (part,) = of_kinds(Cells(loaded.run, loaded.experiments, served=False))
-    (table,) = found(pinning_blocks(part), HeatMap)
+    (table,) = found(pinning.pinning_blocks(part), HeatMap)
     return table
 
 
@@ -304,7 +295,7 @@ def test_what_is_asked_for_may_be_nonsense(tmp_path: Path) -> None:
     ],
 )
 def test_a_frame_loses_what_differs_from_run_to_run(frame: str, plain: str) -> None:
-    assert plain_frame(frame) == plain
+    assert pinning.plain_frame(frame) == plain
 
 
 def of_workload(loaded: LoadedRun, workload: str, jdk: str) -> CellRecord:
@@ -314,11 +305,11 @@ def of_workload(loaded: LoadedRun, workload: str, jdk: str) -> CellRecord:
 def test_stacks_of_hidden_classes_are_one_and_every_event_is_counted(tmp_path: Path) -> None:
     loaded = experiments_run(tmp_path, ("pinning",))
     record = of_workload(loaded, "pinning-class-init", "temurin-21.0.8")
-    events, blocks = pinned_stacks(record.forks)
+    events, blocks = pinning.pinned_stacks(record.forks)
     readings = [one.value for fork in record.forks for one in fork.readings if one.metric == "pinned events"]
     assert events == sum(readings) > 0
     stacks = [one.text for one in blocks if isinstance(one, Pre)]
-    assert 0 < len(stacks) <= MOST_STACKS and "BlockingInitialiser.<clinit>" in stacks[0]
+    assert 0 < len(stacks) <= pinning.MOST_STACKS and "BlockingInitialiser.<clinit>" in stacks[0]
     told = [int(str(one.text).split(" ")[0].replace(",", "")) for one in blocks if isinstance(one, Prose)]
     assert sum(told) == events and told[0] > 1
-    assert pinned_stacks(of_workload(loaded, "pinning-lock", "temurin-21.0.8").forks) == (0, ())
+    assert pinning.pinned_stacks(of_workload(loaded, "pinning-lock", "temurin-21.0.8").forks) == (0, ())

@@ -50,6 +50,13 @@ def test_every_cell_stands_on_a_page_of_every_kind_and_a_ratio_says_over_what_it
     assert plain(row["platform"])[0].isdigit() and str(page.summary).startswith("JDK: 25.")
 
 
+def test_an_executor_alone_is_nothing_that_others_are_compared_with(tmp_path: Path) -> None:
+    """As Helidon, which has no other."""
+    alone = synthetic_run(tmp_path, replace(QUICK, executors=("liberty",)))
+    (row,) = entries(axis_pages([digest_of(alone)])["by/jdk/temurin-25.html"])
+    assert plain(row["liberty"]) == "measured nothing is compared with it"
+
+
 def test_an_older_cell_that_gives_way_is_not_put_into_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = synthetic_run(tmp_path, replace(QUICK, jdks=("temurin-25",)))
     runs = [digest_of(later(loaded, "new", "2025-01-01")), digest_of(later(loaded, "old", "2024-01-01"))]

@@ -13,11 +13,11 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim, rests_on
 from jdkmatrix.report.site import claims_page as claims_module
 from jdkmatrix.report.site.claims_page import claims_page, host_verdicts, verdicts
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.bands import Band, Estimate
 from tests.support.builders import key
 from tests.support.judged_pages import found, table_of
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario
@@ -57,6 +57,17 @@ def test_what_a_run_knows_as_a_bound_only_is_told_as_one() -> None:
     assert cell.remark("s") == "3 runs: 14.6 s, at least 11.3 s, at most 9.50 s"
     assert cell.measured("s").text == "14.6 s (12.3–16.9)"
     assert replace(cell, estimate=later).measured("s").text == "at least 11.3 s"
+
+
+def test_many_cells_that_came_to_the_same_are_told_once() -> None:
+    (first, *_), reproduced, every = CHECKED.checks, ClaimVerdict.REPRODUCED, Estimate(100.0, 100.0, 100.0, 5)
+    cells = tuple(
+        JudgedCell(key=key("virtual", cpus=cpus), build="25", estimate=every, verdict=reproduced) for cpus in (1, 2, 4)
+    )
+    check = JudgedCheck(first, Band(100.0, None), "ours", "%", reproduced, cells)
+    assert rests_on(JudgedClaim(CHECKED, reproduced, (check,))) == (
+        f"{first.says}: 100 % in every block in 3 cells; at least 100 % would reproduce it (ours)",
+    )
 
 
 def test_runs_with_bounds_that_exclude_each_other_decide_nothing(run: RunDigest) -> None:
@@ -101,6 +112,14 @@ def test_why_a_claim_is_not_repeated_is_said_once_in_its_table_and_once_below_it
     texts += [str(one.text) for one in found(page.blocks, Prose)]
     said = [text for text in texts if str(escape(claim.not_repeated)) in text]
     assert len(said) == 2 and "<b>Not repeated.</b>" in said[1]
+
+
+def test_why_a_claim_has_no_check_is_said_where_a_run_repeats_its_experiment_too(run: RunDigest) -> None:
+    claim = next(one for one in REGISTRY if one.not_checked)
+    told = host_verdicts((claim,), [replace(run, claims=(ClaimEvidence(claim.id, ()),))])
+    page = claims_page((claim,), told, verdicts((claim,), told), {})
+    (row,) = table_of(page.blocks, "Claims that no run")
+    assert str(escape(claim.not_checked)) in str(row["Measured"])
 
 
 def test_links_of_all_claims_lead_to_the_newest_run_and_its_cells_are_gathered_once(
@@ -160,6 +179,6 @@ def test_a_run_that_repeats_the_experiment_where_it_cannot_be_tested_says_why(tm
     site = built([replace(plain, run=run)], tmp_path / "site")
     (said,) = host_verdicts(REGISTRY, site.runs)[claim_id]
     assert said.judged.verdict is ClaimVerdict.NOT_TESTABLE_HERE
-    assert said.judged.checks[0].why == "the kernel is 6.1.0-synthetic; the claim is about from 4.18 and below 4.19"
-    page = (site.index.parent / "claims" / "index.html").read_text("utf-8")
-    assert "the claim is about from 4.18 and below 4.19" in page
+    about = "the claim is about Linux from 4.18 and below 4.19"
+    assert said.judged.checks[0].why == f"the kernel is 6.1.0-synthetic; {about}"
+    assert about in (site.index.parent / "claims" / "index.html").read_text("utf-8")

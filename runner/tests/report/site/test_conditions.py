@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.report.cells.advice import Side
 from jdkmatrix.report.site.conditions import Answering, answering, conditions_maps, overview
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest
@@ -27,6 +28,12 @@ def test_one_line_sums_up_all_conditions() -> None:
         "neither is ahead in any of 2; where requests wait for a remote system, the pool is ahead in 3 of 5."
     )
     assert overview(told[:1]) is None
+    lead = found[0].advice[0]
+    sides = ((0, Side.OPEN), (100, Side.POOL))
+    assert overview([(TaskSize(burn_us, 0), [replace(lead, side=side)]) for burn_us, side in sides]) == (
+        "Over all 2 conditions: with no added work, neither is ahead; with tasks of 100 µs, the pool is ahead in 1 of "
+        "1."
+    )
 
 
 def saying(run: RunDigest, run_id: str, low: float, value: float, high: float, **changes: Any) -> RunDigest:
@@ -66,8 +73,7 @@ def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together
     )  # fmt: skip
     for other in others:
         assert first_of(noisy, replace(known, **other)).run.run_id == "b"
-    build = replace(known, kernel=f"{run.kernel}-2")
-    assert first_of(noisy, build).run.run_id == "a"
+    assert first_of(noisy, replace(known, kernel=f"{run.kernel}-2")).run.run_id == "a"
 
 
 def test_what_several_runs_leave_open_is_no_difference_where_they_exclude_all_that_matters(tmp_path: Path) -> None:
@@ -127,6 +133,8 @@ def test_tasks_and_delays_stand_across_and_workloads_down() -> None:
         ("mp-ping", [None, None, "#answer-0"]), ("banking", ["#answer-1", "#answer-2", None]),
     ]  # fmt: skip
     assert conditions_maps([("answer-0", half[0])]) == (), "one condition is its own answer"
+    (own,) = conditions_maps([("", replace(one, server="command")) for one in half])
+    assert own.title == f"Virtual threads / pool on {half[0].jdk}, 1 CPU, under share-50, by wrk2"
 
 
 def condition(workload: str, burn_us: int, wait_us: int) -> MeasuredCondition:

@@ -112,7 +112,7 @@ def test_a_history_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: 
     newer = (("open-liberty", "Open Liberty 26"),)
     runs = [replace(run, servers=newer) if run.run_id == "run-07" else run for run in runs]
     index, page = pages_of(runs)
-    assert str(index.summary).endswith("2 of 2 series that are long enough to show a change of level changed.")
+    assert str(index.summary).endswith("2 of 2 series long enough to show a change of level changed.")
     assert str(page.summary).endswith("1 change of level in 7 runs.")
     assert [one.text for one in found(page.blocks, Command)] == [".venv/bin/matrix compare run-06 run-07"]
     rows = table_of(page.blocks, "Runs: ")
@@ -188,8 +188,7 @@ def test_two_kinds_of_starts_are_looked_for_over_all_runs(
     (_, page) = pages_of(runs)
     said = [str(one) for items in found(section_of(page, "executors").blocks, Items) for one in items.items]
     assert said == ([f"liberty: {told}."] if told else [])
-    newer = [replace(runs[0], jdks=(("temurin-25", "25.0.9"),)), *runs[1:]]
-    (_, page) = pages_of(newer)
+    (_, page) = pages_of([replace(runs[0], jdks=(("temurin-25", "25.0.9"),)), *runs[1:]])
     rest = [str(one) for items in found(section_of(page, "executors").blocks, Items) for one in items.items]
     assert all("8 forks of 2 runs" in one for one in rest), "no two builds of the JDK are looked at together"
 
@@ -211,6 +210,22 @@ def test_hosts_are_never_mixed_and_a_single_run_is_no_history(tmp_path: Path) ->
     for some in (runs[:2], runs[:1], []):
         (lone,) = history_pages(some).values()
         assert not found(lone.blocks, Charts) and len(found(lone.blocks, Prose)) == 1
+
+
+def test_where_there_is_no_history_the_page_says_what_is_lacking(tmp_path: Path) -> None:
+    """A condition may be measured twice, and have a ratio once or never."""
+
+    def without_ratios(run: RunDigest) -> RunDigest:
+        (one,) = run.conditions
+        return replace(run, conditions=(replace(one, advice=tuple(replace(told, ratio=None) for told in one.advice)),))
+
+    newest, first = digests(tmp_path, [0.8, 0.8])
+    for runs, lacking in (
+        ([without_ratios(newest), first], "No condition has a ratio in two runs of one host by one load driver yet."),
+        ([*map(without_ratios, (newest, first))], "No run here has a ratio of virtual threads to a server’s own pool."),
+    ):
+        (page,) = history_pages(runs).values()
+        assert [plain(one.text) for one in found(page.blocks, Prose)] == [lacking]
 
 
 def test_a_run_that_is_not_to_be_trusted_is_hollow_and_its_row_says_why(tmp_path: Path) -> None:

@@ -16,18 +16,20 @@ from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.figures.metrics import P99
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.run import ServerFacts
+from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.home import offered
+from jdkmatrix.report.site.home import home_page, offered
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.report.site.run_pages import RunWriter
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.builders import key
-from tests.support.judged_pages import judged, key_of
+from tests.support.judged_pages import found, judged, key_of, plain
 from tests.support.pages import Elements
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.shipped import MATRIX
@@ -169,8 +171,30 @@ def test_a_run_without_virtual_threads_has_pages_and_no_answer(tmp_path: Path) -
     loaded = synthetic_run(tmp_path / "run", replace(QUICK, executors=("liberty", "platform")))
     site_of([loaded], tmp_path / "site")
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
-    assert "No run here compares virtual threads" in page and 'id="picker"' not in page
+    assert "No run here has a block in which virtual threads and " in page and 'id="picker"' not in page
+    assert "0 conditions" not in page, "it has measured some"
     assert f"runs/{loaded.run.run_id}/index.html" in page
+
+
+def said_of(*runs: RunDigest) -> str:
+    return " ".join(plain(one.text) for one in found(home_page(runs, (), (), offered(MATRIX)).blocks, Prose))
+
+
+def test_conditions_are_counted_with_the_runs_that_measured_them(tmp_path: Path) -> None:
+    run = digest_of(synthetic_run(tmp_path, FIVE))
+    without = replace(run, run_id="without", host_id="elsewhere", conditions=())
+    assert "2 conditions measured, in 1 run on 1 host." in said_of(run, without)
+
+
+def test_a_command_of_the_user_is_named_by_what_it_serves(tmp_path: Path) -> None:
+    plain_run = synthetic_run(tmp_path, FIVE)
+    servers = (ServerFacts(name="own command", version="", sha256="", id="command"),)
+    run = digest_of(replace(plain_run, run=plain_run.run.model_copy(update={"servers": servers})))
+    assert run.servers == (("command", "own command"),)
+    conditions = tuple(replace(one, workload="shop-1a2b3c4d", server="command") for one in run.conditions)
+    said = said_of(replace(run, conditions=conditions))
+    assert "1 CPU, no added work: shop-1a2b3c4d, saturate-50." in said and "5 blocks; " in said
+    assert "command" not in said
 
 
 def test_what_is_offered_can_be_asked_for() -> None:
@@ -183,13 +207,14 @@ def test_what_is_offered_can_be_asked_for() -> None:
         can_be = (workload, server) in served and (not wait_us or served[workload, server])
         assert all(map(MATRIX.has_cell, cells)) == can_be, cells
     assert {("mp-ping", "jetty"), ("banking", "open-liberty")} <= served.keys()
+    assert "jetty" in found.values["server"]
+    assert "helidon" not in found.values["server"], "it has no pool to compare with"
     assert {"saturate-50", "share-50", "flood"} <= set(found.values["load"])
     assert not [load for load in found.values["load"] if isinstance(MATRIX.loads[str(load)], TaskLoad)]
 
 
 def test_claims_are_judged_by_every_run_that_measured_them(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path / "run", replace(FIVE, cpus=(2,)))
-    site_of([loaded], tmp_path / "site")
+    site_of([synthetic_run(tmp_path / "run", replace(FIVE, cpus=(2,)))], tmp_path / "site")
     elements = Elements(tmp_path / "site" / "claims" / "index.html")
     assert {f"claim-{claim}" for claim in background().claims.claims} <= set(elements.ids)
     assert "No run here decides a claim." not in elements.text, "its kernel is one of those that were published"
@@ -207,6 +232,7 @@ def files_in(folder: Path) -> dict[Path, bytes]:
 
 
 def test_only_a_run_that_changed_is_made_again(tmp_path: Path, made: list[str]) -> None:
+    """Or whose digest is damaged or lies about its folder: it is not believed."""
     loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1))
     first = stored(tmp_path / "a", later(loaded, "a", "2024-01-01"))
     second = stored(tmp_path / "b", later(loaded, "b", "2024-01-02"))
@@ -217,23 +243,17 @@ def test_only_a_run_that_changed_is_made_again(tmp_path: Path, made: list[str]) 
     again = built(folder, first, second)
     assert len(made) == 2 and again.runs == site.runs
     assert files_in(folder) == before
-    second.cell_path(loaded.cells[0].key).write_text("{")
-    changed = built(folder, first, second)
-    assert made[2:] == ["b"]
-    assert [bool(run.damaged) for run in changed.runs] == [True, False]
-
-
-def test_a_digest_that_is_damaged_or_lies_about_its_folder_is_not_believed(tmp_path: Path, made: list[str]) -> None:
-    loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1))
-    store = stored(tmp_path / "a", later(loaded, "a", "2024-01-01"))
-    built(tmp_path / "site", store)
-    digest = tmp_path / "site" / "runs" / "a" / "digest.json"
+    digest = folder / "runs" / "a" / "digest.json"
     kept = json.loads(digest.read_text())
     for text in ("", "[]", json.dumps({**kept, "run": {**kept["run"], "folder": "../../"}})):
         digest.write_text(text)
         made.clear()
-        built(tmp_path / "site", store)
+        built(folder, first, second)
         assert made == ["a"]
+    second.cell_path(loaded.cells[0].key).write_text("{")
+    changed = built(folder, first, second)
+    assert made == ["a", "b"]
+    assert [bool(run.damaged) for run in changed.runs] == [True, False]
 
 
 def test_a_run_that_stands_twice_or_cannot_be_read_is_told_on_the_front_page_and_stops_no_other(tmp_path: Path) -> None:
@@ -269,9 +289,7 @@ def test_answers_sort_by_their_ratios_and_runs_by_the_forks_that_can_be_used(tmp
     assert f'<td class="ends" data-sort="{count_forks(loaded).usable}">' in runs
 
 
-def test_a_run_whose_summary_cannot_be_written_does_not_stop_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_whose_summary_cannot_be_written_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = synthetic_run(tmp_path / "made-up", FIVE)
     real = RunWriter.write_index
 

@@ -1,4 +1,4 @@
-"""The written site: its files, what may not get into it, and how it takes its place."""
+"""The written site: its files, what may not get into it, the script that draws charts, and how it takes its place."""
 
 from __future__ import annotations
 
@@ -34,10 +34,12 @@ from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError
+from tests.support import charting
 from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_experiments
 from tests.support.pages import Elements, assert_links_lead_somewhere
 from tests.support.project import ROOT, matrix_command
+from tests.support.records import with_forks
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import background, built, later, site_of, stored
 
@@ -49,15 +51,7 @@ def loaded(tmp_path: Path) -> LoadedRun:
     return synthetic_run(tmp_path / "run", ONE)
 
 
-def with_logs(loaded: LoadedRun, paths: dict[str, str]) -> LoadedRun:
-    cell = loaded.cells[0]
-    fork = cell.forks[0].model_copy(update={"logs": paths})
-    return replace(loaded, cells=(cell.model_copy(update={"forks": (fork,)}), *loaded.cells[1:]))
-
-
-def test_the_site_has_the_records_of_the_run_and_of_its_cells_which_are_read_once(
-    tmp_path: Path, loaded: LoadedRun
-) -> None:
+def test_the_site_has_the_records_of_run_and_cells_which_are_read_once(tmp_path: Path, loaded: LoadedRun) -> None:
     read: list[CellKey] = []
 
     def whole(cell: CellRecord) -> CellRecord:
@@ -118,7 +112,7 @@ def test_no_log_outside_of_the_run_is_read(tmp_path: Path, loaded: LoadedRun) ->
         "linked folder": "../logs/elsewhere/secret.log", "through it": "../logs/elsewhere/.", "up": "../logs/..",
         "nul": "a\0b", "nul in its folder": "a\0b/c", "folder": "../logs",
     }  # fmt: skip
-    site = site_of([with_logs(loaded, paths)], tmp_path / "site")
+    site = site_of([with_forks(loaded, lambda _, fork: fork.model_copy(update={"logs": paths}))], tmp_path / "site")
     page = (site / "cells" / f"{loaded.cells[0].key.cell_id}.html").read_text("utf-8")
     assert page.count("outside of the run") == 6
     assert page.count("there is no such file") == 2
@@ -224,9 +218,7 @@ def test_a_folder_of_somebody_else_is_never_replaced(tmp_path: Path, loaded: Loa
     assert (tmp_path / "photos" / "cat.png").read_text() == "cat"
 
 
-def test_a_file_system_without_exchange_is_served_by_two_renames(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_without_exchange_is_served_by_renames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class NoExchange:
         def renameat2(self, *_: object) -> int:
             return -1
@@ -265,6 +257,19 @@ def test_scripts_cannot_end_their_element_and_nan_is_no_data() -> None:
     assert as_script("'</script><!--'") == "'<\\/script><\\!--'"
     with pytest.raises(ValueError, match="not JSON compliant"):
         as_json({"x": float("nan")})
+
+
+@pytest.mark.real
+def test_the_script_that_draws_is_what_the_locked_package_bundles() -> None:
+    _, script = charting.shipped()
+    assert script == charting.bundled(), "to write it anew: python -m tests.support.charting"
+
+
+def test_that_script_carries_its_licences_and_cannot_end_the_element_it_stands_in() -> None:
+    licences, script = charting.shipped()
+    assert "University of Washington Interactive Data Lab" in licences and "Mike Bostock" in licences
+    assert script.startswith("(() => {\n") and script.endswith("\n})();\n")
+    assert as_script(licences + script) == licences + script
 
 
 def test_a_page_of_experiments_only_has_nothing_empty(tmp_path: Path) -> None:

@@ -29,10 +29,9 @@ from tests.support.judged_pages import page_in
 from tests.support.outcome_runs import all_of, failing, hung, silent, with_outcomes
 from tests.support.pages import Elements, assert_links_lead_somewhere, figures
 from tests.support.ramped_runs import LEVEL, ramped
-from tests.support.searched_runs import searched
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import background, later, site_of, stored
-from tests.support.stepped_runs import stepped_run
+from tests.support.stepped_runs import searched, stepped_run
 
 SMALL = replace(QUICK, jdks=("temurin-25",))
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=2, windows=1, accidents=True)

@@ -84,9 +84,7 @@ def test_processes_are_started_where_they_pay(
     assert (processes(runs, cpus), writers(runs, cpus)) == (runs_at_a_time, for_their_cells)
 
 
-def test_many_processes_write_what_one_writes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: LoadedRun
-) -> None:
+def test_many_processes_write_what_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: LoadedRun) -> None:
     stored(tmp_path / "runs" / "served", served)
     (tmp_path / "runs" / "broken").mkdir()
     (tmp_path / "runs" / "broken" / "run.json").write_text("{")

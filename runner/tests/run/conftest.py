@@ -1,0 +1,24 @@
+"""Where a campaign of made-up forks is kept, and how they end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jdkmatrix.run import campaign as module
+from jdkmatrix.store.runs import RunStore
+from tests.support.served_campaign import Script
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> RunStore:
+    return RunStore.create(tmp_path / "run")
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    """Of the forks that are measured from now on."""
+    made = Script()
+    monkeypatch.setattr(module, "measure_fork", made)
+    return made
