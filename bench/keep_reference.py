@@ -52,13 +52,12 @@ def main() -> int:
         hidden = {str(run.resolve()): f"results/{record.run_id}", str(checkout): ".", str(Path.home()): "~"}
         store = RunStore(run)
         cells = [cell for key in record.cells if (cell := store.read_cell(key)) is not None]
-        texts = {f"{cell.key.cell_id}.json.gz": _kept(hidden, _shortened(cell)) for cell in cells}
-        whole = _kept(hidden, record.model_dump(mode="json"))
+        texts = {f"cells/{cell.key.cell_id}.json": _kept(hidden, _shortened(cell)) for cell in cells}
+        texts["run.json"] = _kept(hidden, record.model_dump(mode="json"))
         shutil.rmtree(target, ignore_errors=True)
         (target / "cells").mkdir(parents=True)
-        (target / "run.json").write_text(whole, "utf-8")
         for name, text in texts.items():
-            (target / "cells" / name).write_bytes(gzip.compress(text.encode(), mtime=0))
+            (target / f"{name}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
         RunStore(target).load()
         print(target.relative_to(project.root))
     return 0

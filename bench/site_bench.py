@@ -78,9 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _copy(run: Path, folder: Path, number: int) -> Path:
     target = folder / f"{run.name}-{number}"
     shutil.copytree(run, target)
-    record = target / "run.json"
-    told = json.loads(record.read_bytes())
-    record.write_text(json.dumps({**told, "run_id": target.name}))
+    RunStore(target).save_run(RunStore(run).read_run().model_copy(update={"run_id": target.name}))
     return target
 
 
@@ -94,7 +92,7 @@ def _of_quick(measured: Path, run: Path, cells: int) -> Path:
         cell["key"]["burn_us"] = number // len(texts)
         keys.append(cell["key"])
         (run / "cells" / f"{CellKey.model_validate(cell['key']).cell_id}.json").write_text(json.dumps(cell))
-    told = json.loads((measured / "run.json").read_bytes())
+    told = RunStore(measured).read_run().model_dump(mode="json")
     (run / "run.json").write_text(json.dumps({**told, "run_id": run.name, "cells": keys, "order": []}))
     return run
 

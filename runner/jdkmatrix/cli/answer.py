@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, plus_minus
+from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.reasons import Status
@@ -55,26 +56,38 @@ def going_on(directory: Path) -> str:
 
 
 def next_step(run: JudgedRun) -> str:
-    """A quieter host, where none of the forks can be used for what else it did; more blocks, where they would tell what
-    these have not; else another question."""
+    """A quieter host, where none of the forks can be used for what else it did, or more CPUs for the driver, where that
+    measured itself in all; more blocks, where they would tell what these have not; the ratio of two JDKs; else another
+    question."""
     forks = [fork for cell in run.loaded.cells for fork in cell.forks]
     if forks and all(fork.status is Status.INVALID for fork in forks):
+        if all(any(reason.code == "driver-saturated" for reason in fork.window_reasons) for fork in forks):
+            longer = "" if any(own_applications(run.run)) else ", or with longer tasks (--burn 100us)"
+            other = f"the same with more CPUs for it (`cpus` below [driver] in matrix.toml){longer}"
+            return f"the driver measured itself: {other}"
         again = going_on(run.loaded.directory)
         return f".venv/bin/matrix doctor shows what disturbs this host; to measure again: {again}"
     precision = run.run.promised_precision
-    undecided = [key for key, told in advised(run.judgements).items() if told[0].side is Side.OPEN]
+    told = advised(run.judgements)
+    undecided = [key for key, advice in told.items() if advice[0].side is Side.OPEN]
+    if not told:  # a tuned executor over itself, say
+        undecided = [cell.key for cell in run.cells if not is_aa_arm(cell.key.executor)]
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
     if precision:
         sequential = run.run.stopping is not None
         needed = [
             (one.ratio.blocks + more, half_width_that_tells(one.ratio.value, precision))
             for one in judged
-            if one.verdict is not Verdict.NOT_JUDGED
+            if one.verdict not in (Verdict.NOT_JUDGED, Verdict.DIFFERENT)
             and (more := blocks_ahead(one.ratio, precision, sequential=sequential))
         ]
         if needed and (most := max(needed))[0] <= BLOCKS_TOLD_MAX:
-            share = plus_minus(math.expm1(most[1]))
-            return f"--blocks {most[0]} would tell the ratio to {share}, if blocks scatter as these did"
+            share, option = plus_minus(math.expm1(most[1])), "--max-blocks" if sequential else "--blocks"
+            return f"{option} {most[0]} would tell the ratio to {share}, if blocks scatter as these did"
+    jdks = tuple(dict.fromkeys(cell.key.jdk for cell in run.cells if cell.usable))
+    if len(jdks) == 2:
+        words = (".venv/bin/matrix", "compare", str(run.loaded.directory), "--jdk", jdks[0], "--jdk", jdks[1])
+        return f"{shlex.join(words)} compares the JDKs"
     if any(own_applications(run.run)):
         return _next_of_own(run)
     return ".venv/bin/matrix ask measures your own CPUs, task and remote delay"

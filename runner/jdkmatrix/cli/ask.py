@@ -21,7 +21,7 @@ from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.config.model import BLOCKS_MAX, DriverChoice
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.host.cpusets import TooFewCpusError, assign
+from jdkmatrix.host.cpusets import TooFewCpusError, assign, beside
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks import own as own_jdks
 from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue
@@ -61,6 +61,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     catalogue = load_catalogue(project.jdks)
     pinned = catalogue.entries
     check_values(files, matrix, options, (entry.id for entry in pinned))
+    matrix = parse_files(files, tables=options.tables)
     given = with_own(options, matrix).values
     located = [entry.id for entry in pinned if any(locate(entry))]
     most_cpus = cpus_at_most(topology, matrix.driver, map(int, given.get("cpus", (1,))))
@@ -86,7 +87,10 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
         say(f"Compared{where}: {compared_words(server)}.")
     said = needed(matrix, values, given, answers)
     options = replace(options, profile=PROFILE, values={**options.values, **said})
-    before_s, block_s = _cost_s(chosen_here(project, options), topology, catalogue)
+    chosen = chosen_here(project, options)
+    if chosen.why:
+        say(chosen.why)
+    before_s, block_s = _cost_s(chosen, topology, catalogue)
     options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
     unlocated = {entry.id for entry in pinned}.difference(located)
     lacking = [str(jdk) for jdk in dict.fromkeys((*values["jdk"], matrix.driver.jdk)) if jdk in unlocated]
@@ -114,15 +118,17 @@ def cpus_at_most(topology: Topology, driver: DriverChoice, asked: Iterable[int])
         MatrixError: fewer than each of those `asked` for; says what can be had.
     """
     busy = len(topology.cpus) if topology.quota_cpus is None else min(len(topology.cpus), int(topology.quota_cpus))
+    least, driver_least = min(asked), driver.cpus or 1
+    driver_cpus, _ = beside(topology, sut_cpus=least, driver_cpus=driver.cpus, remote_cpus=0)
     try:
-        assign(topology, sut_cpus=min(asked), driver_cpus=driver.cpus, overlap=driver.overlap)
+        assign(topology, sut_cpus=least, driver_cpus=driver_cpus, overlap=driver.overlap)
     except TooFewCpusError as error:
         shared = (
             f"; with `overlap = true` below [driver] in matrix.toml, at most cpus = {busy}, which server and driver "
             "then share: the figures are no measure of the server alone"
         )
-        raise MatrixError(f"{error}{shared if busy >= driver.cpus and not driver.overlap else ''}") from None
-    return busy if driver.overlap else busy - driver.cpus
+        raise MatrixError(f"{error}{shared if busy >= driver_least and not driver.overlap else ''}") from None
+    return busy if driver.overlap else busy - driver_least
 
 
 def _cost_s(chosen: Chosen, topology: Topology, catalogue: Catalogue) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from jdkmatrix.cli.written_values import microseconds
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.catalogue import executor_kinds
 from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX, CellKey
-from jdkmatrix.domain.executors import aa_arm, row_of
+from jdkmatrix.domain.executors import aa_arm, row_of, unsized
 from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool, server_kind, title_of, virtual_of
 from jdkmatrix.errors import MatrixError
@@ -61,18 +61,17 @@ def answered(matrix: Matrix, given: Mapping[str, Sequence[str | int]], here: Her
     """What to measure: `given` stays, `choose` decides what has more than one choice.
 
     Raises:
-        MatrixError: the server has nothing to compare, or no workload can be that.
+        MatrixError: the server has nothing to compare, none has what is compared, or no workload can be that.
     """
     values: Values = {axis: tuple(chosen) for axis, chosen in given.items()}
+    if "server" in values:
+        _check_served(matrix, values)
     for step in steps(matrix, values, here):
         values[step.axis] = (step.usual if len(step.choices) == 1 and step.read is None else choose(step),)
     server = str(values["server"][0])
     if "executor" not in values:
-        _check_both(server)
         values["executor"] = (own_pool(server), virtual_of(server), aa_arm(own_pool(server)))
-    if "workload" in values:
-        _check_workload(matrix, values, given)
-    else:
+    if "workload" not in values:
         values["workload"] = (_workload(matrix, values),)
     return values
 
@@ -82,21 +81,60 @@ def _has_both(server: str) -> bool:
     return kind is not None and kind.has(kind.virtual)
 
 
-def _check_both(server: str) -> None:
-    """Raises: MatrixError: it is known, and has no pool or no virtual threads."""
-    if server_kind(server) and not _has_both(server):
-        pool = own_pool(server)
+def _check_both(servers: Sequence[str]) -> None:
+    """Raises: MatrixError: one is known, and has no pool or no virtual threads; or not all have the same."""
+    for server in servers:
+        if server_kind(server) and not _has_both(server):
+            pool = own_pool(server)
+            raise MatrixError(
+                f"--server {server}: ask compares a server’s own pool with virtual threads, and {title_of(server)} has "
+                f"{pool} alone; `matrix run --server {server} --executor {pool} --executor {aa_arm(pool)}` measures it"
+            )
+    if len({(own_pool(server), virtual_of(server)) for server in servers}) > 1:
         raise MatrixError(
-            f"--server {server}: ask compares a server’s own pool with virtual threads, and {title_of(server)} has "
-            f"{pool} alone; `matrix run --server {server} --executor {pool} --executor {aa_arm(pool)}` measures it"
+            f"--server {' and '.join(servers)}: each has a pool or virtual threads of its own; ask about one at a "
+            "time, or say by --executor which are compared"
         )
 
 
+def _check_served(matrix: Matrix, given: Values) -> None:
+    """Raises: MatrixError: the server that is given has nothing to compare, or the workload cannot be that there."""
+    if "executor" not in given:
+        _check_both([str(server) for server in given["server"]])
+    if "workload" in given and (reason := _why_not(matrix, given, str(given["server"][0]))):
+        raise MatrixError(f"{_words(given)}: {reason}")
+
+
+def _servers(matrix: Matrix, given: Values) -> list[str]:
+    """Those that have the executors that are given, or else both that are compared, and can serve what is given.
+
+    Raises:
+        MatrixError: there is none.
+    """
+    asked = [unsized(str(executor)) for executor in given.get("executor", ())]
+    kinds = {name: kind for name in matrix.servers if (kind := server_kind(name))}
+    able = [n for n, kind in kinds.items() if (all(map(kind.has, asked)) if asked else _has_both(n))]
+    reasons = {name: _why_not(matrix, given, name) for name in able}
+    if found := [name for name, reason in reasons.items() if reason is None]:
+        return found
+    reason = next(iter(reasons.values()), "no server has all of these executors")
+    raise MatrixError(f"{_words(given)}: {reason}")
+
+
+def _words(given: Values) -> str:
+    """As on the command line, without times of 0, which nobody says of an application of the user."""
+    said = {axis: values for axis, values in given.items() if values != (0,)}
+    return " ".join(word for axis, values in said.items() for value in values for word in option(axis, value))
+
+
 def steps(matrix: Matrix, values: Values, here: Here) -> Iterator[Step]:
-    """One after another, since what may be chosen follows from what is; `values` has what is chosen meanwhile."""
+    """One after another, since what may be chosen follows from what is; `values` has what is chosen meanwhile.
+
+    Raises:
+        MatrixError: as _servers.
+    """
     if "server" not in values:
-        can = (name for name in matrix.servers if _has_both(name) and _can_serve(matrix, values, name))
-        shown = ((here.server_words(name), name) for name in can)
+        shown = ((here.server_words(name), name) for name in _servers(matrix, values))
         yield Step("server", "Which server?", tuple(shown))
     if "jdk" not in values:
         usual = axis_values(matrix, matrix.profiles[PROFILE].select, "jdk")
@@ -144,18 +182,11 @@ def _can_wait(matrix: Matrix, values: Values, wait_us: int) -> bool:
     return None in _reasons(matrix, {"load": ("saturate-50",), **values, "wait_us": (wait_us,)}).values()
 
 
-def _can_serve(matrix: Matrix, values: Values, server: str) -> bool:
-    asked: Values = {"load": ("saturate-50",), "wait_us": (0,), **values, "server": (server,)}
+def _why_not(matrix: Matrix, given: Values, server: str) -> str | None:
+    """Why no workload can be what is given on this server; None where one can, or where no table has its name yet."""
+    asked: Values = {"load": ("saturate-50",), "wait_us": (0,), **given, "server": (server,)}
     reasons = _reasons(matrix, asked).values()
-    return None in reasons or not reasons
-
-
-def _check_workload(matrix: Matrix, values: Values, given: Mapping[str, Sequence[str | int]]) -> None:
-    """Raises: MatrixError: it cannot be that; says why, and what of it is `given`."""
-    reasons = _reasons(matrix, values).values()
-    if reasons and None not in reasons:
-        words = " ".join(word for axis, asked in given.items() for value in asked for word in option(axis, value))
-        raise MatrixError(f"{words}: {next(iter(reasons))}")
+    return None if None in reasons else next(iter(reasons), None)
 
 
 def _workload(matrix: Matrix, values: Values) -> str:
@@ -199,6 +230,7 @@ def taken_words(values: Values, here: Here) -> str:
     """ "Apache Tomcat 11.0.10 (tomcat), temurin-25, 1 CPU, ..."; executors have words of their own."""
     words: dict[str, Callable[[str | int], str]] = {
         "server": lambda name: here.server_words(str(name)),
+        "jdk": lambda name: f"{name} (`matrix jdks` lists others, for --jdk)",
         "cpus": lambda number: plural(int(number), "CPU"),
         "burn_us": lambda us: tasks_of(int(us)),
         "wait_us": lambda us: delay_of(int(us)) if us else "no remote delay",

@@ -191,7 +191,11 @@ class _Stages:
         with self._display(once, prepared) as shown:
             campaign.measure(cells, shown)
         impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
-        return [capacity_of(key, cells.get(key), impossible.get(key)) for key in bases]
+        found = [capacity_of(key, cells.get(key), impossible.get(key)) for key in bases]
+        for one in found:
+            if one.why_not:
+                say(f"{one.key.cell_id}: what it can do is not known: {one.why_not}")
+        return found
 
     def _try_own(self, campaign: Campaign) -> None:
         """Those of which a fork is needed, before what they measured earlier is set aside."""
@@ -262,7 +266,7 @@ def _asked_for(project: Project, options: Options, directory: Path | None) -> tu
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
     for server in {cell.server for cell in cells}:
         check_folder(server, folder)
-    if (folder / "run.json").exists():
+    if is_run(folder):
         raise MatrixError(f"{folder}: there is a run already; --resume continues it, another --run starts a new one")
     return folder, chosen
 

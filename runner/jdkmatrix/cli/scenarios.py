@@ -20,8 +20,8 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.load import load_matrix, parse_files, read_files
 from jdkmatrix.config.model import Matrix, ScaleName
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import base_of, reference, references
-from jdkmatrix.domain.servers import virtual_of
+from jdkmatrix.domain.executors import aa_arm, base_of, reference, references
+from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.topology import Topology, read_topology
@@ -132,7 +132,7 @@ def chosen_here(project: Project, options: Options) -> Chosen:
 
 def _words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
     """Which executors are added, since arms with options of their own are compared with them; that nothing is compared,
-    where the command line chooses executors. `matrix` has what is selected."""
+    where the command line or an application of the user chooses executors. `matrix` has what is selected."""
     for plain in options.added:
         arms = ", ".join(arm for arm in options.arms if base_of(arm) == plain)
         yield f"{plain} is measured, too, since it is what {arms} is compared with."
@@ -141,6 +141,11 @@ def _words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
     groups: dict[CellKey, list[str]] = {}
     for cell in set(cells_of(matrix, options.profile)):
         groups.setdefault(cell.group, []).append(cell.executor)
+    if groups and options.aa is None and all(_is_alone(names, group.server) for group, names in groups.items()):
+        yield (
+            "The command is compared with itself alone: add --arm virtual=OPTIONS, the options with which it serves on "
+            "virtual threads."
+        )
     if not groups or any(_has_pair(names, group.server) for group, names in groups.items()):
         return
     group, names = next(iter(groups.items()))
@@ -150,6 +155,11 @@ def _words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
         missing = f"--executor {virtual_of(group.server) if base in names else base}"
     only = f"there is only {names[0]}" if len(names) == 1 else f"there are only {' and '.join(sorted(names))}"
     yield f"No executors are compared: {only}; add {missing}."
+
+
+def _is_alone(names: list[str], server: str) -> bool:
+    """Is nothing of a command measured but its pool and the A/A check of it?"""
+    return server == COMMAND and {*names} == {own_pool(server), aa_arm(own_pool(server))}
 
 
 def _has_pair(names: list[str], server: str) -> bool:

@@ -27,6 +27,11 @@ def _option(name: str, kind: Any, text: str, *also: str, default: Any = None, **
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
+def _once(name: str, kind: Any, text: str, *also: str, **more: Any) -> inspect.Parameter:
+    """One that would be taken for repeatable; every value is taken, so that a second one is refused (`_only`)."""
+    return _option(name, list[kind], text, *also, **more)
+
+
 def _repeatable(name: str, metavar: str, text: str, *also: str, kind: Any = str, **more: Any) -> inspect.Parameter:
     return _option(name, list[kind], text, *also, metavar=metavar, **more)
 
@@ -36,8 +41,8 @@ _FILE = {"exists": True, "dir_okay": False, "resolve_path": True}
 _SCALES, _PROTOCOLS = Literal["auto", "article", "small"], Literal["interleaved", "separate"]
 
 _OPTIONS = (
-    _option("profile", str, "A profile of matrix.toml or profiles/; by default quick.", "-p"),
-    _option(
+    _once("profile", str, "A profile of matrix.toml or profiles/; by default quick.", "-p"),
+    _once(
         "scenario", str, "A published experiment instead (see matrix scenarios); in-turn: the one of this week.", "-s"
     ),
     _option(
@@ -57,15 +62,15 @@ _OPTIONS = (
         "An executor with JVM options of its own: 'virtual:-XX:+UseParallelGC'. With --command: pool=OPTIONS or "
         "virtual=OPTIONS. Repeatable.",
     ),
-    _option(
+    _once(
         "command",
         str,
         "An application of your own: 'java -jar my.jar --server.port={port}'.",
         metavar="COMMAND",
     ),
-    _option("war", Path, "An application of your own, which the --server deploys.", metavar="FILE", **_FILE),
-    _option("path", str, "Path of every request to your application: '/orders?id={random:1:1000}'.", metavar="PATH"),
-    _option("ready", str, "Path that your application answers once it is ready; by default --path.", metavar="PATH"),
+    _once("war", Path, "An application of your own, which the --server deploys.", metavar="FILE", **_FILE),
+    _once("path", str, "Path of every request to your application: '/orders?id={random:1:1000}'.", metavar="PATH"),
+    _once("ready", str, "Path that your application answers once it is ready; by default --path.", metavar="PATH"),
     _repeatable("cpus", "N", "Number of CPUs for the server; repeatable.", kind=int, min=1, max=1024),
     _repeatable("cpu_quota", "CPUS", "CPU quota for the server, like a container's limit: 0.5 or 500m; repeatable."),
     _repeatable("burn", "TIME", "How long each request computes: 300us; repeatable.", "--burn-us"),
@@ -85,8 +90,9 @@ _OPTIONS = (
     ),
     _option("rounds", int, "Rounds per fork, under --protocol interleaved.", min=2),
     _option("seed", int, "Repeat the order of forks of the run with this seed.", min=0),
-    _option("aa", str, "Measure only this executor, against itself."),
+    _once("aa", str, "Measure only this executor, against itself."),
 )
+_ONE = ("profile", "scenario", "command", "war", "path", "ready", "aa")
 _AS_GIVEN = (
     "scenario", "scale", "blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds", "seed", "aa",
 )  # fmt: skip
@@ -99,7 +105,7 @@ def with_selection(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def wrapper(**values: Any) -> None:
-        asked = {option.name: values.pop(option.name) for option in _OPTIONS}
+        asked = {option.name: _only(option.name, values.pop(option.name)) for option in _OPTIONS}
         given = tuple(
             f"--{option.name.replace('_', '-')}" for option in _OPTIONS if asked[option.name] != option.default
         )
@@ -111,6 +117,15 @@ def with_selection(command: Callable[..., None]) -> Callable[..., None]:
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return wrapper
+
+
+def _only(name: str, given: Any) -> Any:
+    """Raises: MatrixError: several values of an option that takes one, of which all but the last would be forgotten."""
+    if name not in _ONE or given is None:
+        return given
+    if len({*given}) > 1:
+        raise MatrixError(f"--{name}: found {' and '.join(map(str, given))}; give one at a time")
+    return next(iter(given), None)
 
 
 def _selected(asked: Mapping[str, Any]) -> Options:

@@ -258,24 +258,25 @@ class Server(Table):
 
 class DriverChoice(Table):
     """`choice`: "auto" is wrk2 for rates where it is installed, and loadgen for the rest. `jdk`: loadgen and the remote
-    system run on it, whatever the cell's JDK is. `overlap`: on a host with too few CPUs, driver and SUT may share some;
-    the cell says so. `timeout_s`: a request without an answer for this long is an error."""
+    system run on it, whatever the cell's JDK is. `cpus`: None is as many as the server has, or as many as the host has
+    left, and one at least. `overlap`: on a host with too few CPUs, driver and SUT may share some; the cell says so.
+    `timeout_s`: a request without an answer for this long is an error."""
 
     choice: Literal["auto", "wrk2", "loadgen"] = "auto"
     jdk: Name
-    cpus: Cpus = 1
+    cpus: Cpus | None = None
     overlap: bool = False
     timeout_s: Seconds = 10.0
 
 
 class RemoteRules(Table):
-    """`share_driver_cpus`: on a host with too few CPUs, the remote system may have the driver's; the cell says so.
-    `slice_us`: the time slice that its threads ask the kernel for; on a CPU that it shares, it wakes up before the
-    driver's slice is over. `warmup_delay_us_max`: longer delays are cut to this while a server is warmed up at a
-    moderate rate, and before a ramp until it begins, else the pool would have its thousands of threads before the
-    measurement begins."""
+    """`cpus`: None as for the driver. `share_driver_cpus`: on a host with too few CPUs, the remote system may have the
+    driver's; the cell says so. `slice_us`: the time slice that its threads ask the kernel for; on a CPU that it shares,
+    it wakes up before the driver's slice is over. `warmup_delay_us_max`: longer delays are cut to this while a server
+    is warmed up at a moderate rate, and before a ramp until it begins, else the pool would have its thousands of
+    threads before the measurement begins."""
 
-    cpus: Cpus = 1
+    cpus: Cpus | None = None
     share_driver_cpus: bool = True
     slice_us: Annotated[int, Field(ge=100, le=100_000)] = 100
     warmup_delay_us_max: Annotated[int, Field(ge=0, le=600_000_000)] = 2000

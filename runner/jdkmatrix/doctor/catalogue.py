@@ -48,6 +48,12 @@ PROPERTIES = (
     Property(
         "huge pages", "whether the kernel joins pages into huge ones stays unknown", memory.huge_pages, tunable=True
     ),
+    Property(
+        "NUMA balancing",
+        "whether the kernel looks for the node of every page stays unknown",
+        memory.numa_balancing,
+        tunable=True,
+    ),
     Property("disk", "the free space where results go stays unknown", memory.disk),
     Property("ASLR", "whether forks differ in their memory layout stays unknown", limits.aslr, tunable=True),
     Property("perf events", "who may read the CPU's counters stays unknown", limits.perf_events),

@@ -11,6 +11,7 @@ from jdkmatrix.host.cgroup_limits import memory_left_bytes
 
 _THP = "/sys/kernel/mm/transparent_hugepage"
 _SWAPPINESS = "/proc/sys/vm/swappiness"
+_NUMA_BALANCING = "/proc/sys/kernel/numa_balancing"
 
 MEMORY_NEEDED_BYTES = 3 * 2**30  # server, driver and remote with their heaps, and the page cache of a Liberty
 DISK_NEEDED_BYTES = 2 * 2**30  # recordings and logs of a long run, and what a crash of a JVM writes
@@ -71,6 +72,19 @@ def huge_pages(host: Host) -> Check | None:
         return Check("ready", found)
     why, first = noisy[0]
     return Check("noisy", found, why, f"echo madvise > {first.file}", tuple(change for _, change in noisy))
+
+
+def numa_balancing(host: Host) -> Check | None:
+    """Documentation/admin-guide/sysctl/kernel.rst advises against it where a program is bound to a node, as servers are
+    here. A kernel switches it on by itself where there are several nodes."""
+    mode = host.number(_NUMA_BALANCING)
+    if mode is None:
+        return None
+    if not mode:
+        return Check("ready", "off")
+    why = "the kernel unmaps pages of the server again and again, to see from which node they are used"
+    change = HostChange(_NUMA_BALANCING, "0", "no page faults of a server that stays on its node")
+    return Check("noisy", "on", why, f"echo 0 > {_NUMA_BALANCING}", (change,))
 
 
 def disk(host: Host) -> Check | None:

@@ -30,7 +30,7 @@ class Target:
 
     `url` is http on loopback, with path and query; without `requests`, a GET of it is sent over and over. `cpus` are
     the driver's CPUs, `cgroup` is the folder of the cgroup that it starts in (None: the runner's own), `log_dir`
-    exists.
+    exists. `connections`: as many as a phase has at most, for which there must be memory.
     """
 
     url: str
@@ -39,6 +39,7 @@ class Target:
     timeout_s: float = 10.0
     cgroup: Path | None = None
     requests: RequestMix | None = None
+    connections: int = 0
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ It is told each phase as a JSON line and answers in JSON lines; the protocol sta
 from __future__ import annotations
 
 import json
+import math
 import queue
 import subprocess
 import threading
@@ -28,8 +29,11 @@ from jdkmatrix.records.run import DriverFacts
 from jdkmatrix.stats.histograms import latency_from_histogram
 
 # The serial collector and a fixed heap, touched before the first request: short pauses, no page faults while a phase
-# runs, and no helper threads that compete for the driver's CPU.
-JVM_OPTIONS = ("-XX:+UseSerialGC", "-Xms256m", "-Xmx256m", "-Xmn192m", "-XX:+AlwaysPreTouch", "-XX:-UsePerfData")
+# runs, and no helper threads that compete for the driver's CPUs.
+JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:+AlwaysPreTouch", "-XX:-UsePerfData")
+_YOUNG_MIB = 192
+_OLD_MIB, _OLD_MIB_PER_LOOP = 56, 8  # three tallies with three histograms of 278 KB each are 2.5 MB
+_KIB_PER_CONNECTION = 16  # more than one takes, of the remote system with a request that waits
 MAX_RATE_RPS = 10_000_000  # as Load.java has it
 STDERR_LOG = "loadgen.stderr.txt"
 REQUESTS_FILE = "requests.json"
@@ -40,6 +44,14 @@ _START_TIMEOUT_S = 60.0
 _OVERRUN_S = 3.0 + 1.0 + 10.0 + 5.0
 _CONNECT_EACH_S = 0.002
 _GRACE_S = 2.0
+
+
+def heap_options(loops: int, connections: int) -> tuple[str, ...]:
+    """The fixed heap for so many event loops, and connections at most."""
+    heap_mib = _YOUNG_MIB + max(
+        _OLD_MIB + _OLD_MIB_PER_LOOP * loops, math.ceil(connections * _KIB_PER_CONNECTION / 1024)
+    )
+    return f"-Xms{heap_mib}m", f"-Xmx{heap_mib}m", f"-Xmn{_YOUNG_MIB}m"
 
 
 def native_library_in(folder: Path) -> str:
@@ -125,14 +137,10 @@ class LoadgenDriver:
 
     @cached_property
     def facts(self) -> DriverFacts:
-        """Asks the jar itself.
-
-        Raises:
-            DriverError: there is no such jar, or it does not start on this JDK.
-        """
+        """Asks the jar itself. Raises: DriverError: there is no such jar, or it does not start on this JDK."""
         if not self.jar.is_file():
             raise DriverError(f"{self.jar} is missing: the load driver has not been built")
-        command = [str(self.java), *JVM_OPTIONS, "-jar", str(self.jar), "--version"]
+        command = [str(self.java), *JVM_OPTIONS, *heap_options(1, 0), "-jar", str(self.jar), "--version"]
         try:
             answer = launch.ask(command, timeout_s=_START_TIMEOUT_S, env=launch.clean_environment())
         except OSError as error:
@@ -170,8 +178,9 @@ class LoadgenDriver:
 
     def command_line(self, target: Target) -> tuple[str, ...]:
         requests = () if target.requests is None else ("--requests", str(target.log_dir / REQUESTS_FILE))
+        heap = heap_options(len(target.cpus), target.connections)
         return (
-            *(str(self.java), *JVM_OPTIONS, native_library_in(target.log_dir), "-jar", str(self.jar), "session"),
+            *(str(self.java), *JVM_OPTIONS, *heap, native_library_in(target.log_dir), "-jar", str(self.jar), "session"),
             *("--url", target.url, "--threads", str(len(target.cpus))),
             *("--timeout-ms", str(max(1, round(target.timeout_s * 1000)))),
             *("--hlog-dir", str(target.log_dir)),

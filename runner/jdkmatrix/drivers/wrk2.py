@@ -63,8 +63,7 @@ def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2 | str:
 
     wrk2 installs itself as `wrk`, and so does plain wrk: each candidate is asked for its version and options.
     """
-    named = env.get(ENVIRONMENT_VARIABLE)
-    if named:
+    if named := env.get(ENVIRONMENT_VARIABLE):
         found = shutil.which(named, path=path)
         if found is None:
             return f"{ENVIRONMENT_VARIABLE}={named!r} is not an executable file"
@@ -72,8 +71,7 @@ def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2 | str:
         return driver if isinstance(driver, Wrk2) else f"{ENVIRONMENT_VARIABLE}={named!r}: {driver}"
     reasons: dict[str, None] = {}
     for name, folder in itertools.product(("wrk2", "wrk"), (path or os.defpath).split(os.pathsep)):
-        found = shutil.which(name, path=folder) if folder else None
-        if found is not None:
+        if folder and (found := shutil.which(name, path=folder)):
             driver = _examine(Path(found))
             if isinstance(driver, Wrk2):
                 return driver

@@ -36,9 +36,9 @@ def parse(text: str) -> Wrk2Output:
     Raises:
         DriverError: wrk2 refused to run (its own message), or a line is not as wrk2 prints it (number and content).
     """
+    if not text.startswith("Running "):
+        raise DriverError(_refusal(text))
     lines = _Lines(text)
-    if not lines.text.startswith("Running "):
-        raise DriverError(_refusal(lines))
     lines.take(_RUNNING, '"Running DURATION test @ URL"')
     match = lines.take(_THREADS, '"N threads and N connections"')
     threads, connections = int(match[1]), int(match[2])
@@ -143,12 +143,8 @@ class _Lines:
     """The text as numbered lines, taken one after another."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
         self._lines = text.removesuffix("\n").split("\n")
         self._at = 0
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._lines)
 
     def skip(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Take the next line if it matches."""
@@ -185,11 +181,11 @@ class _Lines:
         return DriverError(f"wrk2's output, line {index + 1}: found {found}, expected {expected}")
 
 
-def _refusal(lines: _Lines) -> str:
+def _refusal(text: str) -> str:
     """The message before the usage text, or before a run that ran without its script or was ended by it."""
     complaint: dict[str, None] = {}
     verdict, silence = "wrk2 did not run", "it printed nothing"
-    for line in lines:
+    for line in text.split("\n"):
         if line.startswith("Usage: wrk "):
             silence = "it printed only its usage and no reason"
             break

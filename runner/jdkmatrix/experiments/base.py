@@ -180,11 +180,7 @@ class Experiment(Table, ABC):
 
     @abstractmethod
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
-        """The program's arguments behind `-jar standalone.jar`.
-
-        Raises:
-            TypeError: a load that it has not.
-        """
+        """The program's arguments behind `-jar standalone.jar`. Raises: TypeError: a load that it has not."""
 
     @abstractmethod
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
@@ -254,6 +250,12 @@ class Experiment(Table, ABC):
 
     def has_load(self, load: GivenLoad) -> bool:
         return isinstance(load, self.LOADS)
+
+    def count(self, cell: CellKey, load: TaskLoad) -> int:
+        """How many at once. Raises: TypeError: a load that it has not."""
+        if not isinstance(load, CountLoad):
+            raise cannot_have(self, cell, load)
+        return load.count
 
     @classmethod
     def load_kinds(cls) -> tuple[str, ...]:

@@ -234,11 +234,9 @@ class Burn(Experiment):
             if len(shares) > 1:
                 text = f"from {text}, to {high[0] * 100:.0f} % with {_of_expected(high[1], high[2])}"
             yield "Throughput", f"{text}."
-        used = with_reading(cells, _CPU)
-        if used:
+        if used := with_reading(cells, _CPU):
             yield "CPU used", f"{range_words([spread.median for _, spread in used], '%')} of the CPUs that it may use."
-        longest = with_reading(cells, _LONGEST)
-        if longest:
+        if longest := with_reading(cells, _LONGEST):
             cell, spread = max(longest, key=lambda one: one[1].most)
             stretch = f"a worker at most for {measure(spread.most, spread.unit)} at a stretch ({cell.place})"
             yield "Parked while tasks were queued", f"{stretch}{_parked_share(cells)}."

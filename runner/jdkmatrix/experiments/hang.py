@@ -22,7 +22,6 @@ from jdkmatrix.experiments.base import (
     ReadingGroup,
     Seen,
     Sentences,
-    cannot_have,
     with_reading,
 )
 
@@ -71,11 +70,9 @@ class Hang(Experiment):
     patience: Annotated[int, Field(ge=2, le=10_000)]
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
-        if not isinstance(load, CountLoad):
-            raise cannot_have(self, cell, load)
         return (
-            *("hang", "--kind", base_of(cell.executor), "--count", str(load.count), "--inside", self.inside),
-            *("--hold-ms", str(self.hold_ms), "--patience", str(self.patience)),
+            *("hang", "--kind", base_of(cell.executor), "--count", str(self.count(cell, load))),
+            *("--inside", self.inside, "--hold-ms", str(self.hold_ms), "--patience", str(self.patience)),
         )
 
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:

@@ -23,7 +23,6 @@ from jdkmatrix.experiments.base import (
     Seen,
     Sentences,
     at,
-    cannot_have,
 )
 from jdkmatrix.experiments.pinning_rule import CarrierCount, Held, held, held_words
 from jdkmatrix.records.readings import ProgramResult
@@ -95,11 +94,9 @@ class Pinning(Experiment):
         return _CONSTRUCT_WORDS[self.inside]
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
-        if not isinstance(load, CountLoad):
-            raise cannot_have(self, cell, load)
         threads = "--threads" if base_of(cell.executor) == "virtual" else "--kernel-threads"
         return (
-            *("pinning", "--construct", self.inside, threads, str(load.count)),
+            *("pinning", "--construct", self.inside, threads, str(self.count(cell, load))),
             *("--block-ms", str(self.block_ms)),
             *("--duration-s", f"{given.duration_s:g}", "--warmup-s", f"{self.warmup_s:g}"),
         )

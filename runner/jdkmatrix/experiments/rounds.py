@@ -22,7 +22,6 @@ from jdkmatrix.experiments.base import (
     ReadingGroup,
     Seen,
     Sentences,
-    cannot_have,
     executor_argument,
     with_reading,
 )
@@ -53,10 +52,8 @@ class Rounds(Experiment):
         """The subcommand, and its options that are about what a task does."""
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
-        if not isinstance(load, CountLoad):
-            raise cannot_have(self, cell, load)
         return (
-            *(*self.operation, "--executor", executor_argument(cell), "--tasks", str(load.count)),
+            *(*self.operation, "--executor", executor_argument(cell), "--tasks", str(self.count(cell, load))),
             *("--duration-s", f"{given.duration_s:g}", "--warmup-s", f"{self.warmup_s:g}"),
         )
 

@@ -23,7 +23,6 @@ from jdkmatrix.experiments.base import (
     ReadingGroup,
     Seen,
     Sentences,
-    cannot_have,
     with_reading,
 )
 from jdkmatrix.records.readings import ProgramResult, WindowReading
@@ -129,10 +128,8 @@ class Spawn(Experiment):
         return self
 
     def arguments(self, cell: CellKey, load: TaskLoad, given: Given) -> tuple[str, ...]:
-        if not isinstance(load, CountLoad):
-            raise cannot_have(self, cell, load)
         return (
-            *("spawn", "--kind", base_of(cell.executor), "--count", str(load.count)),
+            *("spawn", "--kind", base_of(cell.executor), "--count", str(self.count(cell, load))),
             *("--task", self._task(given.rounds)),
             *(("--release-early",) if self.task == "sleep" else ()),
             *(("--sink", self.sink) if self.sink != "null" else ()),
@@ -185,14 +182,11 @@ class Spawn(Experiment):
         for executor in dict.fromkeys(cell.key.executor for cell in cells):
             mine = [cell for cell in cells if cell.key.executor == executor]
             found = []
-            each = [f"{name} {words}" for name in ("RSS", "VIRT") if (words := _range(mine, f"{name} per thread"))]
-            if each:
+            if each := [f"{name} {words}" for name in ("RSS", "VIRT") if (words := _range(mine, f"{name} per thread"))]:
                 found.append(f"{' and '.join(each)} per thread")
-            whole = [f"{name} {words}" for name in ("RSS", "VIRT") if (words := _range(mine, name))]
-            if whole:
+            if whole := [f"{name} {words}" for name in ("RSS", "VIRT") if (words := _range(mine, name))]:
                 found.append(f"of the whole process {' and '.join(whole)}")
-            started = _range(mine, _STARTED)
-            if started:
+            if started := _range(mine, _STARTED):
                 found.append(f"all started after {started}")
             if found:
                 yield executor, f"{'; '.join(found)}, over {plural(len(mine), 'condition')}."

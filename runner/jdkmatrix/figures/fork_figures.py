@@ -13,7 +13,7 @@ from statistics import fmean, median
 from typing import Literal
 
 from jdkmatrix.domain.loads import LoadOverTime, RampLoad
-from jdkmatrix.figures.latency import fork_latency
+from jdkmatrix.figures.latency import chosen, fork_latency
 from jdkmatrix.loads.base import Bound, ForkFigure, held
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
@@ -80,12 +80,6 @@ def p99_us(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     if figure_us is None:
         return None
     return ForkFigure(figure_us, Bound.NONE if held(fork) else Bound.AT_LEAST)
-
-
-def longest_us(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    """The longest time that a request took, in all windows that count."""
-    latency = fork_latency(fork)
-    return ForkFigure(latency.max_us) if latency else None
 
 
 def time_to_steady_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
@@ -158,6 +152,12 @@ def direct_buffers(window: Window) -> Iterable[float]:
     """Memory of direct buffers, at the end of a window, as a share 0..1 of the RSS."""
     sut = window.sut
     return [sut.direct_buffer_bytes / sut.rss_bytes] if sut.direct_buffer_bytes is not None and sut.rss_bytes else []
+
+
+def longest_us(window: Window) -> Iterable[float]:
+    """The longest time that a request took."""
+    latency = chosen(window)
+    return [latency.max_us] if latency and latency.count else []
 
 
 def open_transactions(fork: Fork, _: AnyLoad) -> ForkFigure | None:

@@ -33,8 +33,7 @@ def confine(pid: int, cpus: Collection[int]) -> None:
     """
     # A thread that is being started inherits the mask of the one that starts it, so one pass can miss it.
     for _ in range(3):
-        left = astray(pid, cpus)
-        if not left:
+        if not (left := astray(pid, cpus)):
             return
         for tid in left:
             _set(tid, cpus)

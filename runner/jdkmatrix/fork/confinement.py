@@ -58,8 +58,7 @@ class Confiner:
             AffinityError: a thread is somewhere else nevertheless.
         """
         folder = self.group("sut", cpus)
-        outside = self.groups["sut"].outside(pid, self.proc) if self.groups else ()
-        if outside:
+        if self.groups and (outside := self.groups["sut"].outside(pid, self.proc)):
             raise CgroupError(f"{len(outside)} threads of process {pid} are not in the cgroup {folder}")
         affinity.confine(pid, cpus)
 

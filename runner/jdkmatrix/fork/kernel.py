@@ -24,13 +24,11 @@ class KernelError(MatrixError):
 
 def cannot_set(host: Host, files: Mapping[str, str]) -> str | None:
     """Why these files cannot be written here; None where they can."""
-    missing = [file for file in files if host.text(file) is None]
-    if missing:
+    if missing := [file for file in files if host.text(file) is None]:
         return f"this host does not show {', '.join(missing)}"
     if files and os.geteuid() != 0:
         return f"only root may write {', '.join(files)}"
-    locked = [file for file in files if not os.access(host.at(file), os.W_OK)]
-    if locked:
+    if locked := [file for file in files if not os.access(host.at(file), os.W_OK)]:
         return f"here even root may not write {', '.join(locked)}, as in most containers"
     return None
 
@@ -56,6 +54,5 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
 
 
 def _put_back(host: Host, state: Path) -> None:
-    failed = [ending for ending in restore(host, state) or () if ending.ending == "failed"]
-    if failed:
+    if failed := [ending for ending in restore(host, state) or () if ending.ending == "failed"]:
         raise KernelError("; ".join(f"{ending.file}: {ending.detail}" for ending in failed))

@@ -120,8 +120,7 @@ def _read(log_lines: Iterable[str]) -> dict[LimitCode, _Written]:
     found: dict[LimitCode, _Written] = {}
     for line in log_lines:
         for code, pattern in _PATTERNS:
-            match = pattern.search(line)
-            if match is None:
+            if not (match := pattern.search(line)):
                 continue
             if code not in found:
                 first = _DECORATION.sub("", line.strip(), count=1)[:_LINE_SHOWN]

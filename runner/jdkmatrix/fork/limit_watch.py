@@ -24,7 +24,6 @@ class Sighting:
     """`value`: threads or bytes, where the watch itself saw too many of them and ended the server; None: the kernel has
     counted that it held something back."""
 
-    limit: LimitName
     t_s: float
     value: int | None
 
@@ -56,11 +55,11 @@ class LimitWatch(Pace):
         self.counters = self.read_counters()
         t_s = (time.monotonic_ns() - self.started_ns) / 1e9
         for limit in held_back(self.counters):
-            self.seen.setdefault(limit, Sighting(limit, t_s, None))
+            self.seen.setdefault(limit, Sighting(t_s, None))
         found = exceeded(read_usage(self.pid), self.plan.limits)
         breaches = {limit: value for limit, value in found.items() if limit in self.plan.watched}
         for limit, value in breaches.items():
-            self.seen.setdefault(limit, Sighting(limit, t_s, value))
+            self.seen.setdefault(limit, Sighting(t_s, value))
         if breaches:
             self.end()
             raise SutGoneError(f"process {self.pid} was ended")

@@ -10,13 +10,17 @@ from pathlib import Path
 from typing import Any, Self
 
 from jdkmatrix.doctor.base import Host
+from jdkmatrix.domain.loads import CellLoad, CountLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
 from jdkmatrix.fork.fork_record import ForkDraft, Listener, Round, fork_record_of
 from jdkmatrix.fork.kernel import kernel_settings
 from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
+
+_PORTS = 65_535  # no more connections than that lead to one address
 
 
 class RunningFork:
@@ -85,7 +89,8 @@ class RunningFork:
         processes.enter_context(kernel_settings(host, cell.kernel))
         remote, database = None, None
         if cell.remote:
-            remote = processes.enter_context(RemoteProcess(cell.remote.jar, cell.remote.java, **self._beside()))
+            place = {**self._beside(), "connections": _at_once(cell.load)}
+            remote = processes.enter_context(RemoteProcess(cell.remote.jar, cell.remote.java, **place))
             draft.remote_command = tuple(remote.command)
             remote.wait_ready()
         if cell.database:
@@ -100,6 +105,16 @@ class RunningFork:
         cell, cpus = self._draft.cell, self._draft.cell.cpu_sets.remote
         place = {"cpus": cpus, "cgroup": cell.confiner.group("remote", cpus)}
         return {**place, "log_dir": self._draft.log_dir, "slice_us": cell.matrix.remote.slice_us}
+
+
+def _at_once(load: AnyLoad) -> int:
+    """Requests that may wait for a remote system at the same time."""
+    match load:
+        case CellLoad():
+            return load.connections
+        case CountLoad():
+            return min(load.count, _PORTS)
+    return 0
 
 
 def _check_not_stopped(error: BaseException) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from pydantic import ValidationError
 
-from jdkmatrix.drivers.loadgen import JVM_OPTIONS, Ready, native_library_in
+from jdkmatrix.drivers.loadgen import JVM_OPTIONS, Ready, heap_options, native_library_in
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.host.http import Connection, HttpError
@@ -44,8 +44,9 @@ class RemoteProcess:
     """Starts on enter, with one event loop per CPU, and is ended on exit whatever happened in between.
 
     `java` is an executable of JDK 21 or newer, `cgroup` the folder of the cgroup that it starts in (None: the
-    runner's own), `slice_us` the time slice that its threads ask for. `log_dir` exists and gets what the JVM has to
-    say. Enter it in a thread that lives as long as the process should: see `launch`.
+    runner's own), `slice_us` the time slice that its threads ask for, `connections` how many it must have memory for.
+    `log_dir` exists and gets what the JVM has to say. Enter it in a thread that lives as long as the process should:
+    see `launch`.
     """
 
     jar: Path
@@ -55,10 +56,11 @@ class RemoteProcess:
     log_dir: Path
     cgroup: Path | None = None
     slice_us: int | None = None
+    connections: int = 0
     _port: int | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        options = (*JVM_OPTIONS, native_library_in(self.log_dir))
+        options = (*JVM_OPTIONS, *heap_options(len(self.cpus), self.connections), native_library_in(self.log_dir))
         self.command = (str(self.java), *options, "-jar", str(self.jar), "--threads", str(len(self.cpus)))
         self._stderr = self.log_dir / STDERR_LOG
 
@@ -111,8 +113,7 @@ class RemoteProcess:
             raise RemoteError(
                 f"the remote system was not ready within {_START_TIMEOUT_S:.0f} s{launch.stderr_tail(self._stderr)}"
             )
-        line = stdout.readline()
-        if not line:
+        if not (line := stdout.readline()):
             raise self._dead()
         try:
             self._port = _Ready.model_validate_json(line).port

@@ -4,7 +4,7 @@ know changes nothing, and a cell that measured it would show a tuning that was n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from jdkmatrix.jdks.identify import Vm
 
@@ -22,12 +22,15 @@ _FIRST = {
     "jdk.pollerMode": 25,
 }
 _LAST = {"jdk.unparker.maxPoolSize": 21}
+_FIRST_WITH = {("jdk.pollerMode", "3"): 27}  # values that came later than their property
 
 
-def unknown_properties(names: Iterable[str], vm: Vm, feature_version: int) -> list[str]:
-    """A sentence for each that this JDK does not have."""
-    return [
-        f"JDK {feature_version} ({vm}) is not known to have {name}"
-        for name in names
-        if not _FIRST.get(name, math.inf) <= feature_version <= _LAST.get(name, math.inf)
-    ]
+def unknown_properties(properties: Mapping[str, str], vm: Vm, feature_version: int) -> list[str]:
+    """A sentence for each that this JDK does not have, or not with this value."""
+    found = []
+    for name, value in properties.items():
+        if not _FIRST.get(name, math.inf) <= feature_version <= _LAST.get(name, math.inf):
+            found.append(name)
+        elif feature_version < _FIRST_WITH.get((name, value), 0):
+            found.append(f"{name}={value}")
+    return [f"JDK {feature_version} ({vm}) is not known to have {what}" for what in found]

@@ -24,9 +24,11 @@ SERVERS_OWN = frozenset({"server", "server-hangs", "flood", "wrong-executor", "l
 
 
 class ForkOutcome(Enum):
-    YES = "yes"
-    NO = "no"
-    LOST = "lost"
+    """The values are what a load answers (`LoadKind.answer`)."""
+
+    YES = True
+    NO = False
+    LOST = None
 
 
 def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
@@ -37,10 +39,7 @@ def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
         return ForkOutcome.LOST
     if not fork.usable:
         return ForkOutcome.NO
-    answer = kind_of(load).answer(fork)
-    if answer is None:
-        return ForkOutcome.LOST
-    return ForkOutcome.YES if answer else ForkOutcome.NO
+    return ForkOutcome(kind_of(load).answer(fork))
 
 
 def failed_by_itself(fork: Fork) -> bool:

@@ -97,7 +97,8 @@ class LoadKind(ABC, Generic[L]):
     leading one in a caption. `overloads`: may it ask for more than a server can do, so that requests that are missed or
     fail are no trouble? `one_level`: latencies of several rates together are those of none. `grows_pool`: is how the
     server comes by its threads a part of what is measured? Then its warm-up must not give it all of them.
-    `cost_is_sampled`: CPU per request comes from samples of the whole process.
+    `cost_is_sampled`: CPU per request comes from samples of the whole process. `throughput_of`: which part of the load
+    throughput is of, in a sentence; None: all of it.
     """
 
     question: ClassVar[Question]
@@ -107,6 +108,7 @@ class LoadKind(ABC, Generic[L]):
     one_level: ClassVar[bool] = True
     grows_pool: ClassVar[bool] = False
     cost_is_sampled: ClassVar[bool] = False
+    throughput_of: ClassVar[str | None] = None
 
     load: L
 
@@ -190,11 +192,6 @@ class LoadKind(ABC, Generic[L]):
         return "; ".join(type(self)(load).words() for load in loads)
 
     @property
-    def throughput_of(self) -> str | None:
-        """Which part of the load throughput is of, in a sentence; None: all of it."""
-        return None
-
-    @property
     def cpu_scope(self) -> str | None:
         """Which part of the load CPU per request is of; None: all of it."""
         return self.throughput_of
@@ -209,16 +206,13 @@ class Steps(LoadKind[L]):
     """Goes on in steps, a window each. Throughput and the use of CPUs are those of the best step."""
 
     one_level = False
+    throughput_of = "In the step with the highest throughput of each fork."
 
     def cpu_share(self, fork: Fork) -> float:
         return self.best_step(fork).sut.cpu_share
 
     def best_step(self, fork: Fork) -> Window:
         return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
-
-    @property
-    def throughput_of(self) -> str:
-        return "In the step with the highest throughput of each fork."
 
 
 def lead_s(load: Load | GivenLoad, service_s: float) -> float:

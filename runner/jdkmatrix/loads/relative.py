@@ -14,6 +14,7 @@ from jdkmatrix.domain.loads import CellLoad, GivenLoad
 from jdkmatrix.domain.tables import Table
 
 Connections = Annotated[int, Field(ge=1, le=100_000)]
+_DIVIDED_BY = 4  # the threads of a driver each have as many; one of wrk2 has all where they cannot be divided
 
 
 class Basis(Table):
@@ -28,7 +29,7 @@ class Basis(Table):
 
 class RelativeLoad(GivenLoad, ABC):
     """`connections_min`, or `per_waiting` of them for every request that waits for the remote system at once, were it
-    served at the rate (Little's law: rate × delay), whichever is more."""
+    served at the rate (Little's law: rate × delay), up to a multiple of four, whichever is more."""
 
     of: Basis
     connections_min: Connections
@@ -38,4 +39,5 @@ class RelativeLoad(GivenLoad, ABC):
     def resolved(self, capacity_rps: float, wait_us: int) -> CellLoad: ...
 
     def connections(self, rate_rps: float, wait_us: int) -> int:
-        return max(self.connections_min, math.ceil(self.per_waiting * rate_rps * wait_us / 1e6))
+        waiting = self.per_waiting * rate_rps * wait_us / 1e6
+        return max(self.connections_min, math.ceil(waiting / _DIVIDED_BY) * _DIVIDED_BY)

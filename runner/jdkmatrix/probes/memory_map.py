@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -106,13 +106,10 @@ class Regions:
 
     def borders_in(self, piece: Range) -> tuple[int, ...]:
         """The addresses inside `piece` at which another region begins or one ends; most mappings have none."""
-        index = max(0, bisect_right(self._starts, piece.start) - 1)
-        found: set[int] = set()
-        while index < len(self._regions) and self._regions[index].start < piece.end:
-            region = self._regions[index]
-            found.update(address for address in (region.start, region.end) if piece.start < address < piece.end)
-            index += 1
-        return tuple(sorted(found))
+        first = max(0, bisect_right(self._starts, piece.start) - 1)
+        near = self._regions[first : bisect_left(self._starts, piece.end)]
+        borders = {address for region in near for address in (region.start, region.end)}
+        return tuple(sorted(address for address in borders if piece.start < address < piece.end))
 
 
 def pieces_of(mapping: Range, borders: Sequence[int]) -> tuple[Range, ...]:

@@ -82,11 +82,7 @@ def cpu_time_ns(pid: int) -> int:
 
 
 def glance(pid: int) -> Glance:
-    """Read what costs little.
-
-    Raises:
-        SutGoneError: no such process.
-    """
+    """Read what costs little. Raises: SutGoneError: no such process."""
     proc = Path(f"/proc/{pid}")
     try:
         virt_pages, rss_pages = (proc / "statm").read_text().split()[:2]
@@ -121,8 +117,7 @@ def read_threads(pid: int, proc: Path = Path("/proc")) -> dict[int, ThreadCounte
             schedstat = Path(task.path, "schedstat").read_text()
         except OSError:
             continue  # it ended while we read
-        counters = parse_thread(status, schedstat)
-        if counters is not None:
+        if (counters := parse_thread(status, schedstat)) is not None:
             threads[int(task.name)] = counters
     if tasks and not threads and not (proc / "self/schedstat").exists():
         raise MatrixError(
@@ -154,7 +149,7 @@ def difference(before: Reading, after: Reading) -> Scheduling | None:
     spent_ns = after.at.cpu_ns - before.at.cpu_ns
     if len(before.threads) - len(lived) > CHURN_SHARE_MAX * len(before.threads):
         return None
-    if _cpu_ns_of(("",), before, after) < (1 - CHURN_SHARE_MAX) * spent_ns:
+    if cpu_ns_of(("",), before, after) < (1 - CHURN_SHARE_MAX) * spent_ns:
         return None
 
     def counted(counter: str) -> int:
@@ -166,23 +161,14 @@ def difference(before: Reading, after: Reading) -> Scheduling | None:
     return Scheduling(voluntary, involuntary, counted("run_queue_wait_ns") / 1e9)
 
 
-def jit_cpu_ns(before: Reading, after: Reading) -> int:
-    """CPU time of the JIT compiler's threads between two readings; a compiler thread that ended is not counted."""
-    return _cpu_ns_of(JIT_THREADS, before, after)
-
-
-def attach_cpu_ns(before: Reading, after: Reading) -> int:
-    """CPU time that answering jcmd took between two readings."""
-    return _cpu_ns_of(ATTACH_THREADS, before, after)
-
-
 def cpu_share_of(names: Collection[str], before: Reading, after: Reading) -> float:
     """CPU time of the threads that the kernel calls so, as a share of what the process took less its JIT compiler."""
-    total_ns = after.at.cpu_ns - before.at.cpu_ns - jit_cpu_ns(before, after)
-    return _cpu_ns_of(tuple(names), before, after) / total_ns if names and total_ns > 0 else 0.0
+    total_ns = after.at.cpu_ns - before.at.cpu_ns - cpu_ns_of(JIT_THREADS, before, after)
+    return cpu_ns_of(tuple(names), before, after) / total_ns if names and total_ns > 0 else 0.0
 
 
-def _cpu_ns_of(names: tuple[str, ...], before: Reading, after: Reading) -> int:
+def cpu_ns_of(names: tuple[str, ...], before: Reading, after: Reading) -> int:
+    """CPU time of the threads whose names begin so between two readings; one that ended is not counted."""
     return sum(
         now.cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
         for tid, now in after.threads.items()

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from jdkmatrix.domain.quantities import rise
 from jdkmatrix.host.limit_groups import QuotaCounters
-from jdkmatrix.probes.process import Reading, attach_cpu_ns, cpu_share_of, difference, jit_cpu_ns
+from jdkmatrix.probes.process import ATTACH_THREADS, JIT_THREADS, Reading, cpu_ns_of, cpu_share_of, difference
 from jdkmatrix.records.readings import QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US, WindowReading
 from jdkmatrix.records.windows import Gauges, Sample, SutUsage
 
@@ -37,7 +37,7 @@ def usage(
     begun, ended = before.at, after.at
     cpu_s = (ended.cpu_ns - begun.cpu_ns) / 1e9
     elapsed_s = (ended.monotonic_ns - begun.monotonic_ns) / 1e9
-    probe_cpu_s = attach_cpu_ns(before, after) / 1e9
+    probe_cpu_s = cpu_ns_of(ATTACH_THREADS, before, after) / 1e9
     inside = tuple(samples)
     scheduling = difference(before, after)
     return SutUsage(
@@ -45,7 +45,7 @@ def usage(
         probe_cpu_s=probe_cpu_s,
         cpu_us_per_request=(cpu_s - probe_cpu_s) * 1e6 / answers if answers else 0.0,
         cpu_share=cpu_s / (elapsed_s * cpus),
-        jit_share=jit_cpu_ns(before, after) / 1e9 / elapsed_s,
+        jit_share=cpu_ns_of(JIT_THREADS, before, after) / 1e9 / elapsed_s,
         rss_bytes=ended.rss_bytes,
         rss_peak_bytes=max([ended.rss_bytes, *(sample.rss_bytes for sample in inside)]),
         virt_bytes=ended.virt_bytes,

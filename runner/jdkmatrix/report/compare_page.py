@@ -47,10 +47,7 @@ def outcome(found: Compared) -> str:
     if number:
         return f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
     if found.open or found.lost:
-        open_ = [
-            f"{change.key.cell_id}, {change.what} ({change.shown}, {change.interval or change.word})"
-            for change in found.open
-        ]
+        open_ = [f"{one.key.cell_id}, {one.what} ({one.shown}, {one.interval or one.word})" for one in found.open]
         said = [f"nothing is significantly worse by more than {limit}"]
         if open_:
             of = plural(len(found.changes), "figure")
@@ -86,16 +83,11 @@ def compare_page(found: Compared) -> WebPage:
             rows.append((first, *(Figure(text, None, amber=change.regression) for text in others)))
         return DataTable(f"Table of {cell_id}", heads, rows, "wrap")
 
+    numbered = enumerate(by_cell(found), start=1)
+    tables = [Section(f"cell-{number}", cell_id, (table(cell_id, some),)) for number, (cell_id, some) in numbered]
+    said = strong(f"{capitalised(outcome(found))}.", "warned" if found.regressions else None)
     return WebPage(
         heading=found.title,
-        summary=joined(
-            f"{hosts(found)} ", strong(f"{capitalised(outcome(found))}.", "warned" if found.regressions else None)
-        ),
-        blocks=(
-            *([Section("else", "What else differs", (Items(told),))] if told else []),
-            *(
-                Section(f"cell-{number}", cell_id, (table(cell_id, changes),))
-                for number, (cell_id, changes) in enumerate(by_cell(found), start=1)
-            ),
-        ),
+        summary=joined(f"{hosts(found)} ", said),
+        blocks=(*([Section("else", "What else differs", (Items(told),))] if told else []), *tables),
     )

@@ -127,8 +127,7 @@ def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> str:
     sink = io.StringIO()
     writer = csv.DictWriter(sink, columns, restval="", lineterminator="\n")
     writer.writeheader()
-    for row in rows:
-        writer.writerow({name: _field(value) for name, value in row.items()})
+    writer.writerows({name: _field(value) for name, value in row.items()} for row in rows)
     return sink.getvalue()
 
 

@@ -67,12 +67,8 @@ def _narrowed(matrix: Matrix, profile: Profile, asked: Values, new: set[str]) ->
 def _lacking(matrix: Matrix, name: str, asked: Values) -> tuple[str, str | int] | None:
     """The first value that no cell of the profile has."""
     cells = tuple(cells_of(matrix, name))
-    for axis, values in asked.items():
-        there = {getattr(cell, axis) for cell in cells}
-        for value in values:
-            if value not in there:
-                return axis, value
-    return None
+    there = {axis: {getattr(cell, axis) for cell in cells} for axis in asked}
+    return next(((axis, one) for axis, values in asked.items() for one in values if one not in there[axis]), None)
 
 
 def _why_not(matrix: Matrix, name: str, asked: Values, axis: str, value: str | int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
@@ -30,9 +30,7 @@ def capacity_of(key: CellKey, cell: CellRecord | None, impossible: str | None) -
     """The capacity by the first usable fork of `cell`; `impossible`: why it was not measured."""
     forks = cell.forks if cell else ()
     found = next((fork for fork in forks if fork.usable), next(iter(forks), None))
-    if cell and found and found.usable:
-        figure = throughput_rps(found, cell.load)
-        if figure is not None and figure.value > 0:
-            return BasisCapacity(key=key, throughput_rps=figure.value)
-    reasons: Sequence[str] = [reason.message for reason in found.reasons] if found else []
+    if cell and found and found.usable and (figure := throughput_rps(found, cell.load)) and figure.value > 0:
+        return BasisCapacity(key=key, throughput_rps=figure.value)
+    reasons = dict.fromkeys(one.message for one in (*found.reasons, *found.window_reasons)) if found else {}
     return BasisCapacity(key=key, throughput_rps=None, why_not=impossible or "; ".join(reasons) or "no figure")

@@ -11,7 +11,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.kernel import cannot_set
-from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
+from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign, beside
 from jdkmatrix.host.topology import Topology
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry
 from jdkmatrix.jdks.properties import unknown_properties
@@ -65,14 +65,27 @@ def none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> Ma
 
 def cpu_sets_of(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:
     """Raises: TooFewCpusError: this host has not got them."""
-    kind = kind_of(matrix, cell)
+    driver_cpus, remote_cpus = cpus_of_others(matrix, cell, topology)
     return assign(
         topology,
         sut_cpus=cell.cpus,
-        driver_cpus=kind.driver_cpus(matrix),
-        remote_cpus=matrix.remote.cpus if kind.remote(matrix, cell) or kind.database(matrix, cell) else 0,
+        driver_cpus=driver_cpus,
+        remote_cpus=remote_cpus,
         share_remote=matrix.remote.share_driver_cpus,
         overlap=matrix.driver.overlap,
         smt=matrix.server.smt,
         axis=matrix.axes.cpus,
+    )
+
+
+def cpus_of_others(matrix: Matrix, cell: CellKey, topology: Topology) -> tuple[int, int]:
+    """How many CPUs the driver has beside the cell's server, and the remote system or the database."""
+    kind = kind_of(matrix, cell)
+    has_remote = kind.remote(matrix, cell) or kind.database(matrix, cell)
+    return beside(
+        topology,
+        sut_cpus=cell.cpus,
+        driver_cpus=kind.driver_cpus(matrix),
+        remote_cpus=matrix.remote.cpus if has_remote else 0,
+        smt=matrix.server.smt,
     )

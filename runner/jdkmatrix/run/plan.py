@@ -144,11 +144,7 @@ def _matcher(rule: Selection) -> Callable[[CellKey], bool]:
         for axis, values in _named(rule).items()
         if values != "all"
     ]
-
-    def matches(cell: CellKey) -> bool:
-        return all(value(cell) in allowed for value, allowed in axes)
-
-    return matches
+    return lambda cell: all(value(cell) in allowed for value, allowed in axes)
 
 
 def _any_of(rules: Iterable[Selection]) -> Callable[[CellKey], bool]:

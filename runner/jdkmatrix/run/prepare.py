@@ -37,7 +37,7 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
 from jdkmatrix.records.run import Calibration, HostFacts, JdkRecord, KnownBug, ServerFacts
 from jdkmatrix.run.calibrate import calibrate, count_rounds
-from jdkmatrix.run.impossible import cpu_sets_of, impossible_here, none_here
+from jdkmatrix.run.impossible import cpu_sets_of, cpus_of_others, impossible_here, none_here
 from jdkmatrix.run.origins import origins
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared, distinct
@@ -90,7 +90,7 @@ def set_up_parts(
         say(f"constant rates are driven by loadgen: {wrk2}")
     drivers = choose_all(
         matrix.driver.choice,
-        planned_phases(matrix, loads, profile),
+        planned_phases(matrix, loads, profile, read_topology()),
         loadgen=loadgen,
         wrk2=Wrk2Driver(wrk2, loadgen) if isinstance(wrk2, Wrk2) else wrk2,
     )
@@ -124,20 +124,21 @@ def _made_alike(cell: CellKey) -> MadeAlike:
 
 
 def planned_phases(
-    matrix: Matrix, loads: Mapping[CellKey, CellLoad], profile: Profile
+    matrix: Matrix, loads: Mapping[CellKey, CellLoad], profile: Profile, topology: Topology
 ) -> dict[MadeAlike, tuple[Phase, ...]]:
     """The phases that drivers must make for these cells, with the shortest timeout of their workloads. Pure."""
     timeouts: dict[MadeAlike, float] = {}
-    asked: dict[MadeAlike, dict[CellLoad, None]] = {}
+    asked: dict[MadeAlike, dict[tuple[CellLoad, int], None]] = {}
     for cell, load in loads.items():
         alike = _made_alike(cell)
         timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
         timeouts[alike] = min(timeouts.get(alike, timeout_s), timeout_s)
-        asked.setdefault(alike, {})[load] = None
+        driver_cpus, _ = cpus_of_others(matrix, cell, topology)
+        asked.setdefault(alike, {})[load, driver_cpus] = None
     return {
         (name, wait_us): tuple(
-            Phase(made, duration_s, timeouts[name, wait_us], matrix.driver.cpus)
-            for load in each
+            Phase(made, duration_s, timeouts[name, wait_us], driver_cpus)
+            for load, driver_cpus in each
             for made, duration_s in kind_of_load(load).driver_loads(_window_s(matrix, profile, load, wait_us))
         )
         for (name, wait_us), each in asked.items()

@@ -15,6 +15,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.http import Connection
 from jdkmatrix.servers.process import ServerProcess
+from jdkmatrix.subjects.served.kind import START_AND_STOP_S
 from jdkmatrix.subjects.served.measurement import ServedCell
 from jdkmatrix.subjects.served.outside import check_own, prove_from_outside
 
@@ -47,7 +48,14 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
             first_s = try_once(setup, own.example)
         except MatrixError as error:
             raise MatrixError(f"{key.workload}, {arm[2]}: {error}") from None
-        say(f"{key.workload}, {arm[2]}: answers {told}, {first_s:.1f} s after its start")
+        say(f"{key.workload}, {arm[2]}: answers {told}, {after_words(first_s)}")
+
+
+def after_words(first_s: float) -> str:
+    """How long after its start it answers, and what that does to the estimate of the time."""
+    late_s = first_s - START_AND_STOP_S
+    more = f"; each fork takes some {late_s:.0f} s more than estimated" if late_s > START_AND_STOP_S else ""
+    return f"{first_s:.1f} s after its start{more}"
 
 
 def try_once(setup: ServedCell, path: str) -> float:

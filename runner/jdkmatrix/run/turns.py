@@ -19,9 +19,10 @@ from jdkmatrix.stats.rounds import best_rounds, components
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.subjects.served.kind import BETWEEN_ROUNDS_S
 
-# A reserve for each server beside its heap: for what a JVM has there, for the driver's JVM (a heap of 256 MiB) and that
-# of the remote system. A heap is planned whole, although few are touched whole: 13 forks of Open Liberty 25.0.0.12 and
-# 23.0.0.x with heaps of 1 and 2 GiB (mp-ping, banking; Temurin 21.0.8 and 25) had an RSS of 0.85 to 1.6 GiB at most.
+# A reserve for each server beside its heap: for what a JVM has there, for the driver's JVM (a heap of 256 MiB on one
+# CPU) and that of the remote system. A heap is planned whole, although few are touched whole: 13 forks of Open Liberty
+# 25.0.0.12 and 23.0.0.x with heaps of 1 and 2 GiB (mp-ping, banking; Temurin 21.0.8 and 25) had an RSS of 0.85 to 1.6
+# GiB at most.
 BESIDE_HEAP_BYTES = 1 << 30
 
 

@@ -90,19 +90,12 @@ class RunStore:
 
     def read_run(self) -> RunRecord:
         """Raises: UnreadableError."""
-        return _read(self.directory / RUN_FILE, RunRecord)
+        return _read(_kept(self.directory / RUN_FILE), RunRecord)
 
     def read_cell(self, key: CellKey) -> CellRecord | None:
-        """The cell's record, or None when it has none. A run that is kept for long has its cells compressed, as
-        CELL.json.gz. Raises: UnreadableError."""
-        path = self._kept_path(key)
+        """The cell's record, or None when it has none. Raises: UnreadableError."""
+        path = _kept(self.cell_path(key))
         return _read(path, CellRecord) if path.exists() else None
-
-    def _kept_path(self, key: CellKey) -> Path:
-        """The file of the cell, compressed where there is no other."""
-        plain = self.cell_path(key)
-        kept = plain.with_name(f"{plain.name}.gz")
-        return kept if kept.exists() and not plain.exists() else plain
 
     def stamp(self) -> str:
         """Another one as soon as one of its files is written, a record or a log, or something else stands in its
@@ -123,7 +116,7 @@ class RunStore:
 
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
-        path = self._kept_path(key)
+        path = _kept(self.cell_path(key))
         return path.rename(_unused(path.with_name(f"{path.name}.{why}")))
 
     def load(self) -> LoadedRun:
@@ -176,6 +169,15 @@ def _must_have(run: RunRecord, key: CellKey) -> bool:
     return run.status == "complete" and all(entry.key != key for entry in run.not_testable)
 
 
+def _kept(plain: Path) -> Path:
+    """The file, or where there is no other, FILE.gz: those of a run that is kept for long are compressed."""
+    kept = plain.with_name(f"{plain.name}.gz")
+    with suppress(OSError):  # whoever reads it says what is wrong
+        if kept.exists() and not plain.exists():
+            return kept
+    return plain
+
+
 def _unused(path: Path) -> Path:
     """`path` with the first number behind it that is free."""
     return next(free for number in itertools.count(1) if not (free := path.with_name(f"{path.name}-{number}")).exists())
@@ -217,7 +219,7 @@ def runs_of(results: Path) -> tuple[Path, ...]:
 def is_run(folder: Path) -> bool:
     """Has it a run.json?"""
     try:
-        return (folder / RUN_FILE).is_file()
+        return _kept(folder / RUN_FILE).is_file()
     except OSError:  # a name that no file can have
         return False
 
@@ -253,4 +255,4 @@ def began(folder: Path) -> datetime:
 
 
 def _runs(folder: Path) -> tuple[Path, ...]:
-    return tuple(sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}")))
+    return tuple(sorted({path.parent for name in (RUN_FILE, f"{RUN_FILE}.gz") for path in folder.glob(f"*/{name}")}))

@@ -24,8 +24,8 @@ class SubjectKind(Protocol):
         """None where the cell keeps nothing in one."""
         return None
 
-    def driver_cpus(self, matrix: Matrix) -> int:
-        """How many a load driver needs beside it."""
+    def driver_cpus(self, matrix: Matrix) -> int | None:
+        """How many a load driver has beside it; None: as many as go with the server's; 0: there is none."""
         return 0
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:

@@ -59,7 +59,7 @@ def assemble(
         load = parts.loads.get(cell) or matrix.task_load(cell)
         remote = parts.remote(matrix, kind.remote(matrix, cell))
         database = parts.database(kind.database(matrix, cell))
-        drivers_jdk = parts.jdk(matrix.driver.jdk) if remote or kind.driver_cpus(matrix) else None
+        drivers_jdk = parts.jdk(matrix.driver.jdk) if remote or kind.driver_cpus(matrix) != 0 else None
         server = parts.servers.get(cell.server)
         artefacts = (*kind.artefacts(matrix, parts, cell), *((remote.jar,) if remote else ()))
         jvm_flags = flags.of(jdk, cpus, options)

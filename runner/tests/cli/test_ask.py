@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli import ask as asking
 from jdkmatrix.cli.ask import command, seconds, within
-from jdkmatrix.cli.questions import Here, Step, answered, needed
+from jdkmatrix.cli.questions import Here, Step, answered, needed, taken_words
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.errors import MatrixError
@@ -98,6 +98,35 @@ def test_the_menu_of_servers_has_those_that_can_serve_the_workload() -> None:
     answered(MATRIX, {"workload": ("banking",)}, HERE, lambda step: asked.setdefault(step.axis, step).usual)
     names = {name for _, name in asked["server"].choices}
     assert "open-liberty" in names and not names & {"jetty", "tomcat"}
+
+
+def test_a_server_has_the_executors_that_are_asked_for() -> None:
+    given_values = {"executor": ("tomcat", "tomcat-virtual+carriers-2", "fixed-50")}
+    assert answered(MATRIX, given_values, HERE, default)["server"] == ("tomcat",)
+
+
+@pytest.mark.parametrize(
+    ("given_values", "problem"),
+    [
+        ({"workload": ("mp-ping",), "wait_us": (20_000,)}, "--workload mp-ping --wait 20000us: mp-ping calls no"),
+        ({"load": ("count-1000",)}, "--load count-1000: count-1000 is a load of programs without a server"),
+        ({"executor": ("structured",)}, "--executor structured: no server has all of these executors"),
+        ({"server": ("jetty",), "workload": ("banking",)}, "--server jetty --workload banking: Eclipse Jetty "),
+        ({"server": ("helidon",)}, "--server helidon: ask compares a server’s own pool with virtual threads"),
+        ({"server": ("open-liberty", "jetty")}, "--server open-liberty and jetty: each has a pool or virtual "),
+    ],
+)
+def test_what_no_server_can_do_is_told_before_anything_is_asked(
+    given_values: dict[str, tuple[str | int, ...]], problem: str
+) -> None:
+    with pytest.raises(MatrixError, match=re.escape(problem)):
+        answered(MATRIX, given_values, HERE, lambda step: pytest.fail(f"{step.title} was asked"))
+
+
+def test_a_jdk_that_was_not_asked_for_is_told_with_where_others_are() -> None:
+    """A menu has those alone that need not be fetched."""
+    told = taken_words({"jdk": ("temurin-25",), "cpus": (2,)}, HERE)
+    assert told == "temurin-25 (`matrix jdks` lists others, for --jdk), 2 CPUs"
 
 
 def test_rows_of_a_menu_tell_each_other_apart_and_take_another_value() -> None:
@@ -213,6 +242,11 @@ def test_what_is_fetched_or_built_first_is_said_before_it_is_asked_whether_to_me
     ]
 
 
+def test_that_nothing_is_compared_is_said_before_it_is_asked_whether_to_measure(home: Path) -> None:
+    told = called(home, "ask", "--executor", "virtual").stdout
+    assert "No executors are compared: there is only virtual; add --executor liberty.\nUntil the ratio" in told
+
+
 def test_where_all_is_said_nothing_is_told_to_be_as_usual(home: Path) -> None:
     """The front page prints it so."""
     typed = "--server tomcat --jdk temurin-25 --cpus 1 --burn 200us --wait 0us --workload mp-ping --load saturate-50"
@@ -222,7 +256,7 @@ def test_where_all_is_said_nothing_is_told_to_be_as_usual(home: Path) -> None:
 @pytest.mark.parametrize("server", [name for name in MATRIX.servers if name not in ("helidon", "command")])
 def test_the_usual_budget_has_room_for_as_many_blocks_as_decide(home: Path, server: str) -> None:
     """Of the longest that it asks for: a share of a capacity that has to be measured first."""
-    done = called(home, "ask", "--server", server, "--load", "share-50", "--burn", "1s")
+    done = called(home, "ask", "--server", server, "--load", "share-50", "--burn", "100ms")
     assert "Until the ratio is known to ± 5 %: 5 to " in done.stdout
 
 

@@ -114,6 +114,15 @@ def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> 
             ("plan", "--jdk", "temurin-21", "--executor", "virtual+poller-mode-1", "--json"),
             "\n  virtual+poller-mode-1 on temurin-21: JDK 21 (hotspot) is not known to have jdk.pollerMode\n",
         ),
+        (
+            ("plan", "--jdk", "temurin-25", "--executor", "virtual+poller-mode-3"),
+            "\n  virtual+poller-mode-3 on temurin-25: JDK 25 (hotspot) is not known to have jdk.pollerMode=3\n",
+        ),
+        (
+            ("plan", "--burn", "1s", "--load", "share-50"),
+            "\n  50 requests at once of 1,000,000 µs of work each are answered after 50 s on 1 CPU, and the ",
+        ),
+        (("plan", "-p", "quick", "--profile", "matrix"), "--profile: found quick and matrix; give one at a time\n"),
         (("plan", "--server", "open-liberty-23.0.0.9", "--workload", "mp-ping-mp61"), ".9 has no microProfile-6.1, "),
         (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is no valid time (allowed: 90s, 10m, 2h)'),
         (("scenarios", "delay-ram"), 'did you mean "delay-ramp"'),

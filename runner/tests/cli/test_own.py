@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from jdkmatrix.cli import ask as asking
 from jdkmatrix.cli.own import from_anywhere
+from jdkmatrix.cli.questions import Here, steps
+from jdkmatrix.config.model import Matrix
+from jdkmatrix.errors import MatrixError
 from tests.support.project import called, called_with_few_files, make_project
 
 COMMAND = ("--command", "java -jar my.jar {port}", "--path", "/items")
@@ -57,6 +63,28 @@ def test_a_war_has_the_executors_of_its_server(home: Path) -> None:
     assert [(server, executor) for _, server, executor in cells] == [("open-liberty", "liberty")]
 
 
+def test_a_command_without_virtual_threads_is_told_what_is_missing(home: Path) -> None:
+    told = "compared with itself alone: add --arm virtual=OPTIONS"
+    assert told in called(home, "plan", *COMMAND).stdout
+    for more in (VIRTUAL, ("--aa", "pool")):
+        assert told not in called(home, "plan", *COMMAND, *more).stdout
+
+
+def test_the_menu_of_servers_for_a_war_has_those_that_deploy_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def offered(matrix: Matrix, given: Mapping[str, tuple[str | int, ...]], here: Here, _choose: object) -> None:
+        step = next(steps(matrix, dict(given), here))
+        raise MatrixError(" ".join(str(name) for _, name in step.choices))
+
+    monkeypatch.setattr(asking, "answered", offered)
+    names = called(home, "ask", "--war", "my.war", "--path", "/").stderr.split()
+    assert {"open-liberty", "tomcat", "jetty"} <= {*names} and not {"quarkus", "spring-boot"} & {*names}
+
+
+def test_a_war_is_asked_about_on_no_server_that_deploys_none(home: Path) -> None:
+    done = called(home, "ask", "--war", "my.war", "--path", "/", "--server", "quarkus")
+    assert re.match(r"matrix: --workload my-[0-9a-f]{8} --server quarkus: Quarkus deploys no WAR here", done.stderr)
+
+
 def test_it_can_be_asked_about(home: Path) -> None:
     """Too few open files keep it from being measured."""
     done = called_with_few_files(home, "ask", "--yes", "--budget", "1h", *COMMAND, "--load", "saturate-20")
@@ -100,6 +128,7 @@ def test_a_command_line_is_kept_so_that_it_can_be_given_elsewhere(home: Path, tm
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        ((*COMMAND, "--path", "/other"), "matrix: --path: found /items and /other; give one at a time"),
         (COMMAND[:2], "--path: say what is asked of your application"),
         ((*COMMAND, *VIRTUAL, "--arm", "virtual=-Dx=z"), "--arm virtual=-Dx=z: an application has one arm virtual"),
         (("--path", "/"), "--path: for an application of your own; name it by --command or --war"),

@@ -18,6 +18,7 @@ from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.run import Stopping
 from jdkmatrix.records.windows import Capacity
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.judged_run import JudgedRun
@@ -84,6 +85,38 @@ def test_the_next_step_after_a_host_that_did_other_work() -> None:
     cells = [cell(key(name), (fork(1, Status.INVALID),)) for name in ("virtual", "liberty")]
     told = next_step(JudgedRun(loaded := run_of(cells)))
     assert "matrix doctor" in told and told.endswith(f"matrix run --resume --run {loaded.directory}")
+
+
+def test_the_next_step_after_a_driver_that_measured_itself() -> None:
+    why = Reason(code="driver-saturated", message="the driver used 97 % of its CPUs: it measured itself")
+    full = fork_with(window(reasons=(why,)), status=Status.INVALID)
+    cells = [cell(key(name), (full,)) for name in ("virtual", "liberty")]
+    loaded = run_of(cells)
+    told = next_step(JudgedRun(loaded))
+    assert told.endswith("(`cpus` below [driver] in matrix.toml), or with longer tasks (--burn 100us)")
+    own = {"workloads": {"mp-ping": {"own": {"command": "java -jar my.jar {port}", "path": "/"}}}}
+    run = loaded.run.model_copy(update={"matrix": own})
+    assert "--burn" not in next_step(JudgedRun(replace(loaded, run=run))), "no work can be added to its requests"
+
+
+def test_the_next_step_of_two_jdks_is_their_ratio() -> None:
+    jdks = ("temurin-25", "own-mine")
+    cells = [cell(key(name, jdk=jdk), (measured(1, 1000, 2),)) for jdk in jdks for name in ("virtual", "liberty")]
+    told = next_step(JudgedRun(loaded := run_of(cells)))
+    assert told == f".venv/bin/matrix compare {loaded.directory} --jdk temurin-25 --jdk own-mine compares the JDKs"
+
+
+def test_the_next_step_of_a_tuned_executor_and_of_blocks_that_are_added() -> None:
+    arms = {"virtual": (1000, 1000, 1000, 1000, 1000), "virtual+carriers-2": (990, 1050, 1060, 1000, 1050)}
+    cells = [
+        cell(key(name), tuple(measured(block, rate, 2) for block, rate in enumerate(rates, start=1)))
+        for name, rates in arms.items()
+    ]
+    loaded = run_of(cells, promised_precision=0.05)
+    assert next_step(JudgedRun(loaded)).startswith("--blocks 9 would tell the ratio to ± 2.5 %")
+    stopping = Stopping(precision=0.05, min_blocks=5, max_blocks=5)
+    added = loaded.run.model_copy(update={"stopping": stopping})
+    assert next_step(JudgedRun(replace(loaded, run=added))).startswith("--max-blocks ")
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_the_table_fits_on_80_columns_and_markdown_has_all_rows_the_worst_first(
     assert max(len(line) for line in printed.splitlines()) <= 80
     assert "…" not in printed, "no word is cut"
     assert f"This host is {verdict} (" in printed
-    assert ("can change 11 settings; --restore" in " ".join(printed.split())) == (changes is FIXABLE)
+    assert ("can change 12 settings; --restore" in " ".join(printed.split())) == (changes is FIXABLE)
     assert examining.show(as_markdown=True) == code
     heading, _, about, _, *table = capsys.readouterr().out.splitlines()
     assert heading.startswith(f"### This host is {verdict} (")
@@ -121,11 +121,11 @@ def test_tune_then_restore(
     assert read(tmp_path, GOVERNOR) == "performance"
     printed = capsys.readouterr().out
     assert "(2 files)" in printed
-    assert "11 of 11 settings changed" in printed
+    assert "12 of 12 settings changed" in printed
     assert tuning.tune_host(yes=True, host=host, state=state) == 0
     assert "Nothing that --tune may change" in capsys.readouterr().out
     assert tuning.restore_host(host=host, states=[state]) == 0
-    assert "11 put back" in capsys.readouterr().out
+    assert "12 put back" in capsys.readouterr().out
     assert read(tmp_path, GOVERNOR) == "powersave"
     assert tuning.restore_host(host=host, states=[state]) == 0
     assert "Nothing to restore" in capsys.readouterr().out
@@ -140,10 +140,10 @@ def test_what_could_not_be_written_is_listed_with_exit_code_1(
     host, state = make_host(tmp_path, FIXABLE), tmp_path / "tuned.json"
     assert tuning.tune_host(yes=True, host=host, state=state) == 1
     printed = capsys.readouterr().out
-    assert "0 of 11 settings changed" in printed
+    assert "0 of 12 settings changed" in printed
     assert f"/{GOVERNORS} (2 files): not changed: Operation not permitted" in printed
     assert tuning.restore_host(host=host, states=[state]) == 0
-    assert capsys.readouterr().out == "11 already so.\n"
+    assert capsys.readouterr().out == "12 already so.\n"
 
 
 @pytest.mark.usefixtures("as_root")
@@ -160,7 +160,7 @@ def test_a_setting_of_which_one_file_could_not_be_written_is_not_changed(
     )
     assert tuning.tune_host(yes=True, host=host, state=state) == 1
     printed = capsys.readouterr().out
-    assert "10 of 11 settings changed" in printed
+    assert "11 of 12 settings changed" in printed
     assert f"/{GOVERNOR}: not changed: not permitted" in printed
 
 

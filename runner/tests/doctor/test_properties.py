@@ -68,6 +68,7 @@ def test_names_are_unique() -> None:
         ({"proc/meminfo": MEMINFO.format(swap=2**20)}, "swap", "noisy", "0.0 of 1.0 GiB used, swappiness 60"),
         ({f"{THP}/enabled": "[always] madvise never"}, "huge pages", "noisy", "always, defrag madvise"),
         ({f"{THP}/defrag": "[always] madvise never"}, "huge pages", "noisy", "madvise, defrag always"),
+        ({"proc/sys/kernel/numa_balancing": "1\n"}, "NUMA balancing", "noisy", "on"),
         ({"proc/sys/kernel/randomize_va_space": "0\n"}, "ASLR", "noisy", "off"),
         ({"proc/self/limits": LIMITS.replace("20000 ", "1024  ")}, "open files", "noisy", "1,024 (at most 524,288)"),
         ({"proc/self/limits": LIMITS.replace("20000 ", "1024  ").replace("524288", "1024")},

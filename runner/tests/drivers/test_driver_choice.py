@@ -23,6 +23,7 @@ from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import planned_phases
 from tests.support.builders import key
+from tests.support.machines import DESKTOP, VM
 from tests.support.shipped import MATRIX
 
 LOADGEN = LoadgenDriver(Path("loadgen.jar"), Path("java"), "jdk")
@@ -122,10 +123,17 @@ def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -
         workloads[name] = workloads[name].model_copy(update={"timeout_s": timeout_s})
     cells = [key(workload=name, load="rate-2000") for name in ("mp-ping", "banking")]
     loads = cell_loads(MATRIX, cells, {})
-    planned = planned_phases(MATRIX.model_copy(update={"workloads": workloads}), loads, PROFILE)
+    planned = planned_phases(MATRIX.model_copy(update={"workloads": workloads}), loads, PROFILE, VM)
     assert planned == {("rate-2000", 0): (Phase(RateLoad(rate_rps=2000, connections=50), 3.0, 2.0, 1),)}
-    planned = planned_phases(MATRIX, {cells[0]: loads[cells[0]]}, PROFILE)
+    planned = planned_phases(MATRIX, {cells[0]: loads[cells[0]]}, PROFILE, VM)
     assert planned["rate-2000", 0][0].timeout_s == MATRIX.driver.timeout_s
+
+
+def test_a_driver_is_asked_about_each_number_of_cpus_that_it_has() -> None:
+    """wrk2 has a thread for each, which open their connections side by side."""
+    cells = [key(load="rate-2000", cpus=cpus) for cpus in (1, 2, 8)]
+    planned = planned_phases(MATRIX, cell_loads(MATRIX, cells, {}), PROFILE, DESKTOP)
+    assert [phase.cpus for phase in planned["rate-2000", 0]] == [1, 2, 8]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +148,7 @@ def test_each_load_is_asked_about_with_the_shortest_timeout_of_its_workloads() -
 def test_forks_that_take_turns_need_a_driver_of_short_windows(load: CellLoad, wait_us: int, window_s: float) -> None:
     """Where they take none, they are measured one after another, in longer windows."""
     in_turns = PROFILE.model_copy(update={"protocol": "interleaved"})
-    (planned,) = planned_phases(MATRIX, {key(wait_us=wait_us): load}, in_turns).values()
+    (planned,) = planned_phases(MATRIX, {key(wait_us=wait_us): load}, in_turns, VM).values()
     assert planned[0].duration_s == window_s
 
 
@@ -153,10 +161,10 @@ def test_wrk2_by_name_must_be_there() -> None:
 def drivers_of(
     cells: Sequence[CellKey], capacity_rps: float, *, choice: Choice = "auto"
 ) -> dict[CellKey, Driver | str]:
-    """At 6,850 requests/s of half the capacity, a delay of 20 ms takes 274 connections, and 1 s 13,700."""
+    """At 6,850 requests/s of half the capacity, a delay of 20 ms takes 276 connections, and 1 s 13,700."""
     bases = dict.fromkeys(basis_cells(MATRIX, cells), capacity_rps)
     profile = PROFILE.model_copy(update={"window_s": MATRIX.profiles["mission"].window_s})
-    planned = planned_phases(MATRIX, cell_loads(MATRIX, cells, bases), profile)
+    planned = planned_phases(MATRIX, cell_loads(MATRIX, cells, bases), profile, VM)
     chosen = choose_all(choice, planned, loadgen=LOADGEN, wrk2=WRK2)
     return {cell: chosen[cell.load, cell.wait_us] for cell in cells}
 

@@ -19,13 +19,13 @@ from jdkmatrix.figures.fork_figures import (
     throughput_rps,
     time_to_peak,
 )
-from jdkmatrix.figures.metrics import leading_by_block
+from jdkmatrix.figures.metrics import BY_ID, leading_by_block
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.served import Served
-from tests.support.builders import cell, fork_with, load_result, sut_usage, window
+from tests.support.builders import cell, fork_with, latency, load_result, sut_usage, window
 from tests.support.outcome_runs import all_of, missed, silent, spoilt, with_outcomes
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered
@@ -58,6 +58,13 @@ def test_a_refusal_is_no_answer() -> None:
     assert refusing(400).windows[0].load.failed == 400
     both = load_result(CLOSED, non_2xx=3, errors=Errors(timeout=4))
     assert both.failed == 7
+
+
+def test_the_longest_answer_is_that_of_any_window() -> None:
+    slow, quick = (load_result(CLOSED, uncorrected=latency(p99_us)) for p99_us in (900_000.0, 20_000.0))
+    longest = BY_ID["longest"]
+    assert longest.of(fork_with(window(1, quick), window(2, slow)), CLOSED) == ForkFigure(900_000.0)
+    assert longest.of(fork_with(window(1, load_result(CLOSED, uncorrected=None))), CLOSED) is None
 
 
 def switching(*windows: tuple[int | None, int, int]) -> Fork:

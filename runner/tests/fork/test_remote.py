@@ -65,6 +65,20 @@ def test_netty_unpacks_its_library_into_the_folder_of_the_logs(tmp_path: Path) -
         assert f"-Dio.netty.native.workdir={tmp_path}" in command[: command.index("-jar")]
 
 
+@pytest.mark.parametrize(
+    ("loops", "connections", "heap"),
+    [(1, 50, "256m"), (1, 4000, "256m"), (1, 22_000, "536m"), (4, 6000, "286m"), (32, 50, "504m")],
+)
+def test_the_heap_has_room_for_event_loops_and_connections(
+    loops: int, connections: int, heap: str, tmp_path: Path
+) -> None:
+    jar, java, cpus = tmp_path / "x.jar", tmp_path / "java", tuple(range(loops))
+    remote = RemoteProcess(jar, java, cpus=cpus, log_dir=tmp_path, connections=connections).command
+    target = Target("http://127.0.0.1:9/", cpus, tmp_path, connections=connections)
+    for command in (remote, LoadgenDriver(jar, java, "jdk").command_line(target)):
+        assert [word for word in command if word.startswith("-Xm")] == [f"-Xms{heap}", f"-Xmx{heap}", "-Xmn192m"]
+
+
 @pytest.mark.real
 def test_what_does_not_start_says_why(java: Path, tmp_path: Path) -> None:
     with (

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign
+from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign, beside
 from jdkmatrix.host.topology import Cpu, Topology
 from tests.support.machines import DESKTOP, METERED, VM, machine
 
@@ -108,6 +108,46 @@ def fitted(topology: Topology, sut: int, driver: int, remote: int = 0, **how: An
         return assign(topology, sut_cpus=sut, driver_cpus=driver, remote_cpus=remote, **{"overlap": False, **how})
     except TooFewCpusError:
         return None
+
+
+# ------------------------------------------------------------------------------------- driver and remote system
+@pytest.mark.parametrize(
+    ("cpus", "sut", "driver", "remote", "found"),
+    [
+        (2, 1, None, 0, (1, 0)),
+        (4, 2, None, 0, (2, 0)),
+        (4, 2, None, None, (1, 1)),
+        (128, 4, None, None, (4, 4)),
+        (128, 8, None, 0, (8, 0)),
+        (128, 64, None, None, (32, 32)),
+        (16, 8, None, None, (4, 4)),
+        (12, 8, None, None, (2, 2)),
+        (9, 8, None, 0, (1, 0)),
+        (128, 8, 3, None, (3, 8)),
+        (12, 8, 3, None, (3, 1)),
+        (128, 8, 0, None, (0, 8)),
+        (2, 4, None, None, (1, 1)),
+    ],
+)
+def test_driver_and_remote_system_grow_with_the_server_as_far_as_the_host_has_cpus(
+    cpus: int, sut: int, driver: int | None, remote: int | None, found: tuple[int, int]
+) -> None:
+    assert beside(machine(cpus), sut_cpus=sut, driver_cpus=driver, remote_cpus=remote) == found
+
+
+@pytest.mark.parametrize(
+    ("cores", "sut", "smt", "found"),
+    [(6, 4, False, (2, 2)), (6, 4, True, (4, 4)), (12, 8, False, (4, 4)), (4, 3, False, (1, 1)), (8, 8, False, (4, 4))],
+)
+def test_a_server_keeps_cores_of_its_own_where_there_are_enough(
+    cores: int, sut: int, smt: bool, found: tuple[int, int]
+) -> None:
+    host = machine(cores, threads_per_core=2)
+    assert beside(host, sut_cpus=sut, driver_cpus=None, remote_cpus=None, smt=smt) == found
+
+
+def test_a_quota_bounds_what_is_left_for_them() -> None:
+    assert beside(METERED, sut_cpus=3, driver_cpus=None, remote_cpus=None) == (1, 1)
 
 
 # ------------------------------------------------------------------------------------------------- any machine

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -261,15 +261,16 @@ NO_THREAD = [
 ]
 
 
-def hits(lines: list[str], *seen: Sighting, limits: Limits = ALL, **counted: int) -> Sequence[LimitHit]:
+def hits(
+    lines: list[str], seen: Mapping[LimitName, Sighting] | None = None, *, limits: Limits = ALL, **counted: int
+) -> Sequence[LimitHit]:
     counters = LimitCounters(**counted)
-    sightings = {one.limit: one for one in seen}
-    return outcomes(who="the server", limits=limits, counters=counters, seen=sightings, log_lines=lines)
+    return outcomes(who="the server", limits=limits, counters=counters, seen=seen or {}, log_lines=lines)
 
 
 def test_threads_that_the_kernel_refused() -> None:
-    seen = Sighting("threads", 3.5, None)
-    (found,) = hits([*NO_THREAD, "something else"], seen, threads_refused=12, memory_held_back=5)
+    lines = [*NO_THREAD, "something else"]
+    (found,) = hits(lines, {"threads": Sighting(3.5, None)}, threads_refused=12, memory_held_back=5)
     assert (found.code, found.first_seen_s) == ("threads-limit", 3.5)
     assert found.figures == {"threads_refused": 12, "log_lines": 2, "limit": 200}
     assert found.message.startswith("the server ran into its limit of 200 threads: the kernel refused it 12")
@@ -297,7 +298,7 @@ def test_what_a_jvm_writes(line: str, code: str) -> None:
 
 
 def test_the_watch_that_ended_it_says_what_it_saw() -> None:
-    (found,) = hits([], Sighting("memory", 7.0, 512_000_000))
+    (found,) = hits([], {"memory": Sighting(7.0, 512_000_000)})
     assert found.message == ("the server ran into its limit of 315 MB: it had 512 MB, and was ended by the watch")
     assert found.first_seen_s == 7.0
 

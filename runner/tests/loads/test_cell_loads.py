@@ -46,6 +46,8 @@ def test_every_cell_of_the_matrix_profile_has_a_basis_that_can_be_measured() -> 
 def test_a_share_is_a_whole_rate_over_enough_connections() -> None:
     loads = cell_loads(MATRIX, [BANK], {BASIS: 3001.0})
     assert loads == {BANK: RateLoad(rate_rps=1500, connections=60)}
+    uneven = cell_loads(MATRIX, [BANK], {BASIS: 4301.0})
+    assert uneven == {BANK: RateLoad(rate_rps=2150, connections=88)}, "86 would be 43 for each of two threads of wrk2"
     slow = BANK.model_copy(update={"wait_us": 1_000_000})
     assert cell_loads(MATRIX, [slow], {BASIS: 3001.0})[slow] == RateLoad(rate_rps=1500, connections=3000)
 

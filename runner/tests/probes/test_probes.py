@@ -31,14 +31,15 @@ from jdkmatrix.probes.host import (
     read_throttled_us,
 )
 from jdkmatrix.probes.process import (
+    JIT_THREADS,
     Glance,
     Reading,
     SutGoneError,
     ThreadCounters,
+    cpu_ns_of,
     cpu_time_ns,
     difference,
     glance,
-    jit_cpu_ns,
     parse_thread,
     read_threads,
 )
@@ -122,13 +123,13 @@ def test_a_difference_is_never_negative(growth: dict[int, tuple[int, int]]) -> N
 def test_jit_time_is_that_of_compiler_threads() -> None:
     before = reading({1: thread(1, "C2 CompilerThre"), 2: thread(1, "main")})
     after = reading({1: thread(4, "C2 CompilerThre"), 2: thread(9, "main"), 3: thread(2, "C1 CompilerThre")})
-    assert jit_cpu_ns(before, after) == 30 + 20
+    assert cpu_ns_of(JIT_THREADS, before, after) == 30 + 20
 
 
 @pytest.mark.parametrize("name", ["C1 Comp..hread0", "C2 Comp..read12", "JVMCI-n..hread0", "JVMCI C..hread0"])
 def test_compiler_threads_are_known_where_the_jvm_cuts_their_names_in_the_middle(name: str) -> None:
     after = reading({1: thread(4, name), 2: thread(9, "C1-exec-1"), 3: thread(9, "ForkJoi..rker-1")})
-    assert jit_cpu_ns(reading({}), after) == 40
+    assert cpu_ns_of(JIT_THREADS, reading({}), after) == 40
 
 
 def test_a_real_process_uses_cpu_and_can_end() -> None:

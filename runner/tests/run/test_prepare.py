@@ -20,10 +20,11 @@ from jdkmatrix.records.run import Calibration
 from jdkmatrix.report.run_page.sessions import calibration_notices
 from jdkmatrix.run import prepare as preparing
 from jdkmatrix.run.calibrate import calibrate
+from jdkmatrix.run.impossible import cpu_sets_of
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.subjects.parts import Parts
 from tests.support.builders import key
-from tests.support.machines import VM
+from tests.support.machines import VM, machine
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
 
@@ -120,3 +121,20 @@ def test_work_is_calibrated_only_where_no_calibration_is_known(
     assert (prepared.calibration, count.call_count) == (taken, counts)
     assert [call.args[4] for call in assemble.mock_calls] == [taken]
     known_calibration.assert_called_once_with(prepared.host)
+
+
+TWO_SOCKETS = machine(64, threads_per_core=2, cores_per_l3=8, cores_per_node=32, cores_per_package=32)
+
+
+@pytest.mark.parametrize(
+    ("host", "beside", "given_up"),
+    [(machine(8, threads_per_core=2), 4, ["shares-cores"]), (TWO_SOCKETS, 8, []), (machine(128), 8, [])],
+)
+def test_a_large_server_gets_a_driver_and_a_remote_system_that_can_fill_it(
+    host: Topology, beside: int, given_up: list[str]
+) -> None:
+    """Answers without a delay to a server that does nothing but forward: a published size."""
+    cell = key("helidon", workload="forward-socket", server="helidon", cpus=8, load="saturate-200")
+    sets = cpu_sets_of(MATRIX, cell, host)
+    assert (len(sets.sut), len(sets.driver), len(sets.remote)) == (8, beside, beside)
+    assert [compromise.code for compromise in sets.compromises] == given_up

@@ -14,7 +14,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.store.atomic import StoreError, write_atomic
 from jdkmatrix.store.readable import UnreadableError
-from jdkmatrix.store.runs import RunStore, latest_begun, latest_run
+from jdkmatrix.store.runs import RunStore, all_runs, is_run, latest_begun, latest_run
 from tests.support.builders import cell, fork, key
 from tests.support.outcome_runs import run_of
 
@@ -146,6 +146,19 @@ def test_a_file_that_was_set_aside_and_measured_again_is_kept_and_no_damage(tmp_
     store.save_cell(record)
     loaded = store.load()
     assert loaded.problems == (f"{aside.name}: was unreadable, set aside and measured again",) and not loaded.damaged
+
+
+def test_a_run_that_is_kept_for_long_is_compressed_and_can_go_on(tmp_path: Path) -> None:
+    record = run_of([cell(forks=(fork(1),))]).run
+    store = RunStore.create(tmp_path / "one")
+    store.save_run(record)
+    plain = store.directory / "run.json"
+    plain.with_name("run.json.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    plain.unlink()
+    assert is_run(store.directory) and store.read_run() == record
+    assert all_runs(tmp_path) == (store.directory,) and latest_run(tmp_path) == store.directory
+    store.save_run(record.model_copy(update={"profile": "of-today"}))
+    assert store.read_run().profile == "of-today" and all_runs(tmp_path) == (store.directory,)
 
 
 def test_the_newest_run_is_the_one_that_began_last_whatever_its_name(tmp_path: Path) -> None:

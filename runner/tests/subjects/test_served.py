@@ -237,6 +237,14 @@ def test_without_a_database_the_bank_on_one_is_not_testable() -> None:
     assert ServedApplications().why_not(MATRIX, parts, cell) == "bank-sql-10 needs a database: PostgreSQL cannot be had"
 
 
+def test_slow_answers_make_the_way_to_the_steady_state_longer() -> None:
+    """Its gate looks at twelve windows of five answers at least, which no delay up to 250 ms makes longer."""
+    expected_s, quick = ServedApplications().expected_s, MATRIX.profiles["quick"]
+    cells = (key(workload="banking", load="share-50", wait_us=us) for us in (0, 200_000, 1_000_000, 5_000_000))
+    usual_s, *longer_s = (expected_s(MATRIX, quick, one) for one in cells)
+    assert longer_s == [usual_s, usual_s + 60 - 15, usual_s + 300 - 15]
+
+
 @pytest.mark.parametrize(("vm", "told"), [("hotspot", None), ("openj9", "; semeru-25 is OpenJ9")])
 def test_an_application_of_the_user_is_measured_on_hotspot_alone(vm: str, told: str | None) -> None:
     """Other JVMs do not say on which threads it serves: it need not be started to know."""

@@ -43,6 +43,7 @@ CALM: Mapping[str, str] = {
     "proc/sys/kernel/random/boot_id": "first-boot\n",
     "proc/sys/kernel/randomize_va_space": "2\n",
     "proc/sys/kernel/perf_event_paranoid": "2\n",
+    "proc/sys/kernel/numa_balancing": "0\n",
     "proc/sys/kernel/threads-max": "200000\n",
     "proc/sys/kernel/pid_max": "4194304\n",
     "proc/sys/vm/swappiness": "60\n",
@@ -72,6 +73,7 @@ CALM: Mapping[str, str] = {
 # What a distribution leaves behind: everything that --tune can do something about.
 FIXABLE: Mapping[str, str] = {
     "proc/sys/kernel/randomize_va_space": "0\n",
+    "proc/sys/kernel/numa_balancing": "1\n",
     "proc/sys/net/ipv4/ip_local_port_range": "60000\t60999\n",
     "proc/sys/net/ipv4/tcp_max_syn_backlog": "512\n",
     "proc/sys/net/core/somaxconn": "128\n",

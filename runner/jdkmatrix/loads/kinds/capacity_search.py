@@ -42,6 +42,7 @@ class CapacitySearch(LoadKind[CapacityLoad]):
     question = Question("held a rate of the search", "Held a rate")
     metrics = ("capacity", "throughput", "cpu")
     ratio_of = "of the rate held where it was searched for"
+    throughput_of = "In the closed loop before the search."
 
     def search(self, measured: Sequence[Window], nearest: NearestRate) -> Generator[Ask, Window, Capacity] | None:
         """Up to what the closed loop of the same fork reached; None where it reached nothing."""
@@ -109,10 +110,6 @@ class CapacitySearch(LoadKind[CapacityLoad]):
             f"closed loop: {plural(self.load.connections, 'connection')}; then constant rates over them, to find the "
             f"highest that keeps p99 within {digits(self.load.p99_max_us / 1000, 3)} ms without a failed request"
         )
-
-    @property
-    def throughput_of(self) -> str:
-        return "In the closed loop before the search."
 
 
 LOADS = {CapacityLoad: CapacitySearch}

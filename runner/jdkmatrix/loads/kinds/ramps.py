@@ -81,6 +81,7 @@ class _ToLevel(_Rising[R]):
     question = Question("reached the peak of the ramp", "Reached the peak")
     metrics = ("time-to-peak", "throughput", "cpu")
     ratio_of = "of the time to peak of a ramp"
+    throughput_of = "Over the second half of the level stretch at the end, without requests that worked off a backlog."
 
     def answer(self, fork: Fork) -> bool:
         return peak_of(fork) is not None
@@ -101,10 +102,6 @@ class _ToLevel(_Rising[R]):
             return None
         return steady.throughput_rps * steady.cpu_us_per_request / 1e6 / cpus
 
-    @property
-    def throughput_of(self) -> str:
-        return "Over the second half of the level stretch at the end, without requests that worked off a backlog."
-
 
 class RampToLevel(_ToLevel[RampedLoad]):
     def words(self) -> str:
@@ -114,15 +111,13 @@ class RampToLevel(_ToLevel[RampedLoad]):
 class Joining(_ToLevel[JoinedLoad]):
     """A closed loop has no backlog: who has no answer sends nothing."""
 
+    throughput_of = "Over the second half of the stretch in which all connections have joined."
+
     def words(self) -> str:
         return (
             f"closed loop: {plural(self.load.connections, 'connection')} that join within {self.load.join_s:g} s, each "
             f"sends its next request as soon as it has the answer; then held for {self.load.held_s:g} s"
         )
-
-    @property
-    def throughput_of(self) -> str:
-        return "Over the second half of the stretch in which all connections have joined."
 
 
 class RampToKnee(_Rising[RampedLoad]):
@@ -133,6 +128,7 @@ class RampToKnee(_Rising[RampedLoad]):
     )
     metrics = ("knee",)
     ratio_of = "of the rate at the knee of a ramp"
+    throughput_of = "Over the whole ramp."
 
     def words(self) -> str:
         return _rate_words(self.load)
@@ -140,10 +136,6 @@ class RampToKnee(_Rising[RampedLoad]):
     def answer(self, fork: Fork) -> bool | None:
         seconds = seconds_of(fork)
         return knee(seconds) is None if len(seconds) >= KNEE_SECONDS else None
-
-    @property
-    def throughput_of(self) -> str:
-        return "Over the whole ramp."
 
 
 def ramp(load: RampedLoad) -> LoadKind[RampedLoad]:

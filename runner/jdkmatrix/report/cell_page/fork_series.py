@@ -128,9 +128,8 @@ def _broken(points: Points) -> list[Point]:
 def _range(values: Sequence[float]) -> str:
     """Smallest, largest and median in words; whole numbers stay whole."""
     whole = all(float(value).is_integer() and abs(value) < 1000 for value in values)
-    low, high, middle = (
-        f"{value:g}" if whole else digits(value, 3) for value in (min(values), max(values), statistics.median(values))
-    )
+    told = min(values), max(values), statistics.median(values)
+    low, high, middle = (f"{value:g}" if whole else digits(value, 3) for value in told)
     return f"always {low}" if low == high else f"{low} to {high}, median {middle}"
 
 

@@ -217,9 +217,7 @@ def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
         yield FactList(told.facts)
     if told.distributions:
         heads = columns("In ms", "count#", "least#", "p50#", *(f"p{name}#" for name in _TAIL), "most#")
-        rows: list[tuple[Cell, ...]] = []
-        for name, one in told.distributions:
-            rows.append((name, count(one["count"]), *_of_distribution(one)))
+        rows: list[tuple[Cell, ...]] = [(name, *_of_distribution(one)) for name, one in told.distributions]
         table = DataTable(f"Distributions of fork {fork.fork}", heads, rows, "wrap")
         yield from (Prose(heading="Distributions"), table)
     for title, section in told.sections:
@@ -238,13 +236,13 @@ def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
 
 
 def _of_distribution(told: Seen) -> Iterator[Figure]:
-    """In ms: its ends, and between them the percentiles. The median of few values is one, a tail of them is not."""
+    """How many; in ms its ends and percentiles. The median of few values is one, a tail of them is not."""
 
     def shown(value_us: float | None) -> Figure:
         return milliseconds(value_us, why="the program does not say")
 
     number, percentiles_us = told["count"], told["percentiles_us"]
-    yield from (shown(told["min_us"]), shown(percentiles_us.get("50")))
+    yield from (count(number), shown(told["min_us"]), shown(percentiles_us.get("50")))
     for percent in _TAIL:
         enough = enough_beyond(number, percent)
         yield shown(percentiles_us.get(percent)) if enough else few_beyond(number, "value")
@@ -282,11 +280,9 @@ def _pressure(program: ProgramWindow, host: Pressure) -> Iterator[Fact]:
         why = "including start and warm-up: it reported no measured span"
         yield Fact("Watched", "all of the program’s life", why)
     else:
-        yield Fact(
-            "Watched",
-            f"{digits(program.host_span_s, 3)} s around the {digits(span.duration_s, 3)} s that it measured",
-            "from the last reading before them to the first after them, and for half a second at least",
-        )
+        around = f"{digits(program.host_span_s, 3)} s around the {digits(span.duration_s, 3)} s that it measured"
+        how = "from the last reading before them to the first after them, and for half a second at least"
+        yield Fact("Watched", around, how)
     yield Fact("Steal", share(host.steal_share).text, "time that the hypervisor gave to others")
     yield Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of all CPUs: busy, and no part of the experiment")
     yield Fact("CPU pressure", share(host.psi_cpu_some_share).text, "of the time a task waited for a CPU")

@@ -150,10 +150,8 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     found = [(metric, judged) for metric in metrics_of(cell.load) if (judged := judgements.of(metric, key))]
     outcomes = judgements.outcomes(key)
     told = (_of_outcomes(cell, outcomes),) if outcomes is not None and outcomes.worth_reporting else ()
-    figures = tuple(
-        replace(_advice(metric, judged, found, outcomes, cell, pool), confidence=cells.confidence)
-        for metric, judged in found
-    )
+    each = (_advice(metric, judged, found, outcomes, cell, pool) for metric, judged in found)
+    figures = tuple(replace(one, confidence=cells.confidence) for one in each)
     return (*told, *figures, *_service_times(cell, pool)) if told or figures else ()
 
 

@@ -186,11 +186,6 @@ class CellStats:
     def spread(self, metric_id: str) -> Spread | None:
         return next((one for one in self.spreads if one.name == metric_id), None)
 
-    @property
-    def against(self) -> Spread | None:
-        """The figure that was known beforehand."""
-        return next((one for one in self.spreads if one.expected is not None), None)
-
     @cached_property
     def table(self) -> Experiment | None:
         """An experiment's table of matrix.toml; None where its file does not say, or it is none."""
@@ -202,13 +197,9 @@ class CellStats:
         return tuple(fork.result for fork in self.record.forks if fork.result)
 
     @property
-    def usable_results(self) -> tuple[ProgramResult, ...]:
-        return tuple(fork.result for fork in self.usable if fork.result)
-
-    @property
     def seen(self) -> list[Seen]:
         """By its program, in its usable forks."""
-        return [result.seen for result in self.usable_results if result.seen is not None]
+        return [fork.result.seen for fork in self.usable if fork.result and fork.result.seen is not None]
 
     @property
     def tasks(self) -> TaskLoad:
@@ -291,13 +282,15 @@ def losses_of(metric: Metric, cell: CellStats, base: CellStats) -> Losses:
     return Losses(above, above_of, below, below_of)
 
 
+def ordered_forks(run: RunRecord) -> Counter[str]:
+    """By the id of the cell. Later attempts stand in the place of the first: "CELL_ID#2.2" in that of "CELL_ID#2"."""
+    places = {label.rpartition("#")[::2] for label in run.order}
+    return Counter(cell for cell, _ in {(cell, fork.partition(".")[0]) for cell, fork in places})
+
+
 def planned_forks(run: RunRecord) -> Counter[str]:
     """By the id of the cell. Of a run that was cut off, the order has what might have run, and nothing is known."""
-    if run.status != "complete":
-        return Counter()
-    places = {label.rpartition("#")[::2] for label in run.order}
-    # Later attempts stand in the place of the first: "CELL_ID#2.2" in that of "CELL_ID#2".
-    return Counter(cell for cell, _ in {(cell, fork.partition(".")[0]) for cell, fork in places})
+    return ordered_forks(run) if run.status == "complete" else Counter()
 
 
 class Cells:
@@ -307,11 +300,8 @@ class Cells:
 
     def __init__(self, run: RunRecord, records: Iterable[CellRecord], *, served: bool = True) -> None:
         forks, self.run = planned_forks(run), run
-        self._by_key = {
-            record.key: CellStats(record, forks[record.key.cell_id])
-            for record in records
-            if record.key.has_server == served
-        }
+        mine = (record for record in records if record.key.has_server == served)
+        self._by_key = {record.key: CellStats(record, forks[record.key.cell_id]) for record in mine}
         self._sequential = run.stopping is not None
         self.confidence = nominal_confidence(sequential=self._sequential)
         self.relevant = RELEVANT if run.promised_precision is None else run.promised_precision

@@ -56,10 +56,8 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
         return replace(figure, title=f"no interval: {none}")
     if forks.ci_low is None or forks.ci_high is None:
         return replace(figure, title=f"{plural(forks.n, 'fork')}: no interval")
-    # A wide interval carries fewer digits.
-    low, high = (
-        digits(end / 1000, 3 if forks.ci_high < 2 * forks.ci_low else 2) for end in (forks.ci_low, forks.ci_high)
-    )
+    significant = 3 if forks.ci_high < 2 * forks.ci_low else 2  # a wide interval carries fewer digits
+    low, high = (digits(end / 1000, significant) for end in (forks.ci_low, forks.ci_high))
     return replace(
         figure,
         title=f"all requests together; beneath: the 95 % interval over {forks.n} forks, of the geometric mean of their "
@@ -142,11 +140,9 @@ def pairs_title(compared: Comparison) -> str:
 
 def pair_table(compared: Comparison) -> DataTable:
     metric, arms = compared.metric, (compared.cell.key.executor, compared.base.key.executor)
-    return DataTable(
-        f"Blocks of {metric.title}",
-        columns(f"{metric.title}|{metric.unit}", *(f"{title}#" for title in (*arms, "Ratio"))),
-        tuple((f"block {block}", *figures) for block, *figures in _pairs(compared)),
-    )
+    heads = columns(f"{metric.title}|{metric.unit}", *(f"{title}#" for title in (*arms, "Ratio")))
+    rows = tuple((f"block {block}", *figures) for block, *figures in _pairs(compared))
+    return DataTable(f"Blocks of {metric.title}", heads, rows)
 
 
 def _pairs(compared: Comparison) -> Iterator[tuple[int, str, str, str]]:

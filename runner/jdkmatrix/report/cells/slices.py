@@ -102,14 +102,9 @@ class Slice(CellGroup):
                 cpus, task, jdk = place
                 yield jdk if self.single else f"{jdk}, {condition(cpus, task)}", self.in_order(here)
 
-    @cached_property
-    def _works_and_waits(self) -> tuple[int, int]:
-        """How many there are of each."""
-        return len({one.burn_us for one in self.tasks}), len({one.wait_us for one in self.tasks})
-
     def task_words(self, task: TaskSize) -> str:
         """Tells this task from the others of the slice."""
-        works, waits = self._works_and_waits
+        works, waits = (len(set(sizes)) for sizes in zip(*self.tasks, strict=True))
         work, delay = added_work(task.burn_us), delay_words(task.wait_us)
         if waits == 1:
             return work

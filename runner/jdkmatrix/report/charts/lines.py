@@ -40,18 +40,11 @@ def log_ticks(low: float, high: float) -> list[float]:
 
 def log_domain(values: Sequence[float]) -> tuple[float, float]:
     """Around positive values, with room, ending on round numbers."""
-    low, high = min(values), max(values)
-    return _round_down(low * 0.95), _round_up(high * 1.05)
-
-
-def _round_down(value: float) -> float:
-    unit = 10.0 ** math.floor(math.log10(value))
-    return max(step for step in (1, 2, 5) if step * unit <= value * (1 + 1e-9)) * unit
-
-
-def _round_up(value: float) -> float:
-    unit = 10.0 ** math.floor(math.log10(value))
-    return next((step for step in (1, 2, 5) if step * unit >= value * (1 - 1e-9)), 10) * unit
+    low, high = min(values) * 0.95, max(values) * 1.05
+    below, above = (10.0 ** math.floor(math.log10(end)) for end in (low, high))
+    first = max(step for step in (1, 2, 5) if step * below <= low * (1 + 1e-9))
+    last = next((step for step in (1, 2, 5) if step * above >= high * (1 - 1e-9)), 10)
+    return first * below, last * above
 
 
 @cache

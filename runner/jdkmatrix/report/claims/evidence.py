@@ -133,10 +133,6 @@ class ClaimEvidence:
     id: str
     checks: tuple[CheckEvidence, ...]
 
-    @property
-    def has_cells(self) -> bool:
-        return any(check.cells for check in self.checks)
-
 
 def evidence(claim: ClaimRecord, results: Results) -> ClaimEvidence:
     return ClaimEvidence(claim.id, tuple(_check(check, results) for check in claim.checks))

@@ -104,12 +104,8 @@ def claim_in_run(one: JudgedClaim, earlier: ClaimVerdict | None) -> CameTo:
 def check_blocks(one: JudgedCheck, of: str, page: Callable[[CellKey], str]) -> Iterator[PageBlock]:
     """The finding of one check. `of`: whose; `page`: the address of a cell."""
     check = one.check
-    yield Prose(
-        joined(
-            *(strong("Measured here:"), f" {check.says}; {one.band_words} would reproduce it ("),
-            *(element("em", one.origin), "). ", verdict_badge(one.verdict), f" {one.why}." if one.why else ""),
-        )
-    )
+    rule = joined(f" {check.says}; {one.band_words} would reproduce it (", element("em", one.origin), "). ")
+    yield Prose(joined(strong("Measured here:"), rule, verdict_badge(one.verdict), f" {one.why}." if one.why else ""))
     if one.cells:
         heads = columns("Cell", "Measured|95 % interval#", "Verdict=")
         rows = [_cell(cell, one.unit, page) for cell in one.cells]

@@ -230,11 +230,8 @@ def rests_on(one: JudgedClaim) -> tuple[str, ...]:
     """A line for each check: first those that came to the claim's verdict, then the others with what they came to."""
     deciding = ClaimVerdict.REPRODUCED if one.verdict is ClaimVerdict.IN_PART else one.verdict
     lines = [_line(check) for check in one.asked if check.verdict is deciding]
-    beside = (
-        f"{check.verdict.value}: {_line(check) if check.cells else check.check.says}"
-        for check in one.asked
-        if check.verdict is not deciding
-    )
+    others = (check for check in one.asked if check.verdict is not deciding)
+    beside = (f"{check.verdict.value}: {_line(check) if check.cells else check.check.says}" for check in others)
     return tuple(dict.fromkeys((*lines, *beside)))
 
 

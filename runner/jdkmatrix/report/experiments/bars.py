@@ -29,16 +29,12 @@ def bar_groups(piece: ExperimentSlice) -> Iterator[Charts]:
         spreads = (cell.spread(figure.name) for cell in piece.cells for figure in group.figures)
         ticks = any(spread.expected is not None for spread in spreads if spread)
         starred = any(_STAR in chart.note for chart in charts)
-        yield Charts(
-            group.title,
+        words = (
             f"{group.words} Bars are medians over forks, dots the forks"
             f"{', upright lines what is expected' if ticks else ''}."
-            f"{' A star (*): not every fork was complete.' if starred else ''}",
-            charts,
-            css=f"by-{columns}",
-            repeats=True,
-            unfolded_max=_CHARTS_MAX,
+            f"{' A star (*): not every fork was complete.' if starred else ''}"
         )
+        yield Charts(group.title, words, charts, css=f"by-{columns}", repeats=True, unfolded_max=_CHARTS_MAX)
 
 
 def _charts(piece: ExperimentSlice, group: ReadingGroup) -> Iterator[Chart]:

@@ -61,13 +61,8 @@ def pinning_blocks(piece: ExperimentSlice) -> Iterator[PageBlock]:
 
 
 def _carriers(piece: ExperimentSlice, keys: Sequence[CellKey]) -> str:
-    seen = {
-        carriers
-        for cell in piece.cells
-        if cell.key in keys
-        for result in cell.results
-        if (carriers := at(result.seen, "carriers.parallelism")) is not None
-    }
+    results = (result for cell in piece.cells if cell.key in keys for result in cell.results)
+    seen = {at(result.seen, "carriers.parallelism") for result in results} - {None}
     return f", {plural(min(seen), 'carrier')}" if len(seen) == 1 else ""
 
 

@@ -3,7 +3,7 @@ and a table with a row for each cell. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from statistics import median
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -41,7 +41,7 @@ def figures_table(piece: ExperimentSlice) -> DataTable:
             *(Column(titled(one.title, one.unit, "name"), "num") for one in figures.values()),
             Column(joined("Forks ", small("usable/ran"))),
         ),
-        rows=[_row(piece, key, by_key.get(key), axes, figures) for key in piece.keys],
+        rows=[_row(piece, key, by_key.get(key), figures) for key in piece.keys],
         css="figures",
         sortable=True,
         tall=True,
@@ -62,9 +62,7 @@ def _figures(piece: ExperimentSlice) -> dict[str, Spread]:
     return {name: found[name] for name in names}
 
 
-def _row(
-    piece: ExperimentSlice, key: CellKey, cell: CellStats | None, axes: Sequence[str], figures: Mapping[str, Spread]
-) -> tuple[Cell, ...]:
+def _row(piece: ExperimentSlice, key: CellKey, cell: CellStats | None, figures: Iterable[str]) -> tuple[Cell, ...]:
     state = cell.state if cell else State.NOT_MEASURED
     forks, usable = (cell.record.forks, cell.usable) if cell else ((), ())
     why = "this experiment has no such figure"
@@ -76,9 +74,9 @@ def _row(
     counts = f"{sum(fork.conclusive for fork in forks)}/{len(forks)}"
     return (
         named(key.executor, piece.order, cell_page(key) if cell else None),
-        *(_axis(piece, axis, key) for axis in axes),
+        *(_axis(piece, axis, key) for axis in _AXES if piece.varies(axis)),
         joined(*ended(forks), *(element("p", text, css="reason") for text in reasons)),
-        *_against(cell.against if cell else None),
+        *_against(cell),
         *(spread_figure(spreads[name]) if name in spreads else missing(why) for name in figures),
         Sorted(joined(state_badge(cell), " ", small(counts)), f"{state.value} {counts}"),
     )
@@ -91,8 +89,9 @@ def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Cell:
     return Figure(f"{value:,}", value) if isinstance(value, int) else str(value)
 
 
-def _against(spread: Spread | None) -> tuple[Figure, Figure]:
+def _against(cell: CellStats | None) -> tuple[Figure, Figure]:
     """Expected, with the name of the figure that it is for; and measured over expected."""
+    spread = next((one for one in cell.spreads if one.expected is not None), None) if cell else None
     if spread is None or spread.expected is None:
         return (missing("nothing is expected of its figures"),) * 2
     expected = Figure(measure(spread.expected, spread.unit), spread.expected, f"of {spread.name}", spread.name)
@@ -102,9 +101,8 @@ def _against(spread: Spread | None) -> tuple[Figure, Figure]:
     return expected, Figure(digits(ratio, 3), ratio, f"{spread.name}: median over forks / expected")
 
 
-def answers(piece: ExperimentSlice) -> tuple[AnswerBox, ...]:
+def answers(piece: ExperimentSlice) -> Iterator[AnswerBox]:
     """One per JDK. Figures are of forks that ran to their end; how others ended stands behind them."""
-    found = []
     for jdk in piece.jdks:
         cells = [cell for cell in piece.cells if cell.key.jdk == jdk]
         complete = [
@@ -118,12 +116,11 @@ def answers(piece: ExperimentSlice) -> tuple[AnswerBox, ...]:
                 spreads={one.name: one for one in cell.spreads},
             )
             for cell in cells
-            if cell.usable and all(result.outcome == "complete" for result in cell.usable_results)
+            if cell.usable and all(fork.result.outcome == "complete" for fork in cell.usable if fork.result)
         ]
         sentences = (*BY_NAME[piece.kind].sentences(complete), *_ends(piece, cells))
         nothing = (("", "No cell of this JDK has a fork whose figures can be used."),)
-        found.append(AnswerBox(jdk, sentences or nothing))
-    return tuple(found)
+        yield AnswerBox(jdk, sentences or nothing)
 
 
 def _ends(piece: ExperimentSlice, cells: Iterable[CellStats]) -> Sentences:
@@ -201,7 +198,7 @@ def experiment_sections(experiments: Cells) -> tuple[Section, ...]:
 
 
 def _blocks(piece: ExperimentSlice) -> Iterator[PageBlock]:
-    yield AnswerBoxes(answers(piece))
+    yield AnswerBoxes(tuple(answers(piece)))
     if facts := tuple(expectations(piece)):
         yield from (Prose(heading="What is expected"), FactList(facts, "expected"))
         yield Prose(f"The program writes each down before it measures. {piece.page.glossary}")

@@ -57,10 +57,9 @@ def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> Iterator[tup
             yield "A likely cause", f"{cause}."
 
 
-def _tuned(
-    judgements: Judgements, piece: Slice, metric: Metric, jdk: str, conditions: int
-) -> Iterator[tuple[str, str]]:
+def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> Iterator[tuple[str, str]]:
     """The gain of each tuning in the leading figure."""
+    conditions = len({(key.cpus, key.task) for key in piece.keys if key.jdk == jdk})
     found: dict[Pair, dict[CellKey, Judged]] = {}
     for key in piece.keys:
         executor, one = key.executor, judgements.of(metric, key)
@@ -83,8 +82,7 @@ def _answer(
     told = [(metric, by_key) for metric, by_key in judged if by_key]
     news = {key: outcome for key, outcome in outcomes.items() if outcome.worth_reporting}
     behind = [*_cause(judgements, metrics[0], keys[0])] if len(keys) == 1 and metrics else []
-    conditions = len({(key.cpus, key.task) for key in piece.keys if key.jdk == jdk})
-    behind += _tuned(judgements, piece, metrics[0], jdk, conditions) if metrics else []
+    behind += _tuned(judgements, piece, metrics[0], jdk) if metrics else []
     if not told and not news:
         absent = pair.absent(key.executor for key in piece.keys if key.jdk == jdk)
         nothing = f"No block has both {pair.numerator} and {pair.base} usable."
@@ -231,9 +229,8 @@ _LATENCIES_MAX = 8  # charts that stand unfolded
 
 
 def sections(judgements: Judgements) -> tuple[Section, ...]:
-    return tuple(
-        _section(f"s{number}", piece, judgements) for number, piece in enumerate(slices(judgements.cells), start=1)
-    )
+    pieces = enumerate(slices(judgements.cells), start=1)
+    return tuple(_section(f"s{number}", piece, judgements) for number, piece in pieces)
 
 
 def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
@@ -307,7 +304,7 @@ def _figures(prefix: str, piece: Slice) -> Iterator[Charts]:
         return ChartPlace(f"{prefix}-{name}", piece, lines, css)
 
     def bars(name: str, title: str, metric: Metric, axis: str, words: Wording) -> Iterator[Charts]:
-        if charts := bar_charts(place(name), metric, axis):
+        if charts := tuple(bar_charts(place(name), metric, axis)):
             yield Charts(title, words, charts, filled, css, repeats=True)
 
     rps = "requests per second"
@@ -321,7 +318,7 @@ def _figures(prefix: str, piece: Slice) -> Iterator[Charts]:
     cost = say("cpu_cost", scope=cpu_scope(piece), shares=shares)
     yield from bars("cpu", "CPU per request", CPU, "CPU µs per request", cost)
     pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
-    if latency := latency_charts(place("latency"), pools):
+    if latency := tuple(latency_charts(place("latency"), pools)):
         kinds = "; ".join(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
         words = f"{capitalised(kinds)}. All usable forks of a cell together; both axes are logarithmic."
         yield Charts("Latency by percentile", words, latency, lines, css, unfolded_max=_LATENCIES_MAX)

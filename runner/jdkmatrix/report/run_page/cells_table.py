@@ -81,12 +81,8 @@ def cells_section(judged: JudgedRun) -> Section:
         tall=True,
         filter=(*axes, *states),
     )
-    return Section(
-        "cells",
-        "All cells",
-        (table, Prose(say("all_cells", service=service))),
-        joined(*(part for one in badges for part in (one, " ")), f"In every cell: {constant}." if constant else ""),
-    )
+    words = joined(*(part for one in badges for part in (one, " ")), f"In every cell: {constant}." if constant else "")
+    return Section("cells", "All cells", (table, Prose(say("all_cells", service=service))), words)
 
 
 def _values(axis: str, shown: Iterable[ShownCell]) -> tuple[str, ...]:

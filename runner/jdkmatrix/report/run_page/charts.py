@@ -89,14 +89,13 @@ _QUANTILES = {1: "0", 2: "50", 10: "90", 100: "99", 1000: "99.9", 10_000: "99.99
 _QUANTILE_LABELS = "".join(f"datum.value == {x} ? '{name} %' : " for x, name in _QUANTILES.items()) + "''"
 
 
-def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...]:
+def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> Iterator[Chart]:
     """One chart per number of CPUs and JDK; all charts of one number of CPUs have the same scale.
 
     Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
     on any JDK, and their labels the figures themselves.
     """
-    piece, found = place.piece, []
-    shares = len(piece.tasks) > 1
+    piece, shares = place.piece, len(place.piece.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
         peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
         values: dict[TaskSize, list[float]] = {task: [] for task in piece.tasks}
@@ -123,8 +122,7 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> tuple[Chart, ...
             highest=1.0 if shares else max(highest.values()),
             description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
         )
-        found.append(Chart(f"{place.id_prefix}-{number}", title, note, drawing))
-    return tuple(found)
+        yield Chart(f"{place.id_prefix}-{number}", title, note, drawing)
 
 
 def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:
@@ -149,7 +147,7 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, 
     return bar, points
 
 
-def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[Chart, ...]:
+def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> Iterator[Chart]:
     """One chart per number of CPUs, task and JDK, all on the same scales."""
     # 1 / (1 - quantile), ms, quantile in words; the maximum, at infinity, has no place on the axis.
     curves = {
@@ -162,14 +160,13 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
     }
     points = {key: curve for key, curve in curves.items() if curve}
     if not points:
-        return ()
+        return
     every = [point for curve in points.values() for point in curve]
     latency = Axis("latency in ms", *log_domain([ms for _, ms, _ in every]), log=True)
     longest = max(x for x, _, _ in every)
     percentile = Axis(
         "percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS, told="quantile"
     )
-    charts = []
     for number, (title, cells) in enumerate(place.piece.conditions()):
         drawn = {cell.key.executor: cell for cell in cells if cell.key in points}
         if not drawn:
@@ -183,5 +180,4 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> tuple[
         drawing = lines(rows, x=percentile, y=latency, order=place.piece.order, description=told, by_fork=False)
         p99s = ((name, of_metric(P99, cell, why="")) for name, cell in drawn.items())
         note = "; ".join(f"{name} {p99.text} ms" for name, p99 in p99s if p99.sort is not None)
-        charts.append(Chart(f"{place.id_prefix}-{number}", title, f"p99: {note}" if note else "", drawing))
-    return tuple(charts)
+        yield Chart(f"{place.id_prefix}-{number}", title, f"p99: {note}" if note else "", drawing)

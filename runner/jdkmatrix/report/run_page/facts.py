@@ -95,6 +95,7 @@ def host_facts(host: HostFacts) -> tuple[Fact, ...]:
     packages = plural(cpu.packages, "package")
     frequency = {"governor": cpu.governor, "driver": cpu.driver, "boost": cpu.boost}
     vulnerable = {name: text for name, text in cpu.mitigations.items() if not text.startswith("Not affected")}
+    mitigations = "; ".join(f"{name}: {text}" for name, text in sorted(vulnerable.items()))
     return (
         Fact("CPU", cpu.model),
         Fact("Cores", f"{plural(cpu.cores, 'core')} in {packages}, {plural(len(cpu.online), 'CPU')} online, {smt}"),
@@ -109,10 +110,7 @@ def host_facts(host: HostFacts) -> tuple[Fact, ...]:
         Fact("Microcode", cpu.microcode or unknown),
         *([Fact("Huge pages", host.transparent_huge_pages)] if host.transparent_huge_pages else []),
         Fact("Load before the run", f"{host.load_1min:.2f}", "load average over one minute"),
-        Fact(
-            "Mitigations",
-            "; ".join(f"{name}: {text}" for name, text in sorted(vulnerable.items())) or "none needed or none reported",
-        ),
+        Fact("Mitigations", mitigations or "none needed or none reported"),
         *([Fact("Kernel command line", host.kernel_command_line)] if host.kernel_command_line else []),
         Fact("Limits", ", ".join(f"{name} {value}" for name, value in sorted(host.limits.items())) or "not recorded"),
         Fact("Host", f"{host.system}, {host.id}", "a hash tells hosts apart without naming them"),

@@ -125,14 +125,12 @@ def _stacks(place: ChartPlace, time: Axis, highest_mib: float) -> Charts:
             drawing = stacked(rows, x=time, y=size, origins=GROUPS, totals=totals, description=told)
             id = f"{place.id_prefix}-stack-{number}-{place.piece.order.index(cell.key.executor)}"
             charts.append(Chart(id, f"{whose}, fork {fork.fork}", _at_the_end(fork.memory[-1]), drawing))
-    return Charts(
-        "Where the memory is",
+    words = (
         "Resident memory by origin; the stack's height is RSS, the line PSS. Heap, stacks, code and files are counted "
-        "page by page; what malloc holds is split by what the JVM says it has allocated there.",
-        tuple(charts),
-        tuple(joined(fill(f"o{slot}"), name) for slot, name in enumerate(GROUPS)),
-        place.css,
+        "page by page; what malloc holds is split by what the JVM says it has allocated there."
     )
+    key = tuple(joined(fill(f"o{slot}"), name) for slot, name in enumerate(GROUPS))
+    return Charts("Where the memory is", words, tuple(charts), key, place.css)
 
 
 def _at_the_end(last: MemoryReading) -> str:

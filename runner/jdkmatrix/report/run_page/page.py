@@ -110,8 +110,10 @@ def _summary(judged: JudgedRun) -> str:
     told = []
     if cells.keys or not experiments.keys:
         usable = sum(bool(cell.usable) for cell in cells)
+        # One with tunings, or measured again as the second arm of an A/A check, counts once.
+        executors = plural(len({base_of(key.executor) for key in cells.keys}), "executor")
         told.append(
-            f"{_executors(cells)} on {_number(cells, 'jdk', 'JDK')}: {usable} of "
+            f"{executors} on {_number(cells, 'jdk', 'JDK')}: {usable} of "
             f"{plural(len(cells.keys), 'cell')} with a fork that can be used, each fork a fresh server process."
         )
     if experiments.keys:
@@ -129,11 +131,6 @@ def _number(cells: Cells, axis: str, noun: str) -> str:
     return plural(len({getattr(key, axis) for key in cells.keys}), noun)
 
 
-def _executors(cells: Cells) -> str:
-    """One with tunings, or measured again as the second arm of an A/A check, counts once."""
-    return plural(len({base_of(key.executor) for key in cells.keys}), "executor")
-
-
 def _about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
     run, loaded = judged.run, judged.loaded
     told = (*facts.run_facts(run), *sessions.fact(loaded), *sessions.windows_fact(loaded))
@@ -148,15 +145,11 @@ def _published(judged: JudgedRun, root: str) -> Iterator[Section]:
     if not claims:
         return
     scenario, earlier = run.scenario, judged.earlier_verdicts
-    blocks = [
-        *published_blocks(
-            [one.claim for one in claims.values()], lambda claim: claim_in_run(claims[claim.id], earlier.get(claim.id))
-        )
-    ]
+    every = [one.claim for one in claims.values()]
+    blocks = tuple(published_blocks(every, lambda one: claim_in_run(claims[one.id], earlier.get(one.id))))
     small_run = scenario.scale_words if scenario and scenario.scale == "small" else None
-    yield Section(
-        "published", "What was published", blocks, say("published", scale=small_run, claims=f"{root}claims/index.html")
-    )
+    words = say("published", scale=small_run, claims=f"{root}claims/index.html")
+    yield Section("published", "What was published", blocks, words)
 
 
 def _host(run: RunRecord) -> Section:

@@ -12,11 +12,10 @@ from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.figures.paired import logs_of_rounds
-from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import say
 from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, ordered_forks
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure, missing, p_value, share, span
 from jdkmatrix.report.words.sentences import ratio_name
@@ -128,7 +127,7 @@ def precision_section(judged: JudgedRun) -> tuple[Section, ...]:
     run, checks = judged.run, check_blocks(judged)
     # Those of the run, or the usual ones where the number of blocks was fixed.
     rules = StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
-    rows = tuple(_rows(judged, checks, rules, adaptive=run.stopping is not None))
+    rows = tuple(_rows(judged, checks, rules))
     if not rows:
         return ()
     asked = f"± {rules.precision:.1%}".replace("%", " %")
@@ -157,7 +156,8 @@ def _turns(cells: Cells) -> str | None:
     )
 
 
-def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive: bool) -> Iterator[tuple[Cell, ...]]:
+def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules) -> Iterator[tuple[Cell, ...]]:
+    ordered = ordered_forks(run.run)
     for cell, base in run.cells.compared():
         key = cell.key
         metric = run.cells.leading(key)
@@ -166,8 +166,10 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
         if judged is None or half_width_log is None:
             continue
         ratio, known = judged.ratio, math.expm1(half_width_log)
-        ended_by = "not complete" if _is_cut_off(run.run, cell, base) else "fixed number"
-        if adaptive:
+        forks = min(len(one.record.forks) for one in (cell, base))
+        cut_off = run.run.status != "complete" and forks < ordered[key.cell_id]
+        ended_by = "not complete" if cut_off else "fixed number"
+        if run.run.stopping is not None:
             short = "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
             ended_by = "precise enough" if tells(ratio, rules.precision) else short
         yield (
@@ -179,14 +181,6 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules, *, adaptive
             judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
             *(_costs(cell, base, rules) if metric is THROUGHPUT else (missing(_OTHER_FIGURE),) * 3),
         )
-
-
-def _is_cut_off(run: RunRecord, cell: CellStats, base: CellStats) -> bool:
-    """Has one of them fewer forks than the run was to measure, which has not come to its end? A later attempt is no
-    fork of its own."""
-    labels = (label.rpartition("#") for label in run.order)
-    planned = {fork.partition(".")[0] for cell_id, _, fork in labels if cell_id == cell.key.cell_id}
-    return run.status != "complete" and min(len(one.record.forks) for one in (cell, base)) < len(planned)
 
 
 def _costs(cell: CellStats, base: CellStats, rules: StoppingRules) -> tuple[Figure, Figure, Figure]:

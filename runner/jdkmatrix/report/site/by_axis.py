@@ -115,13 +115,11 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str
     runs = [run for run, _ in parts]
     title = hosts[value] if axis == "host" else value
     told = "; ".join(f"{name} ({days})" for name, days in _facts(axis, value, runs))
+    measured = Section("measured", "Measured", _table(axis, rows, hosts), say("newest_cells"))
     return WebPage(
         heading=title,
         summary=f"{KINDS[axis]}{f': {told}' if told else ''}",
-        blocks=(
-            Section("measured", "Measured", _table(axis, rows, hosts), say("newest_cells")),
-            runs_section(runs, hosts, _ROOT),
-        ),
+        blocks=(measured, runs_section(runs, hosts, _ROOT)),
         root=_ROOT,
         menu=(("Measured", "#measured"), ("Runs", "#runs"), ("Browse", "../index.html")),
         foot=link("All servers, JDKs, executors, workloads and hosts", "../index.html"),

@@ -46,7 +46,7 @@ def _of_hosts(claim: ClaimRecord, runs: Sequence[RunDigest]) -> tuple[HostVerdic
 
 
 def _together(claim: ClaimRecord, found: Sequence[tuple[RunDigest, ClaimEvidence]]) -> HostVerdict:
-    telling = [(run, said) for run, said in found if said.has_cells] or found
+    telling = [(run, said) for run, said in found if any(check.cells for check in said.checks)] or found
     return HostVerdict(tuple(run for run, _ in telling), judge(claim, together([said for _, said in telling])))
 
 
@@ -110,14 +110,12 @@ def claims_page(
         spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names, seen))
         return verdicts[claim.id], (*not_checked(claim.not_checked), *spoken)
 
+    every = Section("claims", "Claims", tuple(published_blocks(claims, came_to, folded=True)), say("inference"))
     return WebPage(
         heading="Published and measured",
         summary="What others published about virtual threads and pools, and what the runs of this site found when they "
         "did the same.",
-        blocks=(
-            *tables(),
-            Section("claims", "Claims", tuple(published_blocks(claims, came_to, folded=True)), say("inference")),
-        ),
+        blocks=(*tables(), every),
         root=_ROOT,
         menu=(("Decided", "#decided"), ("Open", "#open"), ("Claims", "#claims")),
         foot=link("Back to the answer", f"{_ROOT}index.html"),

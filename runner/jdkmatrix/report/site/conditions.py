@@ -53,11 +53,8 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
     the kernel, by the same driver and with the same files of the user's application, the one that knows the leading
     ratio best: a run with many faults must not hide one with few. What it decides is told as all of them come to, since
     one run knows nothing of what differs from day to day. `found`: newest first, at least one."""
-    newest, condition = found[0]
-    lead = condition.advice[0]
-    same = [
-        one for one in found if _build(*one) == _build(newest, condition) and one[1].advice[0].figure == lead.figure
-    ]
+    lead, build = found[0][1].advice[0], _build(*found[0])
+    same = [one for one in found if _build(*one) == build and one[1].advice[0].figure == lead.figure]
     estimates = [(one, estimate) for one in same if (estimate := one[1].advice[0].estimate())]
     if len(estimates) < 2:
         return Answering(*(estimates[0][0] if estimates else found[0]))
@@ -143,11 +140,8 @@ def conditions_maps(found: Sequence[tuple[str, MeasuredCondition]], first: str =
     by_load: dict[tuple[str, str | None], list[tuple[str, MeasuredCondition]]] = {}
     for anchor, one in found:
         by_load.setdefault((one.load, one.driver), []).append((anchor, one))
-    on = f" on {shared}" if shared else ""
-    return tuple(
-        _map(f"Virtual threads / pool{on}, under {driven(*place)}", heads, some, first)
-        for place, some in by_load.items()
-    )
+    title = f"Virtual threads / pool{f' on {shared}' if shared else ''}, under"
+    return tuple(_map(f"{title} {driven(*place)}", heads, some, first) for place, some in by_load.items())
 
 
 def _map(title: str, heads: Sequence[str], found: Sequence[tuple[str, MeasuredCondition]], first: str) -> HeatMap:

@@ -94,9 +94,8 @@ def histories(runs: Sequence[RunDigest]) -> tuple[tuple[History, ...], int]:
             found.setdefault(place, []).append((run, condition))
     hosts = host_names(runs)
     told = [_history(measured, hosts) for measured in found.values()]
-    alone = sum(
-        not one.figures and any(ratio.ratio for run in one.runs for ratio in run.condition.advice) for one in told
-    )
+    without = (one for one in told if not one.figures)
+    alone = sum(any(ratio.ratio for run in one.runs for ratio in run.condition.advice) for one in without)
     return tuple(sorted((one for one in told if one.figures), key=lambda one: not one.changed)), alone
 
 

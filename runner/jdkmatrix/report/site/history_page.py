@@ -30,14 +30,12 @@ _SPARK_MAX = 40  # runs in a trend
 def history_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
     """By path, seen from the site's root; the one that lists them is among them. `runs`: newest first."""
     found, alone = histories(runs)
+    conditions = Section("conditions", "Conditions", tuple(_conditions(found, alone)), say("history") if found else "")
     return {
         INDEX: WebPage(
             heading="History",
             summary=f"Virtual threads over the server’s pool, run by run, each host for itself.{_counted(found)}",
-            blocks=(
-                Section("conditions", "Conditions", tuple(_conditions(found, alone)), say("history") if found else ""),
-                *_first_charts(found),
-            ),
+            blocks=(conditions, *_first_charts(found)),
             root=_ROOT,
             foot=link("Back to the answer", f"{_ROOT}index.html"),
         ),

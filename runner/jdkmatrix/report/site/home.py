@@ -93,27 +93,21 @@ def home_page(
             found.setdefault((run.host_id, *condition.values), []).append((run, condition))
     newest = map(answering, found.values())
     ordered = sorted(newest, key=lambda one: [getattr(one.condition, axis) for axis in _SORTED_BY])
-    answers = tuple(
-        replace(one, anchor=f"answer-{number}", host=hosts[one.run.host_id])
-        for number, one in enumerate(ordered, start=1)
-    )
+    numbered = enumerate(ordered, start=1)
+    answers = tuple(replace(one, anchor=f"answer-{number}", host=hosts[one.run.host_id]) for number, one in numbered)
+    every = [_all_answers(answers)] if answers else []
     lost = tuple(Notice("warn", "A run is not shown", text) for text in unreadable)
     return WebPage(
         heading="Thread pool or virtual threads?",
         lede=[Notices(lost)] if lost else [],
         blocks=(
-            Section("answer", "Which executor?", tuple(_answer(runs, answers, hosts, offered)), unseen=True),
+            Section("answer", "Which executor?", tuple(_answer(runs, answers, offered)), unseen=True),
             *_claims(Counter(claims)),
             runs_section(runs, hosts, ""),
-            *([_all_answers(answers)] if answers else []),
+            *every,
         ),
         root="",
-        menu=(
-            ("Answer", "#answer"),
-            ("Runs", "#runs"),
-            *([("All answers", "#all")] if answers else []),
-            *SITE_MENU[2:],
-        ),
+        menu=(("Answer", "#answer"), ("Runs", "#runs"), *([("All answers", "#all")] if every else []), *SITE_MENU[2:]),
         foot=say("front_foot", folder=runs[0].folder, method=METHOD_PAGE),
     )
 
@@ -125,9 +119,7 @@ def _figures(answers: Iterable[Answering]) -> dict[str, str]:
     return {figure: there[figure] for figure in FIGURES if figure in there}
 
 
-def _answer(
-    runs: Sequence[RunDigest], answers: Sequence[Answering], hosts: Mapping[str, str], offered: Offered
-) -> Iterator[PageBlock]:
+def _answer(runs: Sequence[RunDigest], answers: Sequence[Answering], offered: Offered) -> Iterator[PageBlock]:
     first = first_answer(answers, runs)
     if first is None:
         yield Prose(
@@ -135,7 +127,8 @@ def _answer(
             "page shows what it measured."
         )
         return
-    maps = tuple(_maps(runs, answers, hosts, first))
+    telling = [run for run in runs if run.conditions]
+    maps = tuple(_maps(telling, answers, first))
     summed = overview([(one.condition.task, one.condition.advice) for one in answers])
     summed_up = [Prose(summed, css="overview")] if summed else []
     yield from summed_up if maps else ()
@@ -144,7 +137,6 @@ def _answer(
     yield Container(tuple(_said(first)), id="said", live=True)
     yield from () if maps else summed_up
     yield Container((), "js-only", "map")
-    telling = [run for run in runs if run.conditions]
     measured = f"{plural(len(answers), 'condition')} measured, in {plural(len(telling), 'run')}"
     yield Prose(
         f"{measured} on {plural(len({run.host_id for run in telling}), 'host')}. An answer holds for the host, the JDK "
@@ -152,27 +144,17 @@ def _answer(
     )
 
 
-def _maps(
-    runs: Sequence[RunDigest], answers: Sequence[Answering], hosts: Mapping[str, str], first: Answering
-) -> Iterator[PageBlock]:
+def _maps(telling: Sequence[RunDigest], answers: Sequence[Answering], first: Answering) -> Iterator[PageBlock]:
     """The newest run that has an answer at a glance; a published experiment only where there is no other. Each entry
     leads to its row among all answers, and a script picks its condition instead."""
-    telling = [run for run in runs if run.conditions]
-    mapped = next((run for run in telling if not run.repeats_published), next(iter(telling), None))
-    if mapped is None:
-        return
-    rows = {tuple(one.values.values()): (one.anchor, one.condition) for one in answers}
-    places = [rows[mapped.host_id, *one.values] for one in mapped.conditions]
-    maps = conditions_maps(places, first.anchor)
+    mapped = min(telling, key=lambda run: run.repeats_published)
+    rows = {tuple(one.values.values()): one for one in answers}
+    here = [rows[mapped.host_id, *one.values] for one in mapped.conditions]
+    maps = conditions_maps([(one.anchor, one.condition) for one in here], first.anchor)
     if maps:
-        when = f"{moment(mapped.started_at)}, on {hosts[mapped.host_id]}"
-        yield Container(
-            (
-                *(block for one in maps for block in (Prose(heading=one.title), Container((one,), "heats"))),
-                Prose(say("conditions", when=when)),
-            ),
-            id="conditions",
-        )
+        when = f"{moment(mapped.started_at)}, on {here[0].host}"
+        shown = (block for one in maps for block in (Prose(heading=one.title), Container((one,), "heats")))
+        yield Container((*shown, Prose(say("conditions", when=when))), id="conditions")
 
 
 def _said(one: Answering) -> Iterator[PageBlock]:
@@ -181,12 +163,8 @@ def _said(one: Answering) -> Iterator[PageBlock]:
     where = element("span", f"On {one.host}: {where_words(one.condition)}.", css="where")
     yield Prose(joined(where, " ", strong(_unbroken(lead.sentence))), css=f"verdict {lead.side.value}")
     over = small("virtual / pool")
-    yield Tiles(
-        [
-            Tile(joined(f"{told.title} ", over), Figure(told.value, None, under=told.under), css=told.tone)
-            for told in one.advice
-        ]
-    )
+    shown = ((told, Figure(told.value, None, under=told.under)) for told in one.advice)
+    yield Tiles([Tile(joined(f"{told.title} ", over), figure, css=told.tone) for told, figure in shown])
     yield from (Prose(text, css=css) for text, css in _rests_on(one))
 
 
@@ -261,13 +239,11 @@ def _all_answers(answers: Sequence[Answering]) -> Section:
     heads = columns("Condition", *figures.values(), "Rests on")
     rows = [_row(one, figures) for one in answers]
     table = DataTable("Table of all answers", heads, rows, "wrap", "answers-table", sortable=True, tall=True)
-    return Section(
-        "all",
-        "All answers",
-        (Disclosure(plural(len(answers), "condition"), (table,)),),
+    words = (
         "Per host and condition, one run of the newest build: the one that knows the ratio best. A ratio is virtual "
-        "threads over the server’s pool, with its 95 % interval; what several runs decide is of all of them.",
+        "threads over the server’s pool, with its 95 % interval; what several runs decide is of all of them."
     )
+    return Section("all", "All answers", (Disclosure(plural(len(answers), "condition"), (table,)),), words)
 
 
 def _row(one: Answering, figures: Iterable[str]) -> TableRow:
@@ -286,17 +262,9 @@ def _figure(told: Advice | None) -> Sorted:
     """By its ratio, where it has one."""
     if told is None:
         return Sorted(MISSING, "")
-    shown = element(
-        "div",
-        strong(told.value),
-        " ",
-        small(told.under),
-        paragraphs((_unbroken(told.sentence),)),
-        data_figure=told.figure,
-        data_title=told.title,
-        data_tone=told.tone,
-        data_side=told.side.value,
-    )
+    content = (strong(told.value), " ", small(told.under), paragraphs((_unbroken(told.sentence),)))
+    data = {"data_figure": told.figure, "data_title": told.title, "data_tone": told.tone, "data_side": told.side.value}
+    shown = element("div", *content, **data)
     return Sorted(shown, told.value if told.ratio is None else str(told.ratio))
 
 

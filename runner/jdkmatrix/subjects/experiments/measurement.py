@@ -73,11 +73,7 @@ class ProgramMeasurement:
         """Nothing to do: its program warms up by itself."""
 
     def measure(self, turn: Round | None) -> None:
-        """Run the program in one piece, whatever its turn.
-
-        Raises:
-            ProgramError: it gave no result.
-        """
+        """Run the program in one piece, whatever its turn. Raises: ProgramError: it gave no result."""
         remote = self._remote
         cell, cpus = self.cell, self.cell.cpu_sets
         self.fork.command = self._command(remote)

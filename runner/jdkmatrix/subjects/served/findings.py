@@ -43,8 +43,7 @@ class Findings:
             reasons.append(Reason(code="not-steady", message=why))
         if status is Status.INVALID:
             reasons.append(too_few_valid(self.windows))
-        off = burn_off(self.burn_check, rules.thresholds)
-        if off:
+        if off := burn_off(self.burn_check, rules.thresholds):
             status = Status.INVALID
             reasons.append(off)
         if self.capacity and not is_known(self.capacity):

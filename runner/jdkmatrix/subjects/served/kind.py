@@ -13,6 +13,7 @@ from jdkmatrix.domain.applications import BANKING_ACCOUNTS, DATABASE_CONNECTIONS
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.domain.quantities import plural, work_words
 from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
@@ -22,6 +23,7 @@ from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.loads.base import lead_s
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.provision.own import placed
 from jdkmatrix.servers.base import OwnParts, Serving
 from jdkmatrix.servers.instance import Instance
@@ -30,7 +32,7 @@ from jdkmatrix.subjects.served.measurement import ServedCell, lengths_of
 from jdkmatrix.subjects.served.outside import COUNT_S, LOOK_S
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
-_START_AND_STOP_S = 10.0
+START_AND_STOP_S = 10.0
 # Readings, the answers that are still due, a line to the driver: 0.040 to 0.046 s over eight blocks of three servers.
 BETWEEN_ROUNDS_S = 0.045
 
@@ -42,19 +44,23 @@ class ServedApplications:
     def database(self, matrix: Matrix, cell: CellKey) -> Database | None:
         return matrix.workloads[cell.workload].database
 
-    def driver_cpus(self, matrix: Matrix) -> int:
+    def driver_cpus(self, matrix: Matrix) -> int | None:
         return matrix.driver.cpus
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
         """Its way to the steady state is taken as a third of the warm-up's cap, in an open loop as the half that may
         pass at a moderate rate, and the gate as then looking at half of its longest tail more. That is 45 and 60 s from
         the first answer on; on two CPUs, runs took 39 to 58 s in closed loops and 57 to 63 s in open ones, but 81 to
-        92 s where a cell was never steady, which an open loop now is half of the cap later."""
-        rules = matrix.warmup
-        share = 1 / 3 if kind_of(matrix.loads[cell.load]).load.in_windows.is_closed_loop else 1 / 2
-        warmup_s = rules.max_s * share + rules.tail_s_max / 2 + rules.settle_s
+        92 s where a cell was never steady, which an open loop now is half of the cap later. Where answers are slow, the
+        least that the gate looks at is longer."""
+        rules, kind = matrix.warmup, kind_of(matrix.loads[cell.load])
+        share = 1 / 3 if kind.load.in_windows.is_closed_loop else 1 / 2
+        service_s = 0.0 if kind.grows_pool else cell.wait_us / 1e6
+        gate = WarmupGate(rules, ahead_s=0.0, precision=profile.promised_precision, service_s=service_s)
+        tail_s = max(rules.tail_s_max / 2, gate.rest_windows(rules.tail_s_min) * gate.window_s)
+        warmup_s = rules.max_s * share + tail_s + rules.settle_s
         proof_s = LOOK_S + COUNT_S if matrix.workloads[cell.workload].own else 0.0
-        return _START_AND_STOP_S + proof_s + warmup_s + self._measured_s(matrix, profile, cell)
+        return START_AND_STOP_S + proof_s + warmup_s + self._measured_s(matrix, profile, cell)
 
     def _measured_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
         load, turns = kind_of(matrix.loads[cell.load]), matrix.turns
@@ -82,6 +88,8 @@ class ServedApplications:
         workload, has = matrix.workloads[cell.workload], matrix.servers[cell.server].feature_sets
         if has and workload.features not in has:
             return f"{cell.server} has no {workload.features}, which {cell.workload} needs"
+        if late := _why_too_late(matrix, cell):
+            return late
         quota_cpus = workload.limits and workload.limits.cpu_quota_cpus
         return f"{cell.workload}: {why}" if quota_cpus and (why := why_no_limit(quota_cpus, cell.cpus)) else None
 
@@ -147,6 +155,20 @@ class ServedApplications:
             "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
             "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
         }
+
+
+def _why_too_late(matrix: Matrix, cell: CellKey) -> str | None:
+    """Why the driver would give up every request of the closed loop that the cell or its basis is measured in; None
+    where it would not. Their work takes its turn on the CPUs, whatever the executor."""
+    load = kind_of(matrix.loads[(basis_of(matrix, cell) or cell).load]).load.in_windows
+    timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
+    answer_s = load.connections * cell.burn_us / 1e6 / cell.cpus
+    if not load.is_closed_loop or answer_s <= timeout_s:
+        return None
+    return (
+        f"{plural(load.connections, 'request')} at once of {work_words(cell.burn_us)} of work each are answered after "
+        f"{answer_s:g} s on {plural(cell.cpus, 'CPU')}, and the driver gives up after {timeout_s:g} s"
+    )
 
 
 def _ahead_of_windows_s(matrix: Matrix, profile: Profile, cell: CellKey) -> float:

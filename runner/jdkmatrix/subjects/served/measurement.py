@@ -374,6 +374,7 @@ class ServedMeasurement:
             timeout_s=cell.workload.timeout_s or cell.matrix.driver.timeout_s,
             cgroup=cell.confiner.group("driver", cpus),
             requests=cell.mix,
+            connections=cell.load.connections,
         )
 
 

@@ -115,9 +115,6 @@ def _figures(window: Window) -> str:
 
 def _verdict(window: Window) -> str:
     """Codes of the reasons why it is invalid, and of the server's shortfalls; empty where there is neither."""
-    found = []
-    if window.reasons:
-        found.append(f"invalid: {', '.join(reason.code for reason in window.reasons)}")
-    if window.shortfalls:
-        found.append(f"fell short: {', '.join(reason.code for reason in window.shortfalls)}")
+    told = (("invalid", window.reasons), ("fell short", window.shortfalls))
+    found = [f"{what}: {', '.join(reason.code for reason in reasons)}" for what, reasons in told if reasons]
     return f" ({'; '.join(found)})" if found else ""

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
  * runs. Used by that event loop only.
  */
 final class Pool {
-    /** Attempts under way before a phase: a server's queue of connections to accept need not hold all of them. */
+    /** Attempts under way before a phase, of all loops: a server's queue of connections need not hold more. */
     private static final int AT_ONCE = 256;
     private static final long BACKOFF_MIN_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final int BACKOFF_DOUBLINGS = 7; // up to 640 ms
@@ -38,6 +38,10 @@ final class Pool {
         this.worker = worker;
         this.composer = composer;
         this.bootstrap = bootstrap;
+    }
+
+    static int atOnce(int workers) {
+        return Math.max(1, AT_ONCE / workers);
     }
 
     /** In the order of their slots; follows changes. */
@@ -112,7 +116,7 @@ final class Pool {
     }
 
     private void connectNext() {
-        while (connecting < AT_ONCE && untried < connections.size()) {
+        while (connecting < atOnce(workers) && untried < connections.size()) {
             Connection connection = connections.get(untried++);
             if (connection.state == Connection.State.CLOSED) {
                 connect(connection);
