@@ -12,7 +12,7 @@ from jdkmatrix.records.reasons import Reason
 
 class LoadLimits(Table):
     driver_cpu_share_max: Share = 0.90  # of its CPUs, by itself or with whom it shares them: it measures itself then
-    driver_late_share_max: Share = 0.50  # how late it sends at p99, as a share of the p99 that it measures
+    driver_late_share_max: NotNegative = 0.50  # how late it sends at p99, as a share of the p99 that it measures
     saturated_share_min: Share = 0.90  # a closed loop that keeps the server's CPUs busier than this saturates it …
     saturated_share_drop_max: Share = 0.05  # … and in no window of a fork may it use less than in the best by more
     remote_cpu_share_max: Share = 0.90  # above it, the remote system or the database may have held requests up
