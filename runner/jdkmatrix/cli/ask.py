@@ -117,8 +117,7 @@ def cpus_at_most(topology: Topology, driver: DriverChoice, asked: Iterable[int])
     Raises:
         MatrixError: fewer than each of those `asked` for; says what can be had.
     """
-    busy = len(topology.cpus) if topology.quota_cpus is None else min(len(topology.cpus), int(topology.quota_cpus))
-    least, driver_least = min(asked), driver.cpus or 1
+    busy, least, driver_least = topology.busy_at_most, min(asked), driver.cpus or 1
     driver_cpus, _ = beside(topology, sut_cpus=least, driver_cpus=driver.cpus, remote_cpus=0)
     try:
         assign(topology, sut_cpus=least, driver_cpus=driver_cpus, overlap=driver.overlap)

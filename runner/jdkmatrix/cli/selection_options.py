@@ -27,9 +27,13 @@ def _option(name: str, kind: Any, text: str, *also: str, default: Any = None, **
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def _once(name: str, kind: Any, text: str, *also: str, **more: Any) -> inspect.Parameter:
-    """One that would be taken for repeatable; every value is taken, so that a second one is refused (`_only`)."""
-    return _option(name, list[kind], text, *also, **more)
+class _Once(inspect.Parameter):
+    """An option that would be taken for repeatable; every value is taken, so that a second one is refused (`_only`)."""
+
+
+def _once(name: str, kind: Any, text: str, *also: str, **more: Any) -> _Once:
+    option = _option(name, list[kind], text, *also, **more)
+    return _Once(option.name, option.kind, default=option.default, annotation=option.annotation)
 
 
 def _repeatable(name: str, metavar: str, text: str, *also: str, kind: Any = str, **more: Any) -> inspect.Parameter:
@@ -92,7 +96,6 @@ _OPTIONS = (
     _option("seed", int, "Repeat the order of forks of the run with this seed.", min=0),
     _once("aa", str, "Measure only this executor, against itself."),
 )
-_ONE = ("profile", "scenario", "command", "war", "path", "ready", "aa")
 _AS_GIVEN = (
     "scenario", "scale", "blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds", "seed", "aa",
 )  # fmt: skip
@@ -105,7 +108,7 @@ def with_selection(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def wrapper(**values: Any) -> None:
-        asked = {option.name: _only(option.name, values.pop(option.name)) for option in _OPTIONS}
+        asked = {option.name: _only(option, values.pop(option.name)) for option in _OPTIONS}
         given = tuple(
             f"--{option.name.replace('_', '-')}" for option in _OPTIONS if asked[option.name] != option.default
         )
@@ -119,12 +122,12 @@ def with_selection(command: Callable[..., None]) -> Callable[..., None]:
     return wrapper
 
 
-def _only(name: str, given: Any) -> Any:
+def _only(option: inspect.Parameter, given: Any) -> Any:
     """Raises: MatrixError: several values of an option that takes one, of which all but the last would be forgotten."""
-    if name not in _ONE or given is None:
+    if not isinstance(option, _Once) or given is None:
         return given
     if len({*given}) > 1:
-        raise MatrixError(f"--{name}: found {' and '.join(map(str, given))}; give one at a time")
+        raise MatrixError(f"--{option.name}: found {' and '.join(map(str, given))}; give one at a time")
     return next(iter(given), None)
 
 

@@ -10,7 +10,6 @@ Not handled: which CPUs serve which interrupts; the lowest, CPU 0, is taken to s
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -76,10 +75,6 @@ class _Request:
         """CPUs beside the server's."""
         return self.driver_cpus + self.remote_cpus
 
-    @property
-    def limit(self) -> int:
-        return _busy_at_most(self.topology)
-
 
 @dataclass(frozen=True)
 class _Core:
@@ -130,16 +125,10 @@ def beside(
     asked = (driver_cpus, remote_cpus)
     threads = sorted(map(len, topology.cores), reverse=True)
     servers = sut_cpus if smt or len(threads) <= sut_cpus else sum(threads[:sut_cpus])
-    left = min(_busy_at_most(topology) - sut_cpus, len(topology.cpus) - servers) - sum(filter(None, asked))
+    left = min(topology.busy_at_most - sut_cpus, len(topology.cpus) - servers) - sum(filter(None, asked))
     each = max(1, min(sut_cpus, left // max(1, asked.count(None))))
     driver, remote = (each if cpus is None else cpus for cpus in asked)
     return driver, remote
-
-
-def _busy_at_most(topology: Topology) -> int:
-    """How many CPUs may be busy at once."""
-    usable = len(topology.cpus)
-    return usable if topology.quota_cpus is None else min(usable, math.floor(topology.quota_cpus))
 
 
 def assign(
@@ -168,7 +157,7 @@ def assign(
         TooFewCpusError: the host has too few.
     """
     request = _Request(topology, driver_cpus, remote_cpus, smt)
-    limit = request.limit
+    limit = request.topology.busy_at_most
     sizes = tuple(sorted({size for size in (*axis, sut_cpus) if size + request.others <= limit}))
     if sut_cpus in sizes:
         reserved = _reserve(request, sizes)
@@ -349,7 +338,7 @@ def _too_few(request: _Request, sut_cpus: int) -> str:
     usable = len(topology.cpus)
     online = usable + len(topology.withheld)
     switched_off = f", and {len(topology.offline)} that are switched off" if topology.offline else ""
-    if topology.quota_cpus is not None and request.limit < usable:
+    if topology.quota_cpus is not None and request.topology.busy_at_most < usable:
         return f"{needs}; the cgroup's CPU quota grants {topology.quota_cpus:g} of the {online} of this host"
     if topology.limit is not None:
         return f"{needs}; {topology.limit} allows {usable} of the {online} of this host{switched_off}"

@@ -5,6 +5,7 @@ Not handled: dies and clusters inside one L3 domain, and caches that are shared 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -60,6 +61,12 @@ class Topology:
         for cpu in self.cpus:
             cores.setdefault(cpu.core, []).append(cpu.cpu)
         return tuple(tuple(threads) for threads in cores.values())
+
+    @property
+    def busy_at_most(self) -> int:
+        """How many CPUs may be busy at once."""
+        usable = len(self.cpus)
+        return usable if self.quota_cpus is None else min(usable, math.floor(self.quota_cpus))
 
 
 def read_topology(
