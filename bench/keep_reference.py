@@ -13,7 +13,8 @@ Left out is what no figure of any page needs:
   how long forks that took turns are in getting warm, the first block tells.
   Of a load that rises, whose figures are read from them, what lies before its window is left out.
 
-Each run goes to results/reference/ID, also one that is there already. Afterwards
+Each run goes to results/reference/ID, also one that is there already; those of a checkout with uncommitted changes are
+refused. Afterwards
 
     matrix report results/reference --verdicts-into README.md
 
@@ -46,6 +47,9 @@ def main() -> int:
     options = parser.parse_args()
     project = find_project()
     checkout = (options.checkout or project.root).resolve()
+    for run in options.runs:
+        if any(session.git_dirty for session in RunStore(run).read_run().sessions):
+            parser.error(f"{run}: measured by a checkout with uncommitted changes")
     for run in options.runs:
         record = RunStore(run).read_run()
         target = project.results / REFERENCE / record.run_id

@@ -162,6 +162,7 @@ def _meets(one: ProvokedOutcome) -> bool:
 def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[ProvokedOutcome], dict[str, object]]:
     outcomes: list[ProvokedOutcome] = []
     capacities_rps: dict[str, float] = {}
+    counted: set[bool] = set()
     with (
         measuring() as confiner,
         tempfile.TemporaryDirectory(prefix="provoke-", ignore_cleanup_errors=True) as folder,
@@ -198,7 +199,8 @@ def _run(cases: Sequence[Case], windows: int, console: Console) -> tuple[list[Pr
             random.Random(number).shuffle(shares)
             fork, ready = measured(case, shares, rate_of(case), seed=number)
             outcomes += _outcomes(case, fork, [0.0, *shares])
-    return outcomes, {**facts(ready), "window_s": WINDOW_S, "precision": PRECISION}
+            counted |= {use.by_tasks for window in fork.windows for use in window.host.cpu_use}
+    return outcomes, {**facts(ready), "by_tasks": counted == {True}, "window_s": WINDOW_S, "precision": PRECISION}
 
 
 def _outcomes(case: Case, fork: Fork, placed: Sequence[float]) -> Iterator[ProvokedOutcome]:

@@ -57,6 +57,7 @@ let
   ) (lib.filterAttrs (_: server: server ? artefact) settings.servers);
   workloads = callPackage ./workloads.nix { inherit artefacts jdk mavenRepository; };
   database = pkgs.postgresql;
+  rateDriver = pkgs.wrk2;
   pythonPackages = load ./python-packages.nix { };
   runner = callPackage ./runner.nix { inherit pythonPackages; };
 
@@ -80,11 +81,11 @@ let
   onAxis = lib.filterAttrs (id: _: lib.elem id settings.axes.jdk) jdks;
   lasting = lib.filterAttrs (_: one: !one.earlyAccess);
   everything = measuring "matrix-everything" "every lasting JDK on the axis and every server" {
-    inherit database servers;
+    inherit database rateDriver servers;
     jdks = lasting onAxis;
   };
   matrix-with-early-access = measuring "matrix-with-early-access" "early access that is kept, too" {
-    inherit database servers;
+    inherit database rateDriver servers;
     jdks = lib.filterAttrs (_: one: !one.fleeting) onAxis;
   };
 
@@ -104,10 +105,15 @@ let
       servers = lib.filterAttrs (name: _: lib.elem name artefactsOf) servers;
     };
   ofQuick = partsOf [ "quick" ];
-  matrix = measuring "matrix" "what the profiles `${mission}` and `quick` need" (partsOf [
-    mission
-    "quick"
-  ]);
+  matrix = measuring "matrix" "what the profiles `${mission}` and `quick` need" (
+    partsOf [
+      mission
+      "quick"
+    ]
+    // {
+      inherit rateDriver;
+    }
+  );
   quick = measuring "matrix-quick" "what the profile `quick` needs" ofQuick;
   short-warm-up = measuring "matrix-short-warm-up" "servers that hardly warm up" (
     ofQuick // { root = callPackage ./short-warm-up.nix { }; }

@@ -1,10 +1,10 @@
 # The file that MATRIX_PARTS names: where everything is, and what pinned it (runner/jdkmatrix/provision/nix_parts.py reads it).
-# Without `workloads` nothing can be measured, without `database` no application that has one.
+# Without `workloads` nothing can be measured, without `database` no application that has one; without `rateDriver`, which is
+# wrk2, loadgen makes constant rates, too.
 {
   lib,
   stdenv,
   writeText,
-  wrk2,
   self,
   nixpkgs,
   root ? import ./source.nix { inherit lib; },
@@ -12,11 +12,15 @@
   servers,
   workloads,
   database ? null,
+  rateDriver ? null,
 }:
 let
   lock = (lib.importJSON ../flake.lock).nodes.nixpkgs.locked;
   # nixpkgs calls it broken on a system that it was never built on, which `availableOn` does not look at.
-  hasWrk2 = lib.meta.availableOn stdenv.hostPlatform wrk2 && !(wrk2.meta.broken or false);
+  hasWrk2 =
+    rateDriver != null
+    && lib.meta.availableOn stdenv.hostPlatform rateDriver
+    && !(rateDriver.meta.broken or false);
 in
 writeText "jdk-matrix-parts.json" (
   builtins.toJSON {
@@ -47,6 +51,6 @@ writeText "jdk-matrix-parts.json" (
     }) servers;
     workloads = if workloads == null then null else toString workloads;
     postgres = if database == null then null else toString database;
-    wrk2 = if workloads != null && hasWrk2 then lib.getExe wrk2 else null;
+    wrk2 = if hasWrk2 then lib.getExe rateDriver else null;
   }
 )

@@ -115,10 +115,15 @@
   const notMeasured = (wanted) => {
     const found = [make("p", "verdict open", make("b", "", "Not measured under this condition."))];
     const reason = whyNot(wanted);
-    const needs = `In a clone of the project, on a host with ${Number(wanted.cpus) + 1} CPUs or more, this says how long it takes, about 20 minutes, and measures it if you agree:`;
+    const needs = `In a clone of the project, on a host with ${Number(wanted.cpus) + 1} CPUs or more, this says how long it takes, usually 20 to 30 minutes, and measures it if you agree:`;
     found.push(make("p", "", reason ?? needs), ...(reason ? [] : [make("pre", "", command(wanted))]));
     found.push(make("p", "", "The nearest conditions that were measured:"));
-    said.replaceChildren(...found, ways(nearest(wanted), (row) => row.cells[0].textContent));
+    const told = (row) => {
+      const cell = figureOf(row, wanted.figure) ?? row.querySelector("[data-figure]");
+      const ratio = `${cell.querySelector("b").textContent} (${cell.querySelector("small").textContent})`;
+      return `${row.cells[0].textContent}: ${cell.dataset.title} ${ratio}`;
+    };
+    said.replaceChildren(...found, ways(nearest(wanted), told));
   };
 
   // One host only: that of the answer, where none was chosen. One driver only. Under the load picked; where that has one
@@ -187,9 +192,22 @@
       make("p", "sub", `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one more often.`));
   };
 
+  // What some row has, and none beside all else that is picked.
+  const mark = (wanted) => {
+    for (const select of selects.filter((one) => axes.includes(one.name))) {
+      for (const option of select.options) {
+        const elsewhere = rows.some((row) => of(row, select.name) === option.value);
+        const here = measured({ ...wanted, [select.name]: option.value }).length > 0;
+        option.removeAttribute("label");
+        if (elsewhere && !here) option.label = `${option.text} (not measured with this selection)`;
+      }
+    }
+  };
+
   const show = () => {
     const wanted = state();
     const found = measured(wanted);
+    mark(wanted);
     if (found.length > 0) answer(found, wanted.figure);
     else notMeasured(wanted);
     for (const [link, row] of glance) {
@@ -204,7 +222,10 @@
   if (isState()) {
     fromAddress();
     show();
-  } else if (glance.length === 0) draw(state());
+  } else {
+    mark(state());
+    if (glance.length === 0) draw(state());
+  }
   for (const [link, row] of glance) {
     link.addEventListener("click", (event) => {
       event.preventDefault();

@@ -25,7 +25,8 @@ _TOLD_ALONE = 3  # conditions; of more than these, who is ahead in how many
 
 
 def answer_lines(run: JudgedRun) -> Iterator[str]:
-    """As the front page answers, by the leading figure of each condition; none where nothing is compared."""
+    """The answer of the front page in lines, by the leading figure of each condition; none where nothing is
+    compared."""
     found, conditions = advised(run.judgements), len({key.group for key in run.cells.keys})
     if len(found) > _TOLD_ALONE:
         without = conditions - len(found)
@@ -67,23 +68,21 @@ def next_step(run: JudgedRun) -> str:
             return f"the driver measured itself: {other}"
         again = going_on(run.loaded.directory)
         return f".venv/bin/matrix doctor shows what disturbs this host; to measure again: {again}"
-    precision = run.run.promised_precision
+    precision, sequential = run.run.promised_precision, run.run.stopping is not None
     told = advised(run.judgements)
     undecided = [key for key, advice in told.items() if advice[0].side is Side.OPEN]
     if not told:  # a tuned executor over itself, say
         undecided = [cell.key for cell in run.cells if not is_aa_arm(cell.key.executor)]
     judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
-    if precision:
-        sequential = run.run.stopping is not None
-        needed = [
-            (one.ratio.blocks + more, half_width_that_tells(one.ratio.value, precision))
-            for one in judged
-            if one.verdict not in (Verdict.NOT_JUDGED, Verdict.DIFFERENT)
-            and (more := blocks_ahead(one.ratio, precision, sequential=sequential))
-        ]
-        if needed and (most := max(needed))[0] <= BLOCKS_TOLD_MAX:
-            share, option = plus_minus(math.expm1(most[1])), "--max-blocks" if sequential else "--blocks"
-            return f"{option} {most[0]} would tell the ratio to {share}, if blocks scatter as these did"
+    needed = [
+        (one.ratio.blocks + more, half_width_that_tells(one.ratio.value, precision))
+        for one in judged
+        if one.verdict not in (Verdict.NOT_JUDGED, Verdict.DIFFERENT)
+        and (more := blocks_ahead(one.ratio, precision, sequential=sequential))
+    ]
+    if needed and (most := max(needed))[0] <= BLOCKS_TOLD_MAX:
+        share, option = plus_minus(math.expm1(most[1])), "--max-blocks" if sequential else "--blocks"
+        return f"{option} {most[0]} would tell the ratio to {share}, if blocks scatter as these did"
     jdks = tuple(dict.fromkeys(cell.key.jdk for cell in run.cells if cell.usable))
     if len(jdks) == 2:
         words = (".venv/bin/matrix", "compare", str(run.loaded.directory), "--jdk", jdks[0], "--jdk", jdks[1])

@@ -56,7 +56,7 @@ def _name_of_all(options: list[str]) -> str:
 
 
 def _name(option: str) -> str:
-    """As a tuning may be called: "-XX:-Foo" is "no-foo", "-Xmx2g" is "xmx2g"."""
+    """A name that a tuning may have: "-XX:-Foo" is "no-foo", "-Xmx2g" is "xmx2g"."""
     text = re.sub(r"^-XX:-", "no-", option)
     text = re.sub(r"^-(XX:\+?|D|-)?", "", text)
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -11,7 +11,16 @@ from dataclasses import replace
 
 from jdkmatrix.cli import running
 from jdkmatrix.cli.own import with_own
-from jdkmatrix.cli.questions import PROFILE, Here, Step, Values, answered, compared_words, needed, taken_words
+from jdkmatrix.cli.questions import (
+    PROFILE,
+    AskedHost,
+    AxisQuestion,
+    Values,
+    answered,
+    compared_words,
+    needed,
+    taken_words,
+)
 from jdkmatrix.cli.scenarios import Chosen, chosen_here
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.so_far import plus_minus
@@ -42,7 +51,6 @@ _PRECISION = 0.05
 _FEWEST = 2  # blocks with which a ratio has an interval
 _ROUNDING = 1e-9  # of a block: what floats may lose in a budget that has exactly the time
 _LONGER = ", longer where faults of the host spoil forks"
-_DECIDES = ("--profile", "--scenario", "--blocks", "--max-blocks", "--precision", "--no-stopping", "--aa")
 
 
 def ask(options: Options, *, budget: str, yes: bool) -> int:
@@ -52,8 +60,6 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
         MatrixError: as running.run; the budget is too small, nothing says what to measure, or nobody is there to say
             that it is to be measured.
     """
-    if decided := [given for given in options.given if given in _DECIDES]:
-        raise MatrixError(f"ask decides that itself, by --budget: drop {', '.join(decided)}, or use `matrix run`")
     budget_s = seconds(budget)
     project, topology = find_project(), read_topology()
     files = read_files(project.matrix)
@@ -65,17 +71,17 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     given = with_own(options, matrix).values
     located = [entry.id for entry in pinned if any(locate(entry))]
     most_cpus = cpus_at_most(topology, matrix.driver, map(int, given.get("cpus", (1,))))
-    here = Here(located, most_cpus, releases(project.root, matrix.servers))
+    here = AskedHost(located, most_cpus, releases(project.root, matrix.servers))
     by_menus = sys.stdin.isatty() and sys.stdout.isatty() and not yes
     answers: Values = {}
 
-    def choose(step: Step) -> str | int:
+    def choose(question: AxisQuestion) -> str | int:
         if not by_menus:
-            return step.usual
+            return question.usual
         from jdkmatrix.cli import menus
 
-        answers[step.axis] = (menus.chosen(step),)
-        return answers[step.axis][0]
+        answers[question.axis] = (menus.chosen(question),)
+        return answers[question.axis][0]
 
     values = answered(matrix, given, here, choose)
     taken = {axis: found for axis, found in values.items() if axis not in given and axis not in answers}
@@ -88,7 +94,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     said = needed(matrix, values, given, answers)
     options = replace(options, profile=PROFILE, values={**options.values, **said})
     chosen = chosen_here(project, options)
-    if chosen.why:
+    if chosen.why and not yes:  # else the run says it, at once
         say(chosen.why)
     before_s, block_s = _cost_s(chosen, topology, catalogue)
     options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
@@ -156,7 +162,8 @@ def budget_for(needed_s: float) -> str:
 
 
 def within(options: Options, *, block_s: float, before_s: float, budget_s: float) -> Options:
-    """As many blocks as there is time for, until the ratio is known to ± 5 %. `before_s`: what is measured first takes.
+    """`options` with as many blocks as there is time for, until the ratio is known to ± 5 %. `before_s`: how long what
+    is measured first takes.
 
     Raises:
         MatrixError: there is no time for two.

@@ -13,6 +13,7 @@ from pathlib import Path
 from jdkmatrix.cli.reporting import write_site
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
+from jdkmatrix.store.readable import fault
 
 SHARE_MAX = 0.05  # of a run's time
 
@@ -36,10 +37,11 @@ class SiteBetweenBlocks:
             return
         try:
             self._write()
-        except MatrixError as error:
-            if str(error) != self._told:
-                self._say(f"the site is not written: {error}")
-            self._told = str(error)
+        except (MatrixError, OSError) as error:
+            why = _words(error)
+            if why != self._told:
+                self._say(f"the site is not written: {why}")
+            self._told = why
         self._ended_s = self._clock()
         self._took_s = 0.0 if is_first else self._ended_s - began_s
 
@@ -50,6 +52,7 @@ def write_site_apart(project: Project, runs: Sequence[Path], site: Path | None) 
 
     Raises:
         MatrixError: it failed, and has said why.
+        OSError: it could not be started.
     """
     process = get_context("spawn").Process(target=_write, args=(project, runs, site))
     process.start()
@@ -71,6 +74,10 @@ def _write(project: Project, runs: Sequence[Path], site: Path | None) -> None:
     with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))  # which ends it in order
     try:
         write_site(project, runs, site)
-    except MatrixError as error:
-        print(f"matrix: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+    except Exception as error:
+        print(f"matrix: {_words(error)}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, MatrixError) else fault(error)

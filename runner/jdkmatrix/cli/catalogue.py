@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jdkmatrix.cli.stopping import stoppable
-from jdkmatrix.cli.terminal import escape
+from jdkmatrix.cli.terminal import escape, say
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.jdks import net
 from jdkmatrix.jdks.availability import Outlook, outlook
@@ -63,10 +63,10 @@ def fetch_one(jdk_id: str) -> None:
     catalogue = load_catalogue(find_project().jdks)
     entry = catalogue.entry(jdk_id)
     with stoppable():
-        got = fetch(entry, progress=print, catalogue=catalogue)
-    print(visible(f"{entry.id}: {got.version} from {got.source}: {got.home}"))
+        got = fetch(entry, progress=say, catalogue=catalogue)
+    say(f"{entry.id}: {got.version} from {got.source}: {got.home}")
     if got.notice:
-        print(visible(got.notice))
+        say(got.notice)
 
 
 def update(ids: Sequence[str], *, write: bool) -> None:

@@ -23,6 +23,7 @@ from jdkmatrix.report import compare_page as words
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
 from jdkmatrix.report.html.page import pages_of
+from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.store.readable import UnreadableError, readable
 
 EXIT_WITH_REGRESSIONS = 4
@@ -59,7 +60,7 @@ def compare(
         kind = UnreadableError if damaged else MatrixError
         raise kind(f"{found.before} and {found.after} have no figure in common{why}")
     if html is not None:  # before the table, whose reader may go away
-        write_page(found, html, find_project().templates)
+        write_page(found, html, find_project().templates, names=names)
     with readable(names):
         if as_json:
             print(json.dumps(_as_json(found), indent=1, allow_nan=False))
@@ -106,21 +107,21 @@ def _ends(found: Compared) -> tuple[str, ...]:
 
 def _print(found: Compared, console: Console) -> None:
     console.print(f"[bold]{escape(found.title)}", soft_wrap=True)
-    for cell_id, changes in words.by_cell(found):
+    for cell, changes in words.by_cell(found):
         table = Table(box=box.SIMPLE_HEAD)
         for place, name in enumerate(words.headings(found)):
             table.add_column(name, min_width=None if place else len("Throughput,"), overflow="fold")
         for change in changes:
             style = "[red]" if change.regression else ""
             table.add_row(*(f"{style}{escape(text)}" for text in words.row(change)))
-        console.print(escape(cell_id), soft_wrap=True)
+        console.print(escape(cell), soft_wrap=True)
         console.print(table)
     for text in _ends(found):
         console.print(escape(text), soft_wrap=True)
 
 
 def _as_markdown(found: Compared) -> str:
-    rows = [tuple(map(markdown.escaped, (one.key.cell_id, *words.row(one)))) for one in found.changes]
+    rows = [tuple(map(markdown.escaped, (cell_words(one.key), *words.row(one)))) for one in found.changes]
     return "\n\n".join(
         [
             f"### {markdown.escaped(found.title)}",
@@ -130,13 +131,16 @@ def _as_markdown(found: Compared) -> str:
     )
 
 
-def write_page(found: Compared, target: Path, templates: Path) -> None:
-    """One file that needs no other.
+def write_page(found: Compared, target: Path, templates: Path, *, names: str) -> None:
+    """One file that needs no other. `names`: of the runs, for messages.
 
     Raises:
         MatrixError: it cannot be written, or a template is missing.
+        UnreadableError: what the runs say cannot be shown.
     """
-    page = pages_of(templates).render(words.compare_page(found))
+    pages = pages_of(templates)
+    with readable(names):
+        page = pages.render(words.compare_page(found))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page, "utf-8")

@@ -1,4 +1,4 @@
-"""What the command ends with, and the one message for what is refused. Only typer is imported here (see main)."""
+"""Exit codes of the command, and the one message for whatever is refused. Only typer is imported here (see main)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ stopped by the end of the terminal, Ctrl-C or SIGTERM, finished work is kept."""
 
 @contextmanager
 def _told_once() -> Iterator[None]:
-    """What typer, we or the system refuse, in one message and with one exit code."""
+    """Turn refusals of typer, our own and those of the system into one message and one exit code."""
     try:
         yield
     except typer.TyperException as refused:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import html
+import io
 import re
+import select
 import socket
 import sys
 import threading
+import time
 from functools import partial
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -25,12 +28,12 @@ _READ_FOR_POLICY_BYTES = 4096
 
 class LoopbackServer(ThreadingHTTPServer):
     """Serves what is in `directory`, which may be replaced meanwhile. A connection beyond `connections_max` is closed
-    at once, and one that is silent for `silence_s_max` then."""
+    at once, and one whose request has not come within `request_s_max` then, or that takes nothing for so long."""
 
-    def __init__(self, port: int, directory: Path, *, connections_max: int = 64, silence_s_max: float = 10) -> None:
+    def __init__(self, port: int, directory: Path, *, connections_max: int = 64, request_s_max: float = 10) -> None:
         """Raises: OSError: the port is taken."""
         self._free = threading.BoundedSemaphore(connections_max)
-        self.silence_s_max = silence_s_max
+        self.request_s_max = request_s_max
         super().__init__((LOOPBACK, port), partial(_Handler, directory=str(directory)))
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -56,6 +59,23 @@ class LoopbackServer(ThreadingHTTPServer):
             print(f"matrix: a request failed: {fault(error)}", file=sys.stderr)
 
 
+class _Request(io.RawIOBase):
+    """What comes over a connection until `deadline_s` of the monotonic clock."""
+
+    def __init__(self, connection: socket.socket, deadline_s: float) -> None:
+        self._connection, self._deadline_s = connection, deadline_s
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Raises: TimeoutError."""
+        left_s = self._deadline_s - time.monotonic()
+        if left_s <= 0 or not select.select([self._connection], [], [], left_s)[0]:
+            raise TimeoutError
+        return self._connection.recv_into(buffer)
+
+
 class _Handler(SimpleHTTPRequestHandler):
     """Files of the site, never out of a cache: they change under the same name."""
 
@@ -64,8 +84,9 @@ class _Handler(SimpleHTTPRequestHandler):
     _policy = _NOTHING
 
     def setup(self) -> None:
-        self.request.settimeout(self.server.silence_s_max)
+        self.request.settimeout(self.server.request_s_max)
         super().setup()
+        self.rfile = io.BufferedReader(_Request(self.request, time.monotonic() + self.server.request_s_max))
 
     def send_head(self) -> BinaryIO | None:
         """A name that only says that it is this host could be anybody's page, which would read along."""

@@ -4,6 +4,7 @@ imports what it uses."""
 from __future__ import annotations
 
 import sys
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from jdkmatrix.cli.exit_codes import EXIT_CODES, Commands
-from jdkmatrix.cli.selection_options import with_selection
+from jdkmatrix.cli.selection_options import DECIDED_BY_ASK, with_selection
 from jdkmatrix.errors import MatrixError
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def run(
 
 
 @app.command(short_help="Ask what to measure, and measure until the answer is known.")
-@with_selection
+@partial(with_selection, decided=DECIDED_BY_ASK)
 def ask(
     options: Options,
     budget: Annotated[
@@ -195,9 +196,9 @@ def export(
     raise typer.Exit(reporting.export(run, form))
 
 
-@app.command(short_help="Print what a run came to.")
+@app.command(short_help="Print the tables and verdicts of a run.")
 def summary(run: RunArgument = None, as_markdown: MarkdownOption = False) -> None:
-    """Print what a run came to, as at its end, by the published claims of today."""
+    """Print the tables and verdicts of a run, as at its end, by the published claims of today."""
     from jdkmatrix.cli import reporting
 
     raise typer.Exit(reporting.summarise(run, as_markdown=as_markdown))

@@ -6,20 +6,20 @@ from collections.abc import Callable
 
 import questionary
 
-from jdkmatrix.cli.questions import Step
+from jdkmatrix.cli.questions import AxisQuestion
 from jdkmatrix.errors import MatrixError
 
 _ANOTHER = ""  # no value of an axis
 
 
-def chosen(step: Step) -> str | int:
+def chosen(question: AxisQuestion) -> str | int:
     """Raises: KeyboardInterrupt."""
-    choices = [questionary.Choice(title=words, value=value) for words, value in step.choices]
-    if step.read is not None:
+    choices = [questionary.Choice(title=words, value=value) for words, value in question.choices]
+    if question.read is not None:
         choices.append(questionary.Choice(title="another…", value=_ANOTHER))
-    found = questionary.select(step.title, choices=choices, qmark="", instruction=" ").unsafe_ask()
-    if step.read is not None and found == _ANOTHER:
-        return _typed(step.title, step.such_as, step.read)
+    found = questionary.select(question.title, choices=choices, qmark="", instruction=" ").unsafe_ask()
+    if question.read is not None and found == _ANOTHER:
+        return _typed(question.title, question.such_as, question.read)
     return found if isinstance(found, int) else str(found)
 
 

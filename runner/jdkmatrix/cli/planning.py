@@ -139,8 +139,8 @@ def show(options: Options, *, as_json: bool) -> None:
         console.print(f"In the order of seed {options.seed}.")
     if repeats_max:
         console.print(
-            f"A fork that a fault of the host spoils is measured again, at most {plural(repeats_max, 'time')}: "
-            f"about {span(repeated_s)} at the very most."
+            "A fork that a fault of the host spoils is measured again, with its whole block where forks take turns, at "
+            f"most {plural(repeats_max, 'time')}: about {span(repeated_s)} at the very most."
         )
     for reason, count in Counter(entry.reason for entry in not_testable).items():
         cells_are = f"{plural(count, 'cell')} {'is' if count == 1 else 'are'}"

@@ -17,12 +17,12 @@ from rich.text import Text
 from jdkmatrix.cli import experiments
 from jdkmatrix.cli.so_far import so_far
 from jdkmatrix.cli.terminal import escape
-from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import visible
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.report.words.sentences import size_words
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -149,11 +149,8 @@ class Screen(Display):
     def fork_started(self, planned: PlannedFork) -> None:
         super().fork_started(planned)
         key = planned.key
-        wait = f", remote {key.wait_us} µs" if key.wait_us else ""
         number = planned.label.removeprefix(key.cell_id)
-        self._measured = (
-            f"{number} {key.executor}, {key.jdk}, {plural(key.cpus, 'CPU')}, burn {key.burn_us} µs{wait}, {key.load}: "
-        )
+        self._measured = f"{number} {key.executor}, {key.jdk}, {size_words(key)}, {key.load}: "
 
     def step(self, text: str) -> None:
         super().step(text)

@@ -12,7 +12,7 @@ from jdkmatrix.domain.catalogue import executor_kinds
 from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX, CellKey
 from jdkmatrix.domain.executors import aa_arm, row_of, unsized
 from jdkmatrix.domain.quantities import plural, wait_words, work_words
-from jdkmatrix.domain.servers import own_pool, server_kind, title_of, virtual_of
+from jdkmatrix.domain.servers import own_pool, server_kind, title_of, title_with_release, virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.words.sentences import delay_of, tasks_of
 from jdkmatrix.run.asked import option
@@ -22,11 +22,11 @@ PROFILE = "quick"
 _CPUS_LISTED = 8
 
 Values = dict[str, tuple[str | int, ...]]
-Choose = Callable[["Step"], str | int]
+Choose = Callable[["AxisQuestion"], str | int]
 
 
 @dataclass(frozen=True)
-class Step:
+class AxisQuestion:
     """One thing to choose: values of an axis with their words, the usual one first. `read`: makes another value of what
     is typed, as in `such_as`, and raises MatrixError; None: there is no other."""
 
@@ -42,7 +42,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Here:
+class AskedHost:
     """This host: the `jdks` that need not be fetched, how many `cpus` a server can have, the `releases` of servers by
     name, as far as they are known."""
 
@@ -52,13 +52,11 @@ class Here:
 
     def server_words(self, server: str) -> str:
         """ "Spring Boot 3.5.6 (spring-boot-3.5)"."""
-        title, release = title_of(server), self.releases.get(server, "")
-        first, _, number = title.rpartition(" ")
-        return f"{first if release.startswith(f'{number}.') else title} {release}".rstrip() + f" ({server})"
+        return f"{title_with_release(server, self.releases.get(server, ''))} ({server})"
 
 
-def answered(matrix: Matrix, given: Mapping[str, Sequence[str | int]], here: Here, choose: Choose) -> Values:
-    """What to measure: `given` stays, `choose` decides what has more than one choice.
+def answered(matrix: Matrix, given: Mapping[str, Sequence[str | int]], here: AskedHost, choose: Choose) -> Values:
+    """The values to measure, by axis: `given` stays, `choose` decides what has more than one choice.
 
     Raises:
         MatrixError: the server has nothing to compare, none has what is compared, or no workload can be that.
@@ -66,8 +64,9 @@ def answered(matrix: Matrix, given: Mapping[str, Sequence[str | int]], here: Her
     values: Values = {axis: tuple(chosen) for axis, chosen in given.items()}
     if "server" in values:
         _check_served(matrix, values)
-    for step in steps(matrix, values, here):
-        values[step.axis] = (step.usual if len(step.choices) == 1 and step.read is None else choose(step),)
+    for question in questions(matrix, values, here):
+        no_choice = len(question.choices) == 1 and question.read is None
+        values[question.axis] = (question.usual if no_choice else choose(question),)
     server = str(values["server"][0])
     if "executor" not in values:
         values["executor"] = (own_pool(server), virtual_of(server), aa_arm(own_pool(server)))
@@ -122,12 +121,12 @@ def _servers(matrix: Matrix, given: Values) -> list[str]:
 
 
 def _words(given: Values) -> str:
-    """As on the command line, without times of 0, which nobody says of an application of the user."""
+    """Options as on the command line, without times of 0, which nobody says of an application of the user."""
     said = {axis: values for axis, values in given.items() if values != (0,)}
     return " ".join(word for axis, values in said.items() for value in values for word in option(axis, value))
 
 
-def steps(matrix: Matrix, values: Values, here: Here) -> Iterator[Step]:
+def questions(matrix: Matrix, values: Values, here: AskedHost) -> Iterator[AxisQuestion]:
     """One after another, since what may be chosen follows from what is; `values` has what is chosen meanwhile.
 
     Raises:
@@ -135,26 +134,28 @@ def steps(matrix: Matrix, values: Values, here: Here) -> Iterator[Step]:
     """
     if "server" not in values:
         shown = ((here.server_words(name), name) for name in _servers(matrix, values))
-        yield Step("server", "Which server?", tuple(shown))
+        yield AxisQuestion("server", "Which server?", tuple(shown))
     if "jdk" not in values:
         usual = axis_values(matrix, matrix.profiles[PROFILE].select, "jdk")
-        yield Step("jdk", "Which JDK?", tuple((str(name), name) for name in dict.fromkeys((*usual, *here.jdks))))
+        yield AxisQuestion(
+            "jdk", "Which JDK?", tuple((str(name), name) for name in dict.fromkeys((*usual, *here.jdks)))
+        )
     if "cpus" not in values:
         yield _cpus(here.cpus)
     if "burn_us" not in values:
         times = [(work_words(us) if us else "next to nothing", us) for us in (0, 50, 100, 500, 1000, 5000)]
         read = partial(microseconds, "--burn", BURN_US_MAX)
-        yield Step("burn_us", "How long does a request compute?", tuple(times), read, "such as 300us or 20ms")
+        yield AxisQuestion("burn_us", "How long does a request compute?", tuple(times), read, "such as 300us or 20ms")
     if "wait_us" not in values:
         waits = [us for us in (2000, 20_000, 200_000) if _can_wait(matrix, values, us)]
         times = [("it calls nobody", 0), *((wait_words(us), us) for us in waits)]
         read = partial(microseconds, "--wait", WAIT_US_MAX)
         title = "How long does it wait for another system?"
-        yield Step("wait_us", title, tuple(times), read if waits else None, "such as 300us or 20ms")
+        yield AxisQuestion("wait_us", title, tuple(times), read if waits else None, "such as 300us or 20ms")
     if "load" not in values:
         flat_out = "flood" if values["wait_us"][0] else "saturate-50"
         offered = tuple((_LOADS[name], name) for name in (flat_out, "share-50"))
-        yield Step("load", "What matters most?", offered)
+        yield AxisQuestion("load", "What matters most?", offered)
 
 
 _MOST = "throughput: as many requests as it can serve"
@@ -165,11 +166,11 @@ _LOADS = {
 }
 
 
-def _cpus(most: int) -> Step:
+def _cpus(most: int) -> AxisQuestion:
     listed = range(1, most + 1) if most <= _CPUS_LISTED else (2**power for power in range(most.bit_length()))
     choices = tuple((plural(number, "CPU"), number) for number in listed)
     read = partial(_number, most) if most > _CPUS_LISTED else None
-    return Step("cpus", "How many CPUs has the server?", choices, read, f"a number up to {most}")
+    return AxisQuestion("cpus", "How many CPUs has the server?", choices, read, f"a number up to {most}")
 
 
 def _number(most: int, text: str) -> int:
@@ -211,8 +212,8 @@ def _reasons(matrix: Matrix, values: Values) -> dict[str, str | None]:
 
 
 def needed(matrix: Matrix, values: Values, given: Iterable[str], answers: Iterable[str]) -> Values:
-    """What must be said beside what is `given` for `matrix run` to ask the same: the answers, and what the profile
-    would have otherwise."""
+    """The values that `matrix run` must be told beside those `given`, to measure the same: the answers, and whatever
+    the profile would have otherwise."""
     select = matrix.profiles[PROFILE].select
 
     def is_usual(axis: str, found: tuple[str | int, ...]) -> bool:
@@ -226,7 +227,7 @@ def needed(matrix: Matrix, values: Values, given: Iterable[str], answers: Iterab
     }
 
 
-def taken_words(values: Values, here: Here) -> str:
+def taken_words(values: Values, here: AskedHost) -> str:
     """ "Apache Tomcat 11.0.10 (tomcat), temurin-25, 1 CPU, ..."; executors have words of their own."""
     words: dict[str, Callable[[str | int], str]] = {
         "server": lambda name: here.server_words(str(name)),

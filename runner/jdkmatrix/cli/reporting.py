@@ -18,7 +18,7 @@ from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.store.readable import readable
-from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, began, is_run, latest_run
+from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, began, check_recorded, is_run, latest_run
 
 if TYPE_CHECKING:
     from jdkmatrix.report.site.build import Built
@@ -126,12 +126,13 @@ def folders_of(named: Sequence[Path]) -> tuple[Path, ...]:
     """The folders of these runs, and of the runs inside folders of results.
 
     Raises:
-        MatrixError: one is neither.
+        MatrixError: one is neither, or was stopped before it was a run.
     """
     found: dict[Path, Path] = {}
     for folder in named:
         if not folder.is_dir():
             raise MatrixError(f"{folder}: not a run, and no folder of runs")
+        check_recorded(folder)
         runs = (folder,) if is_run(folder) else all_runs(folder)
         found.update((run.resolve(), run) for run in runs)
     return tuple(found.values())
@@ -149,6 +150,7 @@ def load_run(named: str | None) -> LoadedRun:
     for folder in (Path(named), results / named, results / REFERENCE / named):
         if is_run(folder):
             return RunStore(folder).load()
+        check_recorded(folder)
     raise MatrixError(f"{named}: neither the folder of a run nor the id of one in {results}")
 
 

@@ -44,7 +44,7 @@ from jdkmatrix.run.repeats import in_order, repeat_words
 from jdkmatrix.run.try_own import Arm, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import readable
-from jdkmatrix.store.runs import RUN_FILE, RunStore, is_run, latest_begun, runs_of
+from jdkmatrix.store.runs import RunStore, is_run, latest_begun, runs_of, unrecorded
 
 
 def set_up(options: Options) -> None:
@@ -250,10 +250,11 @@ def conclude(project: Project, store: RunStore, site: Path | None, console: Cons
     finally:
         with readable(store.directory):
             print_summary(loaded, console)
+            failed = has_failures(loaded)
         tell_damage(loaded.damaged)
     tell_damage(built.unreadable)
     console.print(escape(f"results: {store.directory}\nsite: {built.index}"), soft_wrap=True)
-    return EXIT_WITH_FAILURES if has_failures(loaded) else 0
+    return EXIT_WITH_FAILURES if failed else 0
 
 
 def _asked_for(project: Project, options: Options, directory: Path | None) -> tuple[Path, Chosen]:
@@ -277,10 +278,7 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     if not folder.is_dir():
         raise MatrixError(f"{folder}: no run there")
     if not is_run(folder):
-        raise MatrixError(
-            f"{folder}: stopped before it had a {RUN_FILE}, so that nothing says what it was to measure. Give its "
-            f"command again with --run {folder}, which keeps what it has, or continue another: --resume --run FOLDER"
-        )
+        raise MatrixError(f"{unrecorded(folder)}, or continue another: --resume --run FOLDER")
     store = RunStore(folder)
     record = store.read_run()
     for server in {cell.server for cell in record.cells}:

@@ -84,7 +84,8 @@ def choose(matrix: Matrix, options: Options, topology: Topology, memory: int) ->
             scale=scale,
             scale_words=size.words,
             description=scenario.description,
-            published=(),  # as claims say
+            published=(),  # with `claims`, once these are read
+            claims=(),
         ),
         why=f"scale {scale} ({why}): {size.words}",
     )

@@ -76,7 +76,7 @@ class Options:
 
     @property
     def asked(self) -> Mapping[str, tuple[str | int, ...]]:
-        """Of the command line, by axis. Raises: MatrixError: --aa beside --executor."""
+        """The values that the command line asks for, by axis. Raises: MatrixError: --aa beside --executor."""
         if self.aa is None and self.added:
             return {**self.values, "executor": (*self.added, *self.values["executor"])}
         if self.aa is None:
@@ -246,5 +246,5 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
 
 
 def _names(files: Mapping[str, Tables], table: str) -> list[str]:
-    """As they are written, "saturate-N"."""
+    """The names in a table of all files, templates as they are written: "saturate-N"."""
     return [name for tables in files.values() for name in tables.get(table, {})]

@@ -6,7 +6,8 @@ Only typer is imported here (see main).
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -101,25 +102,49 @@ _AS_GIVEN = (
 )  # fmt: skip
 
 
-def with_selection(command: Callable[..., None]) -> Callable[..., None]:
-    """Give `command`, whose first parameter is an `Options`, these options beside its own."""
+# What `ask` decides itself.
+DECIDED_BY_ASK = (
+    "--profile",
+    "--scenario",
+    "--scale",
+    "--blocks",
+    "--max-blocks",
+    "--precision",
+    "--no-stopping",
+    "--aa",
+)
+
+
+def with_selection(command: Callable[..., None], *, decided: Container[str] = ()) -> Callable[..., None]:
+    """Give `command`, whose first parameter is an `Options`, these options beside its own. Those that it has `decided`
+    are refused, and are not in its help."""
     hints = get_type_hints(command, localns={"Options": object}, include_extras=True)  # its module is not imported
     _, *own = inspect.signature(command).parameters.values()
 
     @wraps(command)
     def wrapper(**values: Any) -> None:
         asked = {option.name: _only(option, values.pop(option.name)) for option in _OPTIONS}
-        given = tuple(
-            f"--{option.name.replace('_', '-')}" for option in _OPTIONS if asked[option.name] != option.default
-        )
+        given = tuple(_written(option) for option in _OPTIONS if asked[option.name] != option.default)
+        if refused := [option for option in given if option in decided]:
+            raise MatrixError(f"ask decides that itself, by --budget: drop {', '.join(refused)}, or use `matrix run`")
         command(replace(_selected(asked), given=given), **values)
 
     others = (one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY) for one in own)
-    parameters = [*_OPTIONS, *others]
+    parameters = [*(_hidden(one) if _written(one) in decided else one for one in _OPTIONS), *others]
     # Typer reads both.
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return wrapper
+
+
+def _written(option: inspect.Parameter) -> str:
+    return f"--{option.name.replace('_', '-')}"
+
+
+def _hidden(option: inspect.Parameter) -> inspect.Parameter:
+    kind, info = option.annotation.__origin__, copy(option.annotation.__metadata__[0])
+    info.hidden = True
+    return option.replace(annotation=Annotated[kind, info])
 
 
 def _only(option: inspect.Parameter, given: Any) -> Any:

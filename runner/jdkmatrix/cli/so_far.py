@@ -1,4 +1,4 @@
-"""What the blocks of one condition say, while others are still to come. Pure."""
+"""The ratios of one condition by the blocks so far, while others are still to come. Pure."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
     for text in _measured_how(loaded):
         console.print(escape(text), soft_wrap=True)
     for text in verdict_lines(run.claims):
-        console.print(escape(f"published: {text}"), soft_wrap=True)
+        console.print(escape(f"published (this run alone): {text}"), soft_wrap=True)
     for texts in (
         _outcomes(run),
         (f"not testable here: {text}" for text in _not_testable(loaded)),
@@ -104,7 +104,7 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
         groups = experiments.groups(judged.experiments)
         parts += [markdown.grouped(experiments.HEADINGS, groups), markdown.escaped(_EXPERIMENT_CAPTION)]
     lists = {
-        "Published, and measured here": verdict_lines(judged.claims),
+        "Published, and measured here (this run alone)": verdict_lines(judged.claims),
         "Outcomes of forks, and what is not judged": tuple(_outcomes(judged)),
         "Not testable here": tuple(_not_testable(loaded)),
         "Failed or invalid": tuple(_problems(loaded)),

@@ -128,7 +128,8 @@ def is_made(name: str, names: Collection[str]) -> bool:
 
 
 def numbered(template: str, name: str) -> str | None:
-    """What `name` has in the place of the template's N, where that is any number at all, and else is alike."""
+    """The number that `name` has in the place of the template's N, as it is written; None where no number stands there,
+    or `name` differs elsewhere."""
     before, *behind = _NUMBER.split(template)
     found = re.fullmatch(f"{re.escape(before)}(-?[0-9][0-9.,]*){re.escape('N'.join(behind))}", name) if behind else None
     return found and found[1]

@@ -45,8 +45,8 @@ def read_files(path: Path) -> dict[str, Tables]:
 
 
 def recorded_matrix(data: Mapping[str, Any], where: str) -> Matrix:
-    """What a run recorded; `where` is its name for messages. All of it agreed before options changed the profile that
-    the run measures.
+    """The matrix that a run recorded; `where` is its name for messages. All of it agreed before options changed the
+    profile that the run measures.
 
     Raises:
         ConfigError: a key is wrong.

@@ -107,7 +107,7 @@ class Workload(Table):
 
     @property
     def served(self) -> Application:
-        """What of it a server serves."""
+        """The application that a server has to serve: the user’s own, or ours."""
         return self.own.application if self.own else application_of(self.application or "")
 
     @property

@@ -106,7 +106,7 @@ class OwnApplication(Table):
 
     @cached_property
     def application(self) -> Application:
-        """What a server serves of it."""
+        """The WAR, or the program, in the terms of our applications; without a name where it is no WAR."""
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", PurePath(self.war).stem) if self.war else ""
         return Application(
             name=name, fronts=("rest",), ready_path=self.ready_path, has_probes=False, at_root=self.war is None
@@ -134,8 +134,8 @@ class OwnApplication(Table):
         return [self.war] if self.war else shlex.split(self.command or "")
 
     def of_java(self) -> Iterator[tuple[str, str]]:
-        """What its JVM is told to load: -jar with its word, each of JAVA_PATHS with its list; empty where `java` is not
-        its program, since a script may run it in any folder."""
+        """The options of `java` that name files to load, each with its value: -jar, and the lists of JAVA_PATHS. Empty
+        where `java` is not its program, since a script may run it in any folder."""
         left = iter(shlex.split(self.command or "")[len(self._before) :])
         if next(left, None) != "java":
             return

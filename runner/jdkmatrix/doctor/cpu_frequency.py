@@ -87,7 +87,8 @@ def c_states(host: Host) -> Check | None:
 
 
 def _wake_up_max_us(host: Host) -> float:
-    """What a process asks of all CPUs as long as it holds this file open; only root may read it."""
+    """The wake-up latency in µs that some process allows all CPUs while it holds this file open; infinite where
+    the file cannot be read, which only root may."""
     try:
         return int.from_bytes(host.at("/dev/cpu_dma_latency").read_bytes(), sys.byteorder, signed=True)
     except OSError:

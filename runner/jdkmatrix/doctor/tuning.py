@@ -43,8 +43,8 @@ Of = TypeVar("Of", Step, Restored)
 
 
 def settings(each: Iterable[Of]) -> tuple[tuple[Of, tuple[str, ...]], ...]:
-    """What differs only in the number of its CPU or interrupt as one setting, with * for the number, beside its files:
-    64 CPUs have 64 governors. Pure."""
+    """Each setting once, with the files that it is in: entries that differ only in the number of a CPU or interrupt are
+    one, with * for the number, since 64 CPUs have 64 governors. Pure."""
     alike: dict[Of, list[Of]] = {}
     for one in each:
         pattern = re.sub(r"(/cpu|/policy|/irq/)\d+/", r"\1*/", one.file)

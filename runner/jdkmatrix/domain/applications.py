@@ -22,6 +22,7 @@ REMOTE_TIMEOUT_MS = "jdkmatrix.remote.timeout_ms"
 REMOTE_CLIENT = "jdkmatrix.remote.client"
 BANKING_ACCOUNTS = "jdkmatrix.banking.accounts"
 DATABASE_URL = "jdkmatrix.database.url"
+DATABASE_POOL = "jdkmatrix.database.pool"
 DATABASE_CONNECTIONS = "jdkmatrix.database.connections"
 DATABASE_WAIT_MS_MAX = "jdkmatrix.database.wait_ms_max"
 

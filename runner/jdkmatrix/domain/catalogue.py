@@ -80,10 +80,12 @@ class Switch(Record):
 
 
 class OwnExecutor(Switch):
-    """An executor that a server brings along. `threads`: how the names of its threads begin; None: they are ours."""
+    """An executor that a server brings along. `threads`: how the names of its threads begin; None: they are ours.
+    `per_request`: as of an `ExecutorKind`, by what the server documents of its switch."""
 
     words: str
     virtual: bool = False
+    per_request: bool = False
     threads: EnvValue | None = None
 
 
@@ -106,20 +108,23 @@ class ServerKind(Record):
     """server.toml in a folder that has the server's name. With `extends`, it has all keys of the server of that name
     that it does not have itself.
 
-    `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `virtual`: the one
-    that stands for virtual threads where a sentence compares these with the pool; `plugged`: how it is given those
+    `differs`: what of it answers a request besides its threads, in a phrase: its interface, its JSON library, its HTTP
+    layer. `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `virtual`: the
+    one that stands for virtual threads where a sentence compares these with the pool; `plugged`: how it is given those
     of the catalogue; None: it cannot be. `files`: by place in the fork's folder, a file beside server.toml or one
     that the build makes. `war`: the place from which it deploys an application; None: it deploys none. One with a
     module serves ours without, and is given the whole path of another's for {application}. `release`: what makes it
     of an artefact of toolchain.lock.json; None: the module beside server.toml embeds it, and its jar says the
     `version`, in a file of properties or a manifest by a key; one that is started by a {command} of the user has
     neither. `ready_words`: what it writes to `messages_log` when it says that it is ready. `gauges`: the MBean of
-    its own pool, where it is no OwnPoolMXBean. One without `feature_sets` has no Jakarta REST. `unfit_in_paths`:
-    characters that no folder may have in its name in which it runs."""
+    its own pool, where it is no OwnPoolMXBean. `connection_pool`: the library (Database.pool) that pools its database
+    connections; it takes no other. One without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no
+    folder may have in its name in which it runs."""
 
     name: Name
     extends: Name | None = None
     title: str
+    differs: str
     own_pool: Name
     virtual: Name = "virtual"
     command: Annotated[tuple[Argument, ...], Field(min_length=1)]
@@ -128,6 +133,7 @@ class ServerKind(Record):
     war: File | None = None
     executors: Mapping[Name, OwnExecutor]
     plugged: Switch | None = None
+    connection_pool: str | None = None
     release: Literal["liberty"] | None = None
     version: tuple[str, str] | None = None
     ready_words: str | None = None

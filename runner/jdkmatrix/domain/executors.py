@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from jdkmatrix.domain.catalogue import ExecutorKind, OwnExecutor, catalogue, executor_kinds, server_kinds
+from jdkmatrix.domain.catalogue import OwnExecutor, catalogue, executor_kinds, server_kinds
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.validation import wrong_size
 
@@ -126,4 +126,4 @@ def is_virtual(name: str) -> bool:
 def is_per_request(name: str) -> bool:
     """Does it start a thread for each request?"""
     kind = executor_kinds().get(row_of(name))
-    return isinstance(kind, ExecutorKind) and kind.per_request
+    return kind is not None and kind.per_request

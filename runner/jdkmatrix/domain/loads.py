@@ -133,8 +133,8 @@ class RampLoad(DriverLoad):
 
 @lru_cache(maxsize=64)
 def _stretches(points: tuple[tuple[float, float], ...]) -> tuple[tuple[Fraction, ...], ...]:
-    """Of each, from point to point: start, length, rate at its start, half of what that rises per second, and what is
-    due before it."""
+    """A tuple for each stretch between two points: its start and length in s, the rate at its start, half of what that
+    rises per second, and the requests due before it."""
     found, due = [], Fraction(0)
     for before, after in pairwise(points):
         (t0, rate0), (t1, rate1) = map(_decimal, before), map(_decimal, after)

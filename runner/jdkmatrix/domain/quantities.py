@@ -84,7 +84,7 @@ def wait_words(wait_us: int) -> str:
 
 
 def delay_words(wait_us: int) -> str:
-    return f"{wait_words(wait_us)} delay" if wait_us else "no delay"
+    return f"{wait_words(wait_us)} delay" if wait_us else "no remote delay"
 
 
 def rise(before: int | None, after: int | None) -> int | None:

@@ -27,6 +27,13 @@ def virtual_of(server: str) -> str:
     return (server_kind(server) or server_kinds()[DEFAULT_SERVER]).virtual
 
 
+def title_with_release(server: str, release: str) -> str:
+    """ "Spring Boot 3.5.6": a number that the title ends in is said once."""
+    title = title_of(server)
+    first, _, number = title.rpartition(" ")
+    return f"{first if release.startswith(f'{number}.') else title} {release}".rstrip()
+
+
 def title_of(server: str) -> str:
     kind = server_kind(server)
     return kind.title if kind else server

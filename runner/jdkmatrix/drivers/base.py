@@ -58,14 +58,14 @@ class Edge:
     one does nothing."""
 
     def ahead(self) -> None:
-        """Before it, for what takes time: before the load, or shortly before that part where the driver leads by
-        itself."""
+        """Called before that part, for what takes time: before the load, or shortly before the part where the driver
+        leads by itself."""
 
     def at(self, *, under_load: bool) -> None:
-        """As it begins. `under_load`: the load is on already."""
+        """Called as that part begins. `under_load`: the load is on already."""
 
     def over(self) -> None:
-        """As it ends, where there was a lead; else when the answers that were awaited then have come."""
+        """Called as that part ends, where there was a lead; else when the answers that were awaited then have come."""
 
 
 UNHEARD = Edge()

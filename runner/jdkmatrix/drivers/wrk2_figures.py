@@ -112,8 +112,8 @@ class Histogram:
 
 @dataclass(frozen=True)
 class Wrk2Output:
-    """What counts of a complete run, as printed. `calibrated`: each thread has set its histograms back to zero once;
-    `corrected` needs `-L`, `uncorrected` needs `-U`; None without."""
+    """The figures of a complete run that count, as printed. `calibrated`: each thread has set its histograms back to
+    zero once; `corrected` needs `-L`, `uncorrected` needs `-U`; None without."""
 
     threads: int
     connections: int
@@ -137,8 +137,8 @@ class Wrk2Output:
         return float((low + high) / 2)
 
     def non_2xx_among(self, completed: int) -> int:
-        """Of the answers of another status, which wrk2 counts from its start on, the share that `completed` has of all
-        answers, rounded up."""
+        """How many of `completed` answers had another status than 2xx: their share of all answers since the start of
+        wrk2, which counts them from there, rounded up."""
         return min(completed, -(-self.non_2xx * completed // self.requests)) if self.requests else 0
 
 

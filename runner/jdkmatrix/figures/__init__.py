@@ -1,1 +1,1 @@
-"""What one fork says in figures, which of them executors are compared by, and how each is called. Pure."""
+"""The figures of one fork, their names, and by which of them executors are compared. Pure."""

@@ -1,4 +1,4 @@
-"""What one fork says in figures under its load, and what may be made of each. Pure.
+"""The figures of one fork under its load, and which of them may stand in a ratio. Pure.
 
 Some figures are bounds: where every rate of a search held, the capacity is at least the highest; where a ramp found no
 knee, the knee lies beyond its end. Some are true and do not compare: CPU per request of a fork that missed its rate is

@@ -22,8 +22,8 @@ def chosen(window: Window) -> Latency | None:
 
 
 def fork_latency(fork: Fork) -> Latency | None:
-    """Of its valid windows together; None when none of them has the distribution that its load asks for, or nothing
-    was answered."""
+    """The latency over all valid windows; None where none of them has the distribution that its load asks for, or
+    nothing was answered."""
     if fork.latency is not None:
         return fork.latency
     found = [latency for window in fork.valid_windows if (latency := chosen(window)) is not None and latency.count]

@@ -1,6 +1,7 @@
 """The table of figures: how each is called, shown and read, and by which of them executors are compared.
 
-Pages, summaries and the stopping rule read this table; a figure that is in it needs no other place.
+Pages of cells, exports and the stopping rule read this table. The cells' table on the page of a run has columns of its
+own (report/cells/shown.py).
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """As it stands inside a sentence."""
+        """The title as it stands inside a sentence."""
         return self.title if self.title[:3] in ("CPU", "p99", "RSS") else self.title.lower()
 
 

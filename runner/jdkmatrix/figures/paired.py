@@ -21,7 +21,7 @@ _NO_ROUNDS: tuple[Mapping[int, float], ...] = ({}, {})
 
 
 def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[dict[int, float], dict[int, float]]:
-    """Of every block in which both have a figure that may stand in a ratio."""
+    """The figures of `cell` and of `base` by number of block, of blocks in which both may stand in a ratio."""
     above: dict[int, float] = {}
     below: dict[int, float] = {}
     for fork, other in _pairs(cell, base):
@@ -47,7 +47,7 @@ def round_logs(metric: Metric, fork: Fork, other: Fork) -> list[float]:
 
 
 def logs_of_rounds(metric: Metric, cell: CellRecord, base: CellRecord) -> list[list[float]]:
-    """As round_logs, of every block in which both are usable."""
+    """`round_logs` of each block in which both are usable."""
     return [round_logs(metric, *pair) for pair in _pairs(cell, base)]
 
 

@@ -24,9 +24,9 @@ from jdkmatrix.store.cells import CellRecord
 
 
 def refused_by_arm(cell: CellRecord, base: CellRecord) -> ArmRefusals | None:
-    """Of two cells that are compared, `cell` the numerator. None where no outcome of so many windows, with so many
-    refused in all, could be told from chance: such pairs are no members of a family. The p-value is the pair's own;
-    `one_sided` adjusts it."""
+    """The windows that the gates refused of two compared cells, `cell` the numerator. None where no outcome of so many
+    windows, with so many refused in all, could be told from chance: such pairs are no members of a family. The p-value
+    is the pair's own; `one_sided` adjusts it."""
     numerator, denominator = refused_of(cell), refused_of(base)
     table = (numerator.refused, numerator.passed, denominator.refused, denominator.passed)
     if least_p_value(*table) >= FAMILY_ERROR:
@@ -67,8 +67,8 @@ class GatedFigures:
 
 
 def gated_figures(cell: CellRecord) -> GatedFigures | None:
-    """What is compared first, as it was in what gates refused and in what they let pass; throughput where that is no
-    figure of a window. None where there is none."""
+    """The figure that is compared first, by window, in those that gates refused and those that passed; throughput where
+    it is no figure of a window. None where no window has it."""
     leading = next(iter((*metrics_of(cell.load), *metrics_in(cell))), None)
     if leading is None:
         return None
@@ -84,8 +84,8 @@ def gated_figures(cell: CellRecord) -> GatedFigures | None:
 
 
 def _judged(cell: CellRecord) -> Iterator[tuple[frozenset[str], tuple[ObservedWindow, ...]]]:
-    """Of each fork, the gates that it did not pass as a whole, and its windows. A program that failed was not judged by
-    gates."""
+    """For each fork, the codes of gates that it did not pass as a whole, and its windows. A program that failed was not
+    judged by gates."""
     for fork in (*cell.forks, *cell.attempts):
         whole = frozenset(reason.code for reason in fork.reasons if reason.code == BURN_OFF)
         yield whole, fork.every_window if fork.program is None or fork.status is Status.FAILED else (fork.program,)

@@ -11,7 +11,7 @@ _NAMES = {"cpu_us_per_request": "CPU per request", "p99_us": "p99"}
 
 
 def why_not_steady(warmup: Warmup, *, compiling: bool) -> str:
-    """What kept the gate shut until the cap."""
+    """Why the gate of the warm-up stayed shut until its cap, in a sentence."""
     found = [_words(series) for series in warmup.series if not series.warm]
     told = "; ".join([*found, *([COMPILING] if compiling else [])])
     return f"not steady after {warmup.duration_s:.0f} s of warm-up: {told}"

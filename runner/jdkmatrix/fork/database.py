@@ -7,6 +7,7 @@ an upper bound and ends in DatabaseError.
 
 from __future__ import annotations
 
+import math
 import os
 import pwd
 import re
@@ -26,6 +27,7 @@ import psutil
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.watchdog import file_sizes
 from jdkmatrix.host import launch
+from jdkmatrix.host.file_systems import file_system_of, mounted
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.probes.process import SutGoneError, cpu_time_ns
 from jdkmatrix.provision.postgres import Postgres
@@ -33,15 +35,19 @@ from jdkmatrix.records.database import DatabaseFacts
 
 LOG = "database.log"
 _INITDB_LOG = "database.initdb.log"
-# A database on a disk of its own would wait for it; here all data of a fork are thrown away.
+# A database on a disk of its own would wait for it; here all data of a fork are thrown away. initdb would choose
+# shared_buffers by what the host gives it, up to this.
 _SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
+    "shared_buffers": "128MB",
     "listen_addresses": "127.0.0.1",
     "unix_socket_directories": "",
     "dynamic_shared_memory_type": "mmap",
     "log_timezone": "UTC",
 }
+# Data of 41 MB when fresh, and a log of transactions in which a checkpoint begins at half of max_wal_size (1 GB).
+ROOM_BYTES_MIN = 2**30
 _PREFIX = "jdk-matrix-postgres-"  # of folders; then comes the pid of whoever made one
 _OTHERS_CONNECTIONS = 10  # of the audit, and those that PostgreSQL keeps for superusers
 _START_TIMEOUT_S = 60.0
@@ -93,6 +99,7 @@ class DatabaseProcess:
                 version=self.postgres.version,
                 command=self.command,
                 data_bytes=sum(size for _, size in file_sizes(self._data)),
+                file_system=file_system_of(self._data, mounted()),
                 user=pwd.getpwuid(self._user.uid if self._user else os.geteuid()).pw_name,
             )
             self._until_exit = stack.pop_all()
@@ -225,8 +232,22 @@ class DatabaseProcess:
             time.sleep(_POLL_S)
 
 
+def room_bytes(where: Path) -> int:
+    """What is free there for a database, once those of processes that are gone are removed."""
+    _remove_abandoned(where)
+    return shutil.disk_usage(where).free
+
+
+def why_no_room(free_bytes: int, where: str) -> str | None:
+    """Why a database has no room for its data in the folder `where`; None where it has. Pure."""
+    if free_bytes >= ROOM_BYTES_MIN:
+        return None
+    free = f"{where} has {math.floor(free_bytes / 2**30 * 100) / 100:.2f} GiB free"
+    return f"its data need {ROOM_BYTES_MIN / 2**30:g} GiB, and {free} (TMPDIR names another folder)"
+
+
 def _remove_abandoned(where: Path) -> None:
-    """What a process that was killed has left behind."""
+    """Remove the databases of processes that are gone: one that was killed left its own behind."""
     for folder in where.glob(f"{_PREFIX}*"):
         pid = folder.name.removeprefix(_PREFIX).split("-")[0]
         if pid.isdigit() and not Path("/proc", pid).exists():

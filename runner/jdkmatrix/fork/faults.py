@@ -23,9 +23,9 @@ from jdkmatrix.host.http import HttpError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.limits import LIMIT_CODES
-from jdkmatrix.records.reasons import BURN_OFF, Status
+from jdkmatrix.records.reasons import BURN_OFF, KILLED, Status
 from jdkmatrix.servers.process import HungError, ServerError
-from jdkmatrix.servers.proof import ProofError
+from jdkmatrix.servers.proof import HooksError, ProofError
 
 Kind = Literal["fault", "outcome"]
 
@@ -47,6 +47,7 @@ _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (ProgramError, "program", "outcome"),
     (DiskFullError, "disk-full", "fault"),
     (FloodError, "flood", "outcome"),
+    (HooksError, "hooks", "fault"),
     (ProofError, "wrong-executor", "outcome"),
     (LostUpdateError, "lost-update", "outcome"),
     (DriverError, "driver", "fault"),
@@ -55,7 +56,7 @@ _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (AffinityError, "confinement", "fault"),
     (CgroupError, "confinement", "fault"),
     (KernelError, "kernel", "fault"),
-    (KilledError, "killed", "fault"),
+    (KilledError, KILLED, "fault"),
 )
 INTERNAL_ERROR = "internal-error"
 _ANY_OTHER = "measurement"  # what this tool could not do on this host, and says in words
@@ -82,11 +83,12 @@ def faults(status: Status, ends: Iterable[str], gates: Iterable[str]) -> tuple[s
     """The codes of the faults that have spoilt a fork, so that it says nothing of the server; empty: it stands. Pure.
 
     `ends`: codes of the reasons of the fork itself; `gates`: codes of the reasons why windows are invalid. A gate that
-    was not passed is a fault by what it is (Window.reasons), an end only where `KINDS` says so.
+    was not passed is a fault by what it is (Window.reasons), an end only where `KINDS` says so; `KILLED` always
+    is one.
     """
     if status is Status.FAILED:
         codes = list(dict.fromkeys(ends))
-        by_the_server = any(KINDS.get(code) == "outcome" for code in codes)
+        by_the_server = KILLED not in codes and any(KINDS.get(code) == "outcome" for code in codes)
         return () if by_the_server else tuple(code for code in codes if KINDS.get(code) == "fault")
     if status is Status.INVALID:
         of_fork = [code for code in ends if KINDS.get(code) == "fault"]

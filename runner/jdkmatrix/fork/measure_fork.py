@@ -73,10 +73,10 @@ class RunningFork:
                 raise
             return
         except MatrixError as error:
-            _check_not_stopped(error)
+            _raise_what_stopped_the_run(error)
             self._draft.fail(code_of(error), str(error), figures=error.figures)
         except Exception as error:
-            _check_not_stopped(error)
+            _raise_what_stopped_the_run(error)
             self._draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
             with suppress(OSError):  # which may be what went wrong
                 (self._draft.log_dir / "traceback.txt").write_text(traceback.format_exc())
@@ -117,7 +117,7 @@ def _at_once(load: AnyLoad) -> int:
     return 0
 
 
-def _check_not_stopped(error: BaseException) -> None:
+def _raise_what_stopped_the_run(error: BaseException) -> None:
     """Raise what stopped the run, such as Ctrl-C, where the error took its place because something could not be ended
     in order then."""
     behind = error.__context__

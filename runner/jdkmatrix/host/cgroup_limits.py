@@ -82,8 +82,8 @@ def quotas_cpus(hierarchies: Iterable[Hierarchy], read: Read = text_if_readable)
 
 
 def memory_left_bytes(hierarchies: Iterable[Hierarchy], read: Read = text_if_readable) -> int | None:
-    """What the narrowest limit on the way up leaves, with the page cache that the kernel would drop; None: no limit.
-    Pages of files that were not used for a while count as used until others need them."""
+    """The bytes that the narrowest limit on the way up leaves, with the page cache that the kernel would drop; None: no
+    limit. Pages of files that were not used for a while count as used until others need them."""
     left = []
     for hierarchy in hierarchies:
         if hierarchy.version == 1 and "memory" not in hierarchy.controllers:

@@ -1,4 +1,5 @@
-"""What each CPU has done since boot, in the rows of /proc/stat and in the kernel's sum over all tasks."""
+"""The time of each CPU since boot by what it did, in ticks: the rows of /proc/stat, and the kernel's sum over all
+tasks."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def read_ticks(proc: Path) -> dict[int, CpuTicks]:
 
 
 def kernels_ticks(stat: str, proc: Path) -> dict[int, CpuTicks]:
-    """As `read_ticks`, of the text of that file."""
+    """`read_ticks` where the text of /proc/stat is known already."""
     try:
         return parse_stat(stat) if (proc / "stat").stat().st_dev == proc.stat().st_dev else {}
     except (OSError, ValueError):

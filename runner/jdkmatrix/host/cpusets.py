@@ -53,7 +53,7 @@ class CpuSets:
 
     @property
     def all(self) -> tuple[int, ...]:
-        """Of server, driver and remote system, in rising order."""
+        """The CPUs of server, driver and remote system, in rising order."""
         return tuple(sorted({*self.sut, *self.driver, *self.remote}))
 
 

@@ -1,10 +1,13 @@
-"""Did a process end by its own doing, or did somebody end it?"""
+"""Did a process end by its own doing, or did somebody end or stop it?"""
 
 from __future__ import annotations
 
 import re
 import signal
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 from jdkmatrix.errors import MatrixError
 
@@ -18,7 +21,7 @@ _ORDERLY = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 
 
 class KilledError(MatrixError):
-    """A process was ended by a signal that neither it nor this tool has sent."""
+    """A process was ended or stopped by a signal that neither it nor this tool has sent."""
 
 
 def signal_of_another(status: int) -> int | None:
@@ -50,3 +53,10 @@ def check_not_killed(who: str, status: int, *, oom_kills_before: int) -> None:
     killed = oom_kills() - oom_kills_before
     by = f"; the kernel killed {killed:,} for want of memory meanwhile" if killed > 0 else ""
     raise KilledError(f"{who} was ended by signal {number}, which did not come from this tool{by}")
+
+
+def check_not_stopped(who: str, pid: int) -> None:
+    """Raises: KilledError: this process stands still because somebody has stopped it, and is not to blame for that."""
+    with suppress(psutil.Error):
+        if psutil.Process(pid).status() in (psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP):
+            raise KilledError(f"{who} was stopped by somebody else, or by a debugger")

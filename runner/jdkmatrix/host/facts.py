@@ -77,8 +77,8 @@ def _cpu_facts(topology: Topology, cpuinfo: str) -> CpuFacts:
 
 
 def cpu_model(cpuinfo: str) -> str:
-    """What /proc/cpuinfo calls it. On aarch64 it has no name but numbers, of its maker and of the kind of core, which
-    tell Graviton 2 from Graviton 4 (MIDR_EL1, Documentation/arch/arm64/cpu-feature-registers.rst)."""
+    """The CPU’s name in the text of /proc/cpuinfo. On aarch64 it has numbers instead, of its maker and of the kind of
+    core, which tell Graviton 2 from Graviton 4 (MIDR_EL1, Documentation/arch/arm64/cpu-feature-registers.rst)."""
     numbers = [
         f"{key.removeprefix('CPU ')} {value}"
         for key in ("CPU implementer", "CPU part")

@@ -51,7 +51,7 @@ class Connection:
         return self.json_object(path, body)
 
     def json_object(self, path: str, body: bytes) -> dict[str, Any]:
-        """What was answered there, parsed. Raises: HttpError."""
+        """The body of the answer at `path`, parsed. Raises: HttpError: it is no JSON object."""
         try:
             answer = json.loads(body)
         except ValueError:
@@ -105,5 +105,5 @@ def _body(response: http.client.HTTPResponse, until_s: float) -> bytes:
 
 
 def excerpt(body: bytes) -> str:
-    """Of an answer, in one line for a message."""
+    """The first 200 bytes of a body in one line, for a message."""
     return " ".join(body[:200].decode("utf-8", "replace").split())

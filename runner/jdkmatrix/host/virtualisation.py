@@ -1,4 +1,4 @@
-"""What this runs on: metal or a virtual machine, and whether in a container."""
+"""Is this host metal or a virtual machine, and is it a container?"""
 
 from __future__ import annotations
 

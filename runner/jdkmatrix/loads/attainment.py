@@ -15,7 +15,7 @@ from enum import Enum
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.limits import LIMIT_CODES
-from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.reasons import KILLED, Status
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 
 # Reasons of a failed fork that are the server's own doing, or a program's; all others are the host's, the driver's, or
@@ -44,7 +44,8 @@ def fate(fork: Fork, load: AnyLoad) -> ForkOutcome:
 
 def failed_by_itself(fork: Fork) -> bool:
     """Did the server, and nothing else, make this fork fail?"""
-    return fork.status is Status.FAILED and any(reason.code in SERVERS_OWN for reason in fork.reasons)
+    codes = {reason.code for reason in fork.reasons}
+    return fork.status is Status.FAILED and KILLED not in codes and bool(codes & SERVERS_OWN)
 
 
 @dataclass(frozen=True)

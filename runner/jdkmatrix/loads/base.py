@@ -203,16 +203,27 @@ class LoadKind(ABC, Generic[L]):
 
 
 class Steps(LoadKind[L]):
-    """Goes on in steps, a window each. Throughput and the use of CPUs are those of the best step."""
+    """Goes on in steps, a window each. Throughput and the use of CPUs are those of the best step.
 
+    `over`: what rises from step to step, `axis`: the same with its unit; `curve`: how to read throughput over it.
+    """
+
+    over: ClassVar[str]
+    axis: ClassVar[str]
+    curve: ClassVar[str]
     one_level = False
     throughput_of = "In the step with the highest throughput of each fork."
 
-    def cpu_share(self, fork: Fork) -> float:
-        return self.best_step(fork).sut.cpu_share
+    @abstractmethod
+    def size(self, window: Window) -> float:
+        """The place of a step on `axis`."""
 
-    def best_step(self, fork: Fork) -> Window:
-        return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
+    @abstractmethod
+    def up_to(self, size: float) -> str:
+        """What a server with steps of this size at most was given, in words."""
+
+    def cpu_share(self, fork: Fork) -> float:
+        return best_window(fork).sut.cpu_share
 
 
 def lead_s(load: Load | GivenLoad, service_s: float) -> float:
@@ -220,6 +231,11 @@ def lead_s(load: Load | GivenLoad, service_s: float) -> float:
     with all of its requests at once, which come back in waves until `_ANSWERS_IN_LEAD` of them have spread them."""
     spread_s = _ANSWERS_IN_LEAD * service_s if isinstance(load, SaturateLoad) else 0.0
     return max(_LEAD_S_MIN, spread_s) if spread_s > _SPREAD_SOON_S else 0.0
+
+
+def best_window(fork: Fork) -> Window:
+    """The one in which most was answered, of a usable fork."""
+    return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
 
 
 def held(fork: Fork) -> bool:

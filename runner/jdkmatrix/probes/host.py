@@ -71,8 +71,8 @@ def parse_threads_ended(stat: str, loadavg: str) -> int | None:
 
 
 def read_throttled_us(hierarchies: Iterable[Hierarchy]) -> int | None:
-    """Of this process's cgroups and those that they are in, whose quotas hold it back as well; each counts its own
-    (Documentation/scheduler/sched-bwc.rst)."""
+    """The time in µs that quotas held back this process's cgroups and those that they are in, which hold it back as
+    well; each counts its own (Documentation/scheduler/sched-bwc.rst). None where none counts it."""
     of_cpu = (one for one in hierarchies if one.version == 2 or "cpu" in one.controllers)
     texts = (_text(folder / "cpu.stat") for one in of_cpu for folder in one.upwards)
     found = [throttled_us for text in texts if (throttled_us := parse_throttled_us(text)) is not None]

@@ -34,7 +34,7 @@ def read_gauges(connection: Connection) -> Gauges | None:
 
 
 def gauges_of(answer: Mapping[str, Any]) -> Gauges:
-    """What /gauges answers, with the keys that begin with "total_" or "window_" gathered. Raises: ValidationError."""
+    """The `answer` of /gauges as a record, with its keys "total_…" and "window_…" gathered. Raises: ValidationError."""
     told = dict(answer)
     for prefix, field in (("total_", "totals"), ("window_", "since_reset")):
         named = {name: told.pop(name) for name in answer if name.startswith(prefix)}

@@ -119,6 +119,6 @@ def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:
 
 
 def _about_proxies(env: Mapping[str, str]) -> str:
-    """What to know where pip, which has worked, took a proxy from the environment."""
+    """A hint for a failed fetch where the environment names a proxy, which pip takes and Maven does not; else empty."""
     named = next((name for name in ("https_proxy", "HTTPS_PROXY") if env.get(name)), None)
     return f"\nMaven does not read {named}: it takes a proxy, or a mirror, from ~/.m2/settings.xml" if named else ""

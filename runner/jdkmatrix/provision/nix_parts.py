@@ -36,7 +36,7 @@ class HandedServer(Record):
 class NixParts(Record):
     """Absolute paths. `jdks`: catalogue id to Java home; `servers`: by artefact of toolchain.lock.json; `workloads`: a
     folder with everything that workloads/outputs.json names, or None where nothing is to be measured; `wrk2`: None
-    where the system has none; `postgres`: None where nothing handed over needs a database."""
+    where the system has none, or nothing that the package is for needs it; `postgres`: likewise."""
 
     schema_version: Literal[1]
     source: SourceTree

@@ -75,7 +75,7 @@ def check_own_files(own: OwnApplication, folder: Path) -> None:
 
 
 def _is_there(path: Path) -> bool:
-    """Of an entry of a list for java: a file, a folder, or all jars of a folder."""
+    """Does an entry of a list for java exist: a file, a folder, or the folder of all its jars?"""
     try:
         return (path.parent if path.name == "*" else path).exists()
     except OSError:
@@ -83,7 +83,7 @@ def _is_there(path: Path) -> bool:
 
 
 def _is_file(path: Path) -> bool:
-    """Of a word that need not be the name of a file, and may be longer than one can be."""
+    """False, too, for a word that is no name of a file, or longer than one can be."""
     try:
         return path.is_file()
     except OSError:

@@ -112,8 +112,9 @@ class Precondition(Record):
     nothing.
 
     `says`: the same in words; `metric`: as that of a check, of the executor `arm` in the check's cell (None: of every
-    cell that is compared). The mean over usable forks lies between `low` and `high`, in the unit of the page.
-    `of_bounds`: asked only where the check's figure is a bound, such as of a peak that was not reached."""
+    cell that is compared). The mean over usable forks lies between `low` and `high`, in the unit of the page; of a
+    peak, that of each fork, or with `any_fork` of one. `of_bounds`: asked only where the check's figure is a bound,
+    such as of a peak that was not reached."""
 
     says: Text
     metric: Text
@@ -121,6 +122,7 @@ class Precondition(Record):
     low: Number | None = None
     high: Number | None = None
     of_bounds: bool = False
+    any_fork: bool = False
 
     @model_validator(mode="after")
     def _has_an_end(self) -> Self:
@@ -140,9 +142,10 @@ class ClaimCheck(Record):
 
     The band is that of the claim's figure number `figure` (from 1 on), with `tolerance`, a share, around a single
     value; or `low` and `high` are this project's reading of words. `one_is_enough`: the claim says that there are such
-    cells, not that all are; a single one inside the band speaks for it, and none against it. `requires`: what must be
-    seen in a cell before it may be judged. `scale`: only the scenario at that size has such cells, and the other has
-    others, with a check of their own. `kernel_from`, `kernel_below`: the claim is about Linux of such versions.
+    cells, not that all are, or gives one example; a single one inside the band speaks for it, and none against it.
+    `requires`: what must be seen in a cell before it may be judged. `scale`: only the scenario at that size has such
+    cells, and the other has others, with a check of their own. `kernel_from`, `kernel_below`: the claim is about Linux
+    of such versions.
     `inference`: what of the check no original says.
     """
 

@@ -6,12 +6,14 @@ from jdkmatrix.domain.record import Record
 
 
 class DatabaseFacts(Record):
-    """`command`: with every setting that is not PostgreSQL's own default; `data_bytes`: of its folder when it was
-    fresh; `user`: as whom it ran."""
+    """`command`: with the settings that this tool makes; others are PostgreSQL's own, or what initdb chose by the host.
+    `data_bytes`: of its folder when it was fresh; `file_system`: the type of the one that its folder is on, None: not
+    known; `user`: as whom it ran."""
 
     version: str
     command: tuple[str, ...]
     data_bytes: int
+    file_system: str | None = None
     user: str
 
 

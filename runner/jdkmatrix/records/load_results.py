@@ -74,7 +74,7 @@ class Interval(Record):
 
     @property
     def failed_share(self) -> float:
-        """Of all requests that ended in it, those that had no answer or one of another status; 0 where none ended."""
+        """The share of requests without an answer of status 2xx, among all that ended in it; 0 where none ended."""
         ended = self.completed + self.errors
         return 1 - self.succeeded / ended if ended else 0.0
 

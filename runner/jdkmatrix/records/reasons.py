@@ -7,6 +7,7 @@ from enum import StrEnum
 from jdkmatrix.domain.record import Record
 
 BURN_OFF = "burn-off"  # the gate that refuses a whole fork of a server
+KILLED = "killed"  # or stopped by somebody else: what the server would have done is not known
 
 
 class Status(StrEnum):

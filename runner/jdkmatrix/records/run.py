@@ -133,7 +133,7 @@ class ScenarioRecord(Record):
     scale_words: str
     description: str
     published: tuple[str, ...]
-    claims: tuple[ClaimRecord, ...] = ()  # empty: they were not recorded
+    claims: tuple[ClaimRecord, ...]
 
 
 class Session(Record):
@@ -142,7 +142,7 @@ class Session(Record):
 
     `ended_at` is None while it goes on, and where it was killed; a session that was killed is "interrupted" as soon as
     there is a later one. `duration_s`: as Fork.duration_s, and None where `ended_at` is. `boot_id`: the kernel's,
-    another one after each start of the host. None in `boot_id` and `confinement`: not recorded."""
+    another one after each start of the host; None: not shown."""
 
     number: int  # 1..
     started_at: str
@@ -155,7 +155,7 @@ class Session(Record):
     command: tuple[str, ...]
     host: HostFacts
     boot_id: str | None
-    confinement: ConfinementMethod | None
+    confinement: ConfinementMethod
     why_not_cgroup: str | None = None
 
 
@@ -189,8 +189,8 @@ class RunRecord(Record):
     # (CellKey.fork_label). While the run is not complete: the first attempts of all that may run.
     order: tuple[str, ...]
     stopping: Stopping | None = None  # None: the number of blocks was fixed beforehand
-    promised_precision: float | None  # the share to which the protocol promises to know a ratio; None: not recorded
-    provenance: Provenance | None  # None: not recorded
+    promised_precision: float  # the share to which the protocol promises to know a ratio
+    provenance: Provenance
     notes: tuple[str, ...] = ()  # what a reader must know, e.g. SUT and driver overlap
     sessions: Annotated[tuple[Session, ...], Field(min_length=1)]
 

@@ -21,7 +21,7 @@ from jdkmatrix.report.cells.cellstats import Cells, CellStats, losses_of
 from jdkmatrix.report.cells.judgements import Family, Refusals, counted, of_forks, page_refusals
 from jdkmatrix.report.cells.shown import of_metric
 from jdkmatrix.report.words.numbers import apart, over_forks, ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import PairFinding, finding, not_judged_words, possible_words
+from jdkmatrix.report.words.sentences import PairFinding, cell_words, finding, not_judged_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.unpaired import difference_of_logs, unpaired_ratio
@@ -138,7 +138,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
     both = [(cell, base) for _, cell, base in pairs if cell and base]
     gaps = [_gap(*pair, then, now) for pair in pairs]
     there = {before.in_place_of(key) for key in after.compared()}
-    only_before = [f"{key.cell_id}: only {then}" for key in before.compared() if key not in there]
+    only_before = [f"{cell_words(key)}: only {then}" for key in before.compared() if key not in there]
     inputs = (_input_differences(before, after, base, cell) for cell, base in both)
     families, told = _families(before, after, both, threshold, absolute=one_host)
     changes = [change for family in families for change in _changes(family, told, threshold, names)]
@@ -166,15 +166,15 @@ def _gap(
 ) -> tuple[str | None, list[str]]:
     """Why the two are not compared, and what was to be measured after, too, and has no figure any more."""
     if cell is None or base is None:
-        why = f"{key.cell_id}: not measured {then if base is None else now}"
+        why = f"{cell_words(key)}: not measured {then if base is None else now}"
     elif not _driven_alike(cell, base):
-        return f"{key.cell_id}: driven by {base.driver} {then}, by {cell.driver} {now}", []
+        return f"{cell_words(key)}: driven by {base.driver} {then}, by {cell.driver} {now}", []
     elif cell.usable and base.usable:
         gone = (one for one in metrics_of(cell.load) if base.by_block(one) and not cell.by_block(one))
-        return None, [f"{key.cell_id}, {one.title}: no fork has a figure to compare {now}" for one in gone]
+        return None, [f"{cell_words(key)}, {one.title}: no fork has a figure to compare {now}" for one in gone]
     else:
         sides = [side for side, one in ((then, base), (now, cell)) if not one.usable]
-        why = f"{key.cell_id}: no usable fork {' and '.join(sides)}"
+        why = f"{cell_words(key)}: no usable fork {' and '.join(sides)}"
     return why, [why] if base and base.usable else []
 
 
@@ -245,7 +245,8 @@ def _figures(
 
 
 def _shown(metric: Metric, cell: CellStats) -> str:
-    """What the ratio is of: of p99 the forks' own, and not that of all requests together."""
+    """The figure of a cell that its ratio is of: p99 over the forks, each with its own, and not that of all requests
+    together."""
     own = cell.figures(P99).values() if metric is P99 else ()
     figure = over_forks(own, P99.significant, why="", scale=P99.scale) if own else of_metric(metric, cell, why="")
     return figure.text

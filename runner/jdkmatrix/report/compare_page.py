@@ -11,7 +11,7 @@ from jdkmatrix.report.blocks.kinds import Items, Section, WebPage
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.compare import IN_TIME, Compared, SideChange
 from jdkmatrix.report.words.numbers import Figure, p_figure
-from jdkmatrix.report.words.sentences import capitalised
+from jdkmatrix.report.words.sentences import capitalised, cell_words
 
 _NAMED = 3
 
@@ -25,12 +25,13 @@ def headings(found: Compared) -> tuple[str, ...]:
 
 
 def by_cell(found: Compared) -> tuple[tuple[str, tuple[SideChange, ...]], ...]:
-    by_id = groupby(found.changes, key=lambda change: change.key.cell_id)
-    return tuple((cell_id, tuple(changes)) for cell_id, changes in by_id)
+    """By the words of each cell."""
+    by_words = groupby(found.changes, key=lambda change: cell_words(change.key))
+    return tuple((cell, tuple(changes)) for cell, changes in by_words)
 
 
 def row(change: SideChange) -> tuple[str, ...]:
-    """As `headings`."""
+    """The cells of a row of the table, in the order of `headings`."""
     p_adjusted = "none" if change.p_adjusted is None else p_figure(change.p_adjusted)
     return change.what, change.values, change.shown, change.interval or "none", p_adjusted, change.word
 
@@ -47,7 +48,7 @@ def outcome(found: Compared) -> str:
     if number:
         return f"{plural(number, 'regression')}: significantly worse, and by more than {limit}"
     if found.open or found.lost:
-        open_ = [f"{one.key.cell_id}, {one.what} ({one.shown}, {one.interval or one.word})" for one in found.open]
+        open_ = [f"{cell_words(one.key)}, {one.what} ({one.shown}, {one.interval or one.word})" for one in found.open]
         said = [f"nothing is significantly worse by more than {limit}"]
         if open_:
             of = plural(len(found.changes), "figure")
@@ -76,15 +77,15 @@ def compare_page(found: Compared) -> WebPage:
     first, *others = headings(found)
     told, heads = remarks(found), columns(first, *(f"{name}~" for name in others))
 
-    def table(cell_id: str, changes: Iterable[SideChange]) -> DataTable:
+    def table(cell: str, changes: Iterable[SideChange]) -> DataTable:
         rows: list[tuple[Cell, ...]] = []
         for change in changes:
             first, *others = row(change)
             rows.append((first, *(Figure(text, None, amber=change.regression) for text in others)))
-        return DataTable(f"Table of {cell_id}", heads, rows, "wrap")
+        return DataTable(f"Table of {cell}", heads, rows, "wrap")
 
     numbered = enumerate(by_cell(found), start=1)
-    tables = [Section(f"cell-{number}", cell_id, (table(cell_id, some),)) for number, (cell_id, some) in numbered]
+    tables = [Section(f"cell-{number}", cell, (table(cell, some),)) for number, (cell, some) in numbered]
     said = strong(f"{capitalised(outcome(found))}.", "warned" if found.regressions else None)
     return WebPage(
         heading=found.title,

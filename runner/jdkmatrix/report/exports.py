@@ -16,7 +16,8 @@ from typing import Any
 from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import OverForks, overall
-from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_of, over_forks
+from jdkmatrix.figures.metrics import P99, THROUGHPUT, Metric, metrics_of, over_forks
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.advice import OUTCOME, Side, advised
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
@@ -30,6 +31,8 @@ from jdkmatrix.stats.verdicts import Verdict
 # `forks_compared`: how many of these forks did what their load asks for, so that their figure may stand in a ratio.
 # `bound`: "≥" or "<" where forks give a bound only; where these point both ways, there is neither it nor a `value`.
 # `ratio`: over the same cell on `versus`, paired in blocks. `p_adjusted`: over all that the page compares.
+# "p99-of-all" and its like are percentiles of all requests together, as pages show them: a `value` without an interval.
+# "p99", which ratios are of, is the geometric mean of the forks' own.
 # `did_as_asked` to `reasons`: of the line "outcome", whose `forks` are the first two of these together: forks that did
 # what their load asks for, that did not, and that were lost to faults; and codes of what happened, with their forks.
 COLUMNS = (
@@ -43,17 +46,20 @@ BLOCK_COLUMNS = (
     *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "versus"),
     *("block", "value", "versus_value", "ratio"),
 )
+_PERCENTILES = ("50", "99", "99.9")
 Row = dict[str, Any]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def results(judged: JudgedRun) -> Iterator[Row]:
-    """One for what became of the forks of each cell with a server, and one for each figure of each cell, with
-    `COLUMNS`; from `versus` to `verdict` only where it has a ratio. What has two names, as throughput has where it is
-    that at saturation, too, is there once, by the name that executors are compared by."""
+    """One for what became of the forks of each cell with a server, one for each percentile of all its requests, and one
+    for each figure of each cell, with `COLUMNS`; from `versus` to `verdict` only where it has a ratio. What has two
+    names, as throughput has where it is that at saturation, too, is there once, by the name that executors are compared
+    by."""
     for cell in (*judged.cells, *judged.experiments):
         if not cell.is_program:
             yield _outcome(judged, cell)
+            yield from _of_all_requests(judged, cell)
         for metric in _told_once(cell):
             over = over_forks(metric, cell.figures(metric).values())
             if over is None:
@@ -99,6 +105,16 @@ def _outcome(judged: JudgedRun, cell: CellStats) -> Row:
         found = Verdict.DIFFERENT if one.differs else one.finding
         row |= {"versus": judged.cells.reference(cell.key), "p_adjusted": one.p_adjusted, "verdict": found.value}
     return row
+
+
+def _of_all_requests(judged: JudgedRun, cell: CellStats) -> Iterator[Row]:
+    if (pooled := cell.latency) is None:
+        return
+    for name in _PERCENTILES:
+        if found := pooled.percentiles.get(name):
+            whose = _whose(judged, cell, f"p{name}-of-all", P99.unit)
+            bound = Bound.AT_LEAST.value if pooled.fell_short else ""
+            yield {**whose, "forks": pooled.forks, "value": found.merged_us * P99.scale, "bound": bound}
 
 
 def _codes(fork: Fork) -> Iterable[str]:
@@ -253,8 +269,8 @@ _BADGE_COLOURS = {Side.VIRTUAL: "orange", Side.POOL: "blue", Side.OPEN: "lightgr
 
 
 def compared_by(cells: Iterable[CellStats]) -> Iterator[tuple[CellStats, Metric, OverForks]]:
-    """What each cell came to in each figure by which executors are compared, without those of which some forks give a
-    bound only, or did not do what their load asks for; without an interval where that has no finite end."""
+    """Each cell with each figure by which executors are compared, and its value over forks. Left out: figures of which
+    some forks give a bound only, or did not do what their load asks for. No interval where that has no finite end."""
     for cell in cells:
         for metric in metrics_of(cell.load):
             figures = cell.figures(metric)

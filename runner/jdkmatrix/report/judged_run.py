@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.cells.cellstats import Cells
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements, Refusals, judge_run, page_refusals
 from jdkmatrix.report.claims.estimates import Results
 from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge
+from jdkmatrix.stats.modes import Modes, modes_of_family
 from jdkmatrix.store.loaded import LoadedRun
 
 
@@ -26,6 +28,11 @@ class JudgedRun:
         self.experiments = Cells(loaded.run, loaded.experiments, served=False)
         self._registry = registry
 
+    def cell(self, key: CellKey) -> CellStats:
+        """With a server, or without. Raises: ValueError: it has no record."""
+        (cell,) = (*self.cells.some((key,)), *self.experiments.some((key,)))
+        return cell
+
     @cached_property
     def judgements(self) -> Judgements:
         return judge_run(self.cells, self.refusals)
@@ -34,6 +41,12 @@ class JudgedRun:
     def refusals(self) -> Refusals:
         """Pairs one arm of which gates refused more often."""
         return page_refusals(self.cells, self.experiments)
+
+    @cached_property
+    def modes(self) -> Mapping[CellKey, tuple[Modes, float]]:
+        """For the leading figure of every cell with a server and enough forks; all of them are one family of tests."""
+        cells = self.cells
+        return modes_of_family({cell.key: cell.by_block(cells.leading(cell.key)).values() for cell in cells})
 
     @cached_property
     def _results(self) -> Results:

@@ -86,5 +86,5 @@ def _why_not(matrix: Matrix, name: str, asked: Values, axis: str, value: str | i
 
 
 def option(axis: str, value: str | int) -> tuple[str, str]:
-    """As two words of the command line."""
+    """A value of an axis as two words of the command line: "--wait 2000us"."""
     return f"--{axis.removesuffix('_us')}", f"{value}us" if axis.endswith("_us") else str(value)

@@ -59,7 +59,8 @@ class CampaignListener(Listener, Protocol):
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
 
     def block_finished(self, group: Sequence[CellRecord], more: bool) -> None:
-        """What its condition has come to; `more`: does the plan have another block of it?"""
+        """A block is measured; `group`: the cells of its condition, with all so far; `more`: has the plan another block
+        of it?"""
 
     def decided(self, text: str) -> None:
         """Whether a group of cells gets another block, or a fork another attempt, and why."""
@@ -77,7 +78,7 @@ class Campaign:
     session: int = 1
 
     def open(self, notice: Callable[[str], None] | None) -> dict[CellKey, CellRecord]:
-        """As open_cells."""
+        """The records of its cells, as `open_cells` returns them."""
         return open_cells(self.store, self.setups, notice)
 
     def needed(self, cells: Cells) -> tuple[PlannedBlock, ...]:

@@ -49,7 +49,7 @@ def calibration_of(earlier: RunRecord, host: HostFacts, confinement: Confinement
     """That of a run which goes on; None where it has none, or where something of this host is other than it was, so
     that all of its cells are measured again."""
     last = next(reversed(earlier.sessions), None)
-    if last is None or host_inputs(last.host, last.confinement or confinement) != host_inputs(host, confinement):
+    if last is None or host_inputs(last.host, last.confinement) != host_inputs(host, confinement):
         return None
     return next(iter(earlier.calibrations), None)
 

@@ -1,4 +1,4 @@
-"""What this host cannot measure, whatever parts it has or gets, and why."""
+"""The cells that this host cannot measure, whatever parts it has or gets, and why."""
 
 from __future__ import annotations
 

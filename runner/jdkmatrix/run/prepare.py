@@ -84,7 +84,7 @@ def set_up_parts(
         raise MatrixError(f'driver.jdk = "{matrix.driver.jdk}" cannot be had here: {driver_jdk}')
     loadgen = LoadgenDriver(workloads.file("loadgen.jar"), driver_jdk.home / "bin" / "java", matrix.driver.jdk)
     loads = cell_loads(matrix, cells, capacities_rps)
-    wrk2 = _wrk2(handed)
+    wrk2 = wrk2_from(handed, os.environ)
     has_rates = any(isinstance(load, RateLoad) for load in loads.values())
     if isinstance(wrk2, str) and matrix.driver.choice == "auto" and has_rates:
         say(f"constant rates are driven by loadgen: {wrk2}")
@@ -259,12 +259,12 @@ def _handed_no(parts: Sequence[str]) -> MatrixError:
     )
 
 
-def _wrk2(handed: NixParts | None) -> Wrk2 | str:
-    """Whoever hands parts over hands over all of them: the search path is for checkouts."""
-    if handed is None or os.environ.get(WRK2_VARIABLE):
-        return find_wrk2(os.environ, os.environ.get("PATH"))
+def wrk2_from(handed: NixParts | None, environment: Mapping[str, str]) -> Wrk2 | str:
+    """What is not handed over is not looked for on the search path, which is for checkouts. A text says why not."""
+    if handed is None or environment.get(WRK2_VARIABLE):
+        return find_wrk2(environment, environment.get("PATH"))
     if handed.wrk2 is None:
-        return f"the flake has no wrk2 for {this_system()}"
+        return f"no wrk2 was handed over; `nix run .#matrix` has it, unless nixpkgs has none for {this_system()}"
     return find_wrk2({WRK2_VARIABLE: str(handed.wrk2)}, None)
 
 
@@ -295,7 +295,8 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey, host: LimitHost) -> st
 
 
 def _refused(matrix: Matrix, parts: Parts, cell: CellKey, cpus: CpuSets, flags: Flags) -> str | None:
-    """What its JVM says of options that only this arm has, where it does not start with them."""
+    """The message of the cell’s JVM where it does not start with the options that only this arm has; None where it
+    does."""
     jdk = parts.jdk(cell.jdk)
     if not tuning_for(matrix, cell).jvm_options:
         return None

@@ -14,6 +14,7 @@ from jdkmatrix.drivers.base import Target
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.http import Connection
+from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.subjects.served.kind import START_AND_STOP_S
 from jdkmatrix.subjects.served.measurement import ServedCell
@@ -63,12 +64,14 @@ def try_once(setup: ServedCell, path: str) -> float:
     returns the seconds to its first answer.
 
     Raises:
-        MatrixError: as ServerProcess.wait_ready, `check_own` and `prove_from_outside`; says how it was started.
+        MatrixError: as ServerProcess.wait_ready, `check_own` and `prove_from_outside`; says how it was started. Or it
+            cannot run below the folder of temporary files.
     """
     instance, rules, cpus = setup.instance, setup.matrix.server, setup.cpu_sets
     load = SaturateLoad(connections=setup.load.connections)
     with tempfile.TemporaryDirectory(prefix="jdk-matrix-own-") as name:
         folder = Path(name)
+        check_folder(instance.server.kind.name, folder)
         launch = instance.lay_out(folder / "server", folder / "logs")
         target = Target(f"{launch.base_url}{path}", cpus.driver, folder / "logs", requests=setup.mix)
         try:

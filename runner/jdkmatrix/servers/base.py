@@ -42,7 +42,7 @@ class OwnParts:
 
 
 class Serving(NamedTuple):
-    """What a server serves, and by which executor. `own_war`: of an application that is not ours."""
+    """The application that a server serves, and by which executor. `own_war`: of an application that is not ours."""
 
     application: Application
     feature_set: str

@@ -83,7 +83,8 @@ class Instance:
         )
 
     def _served(self, application: Application, folder: Path) -> str:
-        """What the server is told to serve."""
+        """The word for what the server has to serve, on its command line: the file of the user’s own application, the
+        name of another."""
         kind = self.server.kind
         if self.own is None or kind.war is None or kind.jar is None:
             return application.name

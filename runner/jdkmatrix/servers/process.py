@@ -218,8 +218,8 @@ class ServerProcess:
             raise self.error(f"its process runs {found}, and not the cell's JVM {java.resolve()}")
 
     def _hidden(self) -> ServerError:
-        """As the kernel hides a program with file capabilities from its own user (PR_SET_DUMPABLE, prctl(2)). Raises:
-        ServerError: it has ended, and is hidden for that."""
+        """The error for a process that /proc hides, as the kernel does from its own user where the program has file
+        capabilities (PR_SET_DUMPABLE, prctl(2)). Raises: ServerError: it has ended, and is hidden for that."""
         self.check_alive()
         return self.error(
             "the kernel does not show which program it is and at which ports it listens",

@@ -12,6 +12,7 @@ from jdkmatrix.domain.executors import has_own_threads, is_per_request, is_virtu
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.http import Connection
 from jdkmatrix.records.forks import Proof
+from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.served import Place, Served
 
 _SHOWN_NAMES = 5
@@ -23,6 +24,10 @@ class ProofError(MatrixError):
     def __init__(self, message: str, figures: Mapping[str, float] | None = None) -> None:
         super().__init__(message)
         self.figures = figures or {}
+
+
+class HooksError(ProofError):
+    """What plugged the executor in is still asked for services: requests ran where they should, at another price."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +103,8 @@ def place_of(executor: str) -> Place:
 
 
 def check_served(served: Served, executor: str) -> None:
-    """Every request of a window must have run where `executor` says, and a thread per request must have been started
-    for each that had not been sent before. Pure.
+    """Every request of a window must have run where `executor` says, and where threads are ours, a thread per request
+    must have been started for each that had not been sent before. Pure.
 
     Raises:
         ProofError: says how many did not.
@@ -111,12 +116,27 @@ def check_served(served: Served, executor: str) -> None:
             f'{wrong:,} of {begun:,} requests under load did not run on "{executor}": {_places(served)}',
             {"wrong": wrong, "begun": begun},
         )
-    started = served.threads_started
-    if is_per_request(executor) and (started is None or started < begun - served.left_over):
+    started, counted = served.threads_started, not has_own_threads(executor)
+    if counted and is_per_request(executor) and (started is None or started < begun - served.left_over):
         raise ProofError(
             f'"{executor}" must start a thread for each request, but {started or 0:,} were started for {begun:,} '
             "requests under load",
             {"threads_started": started or 0, "begun": begun},
+        )
+
+
+def check_hooks(readings: Sequence[WindowReading]) -> None:
+    """What plugged the executor in must be gone, or each look-up of a service under load costs what it does not cost
+    the server's own pool. Pure.
+
+    Raises:
+        HooksError: says how often the hooks were called in the window.
+    """
+    calls = sum(one.value for one in readings if one.metric == "hook_calls")
+    if calls:
+        raise HooksError(
+            f"the hooks that plugged the executor in are still there: they were called {calls:,.0f} times under load",
+            {"hook_calls": calls},
         )
 
 

@@ -89,8 +89,8 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
 def _one_value_each(
     values: Sequence[float], variances: Sequence[float], blocks: Sequence[int], confidence: float
 ) -> tuple[float, float, float]:
-    """As `_random_effects`, with equal weights: by how far runs are apart, or by what blocks of some of them show where
-    that is more."""
+    """As `_random_effects` returns it, with equal weights; the wider of two standard errors: by how far runs are apart,
+    and by the blocks of those that show one."""
     found = [(standard_error(values), float(len(values) - 1))]
     total = sum(variances)
     if 0 < total < math.inf:

@@ -111,7 +111,7 @@ def measured_fork(fork: Fork) -> MeasuredFork:
 
 
 def _warm_s(fork: Fork) -> float | None:
-    """Of one whose first window waited until others were warm."""
+    """The time in s at which a fork was warm itself: in turns, its first window waits until the others are, too."""
     if fork.warmup is None or not fork.warmup.windows:
         return None
     return fork.warmup.windows[-1].t_s + sum(window.duration_s or 0.0 for window in fork.warmup.settling)

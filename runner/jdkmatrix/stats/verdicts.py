@@ -166,7 +166,7 @@ def _verdict(ratio: Ratio, p_adjusted: float | None, relevant: float) -> Verdict
 
 
 def verdict_by_interval(ratio: Ratio, relevant: float) -> Verdict:
-    """Of a ratio that has no p-value, since several runs came to it, and is in no family."""
+    """The verdict on a ratio of several runs, which has no p-value and is in no family."""
     low, high = ratio.ci_low, ratio.ci_high
     if (low is not None and low > 1) or (high is not None and high < 1):
         return Verdict.DIFFERENT

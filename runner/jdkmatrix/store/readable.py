@@ -50,7 +50,7 @@ def is_of_the_host(error: Exception) -> bool:
 
 
 def fault(error: Exception) -> str:
-    """What went wrong and where in the code, in a line: "OverflowError in report/cells/heat.py:46: too large"."""
+    """An error and its place in the code, in a line: "OverflowError in report/cells/heat.py:46: too large"."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [(path, frame.lineno) for frame in frames if (path := Path(frame.filename)).is_relative_to(_PACKAGE)]
     where = f" in {ours[-1][0].relative_to(_PACKAGE)}:{ours[-1][1]}" if ours else ""

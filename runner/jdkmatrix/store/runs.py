@@ -95,7 +95,12 @@ class RunStore:
     def read_cell(self, key: CellKey) -> CellRecord | None:
         """The cell's record, or None when it has none. Raises: UnreadableError."""
         path = _kept(self.cell_path(key))
-        return _read(path, CellRecord) if path.exists() else None
+        if not path.exists():
+            return None
+        cell = _read(path, CellRecord)
+        if cell.key != key:
+            raise UnreadableError(f"{path}: not a readable result: its key is that of another cell")
+        return cell
 
     def stamp(self) -> str:
         """Another one as soon as one of its files is written, a record or a log, or something else stands in its
@@ -212,7 +217,7 @@ def all_runs(results: Path) -> tuple[Path, ...]:
 
 
 def runs_of(results: Path) -> tuple[Path, ...]:
-    """As all_runs, where there may be none."""
+    """The folders of all runs below `results`, the project’s own last; none where there are none."""
     return (*_runs(results), *_runs(results / REFERENCE))
 
 
@@ -222,6 +227,21 @@ def is_run(folder: Path) -> bool:
         return _kept(folder / RUN_FILE).is_file()
     except OSError:  # a name that no file can have
         return False
+
+
+def unrecorded(folder: Path) -> str:
+    """Why it is no run, where one began in it."""
+    return (
+        f"{folder}: stopped before it had a {RUN_FILE}, so that nothing says what it was to measure. Give its command "
+        f"again with --run {folder}, which keeps what it has"
+    )
+
+
+def check_recorded(folder: Path) -> None:
+    """Raises: MatrixError: a run began there, and was stopped before it had a run.json."""
+    with suppress(OSError):  # a name that no file can have
+        if (folder / _CELLS).is_dir() and not is_run(folder):
+            raise MatrixError(unrecorded(folder))
 
 
 def latest_run(results: Path) -> Path:
@@ -234,7 +254,11 @@ def latest_run(results: Path) -> Path:
 
 
 def latest_begun(results: Path) -> Path:
-    """As latest_run, where one that was stopped before it had a run.json counts, too."""
+    """The run below `results` that began last, where one that was stopped before it had a run.json counts, too.
+
+    Raises:
+        MatrixError: there is none.
+    """
     return _latest(results, {*_runs(results), *(path.parent for path in results.glob(f"*/{_CELLS}"))})
 
 

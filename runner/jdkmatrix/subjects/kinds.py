@@ -29,7 +29,8 @@ def kind_of(matrix: Matrix, cell: CellKey) -> SubjectKind:
 
 
 def jvm_options(matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
-    """Of its JVM; those of its tuning last, so that they win. A JVM with two collectors does not start."""
+    """The options of the cell’s JVM; those of its tuning last, so that they win, and without another collector than the
+    tuning’s: a JVM with two does not start."""
     tuning = tuning_for(matrix, cell)
     given = kind_of(matrix, cell).jvm_options(matrix, cell, vm)
     if any(map(_COLLECTOR.match, tuning.jvm_options)):

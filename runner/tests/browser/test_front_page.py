@@ -84,14 +84,22 @@ def test_the_map_of_a_lone_condition_is_that_of_the_load_with_the_most(browser: 
 
 def test_what_was_not_measured_is_said_so_with_the_command_and_the_nearest(browser: Browser, answers: Path) -> None:
     with reading(browser, answers) as page:
-        picked(page, jdk="temurin-26", cpus="2")
+        picked(page, jdk="temurin-26", cpus="2", burn_us="0")
         said = page.locator("#said")
         expect(said.locator(".verdict")).to_have_text("Not measured under this condition.")
         command = said.locator("pre").inner_text()
         assert re.fullmatch(
             r"\.venv/bin/matrix ask --server open-liberty --jdk temurin-26 --cpus 2 .*--load saturate-50", command
         )
-        expect(said).to_contain_text("on a host with 3 CPUs or more, this says how long it takes")
+        expect(said).to_contain_text("on a host with 3 CPUs or more, this says how long it takes, usually 20 to 30 min")
+        near = re.compile(r"temurin-26, 1 CPU, .*, saturate-50: Throughput [0-9.]+ \([0-9.]+–[0-9.]+(?: \*)?\)$")
+        expect(said.locator(".nearest button").first).to_have_text(near)
+        for axis, marked in (("jdk", "temurin-26"), ("cpus", "2")):
+            options = page.locator(f"#picker select[name={axis}] option")
+            labels = options.evaluate_all("all => all.map(one => one.label).filter(label => label.includes('('))")
+            assert labels == [f"{marked} (not measured with this selection)"], (
+                "there are others beside all else that is picked"
+            )
         said.locator(".nearest button").first.click()
         expect(said.locator(".verdict b")).not_to_have_text("Not measured under this condition.")
         # What no run has can be asked for, too.
@@ -129,9 +137,7 @@ def test_an_application_of_the_user_is_measured_by_no_command_of_this_page(brows
     ],
 )
 def test_an_address_can_only_choose_what_the_page_offers(browser: Browser, answers: Path, hostile: str) -> None:
-    with reading(browser, answers, settle=False) as page:
-        page.goto("about:blank")
-        page.goto(answers.as_uri() + hostile)
+    with reading(browser, answers, anchor=hostile, settle=False) as page:
         expect(page.locator("#said .verdict b")).to_contain_text("throughput")
         assert page.evaluate("window.pwned ?? null") is None
 
@@ -142,7 +148,7 @@ def test_each_entry_of_the_map_picks_its_condition(browser: Browser, several: Pa
         expect(page.locator("#map")).to_be_hidden()
         last = glance.locator("a").last
         last.click()
-        expect(page.locator("#said .where")).to_contain_text("tasks of 500 µs: mp-ping on open-liberty, rate-2000")
+        expect(page.locator("#said .where")).to_contain_text("tasks of 500 µs: mp-ping on Open Liberty, rate-2000")
         expect(page.locator("#said .verdict")).not_to_contain_text("This load has no figure")
         expect(glance.locator("a[aria-current=true]")).to_have_count(1)
         expect(last).to_have_attribute("aria-current", "true")

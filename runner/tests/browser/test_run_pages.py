@@ -105,6 +105,26 @@ def test_charts_follow_the_colour_scheme_while_the_page_is_open(index: Page) -> 
     assert colours() == light
 
 
+def test_paper_has_what_is_folded_or_scrolls_and_nothing_to_click(index: Page) -> None:
+    on_screens = index.locator(":is(.site, .top, .js-only, .skip, .data-of):visible")
+    folded = index.locator("details:not([open])")
+    assert on_screens.count() > 0 and folded.count() > 0
+    index.emulate_media(media="print")
+    index.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(folded).to_have_count(0)
+    expect(index.locator(".plot:not([data-state=drawn])")).to_have_count(0)
+    assert on_screens.count() == 0
+    assert index.locator(".plot svg:visible").count() == index.locator(".plot").count() > 0
+    assert index.locator(".scroll.tall").count() > 0
+    styles = index.eval_on_selector_all(
+        ".scroll, pre, .heat td",
+        """(all) => all.map((one) => {
+             const { overflow, maxHeight, webkitPrintColorAdjust } = getComputedStyle(one);
+             return one.matches('td') ? webkitPrintColorAdjust : `${overflow}, ${maxHeight}`; })""",
+    )
+    assert set(styles) == {"visible, none", "exact"}
+
+
 def test_without_javascript_tables_and_figures_can_be_read(browser: Browser, sites: dict[str, Path]) -> None:
     with reading(browser, sites["matrix"] / "index.html", settle=False, java_script_enabled=False) as page:
         assert page.locator("#cells-table tbody tr").count() == 24

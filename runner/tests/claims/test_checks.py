@@ -52,6 +52,54 @@ def test_a_study_of_jdk_21_and_22_is_judged_on_them(claim_id: str) -> None:
         assert all(re.search(r"-2[12]\b", str(pattern)) for pattern in check.where.jdk), check.says
 
 
+def test_what_was_seen_on_some_kernels_is_judged_on_those_alone() -> None:
+    """Each check: metric, low, high, kernel_from, kernel_below."""
+    old, new = ("4.18", "4.19"), ("5.14", "6.3")
+    judged = {
+        claim_id: [(one.metric, one.low, one.high, one.kernel_from, one.kernel_below) for one in claim.checks]
+        for claim_id, claim in REGISTRY.claims.items()
+        if any(one.kernel_from or one.kernel_below for one in claim.checks)
+    }
+    assert judged == {
+        "infoq-ping-2cpu-old": [("throughput", None, 0.55, *old), ("cpu-share", None, 0.9, *old)],
+        "infoq-ping-2cpu-new": [("throughput", None, None, *new), ("cpu-share", 95, None, *new)],  # as published
+        "infoq-ping-jdk22": [("throughput", None, 0.9, "4.18", "6.3")],
+        "infoq-ping-duration": [("throughput", None, 0.9, *old)],
+        "infoq-ping-cpus": [("throughput", None, 0.9, *old)],
+        "infoq-standalone": [("throughput", None, 0.9, *old), ("CPU used", None, 0.9, *old)],
+        "infoq-carrier-park": [("of 10 ms and more", 10, None, *old)],
+        "infoq-tuning": [("throughput", None, 1.1, *old)],
+        "infoq-ping-kernels": [
+            ("throughput", None, 0.9, "4", "5"), ("cpu-share", None, 90, "4", "5"),
+            ("throughput", None, 0.9, "6", "6.6"), ("cpu-share", 95, None, "6", "6.6"),
+        ],
+    }  # fmt: skip
+
+
+# The least use of the CPUs by either, in %.
+POOL, VIRTUAL = ("liberty", 95), ("virtual", 50)
+
+
+@pytest.mark.parametrize(
+    ("claims", "metrics", "least"),
+    [
+        ("infoq-ping", {"throughput", "cpu-share"}, {POOL}),
+        ("infoq-semeru", {"throughput"}, {POOL}),
+        ("infoq-semeru", {"saturated"}, {POOL, VIRTUAL}),
+        ("infoq-cpu", {"throughput", "saturated"}, {POOL, VIRTUAL}),
+    ],
+)
+def test_what_a_saturated_server_does_is_judged_where_it_is_saturated(
+    claims: str, metrics: set[str], least: set[tuple[str, float]]
+) -> None:
+    """At both sizes; a virtual thread that pins its carrier saturates nothing."""
+    every = (one for claim_id, claim in REGISTRY.claims.items() if claim_id.startswith(claims) for one in claim.checks)
+    checks = [check for check in every if check.metric in metrics]
+    assert {check.metric for check in checks} == metrics
+    for check in checks:
+        assert least <= {(needed.arm, needed.low) for needed in check.requires if needed.metric == "cpu-share"}
+
+
 @pytest.mark.parametrize(
     "claim_id",
     ["infoq-ping-2cpu-old", "infoq-ping-2cpu-new", "infoq-ping-jdk22", "infoq-ping-kernels", "infoq-tuning"],
@@ -71,6 +119,18 @@ def test_a_gap_that_tuning_could_close_is_one_in_a_closed_loop() -> None:
     """At a constant rate virtual threads leave CPUs idle without one, and whatever is tuned makes the same."""
     for check in REGISTRY.claims["infoq-tuning"].checks:
         assert check.where.load == ("saturate-*",)
+
+
+def test_a_bank_that_did_not_come_to_rest_says_nothing_of_its_throughput() -> None:
+    claims = [claim for claim_id, claim in REGISTRY.claims.items() if claim_id.startswith("infoq-cpu")]
+    checks = [check for claim in claims for check in claim.checks if check.metric in ("throughput", "saturated")]
+    assert len(checks) == 4
+    assert all(("steady", 75) in {(needed.metric, needed.low) for needed in check.requires} for check in checks)
+
+
+def test_a_pool_that_has_fewer_threads_than_connections_shows_no_pinning() -> None:
+    checks = [one for one in REGISTRY.claims["pinning-sync"].checks if one.arm.startswith("virtual+") and one.low]
+    assert [check.where.load for check in checks] == [("saturate-247",), ("saturate-50",)]
 
 
 def test_platform_threads_that_leave_cpus_idle_prove_nothing_of_virtual_ones() -> None:

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli import ask as asking
 from jdkmatrix.cli.ask import command, seconds, within
-from jdkmatrix.cli.questions import Here, Step, answered, needed, taken_words
+from jdkmatrix.cli.questions import AskedHost, AxisQuestion, answered, needed, taken_words
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.selection_options import DECIDED_BY_ASK
 from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.topology import Topology
@@ -29,12 +30,12 @@ from tests.support.project import ROOT, called, make_project, matrix_command
 from tests.support.shipped import MATRIX
 
 FILES = read_files(ROOT / "matrix.toml")
-HERE = Here(("temurin-21.0.8", "temurin-25"), 1, {"spring-boot-3.5": "3.5.6", "open-liberty-23.0.0.9": "23.0.0.9"})
+HERE = AskedHost(("temurin-21.0.8", "temurin-25"), 1, {"spring-boot-3.5": "3.5.6", "open-liberty-23.0.0.9": "23.0.0.9"})
 LARGE = replace(HERE, cpus=47)
 
 
-def default(step: Step) -> str | int:
-    return step.usual
+def default(question: AxisQuestion) -> str | int:
+    return question.usual
 
 
 def test_the_defaults_are_the_first_look() -> None:
@@ -46,9 +47,9 @@ def test_the_defaults_are_the_first_look() -> None:
 def test_what_an_option_says_is_not_asked() -> None:
     titles: list[str] = []
 
-    def choose(step: Step) -> str | int:
-        titles.append(step.title)
-        return step.choices[-1][1]
+    def choose(question: AxisQuestion) -> str | int:
+        titles.append(question.title)
+        return question.choices[-1][1]
 
     given_values: dict[str, tuple[str | int, ...]] = {
         "jdk": ("temurin-25",), "cpus": (1,), "burn_us": (300,), "load": ("rate-5000",), "server": ("jetty",)
@@ -60,7 +61,7 @@ def test_what_an_option_says_is_not_asked() -> None:
 
 
 def test_a_workload_that_calls_nobody_is_not_asked_how_long_it_waits() -> None:
-    values = answered(MATRIX, {"workload": ("mp-ping",)}, HERE, lambda step: step.choices[-1][1])
+    values = answered(MATRIX, {"workload": ("mp-ping",)}, HERE, lambda question: question.choices[-1][1])
     assert values["wait_us"] == (0,) and values["burn_us"] == (5000,)
 
 
@@ -69,11 +70,11 @@ def test_whatever_is_chosen_can_be_planned_and_said_in_fewer_words(source: objec
     choice = source.choice  # type: ignore[attr-defined]
     answers: list[str] = []
 
-    def choose(step: Step) -> str | int:
+    def choose(question: AxisQuestion) -> str | int:
         if choice((True, False)):
-            return step.usual
-        answers.append(step.axis)
-        return choice([value for _, value in step.choices] + ([step.read("7")] if step.read else []))  # type: ignore[no-any-return]
+            return question.usual
+        answers.append(question.axis)
+        return choice([value for _, value in question.choices] + ([question.read("7")] if question.read else []))  # type: ignore[no-any-return]
 
     values = answered(MATRIX, {}, replace(HERE, cpus=cpus), choose)
     cells = select_cells(with_values(parse_files(FILES, values), "quick", values), "quick")
@@ -94,8 +95,8 @@ def test_virtual_threads_are_those_of_the_switch_that_the_server_documents(serve
 
 
 def test_the_menu_of_servers_has_those_that_can_serve_the_workload() -> None:
-    asked: dict[str, Step] = {}
-    answered(MATRIX, {"workload": ("banking",)}, HERE, lambda step: asked.setdefault(step.axis, step).usual)
+    asked: dict[str, AxisQuestion] = {}
+    answered(MATRIX, {"workload": ("banking",)}, HERE, lambda question: asked.setdefault(question.axis, question).usual)
     names = {name for _, name in asked["server"].choices}
     assert "open-liberty" in names and not names & {"jetty", "tomcat"}
 
@@ -120,7 +121,7 @@ def test_what_no_server_can_do_is_told_before_anything_is_asked(
     given_values: dict[str, tuple[str | int, ...]], problem: str
 ) -> None:
     with pytest.raises(MatrixError, match=re.escape(problem)):
-        answered(MATRIX, given_values, HERE, lambda step: pytest.fail(f"{step.title} was asked"))
+        answered(MATRIX, given_values, HERE, lambda question: pytest.fail(f"{question.title} was asked"))
 
 
 def test_a_jdk_that_was_not_asked_for_is_told_with_where_others_are() -> None:
@@ -130,12 +131,12 @@ def test_a_jdk_that_was_not_asked_for_is_told_with_where_others_are() -> None:
 
 
 def test_rows_of_a_menu_tell_each_other_apart_and_take_another_value() -> None:
-    asked: dict[str, Step] = {}
-    answered(MATRIX, {}, LARGE, lambda step: asked.setdefault(step.axis, step).usual)
+    asked: dict[str, AxisQuestion] = {}
+    answered(MATRIX, {}, LARGE, lambda question: asked.setdefault(question.axis, question).usual)
     words = [words for words, _ in asked["server"].choices]
     assert {"Spring Boot 3.5.6 (spring-boot-3.5)", "Open Liberty 23.0.0.9 (open-liberty-23.0.0.9)"} <= set(words)
     assert [number for _, number in asked["cpus"].choices] == [1, 2, 4, 8, 16, 32]
-    read = {axis: step.read for axis, step in asked.items() if step.read}
+    read = {axis: question.read for axis, question in asked.items() if question.read}
     assert (read["cpus"]("47"), read["burn_us"]("300us"), read["wait_us"]("20 ms")) == (47, 300, 20_000)
     for axis, text, problem in (
         ("cpus", "48", "allowed: 1 to 47"),
@@ -267,7 +268,8 @@ def test_the_usual_budget_has_room_for_as_many_blocks_as_decide(home: Path, serv
         (("--server", "tomcet"), '--server: "tomcet" is not known'),
         (("--server", "jetty", "--workload", "mp-ping", "--wait", "5ms"), "--workload mp-ping --server jetty --wait 5"),
         (("--server", "jetty", "--workload", "banking"), "--workload banking --server jetty: Eclipse Jetty has plain"),
-        (("--profile", "quick"), "ask decides that itself, by --budget: drop --profile"),
+        (("--profile", "quick"), "ask decides that itself, by --budget: drop --profile, or use"),
+        (("--scale", "small"), "ask decides that itself, by --budget: drop --scale, or use"),
         (("--budget", "1s"), "--budget: 1 s is too short: a block takes about 4 min"),
     ],
 )
@@ -275,6 +277,11 @@ def test_what_cannot_be_asked_is_told_in_one_line(home: Path, options: Sequence[
     done = called(home, "ask", "--yes", *options)
     assert done.returncode == 1 and done.stderr.startswith(f"matrix: {problem}")
     assert done.stderr.count("\n") == 1 + problem.count("\n")
+
+
+def test_its_help_has_no_option_that_it_refuses(home: Path) -> None:
+    asks, runs = (called(home, command, "--help").stdout for command in ("ask", "run"))
+    assert all(option in runs and option not in asks for option in DECIDED_BY_ASK)
 
 
 SHARED = "; with `overlap = true` below [driver] in matrix.toml, at most cpus = "
@@ -309,7 +316,7 @@ def test_what_cannot_be_measured_is_told_in_the_place_of_its_cost(home: Path) ->
 def test_no_more_cpus_are_offered_than_the_server_can_have(
     home: Path, monkeypatch: pytest.MonkeyPatch, topology: Topology, cpus: int
 ) -> None:
-    def told(_matrix: object, _given: object, here: Here, _choose: object) -> None:
+    def told(_matrix: object, _given: object, here: AskedHost, _choose: object) -> None:
         raise MatrixError(f"here are {here.cpus}")
 
     monkeypatch.setattr(asking, "read_topology", lambda: topology)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -49,12 +50,17 @@ def test_the_site_is_written_after_every_block_as_long_as_that_costs_little() ->
     assert 30 / SHARE_MAX <= written[-1] - waited_s < 30 / SHARE_MAX + 180
 
 
-def test_a_site_that_cannot_be_written_is_told_once_and_stops_no_run() -> None:
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(MatrixError("no room"), "no room"), (OSError("no room"), r"OSError in cli/between_blocks\.py:\d+: no room")],
+    ids=repr,
+)
+def test_a_site_that_cannot_be_written_is_told_once_and_stops_no_run(error: Exception, words: str) -> None:
     told: list[str] = []
-    between = SiteBetweenBlocks(mock.Mock(side_effect=MatrixError("no room")), told.append, lambda: 0.0)
+    between = SiteBetweenBlocks(mock.Mock(side_effect=error), told.append, lambda: 0.0)
     between()
     between()
-    assert told == ["the site is not written: no room"]
+    assert len(told) == 1 and re.fullmatch(f"the site is not written: {words}", told[0])
 
 
 def test_a_process_of_its_own_writes_the_site_and_has_ended_then(tmp_path: Path) -> None:
@@ -67,6 +73,13 @@ def test_a_process_of_its_own_writes_the_site_and_has_ended_then(tmp_path: Path)
     with pytest.raises(MatrixError, match="ended with 1"):
         write_site_apart(Project(ROOT, tmp_path), [tmp_path / "results" / "run"], site)
     assert site.read_text() == "somebody's file" and [*tmp_path.glob("site*")] == [site]
+
+
+def test_what_the_system_refuses_that_process_is_one_message(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(MatrixError, match="ended with 1"):
+        write_site_apart(Project(ROOT, tmp_path), [], tmp_path / ("s" * 300))
+    (told,) = capfd.readouterr().err.splitlines()
+    assert told.startswith("matrix: OSError in report/site/replace_folder.py:") and "File name too long" in told
 
 
 WRITING = """

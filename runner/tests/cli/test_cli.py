@@ -7,16 +7,22 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from unittest import mock
 
 import jsonschema
 import pytest
 from rich.console import Console
 
+from jdkmatrix.cli import catalogue, running
 from jdkmatrix.cli.exit_codes import EXIT_CODES
+from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
 from jdkmatrix.cli.running import conclude
+from jdkmatrix.jdks.availability import Outlook
+from jdkmatrix.jdks.catalogue import Catalogue
 from jdkmatrix.provision.project import Project
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore
@@ -66,6 +72,17 @@ def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> 
     assert done.returncode == 1
     assert done.stderr == "matrix: this process may open 12 files (ulimit -n), and measuring takes up to 256\n"
     assert not (home / "results").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", ["report", "summary", "export", "compare run --executor liberty --executor virtual"]
+)
+def test_what_reads_results_needs_few_open_files_or_ends_in_one_message(tmp_path: Path, arguments: str) -> None:
+    home = make_project(tmp_path / "project")
+    stored(home / "results" / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=2, windows=1)))
+    done = called_with_few_files(home, *arguments.split())
+    told = [line.partition(" ")[0] for line in done.stderr.splitlines()]
+    assert told == ["matrix:"] * (done.returncode in (1, EXIT_WITH_FAILURES)), done.stderr
 
 
 @pytest.mark.parametrize(
@@ -153,11 +170,13 @@ def test_a_run_that_was_stopped_before_it_had_a_record_is_not_passed_over(tmp_pa
     """Preparing takes minutes, and so do capacities; `--resume` would go on with an older run."""
     home = make_project(tmp_path / "project")
     stored(home / "results" / "older", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1)))
-    RunStore.create(home / "results" / "20260101T000000Z-matrix")
-    done = called(home, "run", "--resume")
-    assert done.returncode == 1
-    assert "results/20260101T000000Z-matrix: stopped before it had a run.json" in done.stderr
-    assert f"again with --run {home / 'results' / '20260101T000000Z-matrix'}" in done.stderr
+    begun = str(RunStore.create(home / "results" / "20260101T000000Z-matrix").directory)
+    reads = (("report", begun), ("summary", Path(begun).name), ("export", begun), ("compare", "older", begun))
+    for command in (("run", "--resume"), *reads):
+        done = called(home, *command)
+        assert done.returncode == 1
+        assert f"{begun}: stopped before it had a run.json" in done.stderr
+        assert f"again with --run {begun}" in done.stderr
     assert called(home, "summary").returncode == 0, "there is nothing to sum up of the other one"
 
 
@@ -234,12 +253,15 @@ def test_what_the_system_refuses_is_one_message(home: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "matrix: No space left on device\n")
 
 
-def test_the_site_stands_before_anything_is_printed(tmp_path: Path) -> None:
+def test_the_site_stands_before_anything_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = stored(tmp_path / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=2, windows=1)))
     terminal = Console(file=TextIOWrapper(BytesIO(), "latin-1"))
     with pytest.raises(UnreadableError, match="UnicodeEncodeError"):
         conclude(Project(root=ROOT, work=tmp_path), store, tmp_path / "site", terminal)
     assert (tmp_path / "site" / "index.html").is_file()
+    monkeypatch.setattr(running, "has_failures", mock.Mock(side_effect=OverflowError("too large")))
+    with pytest.raises(UnreadableError, match=rf"^{store.directory}: .*OverflowError in cli/running"):
+        conclude(Project(root=ROOT, work=tmp_path), store, tmp_path / "site", Console(file=StringIO()))
 
 
 def test_a_broken_matrix_toml_names_the_key(home: Path, tmp_path: Path) -> None:
@@ -265,6 +287,13 @@ def test_what_steers_a_terminal_is_shown_as_text(tmp_path: Path) -> None:
     stored(home / "results" / "run", synthetic_run(tmp_path / "made-up", shape))
     told = [called(home, "plan", "--executor", STEERING), called(broken, "plan"), called(home, "summary", STEERING)]
     told += [called(home, "summary", "run"), called(home, "summary", "run", "--markdown"), called(home, "report")]
+
+    def fetch(*_: object, progress: Callable[[str], None], **__: object) -> mock.Mock:
+        progress(f"fetching {STEERING}")
+        return mock.Mock(notice=STEERING)
+
+    with mock.patch.object(catalogue, "fetch", fetch):
+        told.append(called(home, "jdks", "fetch", "temurin-25"))
     for done in told:
         text = done.stdout + done.stderr
         assert not set(text) & set(STEERING.replace("[31m", "").replace("2J", "")), done.args
@@ -307,6 +336,29 @@ def test_jdks_lists_every_entry_with_what_becomes_of_it(home: Path) -> None:
     for row in rows:
         assert row["here"]["status"] in ("ready", "fetchable", "unavailable")
         assert row["here"]["detail"]
+
+
+def test_jdks_take_a_line_each_of_80_columns_and_one_reason_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    why = "archive: no answer within 5 s; registry: none, and nothing of it is among what this host has"
+
+    def made_up(shipped: Catalogue) -> list[Outlook]:
+        first, *others, last = (entry for entry in shipped.entries if not entry.known_bugs)
+        ready = (Outlook(entry, "ready", "cache", f"/{entry.id}/" * 9) for entry in others)
+        return [*ready, *(Outlook(entry, "unavailable", None, why) for entry in (first, last))]
+
+    monkeypatch.setattr(catalogue, "outlook", made_up)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("MATRIX_HOME", str(ROOT))
+    catalogue.show(as_json=False)
+    table, _, below = capsys.readouterr().out.partition("where each is")
+    rows = table.strip().splitlines()[2:]
+    ids = [row.split()[0] for row in rows]
+    entries = json.loads((ROOT / "jdks.json").read_text())["entries"]
+    assert sorted(ids) == sorted(entry["id"] for entry in entries if not entry.get("known_bugs"))
+    assert max(map(len, rows)) <= 80
+    assert below.splitlines()[1:] == [f"unavailable: {', '.join(ids[-2:])}: {why}"]
 
 
 def test_help_has_the_exit_codes_of_the_docs() -> None:

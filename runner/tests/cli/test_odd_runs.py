@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from jdkmatrix.cli.comparing import EXIT_CANNOT_TELL
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES
+from jdkmatrix.domain.cell_key import NO_SERVER
+from jdkmatrix.report import compare_page
 from tests.support.project import called, make_project
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import later, stored
@@ -48,6 +51,8 @@ IN_CELLS = {
     "no-number": every("throughput_rps", float("nan")),
     "no-load": every("load", "none"),
     "no-percentiles": every("percentiles_us", {}),
+    "of-no-server": every("server", NO_SERVER),
+    "program-on-a-server": every("program", {}),
 }
 IN_RUN = {
     "nested-run": every("profile", "deep"),
@@ -59,6 +64,12 @@ IN_RUN = {
     "no-cpus": every("online", []),
 }
 ODD = (*IN_CELLS, *IN_RUN)
+# The run is shown without its cells, whose files are told; or it is told alone. Of the others, whichever comes of them.
+IN_PART = {"integer-of-5000-digits", "of-another-schema", "nested", "no-load", "of-no-server"}
+NOT_SHOWN = {
+    "count-of-400-digits", "clock-stands", "no-number", "nested-run", "seed-of-5000-digits", "long-cell-id",
+    "memory-of-400-digits",
+}  # fmt: skip
 
 
 def rewrite(path: Path, change: Change) -> None:
@@ -93,12 +104,12 @@ def test_the_site_shows_the_others_and_says_why_not_these(home: Path) -> None:
     assert (home / "site" / "runs" / "good" / "index.html").is_file()
     front = (home / "site" / "index.html").read_text()
     for name in ODD:
-        told = f"{home / 'results' / name}" in done.stderr
-        shown = any((home / "site" / "runs").glob(f"{'wwww' if name == 'long-run-id' else name}*/index.html"))
-        assert told or shown, name
-        assert shown or f"results/{name}" in front
-    for name in ("count-of-400-digits", "clock-stands", "nested-run", "long-cell-id"):
-        assert not (home / "site" / "runs" / name).exists()
+        run = home / "results" / name
+        told = f"{run}/" in done.stderr or f"{run}: " in done.stderr
+        shown = any((home / "site" / "runs").glob(f"{'wwww*' if name == 'long-run-id' else name}/index.html"))
+        assert told or (shown and name not in IN_PART | NOT_SHOWN), name
+        assert shown or (f"results/{name}" in front and name not in IN_PART), name
+        assert not (shown and name in NOT_SHOWN), name
     assert "results/no-number: a summary needs at least one value" in done.stderr
 
 
@@ -109,13 +120,21 @@ def test_a_command_names_it_and_ends_with_3(home: Path, name: str) -> None:
     for command, *options in (
         ("summary",), ("summary", "--markdown"),
         ("export",), ("export", "--format", "json"), ("export", "--format", "jmh"),
-        ("compare", "good"),
+        ("compare", "good"), ("compare", "good", "--html", str(home / "compared.html")),
     ):  # fmt: skip
         done = called(home, command, name, *options)
         assert done.returncode in (0, EXIT_WITH_FAILURES, EXIT_CANNOT_TELL), done.stderr
         assert (done.returncode != EXIT_WITH_FAILURES) == (done.stderr == "")
         assert all(line.startswith("matrix: ") for line in done.stderr.splitlines())
         assert run in (done.stderr.splitlines() or [run])[0]
+
+
+def test_a_page_of_a_comparison_that_cannot_be_made_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare_page, "compare_page", mock.Mock(side_effect=OverflowError("too large")))
+    run, page = home / "results" / "good", home / "not-written.html"
+    done = called(home, "compare", "good", "--executor", "liberty", "--executor", "virtual", "--html", str(page))
+    assert (done.returncode, done.stdout, page.exists()) == (EXIT_WITH_FAILURES, "", False)
+    assert done.stderr.startswith(f"matrix: {run}: cannot be shown: OverflowError in cli/comparing.py:")
 
 
 def test_where_no_run_can_be_shown_each_is_named(home: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from jdkmatrix.cli import ask as asking
 from jdkmatrix.cli.own import from_anywhere
-from jdkmatrix.cli.questions import Here, steps
+from jdkmatrix.cli.questions import AskedHost, questions
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.errors import MatrixError
 from tests.support.project import called, called_with_few_files, make_project
@@ -71,9 +71,9 @@ def test_a_command_without_virtual_threads_is_told_what_is_missing(home: Path) -
 
 
 def test_the_menu_of_servers_for_a_war_has_those_that_deploy_one(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def offered(matrix: Matrix, given: Mapping[str, tuple[str | int, ...]], here: Here, _choose: object) -> None:
-        step = next(steps(matrix, dict(given), here))
-        raise MatrixError(" ".join(str(name) for _, name in step.choices))
+    def offered(matrix: Matrix, given: Mapping[str, tuple[str | int, ...]], here: AskedHost, _choose: object) -> None:
+        question = next(questions(matrix, dict(given), here))
+        raise MatrixError(" ".join(str(name) for _, name in question.choices))
 
     monkeypatch.setattr(asking, "answered", offered)
     names = called(home, "ask", "--war", "my.war", "--path", "/").stderr.split()

@@ -72,7 +72,8 @@ def test_a_terminal_shows_the_fork_the_time_and_the_last_ratio(verbose: bool) ->
         shown.step("round 3/10, liberty: 1,000 req/s")
         shown.decided("told apart")
     text = sink.getvalue()
-    for told in ("2/4 forks", " left", "#2 liberty, temurin-25, ", "round 3/10", "so far: throughput", "told apart"):
+    shown_fork = "#2 liberty, temurin-25, 1 CPU, no added work, "
+    for told in ("2/4 forks", " left", shown_fork, "round 3/10", "so far: throughput", "told apart"):
         assert told in text
     lines = re.split(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]", text)
     assert any(line.startswith("    round 3/10, liberty") for line in lines) == verbose, "it stays above the bar"

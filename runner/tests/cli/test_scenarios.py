@@ -158,8 +158,9 @@ def test_a_size_that_is_asked_for_is_taken_whatever_the_host_is_and_without_a_sc
 def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, Shape(run_id="s", blocks=1))
     scenario = ScenarioRecord(
-        name="infoq-x", scale="small", scale_words="<b>a tenth</b>", description="Load.", published=("infoq-x-1",)
-    )
+        name="infoq-x", scale="small", scale_words="<b>a tenth</b>", description="Load.", published=("infoq-x-1",),
+        claims=(),
+    )  # fmt: skip
     command = ("matrix", "run", "-s", "infoq-x", "--blocks", "3", "--run", "r")
     run = altered_run(loaded.run, {"scenario": scenario, "command": command})
     shown = PageOfRun(replace(loaded, run=run))

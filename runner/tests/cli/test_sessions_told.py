@@ -6,13 +6,16 @@ import os
 import pty
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from jdkmatrix.cli import catalogue, running
+from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.host.facts import boot_id
@@ -23,6 +26,7 @@ from jdkmatrix.report.run_page.sessions import differences, windows_fact
 from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, facts_of, printed
+from tests.support.project import ROOT
 from tests.support.run_facts import host_facts
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import site_of
@@ -47,7 +51,7 @@ def facts_with(**changes: Any) -> HostFacts:
         ({}, ""),
         ({"host": facts_with(load_1min=9.0)}, ""),
         ({"boot_id": "c"}, "the host was restarted in between"),
-        ({"boot_id": None, "confinement": None}, ""),
+        ({"boot_id": None}, ""),
         ({"git_commit": "d" * 40}, "the commit differs (cccccccccccc, then dddddddddddd)"),
         ({"tool_version": "0.2"}, "the version of the tool differs (0.1.0, then 0.2)"),
         ({"confinement": "sched_setaffinity"}, "the CPU confinement differs (cgroup cpuset, then sched_setaffinity)"),
@@ -152,6 +156,33 @@ def test_a_signal_before_the_first_fork_is_told(number: signal.Signals, capsys: 
         signal.raise_signal(number)
     assert ending.value.code == 128 + number
     assert capsys.readouterr().err == f"matrix: stopped by {number.name}; what had been finished is kept\n"
+
+
+@pytest.mark.parametrize(
+    ("module", "work", "command"),
+    [
+        (running, "set_up_parts", lambda: running.set_up(Options("quick", {}))),
+        (catalogue, "fetch", lambda: catalogue.fetch_one("temurin-25")),
+    ],
+    ids=["setup", "jdks fetch"],
+)
+def test_getting_parts_is_stopped_in_order(
+    module: ModuleType,
+    work: str,
+    command: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL, "it would end the tests"
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setenv("MATRIX_HOME", str(ROOT))
+    monkeypatch.setattr(module, work, stopped)
+    with pytest.raises(SystemExit) as ending:
+        command()
+    assert ending.value.code == 128 + signal.SIGTERM
+    assert capsys.readouterr().err == "matrix: stopped by SIGTERM; what had been finished is kept\n"
 
 
 HUNG_UP = """

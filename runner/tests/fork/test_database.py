@@ -58,7 +58,8 @@ def test_it_runs_unprivileged_on_its_cpus_and_answers_on_loopback_alone(postgres
         assert database.facts.user == (pwd.getpwuid(os.geteuid()).pw_name if os.geteuid() else "nobody")
         assert {one.laddr.ip for one in postmaster.net_connections() if one.status == "LISTEN"} == {"127.0.0.1"}
         assert database.facts.version == postgres.version and database.facts.data_bytes > 10_000_000
-        assert "fsync=off" in database.facts.command
+        assert {"fsync=off", "shared_buffers=128MB"} < set(database.facts.command)
+        assert database.facts.file_system
         before_s = database.cpu_s()
         with DatabaseClient(database.url) as client:
             assert client.ask("select sum(n) from generate_series(1, 3000000) as n") is None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from jdkmatrix.domain.cell_key import NO_SERVER
@@ -16,12 +18,13 @@ from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, ProgramCell, parse_result
+from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, ProgramCell, _wait, parse_result
 from tests.support.builders import key
 from tests.support.fork_setups import draft_of, usual
 from tests.support.pinning_results import RESULT
 from tests.support.real_parts import Silent
 from tests.support.shipped import MATRIX
+from tests.support.waiting import wait_until
 
 # What the host does while a test runs is not what these tests are about.
 CALM = MATRIX.model_copy(
@@ -116,6 +119,20 @@ def test_what_somebody_else_does_to_a_program_or_its_logs_is_a_fault_of_the_host
     assert faults_of(fork) == (code,)
 
 
+def test_a_program_that_somebody_else_stops_is_a_fault_of_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(process: subprocess.Popen[bytes], timeout_s: float) -> int:
+        wait_until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
+        return _wait(process, 0)
+
+    monkeypatch.setattr("jdkmatrix.subjects.experiments.measurement._wait", stopped)
+    monkeypatch.setattr("jdkmatrix.subjects.experiments.measurement._GRACE_S", 0)
+    fork = run(tmp_path, "kill -STOP $$")
+    assert [reason.message for reason in fork.reasons] == ["the program was stopped by somebody else, or by a debugger"]
+    assert faults_of(fork) == ("killed",)
+
+
 def test_a_limit_that_it_hits_is_an_outcome(tmp_path: Path) -> None:
     script = f"echo 'java.net.SocketException: Too many open files' >&2; ulimit -n >&2; cat {tmp_path}/result.json"
     fork = run(tmp_path, script, limits=Limits(open_files_max=64))
@@ -125,6 +142,12 @@ def test_a_limit_that_it_hits_is_an_outcome(tmp_path: Path) -> None:
     assert fork.outcomes[0].message.startswith("the program ran into its limit of 64 open files")
     assert "\n64\n" in (tmp_path / "logs" / STDERR_LOG).read_text()
     assert [limit.limit for limit in fork.limits] == ["open files"]
+
+
+def test_a_limit_that_it_hit_before_somebody_else_killed_it_is_no_excuse(tmp_path: Path) -> None:
+    fork = run(tmp_path, "echo 'Too many open files' >&2; kill -KILL $$", limits=Limits(open_files_max=64))
+    assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.FAILED, ["killed", "files-limit"])
+    assert faults_of(fork) == ("killed",)
 
 
 def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from jdkmatrix.host.cgroup_limits import Hierarchy, memory_left_bytes
 from jdkmatrix.host.facts import cpu_model, read_facts
+from jdkmatrix.host.file_systems import file_system_of, mounted
 from jdkmatrix.host.topology import read_topology
 
 
@@ -25,6 +26,25 @@ def test_a_cpu_without_a_name_is_told_by_its_numbers() -> None:
     assert cpu_model(graviton) == f"{os.uname().machine}, implementer 0x41, part 0xd40"
     assert cpu_model("processor\t: 0\nmodel name\t: AMD EPYC\n") == "AMD EPYC"
     assert cpu_model("") == os.uname().machine
+
+
+@pytest.mark.parametrize(
+    ("mounts", "found"),
+    [
+        ((("/", "overlay"), ("/data", "ext4"), ("/data/post", "xfs"), ("/sys", "sysfs")), "ext4"),
+        ((("/data", "ext4"), ("/", "overlay"), ("/data", "tmpfs")), "tmpfs"),
+        ((("/", "overlay"), ("/data/postgres/x", "xfs")), "overlay"),
+        ((("/sys", "sysfs"),), None),
+    ],
+)
+def test_a_folder_is_on_the_file_system_that_is_mounted_nearest_above(
+    mounts: tuple[tuple[str, str], ...], found: str | None
+) -> None:
+    assert file_system_of(Path("/data/postgres"), mounts) == found
+
+
+def test_the_file_systems_of_this_host() -> None:
+    assert file_system_of(Path("/proc/self"), mounted()) == "proc"
 
 
 @pytest.mark.parametrize(

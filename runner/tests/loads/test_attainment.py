@@ -120,6 +120,8 @@ OTHERS = ("driver", "remote", "pinning", "kernel", "measurement", "internal-erro
 def test_a_fork_that_the_server_let_fail_is_an_outcome_and_one_that_failed_otherwise_is_lost(code: str) -> None:
     broken = fork(1, Status.FAILED).model_copy(update={"reasons": reasons(code)})
     assert fate(broken, CLOSED) is (ForkOutcome.LOST if code in OTHERS else ForkOutcome.NO)
+    killed_too = broken.model_copy(update={"reasons": reasons("killed", code)})
+    assert fate(killed_too, CLOSED) is ForkOutcome.LOST
 
 
 def test_what_is_never_measured_again_is_an_outcome() -> None:

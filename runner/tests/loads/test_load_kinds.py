@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import shutil
+from pathlib import Path
+
 import pytest
 from pydantic import TypeAdapter
 
 from jdkmatrix.domain.loads import CellLoad, GivenLoad, RateLoad, SaturateLoad
 from jdkmatrix.figures.metrics import METRICS, metrics_of
+from jdkmatrix.loads import kinds
 from jdkmatrix.loads.base import Lengths, lead_s
 from jdkmatrix.loads.kinds import KINDS, AnyLoad, AskedLoad, kind_of, loads_words
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
@@ -31,6 +36,35 @@ def test_every_load_of_a_cell_has_a_kind() -> None:
     for load in loads:
         assert kind_of(load).load is load
         assert recorded.validate_json(load.model_dump_json()) == asked.validate_python(load.model_dump()) == load
+
+
+TRICKLE = """
+from typing import Literal
+from jdkmatrix.domain.loads import CellLoad, SaturateLoad
+from jdkmatrix.loads.kinds.closed_loop import ClosedLoop
+
+class TrickleLoad(CellLoad):
+    kind: Literal["trickle"] = "trickle"
+
+    @property
+    def in_windows(self):
+        return SaturateLoad(connections=self.connections)
+
+LOADS = {TrickleLoad: ClosedLoop}
+"""
+
+
+def test_a_kind_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a copy of their folder."""
+    folder = tmp_path / "copied_kinds"
+    shutil.copytree(Path(kinds.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "trickle.py").write_text(TRICKLE)
+    monkeypatch.syspath_prepend(tmp_path)
+    copied = importlib.import_module(folder.name)
+    table = {"kind": "trickle", "connections": 3}
+    asked, recorded = (TypeAdapter(union).validate_python(table) for union in (copied.AskedLoad, copied.AnyLoad))
+    assert asked == recorded and asked.kind == "trickle"
+    assert copied.kind_of(asked).words().startswith("closed loop: 3 connections")
 
 
 def test_only_a_closed_loop_with_slow_answers_is_on_before_its_windows() -> None:

@@ -85,18 +85,20 @@ def built(flake: FlakeCheckout, expression: str) -> Path:
 @pytest.mark.real
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    ("licence", "problem"),
+    ("meta", "problem"),
     [
-        ("lib.licenses.asl20", None),
-        ("with lib.licenses; [ gpl2Only classpathException20 ]", None),
-        ("lib.licenses.gpl2Classpath", "attribute 'gpl2Classpath' missing"),
-        ("[ lib.licenses.asl20 { free = false; } ]", "has an unfree license, refusing to evaluate"),
+        ("license = lib.licenses.asl20", None),
+        ("license = with lib.licenses; [ gpl2Only classpathException20 ]", None),
+        ("license = lib.licenses.gpl2Classpath", "attribute 'gpl2Classpath' missing"),
+        ("license = [ lib.licenses.asl20 { free = false; } ]", "has an unfree license, refusing to evaluate"),
+        ("broken = false", None),
+        ("broken = true", "is marked as broken, refusing to evaluate"),
     ],
 )
-def test_a_licence_is_looked_at_wherever_a_package_is_used(
-    flake: FlakeCheckout, licence: str, problem: str | None
+def test_the_meta_of_a_package_is_looked_at_wherever_it_is_used(
+    flake: FlakeCheckout, meta: str, problem: str | None
 ) -> None:
-    package = f'stdenv.mkDerivation {{ pname = "p"; version = "1"; meta.license = {licence}; }}'
+    package = f'stdenv.mkDerivation {{ pname = "p"; version = "1"; meta.{meta}; }}'
     asked = of_packages(flake, f'(runCommand "user" {{ }} "${{{package}}}").drvPath')
     done = flake.nix.run(["eval", "--raw", *asked], flake.source, check=False)
     assert (done.returncode == 0) == (problem is None), done.stderr

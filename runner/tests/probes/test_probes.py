@@ -9,12 +9,14 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host import launch
 from jdkmatrix.host.cgroup_limits import Hierarchy, read_hierarchies
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import (
@@ -30,6 +32,7 @@ from jdkmatrix.probes.host import (
     read_tasks_ns,
     read_throttled_us,
 )
+from jdkmatrix.probes.jcmd import dump_threads
 from jdkmatrix.probes.process import (
     JIT_THREADS,
     Glance,
@@ -44,6 +47,7 @@ from jdkmatrix.probes.process import (
     read_threads,
 )
 from jdkmatrix.records.pressure import Pressure
+from tests.support.programs import program
 from tests.support.waiting import wait_until
 
 STATUS = "Name:\tC2 CompilerThre\nThreads:\t4\nvoluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n"
@@ -294,3 +298,14 @@ def test_this_host_can_be_read() -> None:
     seen = pressure(before, after, used=[Used("sut", tuple(before.ticks), 0.0)], irq_time_accounting=None)
     assert seen.clock_step_s is not None and abs(seen.clock_step_s) < 3600
     assert seen.suspended_s is not None and seen.suspended_s >= 0
+
+
+def test_a_jvm_without_an_answer_to_jcmd_has_no_dump_and_no_trace_of_the_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = program(tmp_path / "jcmd", "#!/bin/sh\n").with_name("java")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / f".attach_pid{os.getpid()}").touch()
+    monkeypatch.setattr(launch, "ask", mock.Mock(side_effect=subprocess.TimeoutExpired("jcmd", 10)))
+    assert dump_threads(os.getpid(), java, tmp_path) == "no thread dump: jcmd had no answer within 10 s"
+    assert [path.name for path in tmp_path.iterdir()] == ["jcmd"]

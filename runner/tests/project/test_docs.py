@@ -1,7 +1,8 @@
-"""README.md and docs/: what they link to and name is there."""
+"""README.md, docs/ and docstrings: what they link to and name is there."""
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import zipfile
@@ -17,6 +18,9 @@ from tests.support.project import ROOT, called, make_project
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 CODE_PATH = re.compile(r"(?<![\w/])(?:runner|workloads|nix|bench|\.github)/[\w./-]*[\w-]")
+PACKAGE = ROOT / "runner" / "jdkmatrix"
+MODULE_PATH = re.compile(r"(?<![\w./-])[\w-]+/[\w/-]+\.py\b")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 
 def anchors(page: Path) -> set[str]:
@@ -45,6 +49,13 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_paths_that_are_named_exist(page: Path) -> None:
     named = set(CODE_PATH.findall(page.read_text()))
     assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def test_modules_that_docstrings_name_exist() -> None:
+    nodes = (node for file in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(file.read_text("utf-8"))))
+    texts = (ast.get_docstring(node) for node in nodes if isinstance(node, DOCUMENTED))
+    named = {path for text in texts for path in MODULE_PATH.findall(text or "")}
+    assert named and [one for one in sorted(named) if not any((base / one).exists() for base in (PACKAGE, ROOT))] == []
 
 
 def test_a_broken_link_and_a_broken_anchor_are_found(tmp_path: Path) -> None:

@@ -154,7 +154,7 @@ def test_no_machine_of_ours_is_set_up_by_a_job() -> None:
     assert used == {"", "actions/checkout", "actions/upload-artifact"}
 
 
-def test_every_pin_is_looked_after() -> None:
+def test_dependabot_looks_after_actions_python_and_maven() -> None:
     """https://docs.github.com/en/code-security/reference/supply-chain-security/dependabot-options-reference"""
     updates = load(ROOT / ".github" / "dependabot.yml")["updates"]
     pinned = {"github-actions": "/.github/workflows/ci.yml", "pip": "/runner/requirements.txt"}

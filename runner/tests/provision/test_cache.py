@@ -9,13 +9,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
+from unittest import mock
 
 import pytest
 
+from jdkmatrix.domain.servers import feature_sets
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision import artefacts, liberty, maven, postgres
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, kept, locked
 from jdkmatrix.provision.seal import SEAL, changed, files_sha256, seal
+from tests.support.project import ROOT
+
+LIBERTY = ROOT / "workloads" / "servers" / "open-liberty"
 
 
 @pytest.mark.parametrize(
@@ -169,6 +177,38 @@ def test_what_was_changed_is_made_anew_and_what_was_not_is_kept(tmp_path: Path) 
     (target / SEAL).unlink()  # as an older version left it: nobody knows what was made
     kept(target, make, say=told.append)
     assert (len(told), len(made)) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("module", "provide"),
+    [
+        (liberty, lambda: liberty.provision_liberty(ROOT, LIBERTY, "open-liberty", tuple(feature_sets()), say=print)),
+        (postgres, lambda: postgres.provision_postgres(ROOT, say=print)),
+        (maven, lambda: maven.provision_maven(ROOT)),
+    ],
+    ids=["Open Liberty", "PostgreSQL", "Maven"],
+)
+def test_a_byte_that_changed_in_what_was_unpacked_has_it_got_again(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    module: ModuleType,
+    provide: Callable[[], object],
+) -> None:
+    monkeypatch.setenv("MATRIX_CACHE", str(tmp_path))
+    targets: list[Path] = []
+    with monkeypatch.context() as meanwhile, suppress(MatrixError):  # nothing is there to be looked at
+        meanwhile.setattr(module, "kept", lambda target, *_, **__: targets.append(target))
+        provide()
+    (target,) = targets
+    target.mkdir(parents=True)
+    (target / "file").write_text("content")
+    seal(target)
+    (target / "file").write_text("Content")
+    monkeypatch.setattr(artefacts, "fetch", mock.Mock(side_effect=MatrixError("got again")))
+    with pytest.raises(MatrixError, match=r"^got again$"):
+        provide()
+    assert f"{target}: changed since it was made: file; making it anew\n" in capsys.readouterr().out
 
 
 def test_what_was_changed_behind_a_link_is_made_anew_at_the_place_of_the_link(tmp_path: Path) -> None:

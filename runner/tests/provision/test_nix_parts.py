@@ -15,14 +15,14 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.resolve import Available
 from jdkmatrix.provision.liberty import open_liberty
-from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
+from jdkmatrix.provision.nix_parts import VARIABLE, NixParts, handed_over
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.provision.workloads import Workloads, open_workloads
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.run.asked import with_values
 from jdkmatrix.run.origins import origins, source_revision
 from jdkmatrix.run.plan import select_cells
-from jdkmatrix.run.prepare import set_up_parts
+from jdkmatrix.run.prepare import set_up_parts, wrk2_from
 from jdkmatrix.servers.base import InstalledServer
 from jdkmatrix.subjects.parts import Parts
 from tests.support.nix_parts import write_nix_parts
@@ -105,6 +105,22 @@ def test_what_is_asked_for_and_was_not_handed_over_is_named_with_who_has_it(
         )
     everything = "`nix run .#everything -- run …` has every part that lasts"
     assert str(error.value) == f"this `matrix` was handed {lacking}: {everything}"
+
+
+def test_the_search_path_is_for_checkouts_and_a_named_wrk2_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jdkmatrix.run.prepare.find_wrk2", lambda *where: where)
+    on_path, named = {"PATH": "/bin"}, {"PATH": "/bin", "MATRIX_WRK2": "/own/wrk2"}
+
+    def handed(wrk2: str | None) -> NixParts:
+        return NixParts.model_validate_json(write_nix_parts(tmp_path, wrk2=wrk2).read_bytes())
+
+    assert wrk2_from(None, on_path) == (on_path, "/bin")
+    assert wrk2_from(handed("/nix/wrk2"), on_path) == ({"MATRIX_WRK2": "/nix/wrk2"}, None)
+    for one in (None, "/nix/wrk2"):
+        assert wrk2_from(handed(one), named) == (named, "/bin")
+    assert "no wrk2 was handed over; `nix run .#matrix` has it" in str(wrk2_from(handed(None), on_path))
 
 
 def test_parts_that_are_not_there_are_named(tmp_path: Path) -> None:

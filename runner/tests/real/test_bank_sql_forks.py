@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import psutil
 import pytest
 
-from jdkmatrix.domain.applications import BANKING_ACCOUNTS, DATABASE_CONNECTIONS, DATABASE_WAIT_MS_MAX
+from jdkmatrix.domain.applications import BANKING_ACCOUNTS, DATABASE_CONNECTIONS, DATABASE_POOL, DATABASE_WAIT_MS_MAX
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.tables import Database
 from jdkmatrix.figures.metrics import IN_USE, IN_USE_PEAK, OF_DATABASES, TIMEOUTS, WAIT_P99
@@ -38,6 +39,7 @@ def on_a_database(setup: ForkDraft, asked: Database, *, in_flight: int) -> ForkD
     subject = subject_of(setup)
     properties = {
         BANKING_ACCOUNTS: "1000",
+        DATABASE_POOL: asked.pool,
         DATABASE_CONNECTIONS: str(asked.connections),
         DATABASE_WAIT_MS_MAX: str(asked.wait_ms_max),
     }
@@ -74,19 +76,26 @@ HOLD = "begin; select * from account where id = '000001' for update"
 
 
 @pytest.mark.parametrize(
-    ("server", "executor", "listener", "open_transactions"),
+    ("server", "executor", "pool", "listener", "open_transactions"),
     [
-        ("tomcat", "tomcat-virtual", Silent(), 0),
-        ("jetty", "jetty", Meddler(HOLD), 1),
-        ("open-liberty", "liberty", Silent(), 0),
-        ("spring-boot", "spring-boot-virtual", Silent(), 0),
+        ("tomcat", "tomcat-virtual", "agroal", Silent(), 0),
+        ("jetty", "jetty", "hikari", Meddler(HOLD), 1),
+        ("open-liberty", "liberty", "agroal", Silent(), 0),
+        ("spring-boot", "spring-boot-virtual", "hikari", Silent(), 0),
+        ("quarkus", "quarkus-virtual", "agroal", Silent(), 0),
     ],
 )
 def test_its_books_are_kept_and_its_connections_and_open_transactions_are_watched(
-    fork_of: ForkOf, server: str, executor: str, listener: Listener, open_transactions: int
+    fork_of: ForkOf,
+    server: str,
+    executor: str,
+    pool: Literal["hikari", "agroal"],
+    listener: Listener,
+    open_transactions: int,
 ) -> None:
     cell = {**BANK, "server": server}
-    setup = on_a_database(fork_of("temurin-25", executor, **cell), Database(connections=10), in_flight=50)
+    asked = Database(connections=10, pool=pool)
+    setup = on_a_database(fork_of("temurin-25", executor, **cell), asked, in_flight=50)
     fork = measure_fork(setup, listener)
     assert fork.status is not Status.FAILED, fork.reasons
     assert fork.audit.conserved and fork.audit.accounts == 1000
@@ -104,12 +113,38 @@ def test_its_books_are_kept_and_its_connections_and_open_transactions_are_watche
     assert not databases()
 
 
-def test_requests_that_get_no_connection_in_time_are_counted(fork_of: ForkOf) -> None:
-    asked = Database(connections=1, wait_ms_max=250)
+@dataclass
+class Threads:
+    """Knows how threads are called right after the load, as far as the kernel shows it: 15 characters."""
+
+    names: frozenset[str] = frozenset()
+
+    def step(self, text: str) -> None:
+        if text == "checking the books":
+            ours = psutil.Process().children(recursive=True)
+            tasks = [task for one in ours for task in Path("/proc", str(one.pid), "task").glob("*/comm")]
+            self.names = frozenset(task.read_text().rstrip() for task in tasks if task.exists())
+
+
+@pytest.mark.parametrize(
+    ("server", "jdk", "pool", "thread"),
+    [
+        ("tomcat", "temurin-21.0.8", "hikari", "HikariPool-1"),
+        ("tomcat", "temurin-25", "agroal", "agroal-"),
+        ("spring-boot", "temurin-25", "hikari", "HikariPool-1"),
+    ],
+)
+def test_requests_that_get_no_connection_in_time_are_counted(
+    fork_of: ForkOf, server: str, jdk: str, pool: Literal["hikari", "agroal"], thread: str
+) -> None:
+    """Those of Spring’s repositories, too, whose transactions wrap what the pool refuses with."""
+    asked, threads = Database(pool=pool, connections=1, wait_ms_max=250), Threads()
     profile = usual(window_s=3.0)["profile"]  # so that what is refused in it is answered in it
-    setup = on_a_database(fork_of("temurin-21.0.8", "tomcat-virtual", **BANK), asked, in_flight=900)
-    fork = measure_fork(with_subject(setup, profile=profile), Silent())
+    cell = {**BANK, "server": server}
+    setup = on_a_database(fork_of(jdk, f"{server}-virtual", **cell), asked, in_flight=900)
+    fork = measure_fork(with_subject(setup, profile=profile), threads)
     assert fork.status is not Status.FAILED, fork.reasons
+    assert any(name.startswith(thread) for name in threads.names), threads.names
     (window,) = fork.windows
     refused = next(one.value for one in window.readings if one.metric == "connection_timeouts")
     assert refused > 0 and window.load.non_2xx > 0

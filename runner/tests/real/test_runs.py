@@ -169,7 +169,7 @@ def test_a_run_of_stages_shows_its_first_answer_while_it_goes_on(home: Path) -> 
     try:
         wait_until(page.exists, process)
         shown = page.read_text("utf-8")
-        assert "mp-ping on jetty, rate-500" in shown and 'id="conditions"' not in shown
+        assert "mp-ping on Eclipse Jetty, rate-500" in shown and 'id="conditions"' not in shown
         assert loaded(run).run.status == "running"
         wait_until(lambda: len(cells_on_disk(run)) == 4, process)
     finally:

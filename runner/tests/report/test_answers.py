@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.report.blocks.kinds import Charts
+from jdkmatrix.report.blocks.kinds import Charts, Items
 from jdkmatrix.report.cells.advice import advise, likely_cause
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.charts.shapes import dash_of
@@ -15,7 +15,7 @@ from jdkmatrix.report.run_page.answers import crossover_sentence
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, found, judged, key_of, plain, printed
+from tests.support.judged_pages import PageOfRun, cell_page_of, found, judged, key_of, plain, printed
 from tests.support.served_runs import Shape, synthetic_run, with_stopping
 from tests.support.sites import reference
 
@@ -26,17 +26,17 @@ BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFF
     ("findings", "expected"),
     [
         ({0: WORSE, 2000: SAME, 20_000: BETTER, 1_000_000: BETTER},
-         "virtual is ahead from a delay of 20 ms on; it is not at 0 ms and 2 ms; liberty is ahead at 0 ms; "
+         "virtual is ahead from a delay of 20 ms on; it is not shown to be at 0 ms and 2 ms; liberty is ahead at 0 ms; "
          "nothing is shown at 2 ms. Measured: 0 ms, 2 ms, 20 ms and 1 s."),
         ({0: BETTER, 2000: BETTER}, "virtual is ahead at every delay that was measured. Measured: 0 ms and 2 ms."),
         ({0: WORSE, 2000: WORSE},
-         "virtual is not ahead at any delay that was measured; liberty is ahead at 0 ms and 2 ms. "
+         "virtual is not shown to be ahead at any delay that was measured; liberty is ahead at 0 ms and 2 ms. "
          "Measured: 0 ms and 2 ms."),
         ({0: SAME, 2000: BETTER, 20_000: WORSE},
          "virtual is ahead at 2 ms, but not at every longer delay; liberty is ahead at 20 ms; nothing is shown at "
          "0 ms. Measured: 0 ms, 2 ms and 20 ms."),
         ({0: SAME, 2000: BETTER, 20_000: None, 200_000: BETTER},
-         "virtual is ahead at 2 ms and from a delay of 200 ms on; it is not at 0 ms; nothing is shown at "
+         "virtual is ahead at 2 ms and from a delay of 200 ms on; it is not shown to be at 0 ms; nothing is shown at "
          "0 ms; no verdict at 20 ms. Measured: 0 ms, 2 ms, 20 ms and 200 ms."),
     ],
 )  # fmt: skip
@@ -78,6 +78,25 @@ def test_a_likely_cause_stands_below_the_ratio_and_two_figures_for_one_thing_say
     assert said[-1] == ("A likely cause", "context switches per request: 2.04 with virtual, 0.172 with liberty.")
     assert dict(said)["Throughput"].endswith("37,500 against 58,840 requests/s in the rounds that count in both).")
     assert {row.throughput.text for row in page.rows if row.key.executor == "virtual"} != {"37,500"}
+
+
+@pytest.mark.parametrize(
+    ("run_id", "cause"),
+    [
+        ("20261124T182303Z-quick", "context switches per request: 2.04 with virtual, 0.172 with liberty."),
+        (
+            "20261128T125116Z-quick",
+            "with virtual the server was held up with 17 to 19 % of its CPUs in use: probably pinned carriers (before "
+            "JDK 24, waiting inside synchronized pins them).",
+        ),
+    ],
+)
+def test_run_and_cell_say_what_may_be_why_one_is_behind(run_id: str, cause: str) -> None:
+    run = reference(run_id)
+    assert ("A likely cause", cause) in PageOfRun(run).answers[0].sentences
+    (behind,) = (one.key for one in run.cells if one.key.executor == "virtual")
+    (against,) = (one for one in found(cell_page_of(run, behind).blocks, Items) if one.css == "against")
+    assert plain(against.items[-1]) == f"A likely cause: {cause}"
 
 
 def test_the_strongest_figure_of_a_ramp_is_told() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,12 @@ from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.pressure import Pressure
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.blocks.kinds import Charts, Command, Items, PageBlock, Pre, Prose, Section, Tiles, WebPage
+from jdkmatrix.report.blocks.kinds import Charts, Items, Notices, PageBlock, Pre, Prose, Section, Tiles, WebPage
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_note
-from jdkmatrix.report.cell_page.forks import reason_words
+from jdkmatrix.report.cell_page.forks import for_a_shell, reason_words
 from jdkmatrix.report.charts.shapes import executor_order
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
@@ -29,13 +31,15 @@ from tests.support.judged_pages import (
     facts_of,
     figure_in,
     found,
+    page_in,
     plain,
     section_of,
     table_of,
     tiles_of,
     window_figures,
 )
-from tests.support.records import altered, with_forks, with_load
+from tests.support.outcome_runs import refusing
+from tests.support.records import altered, with_forks, with_forks_of, with_load
 from tests.support.served_runs import Shape, synthetic_run
 
 SHAPE = Shape(jdks=("temurin-21.0.8", "temurin-25"), burn_us=(0, 100), blocks=3)
@@ -140,6 +144,18 @@ def test_every_arm_of_the_condition_stands_beside_it(loaded: LoadedRun, page: We
     assert figure_in(this, "CPU µs/req") == tiles["CPU per request"], "with its interval"
 
 
+def test_both_arms_of_a_pair_are_warned_where_gates_refused_one_more_often(tmp_path: Path) -> None:
+    arms = ("liberty", "virtual", "platform")
+    run = synthetic_run(tmp_path, replace(SHAPE, jdks=("temurin-25",), executors=arms, blocks=5, windows=6))
+    refused = JudgedRun(with_forks_of(run, "virtual", refusing))
+    for key in refused.cells.keys:
+        notices = [notice for one in found(page_in(refused, key).lede, Notices) for notice in one.notices]
+        assert [(one.weight, one.title) for one in notices] == (
+            [] if key.executor == "platform" else [("warn", "Gates refused one arm more often")]
+        )
+        assert all("10 of 30 windows of virtual and 0 of 30 of liberty" in one.text for one in notices)
+
+
 def test_the_blocks_behind_its_ratios_are_shown(loaded: LoadedRun, page: WebPage) -> None:
     against = section_of(page, "Compared with liberty")
     (said,) = found([against], Items)
@@ -185,10 +201,20 @@ def test_what_a_fork_did_not_come_to_is_said(loaded: LoadedRun) -> None:
 
 def test_command_lines_can_be_pasted_into_a_shell(first: Section) -> None:
     server = "/jdks/SYNTHETIC/bin/java -Xms1g -Xmx1g -XX:+UseG1GC -jar 'ws server.jar' defaultServer"
-    assert [(one.label, one.text) for one in found([first], Command)] == [
+    assert [(one.label, one.text) for one in found([first], Pre) if one.label] == [
         ("Server’s command line", server),
         ("Driver’s command line", "/jdks/SYNTHETIC/bin/java -jar loadgen.jar --label 'it'\"'\"'s a test'"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("argument", "read"),
+    [("~/a b/java", "/h/a b/java"), ("-agent:~/a.jar=~/b,~/c", "-agent:/h/a.jar=/h/b,/h/c"), ("old~", "old~"),
+     ('-D="$PATH`\\~/a~/b:~', '-D="$PATH`\\~/a~/b:/h')],
+)  # fmt: skip
+def test_a_shell_reads_the_home_in_a_command_line(argument: str, read: str) -> None:
+    shell = ("/bin/sh", "-c", f"printf %s {for_a_shell([argument])}")
+    assert subprocess.run(shell, env={"HOME": "/h"}, capture_output=True, text=True, check=True).stdout == read
 
 
 WINDOW_FIGURES: tuple[tuple[str, str, Callable[[Window], float | None]], ...] = (

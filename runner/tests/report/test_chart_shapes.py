@@ -69,7 +69,7 @@ def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
 
 def test_an_interval_that_reaches_beyond_its_chart_ends_in_an_arrow() -> None:
     means = [
-        {"executor": name, "work": "no delay", "mean": 1.0, "low": 0.9, "high": high, "label": "1"}
+        {"executor": name, "work": "no remote delay", "mean": 1.0, "low": 0.9, "high": high, "label": "1"}
         for name, high in (("wide", 3.0), ("narrow", 1.05), ("lone", None))
     ]
     words = {"title": "", "figure": "", "number_format": "~s", "description": ""}

@@ -13,16 +13,20 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.scenarios import chosen_here, claim_lines
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
 from jdkmatrix.report.blocks.kinds import Container, Prose, Section
 from jdkmatrix.report.claims.evidence import asks_for
+from jdkmatrix.report.claims.published import claim_in_run
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim
+from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
 from tests.support.hostile_runs import HOSTILE, hostile_run
-from tests.support.judged_pages import PageOfRun, found, plain, section_of, table_of
+from tests.support.judged_pages import PageOfRun, found, plain, printed, section_of, table_of
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, synthetic_run, with_scenario
 from tests.support.shipped import REGISTRY
@@ -64,12 +68,9 @@ def test_a_profile_needs_no_published_source(tmp_path: Path) -> None:
         chosen_here(project, Options("quick", {}, scenario="delay-ramp", scale="small"))
 
 
-def test_a_record_from_before_claims_were_recorded_is_read_and_its_page_has_no_such_part(tmp_path: Path) -> None:
+def test_the_page_of_a_run_that_repeats_nothing_has_no_such_part(tmp_path: Path) -> None:
     loaded = repeating(tmp_path)
-    data = json.loads(loaded.run.model_dump_json())
-    del data["scenario"]["claims"]
-    loaded = replace(loaded, run=RunRecord.model_validate(data))
-    assert loaded.run.scenario
+    loaded = replace(loaded, run=loaded.run.model_copy(update={"scenario": None}))
     assert "published" not in {one.id for one in found(PageOfRun(loaded).page.blocks, Section)}
     page = page_of(loaded, tmp_path)
     assert "What was published" not in page and 'href="#published"' not in page
@@ -102,6 +103,22 @@ def test_the_page_shows_every_claim_below_its_source_and_sets_apart_what_no_sour
     assert inferences == [("p", "A small one."), ("small", "Read off a graph."), ("p", "It was throttled.")]
     others = re.sub(r'<(p|small) class="inference">.*?</\1>', "", block)
     assert not [text for _, text in inferences if text in others]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "told"),
+    [
+        (ClaimVerdict.IN_PART, "reproduced in part by this run alone"),
+        (ClaimVerdict.NOT_TESTABLE, "not testable"),
+    ],
+)
+def test_a_verdict_says_where_it_is_that_of_one_run(tmp_path: Path, verdict: ClaimVerdict, told: str) -> None:
+    """Those of all runs of the host may say more."""
+    loaded = repeating(tmp_path)
+    assert loaded.run.scenario is not None
+    badge, _ = claim_in_run(JudgedClaim(loaded.run.scenario.claims[0], verdict), None)
+    assert plain(badge) == told
+    assert "\npublished (this run alone): synthetic-a: " in printed(loaded)
 
 
 def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_path: Path) -> None:
@@ -165,3 +182,13 @@ def test_threads_are_counted_against_carriers_before_they_hang(cpus: int, load: 
     hang, *_, go_on = REGISTRY.claims["netflix-hang"].checks
     cell = key("virtual", workload="hang-synchronized", server="none", jdk="temurin-21.0.8", cpus=cpus, load=load)
     assert (asks_for(hang, cell), asks_for(go_on, cell)) == (more, as_many)
+
+
+def test_the_page_and_the_summary_give_the_same_verdict(quick: LoadedRun, tmp_path: Path) -> None:
+    loaded = with_scenario(quick)
+    block = published(page_of(loaded, tmp_path))
+    summary = summary_markdown(loaded).replace("\\", "")
+    for one in JudgedRun(loaded).claims:
+        assert f">{one.claim.id} <span" in block and one.verdict.value in block
+        assert f"{one.claim.id}: {one.verdict.value}" in summary
+    assert "a tenth (synthetic)" in block

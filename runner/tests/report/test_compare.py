@@ -20,6 +20,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
 from jdkmatrix.report.compare_page import headings, outcome
+from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.stats.unpaired import unpaired_ratio
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.outcome_runs import all_of, hung, missed, spoilt, windows_of, with_outcomes
@@ -172,7 +173,7 @@ def test_what_has_no_figure_any_more_is_no_all_clear(
 ) -> None:
     sides = {"before": loaded, "after": with_outcomes(later(loaded, "spoilt", DAY), {"virtual": all_of(spoilt)})}
     found = compare_sides(*map(side, sides.values()), threshold=0.05)
-    lost = [cell.key.cell_id for cell in loaded.cells if cell.key.executor == "virtual"]
+    lost = [cell_words(cell.key) for cell in loaded.cells if cell.key.executor == "virtual"]
     assert not found.regressions and found.lost == tuple(f"{one}: no usable fork after" for one in lost)
     assert outcome(found).startswith("cannot tell: ") and lost[0] in outcome(found)
     folders = [str(stored(tmp_path / name, run).directory) for name, run in sides.items()]
@@ -223,7 +224,7 @@ def test_cells_of_one_side_are_listed_and_so_is_what_else_decides_a_result(loade
     run = loaded.run.model_copy(update={"run_id": "fewer", "cells": loaded.run.cells[1:]})
     fewer = replace(loaded, run=run, cells=loaded.cells[1:])
     assert compare_sides(side(loaded), side(fewer), threshold=0.05).left_out == (
-        f"{loaded.cells[0].key.cell_id}: only before",
+        f"{cell_words(loaded.cells[0].key)}: only before",
     )
     first = loaded.cells[0]
     inputs = {**first.identity.inputs, "window_s": 99}
@@ -302,4 +303,5 @@ def test_a_page_is_written_although_the_reader_of_the_table_goes_away(tmp_path: 
         assert started.stdout
         started.stdout.close()
         started.wait(60)
-    assert "<title>" in page.read_text("utf-8")
+    written = page.read_text("utf-8")
+    assert "<title>" in written and 'id="cell-1-title">mp-ping · temurin-' in written

@@ -35,7 +35,7 @@ def table(loaded: LoadedRun) -> list[dict[str, str]]:
 
 
 def test_every_figure_of_every_cell_is_a_line(loaded: LoadedRun) -> None:
-    rows = [row for row in table(loaded) if row["figure"] != OUTCOME]
+    rows = [row for row in table(loaded) if row["figure"] != OUTCOME and not row["figure"].endswith("-of-all")]
     cells = Cells(loaded.run, loaded.served)
     named_twice = {"saturated", "lowest-cpu"}  # of a load that is one rate, or none
     told = {
@@ -52,6 +52,20 @@ def test_every_figure_of_every_cell_is_a_line(loaded: LoadedRun) -> None:
         assert {row["run_id"]} == {loaded.run.run_id}
     peaks = [row for row in rows if row["figure"] == "rss-peak"]
     assert peaks and {(row["value"] == row["most"], row["interval_low"]) for row in peaks} == {(True, "")}
+
+
+def test_percentiles_of_all_requests_are_those_of_the_pages(tmp_path: Path) -> None:
+    plain = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), loads=("rate-2000",), windows=1))
+    for loaded, bound in ((plain, ""), (with_outcomes(plain, {"virtual": all_of(missed, 3)}), "≥")):
+        told = {
+            row["figure"]: row for row in table(loaded) if row["executor"] == "virtual" and "-of-all" in row["figure"]
+        }
+        (cell,) = (one for one in Cells(loaded.run, loaded.served) if one.key.executor == "virtual")
+        assert cell.latency is not None
+        shown_ms = {f"p{name}-of-all": one.merged_us / 1e3 for name, one in cell.latency.percentiles.items()}
+        assert {"p50-of-all", "p99-of-all"} <= told.keys() <= {"p50-of-all", "p99-of-all", "p99.9-of-all"}
+        assert [float(row["value"]) for row in told.values()] == pytest.approx([shown_ms[name] for name in told])
+        assert {(row["unit"], row["interval_low"], row["bound"]) for row in told.values()} == {("ms", "", bound)}
 
 
 def test_what_became_of_forks_is_a_line_also_where_none_has_a_figure(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.claims import ClaimCheck
-from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.cells.heat import scorecard
 from jdkmatrix.report.cells.slices import slices
@@ -24,7 +23,7 @@ from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, answer_of, found, judged, key_of, row_of
-from tests.support.outcome_runs import STEAL, all_of, missed, scaled, windows_of, with_outcomes, without_driver
+from tests.support.outcome_runs import all_of, missed, refusing, scaled, with_outcomes, without_driver
 from tests.support.records import with_forks_of
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 
@@ -38,11 +37,6 @@ EVERY = (THROUGHPUT, CPU)
 def with_throughput(loaded: LoadedRun, factors: dict[str, list[float]]) -> LoadedRun:
     """Factors of each executor, block by block."""
     return replace(loaded, cells=tuple(scaled(cell, factors[cell.key.executor]) for cell in loaded.cells))
-
-
-def refusing(fork: Fork) -> Fork:
-    """Its first two windows."""
-    return windows_of(fork, lambda one: one.model_copy(update={"reasons": (STEAL,)}) if one.index <= 2 else one)
 
 
 def test_the_family_is_what_the_page_puts_into_words_or_colours(tmp_path: Path) -> None:

@@ -164,8 +164,10 @@ def test_the_site_offers_it_where_a_driver_writes_histograms(tmp_path: Path) -> 
 def test_a_log_by_interval_is_listed_once(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, replace(RATE, blocks=1, windows=2))
     fork = loaded.cells[0].forks[0]
+    tenth = fork.windows[1].model_copy(update={"index": 10})
+    fork = altered(fork, {"windows": (tenth, *fork.windows)})
     fork = windows_of(fork, lambda window: with_load(window, {"hlog": f"../logs/w{window.index}.hlog"}))
     fork = altered(fork, {"logs": {"window-1.hlog": "../logs/w1.hlog", "server": "../logs/server"}})
     root = loaded.directory.resolve()
     listed = [view.title for view in publish(root, loaded.cells[0], fork, tmp_path / "page")]
-    assert listed == ["latency by interval, window 1", "latency by interval, window 2", "server"]
+    assert listed == [*(f"latency by interval, window {number}" for number in (1, 2, 10)), "server"]

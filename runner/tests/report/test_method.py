@@ -35,7 +35,7 @@ def test_limits_are_those_of_the_run(quick: LoadedRun) -> None:
 
 
 def test_what_was_provoked_is_what_was_recorded() -> None:
-    """The goals of bench/provoke.py, on the record that the page shows."""
+    """Every gate that refused a window is one of ours, and every refused window has its gate."""
     outcomes = [one for provoked in read_tried(TEMPLATES)[0] for one in provoked.outcomes]
     assert {one.hog_share for one in outcomes} >= {0.0, 0.05, 0.10, 0.25}
     for one in outcomes:
@@ -59,6 +59,10 @@ def test_each_record_of_what_was_tried_has_a_table_and_tells_where_it_was_made(q
         section = section_of(page, name)
         assert len(table_of([section], "")) == len(one.outcomes)
         assert one.commit[:12] in str(section.words)
+        assert "foreign: what was neither idle nor ours" in str(section.words)
+    by_tasks = [one.model_copy(update={"by_tasks": True}) for one in provoked]
+    told = section_of(method_page(quick.run, by_tasks, compared, ""), "provoked")
+    assert "foreign: what tasks of others ran" in str(told.words)
     section = section_of(page, "drivers")
     words = str(section.words)
     assert compared.wrk2.version in words and compared.loadgen.version in words

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from jdkmatrix.records.database import DatabaseFacts
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.outside import OutsideProof, ThreadGroup
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts
-from jdkmatrix.report.blocks.kinds import Command, Fact, FactList, Items
+from jdkmatrix.report.blocks.kinds import Fact, FactList, Items, Pre
 from jdkmatrix.report.cell_page.forks import outside_words, under_load_words
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.cells_table import fork_lines, merged
@@ -20,9 +21,9 @@ from jdkmatrix.report.run_page.notices import own_notices
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import fork_with, key, sut_usage, window
-from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, section_of, table_of
+from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, page_of, section_of, table_of
 from tests.support.outcome_runs import windows_of
-from tests.support.records import altered, altered_run, run_record
+from tests.support.records import altered, altered_run, run_record, with_forks
 from tests.support.run_facts import host_facts
 from tests.support.sites import reference
 
@@ -35,9 +36,11 @@ def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, p
         '<b class="forks amber">38 of 48 forks usable: 7 lost to faults of the host or of the measurement, 3 without a '
         "readable record.</b> 2 executors on 2 JDKs: 13 of 16 cells with a fork that can be used"
     )
-    assert "some-cell.json: was unreadable, set aside and measured again" in {one.label for one in page.troubles}
-    assert found(shown.blocks, Items)[-1].items == loaded.run.order
-    assert found(shown.blocks, Command)[0].text.endswith("\n.venv/bin/matrix run --profile synthetic --seed 7")
+    *_, files, order = found(shown.blocks, Items)
+    assert files.items == ("some-cell.json: was unreadable, set aside and measured again",)
+    assert order.items == loaded.run.order
+    (command,) = (one for one in found(shown.blocks, Pre) if one.label)
+    assert command.text.endswith("\n.venv/bin/matrix run --profile synthetic --seed 7")
 
 
 def test_its_facts_say_with_what_and_when(loaded: LoadedRun, page: PageOfRun) -> None:
@@ -220,6 +223,22 @@ def test_forks_of_which_the_same_is_told_stand_together_and_windows_are_not_told
 
 def test_only_figures_make_messages_differ() -> None:
     assert merged(["a 1 b 2,000", "a 3 b 10", "c 4"]) == ["a 1 to 3 b 10 to 2,000", "c 4"]
+
+
+@pytest.mark.parametrize(("file_system", "told"), [("tmpfs", "41 MB of fresh data on tmpfs"), (None, "fresh data")])
+def test_the_database_of_a_fork_says_on_which_file_system_its_data_were(
+    quick: LoadedRun, file_system: str | None, told: str
+) -> None:
+    database = DatabaseFacts(
+        version="18.1", command=("postgres",), data_bytes=41_000_000, file_system=file_system, user="nobody"
+    )
+
+    def with_it(fork: Fork) -> Fork:
+        shared = fork.confinement.model_copy(update={"remote_cpus": fork.confinement.driver_cpus})
+        return altered(fork, {"confinement": shared, "database": database})
+
+    shown = page_of(with_forks(quick, lambda _, fork: with_it(fork)))
+    assert facts_of([section_of(shown, "fork-1")])["Database"].endswith(told)
 
 
 @pytest.mark.parametrize(

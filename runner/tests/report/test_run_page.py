@@ -10,12 +10,12 @@ import pytest
 from jdkmatrix.figures.metrics import CAPACITY, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import Wording
-from jdkmatrix.report.blocks.kinds import Charts, Trouble
+from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import rows_of
-from tests.support.judged_pages import PageOfRun, figure_in, found, plain, section_of
+from tests.support.judged_pages import PageOfRun, Trouble, figure_in, found, plain, section_of
 from tests.support.records import altered, with_forks_of
 
 MIB = 1024 * 1024

@@ -54,7 +54,7 @@ from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped,
 from tests.support.records import altered, with_forks, with_forks_of, with_load
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
-from tests.support.stepped_runs import LOAD, searched, stepped, stepped_at, stepped_run, with_unused_cpus
+from tests.support.stepped_runs import LOAD, climbing, searched, stepped, stepped_at, stepped_run, with_unused_cpus
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +165,20 @@ def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun) -> Non
     rows = [row for data in throughput.drawing.datasets.values() for row in rows_of(data) if "fork" in row]
     assert {row["x"] for row in rows} == {1000, 2000, 3000, 4000, 5000}
     assert all(row["y"] <= row["x"] for row in rows)
+
+
+def test_steps_of_connections_have_their_charts_and_remarks_too(tmp_path: Path) -> None:
+    plain = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), blocks=2))
+    page = PageOfRun(with_unused_cpus(climbing(plain, {"virtual": 3500.0, "liberty": 1e6}), "virtual"))
+    charts = [group for group in found(page.page.blocks, Charts) if group.title.endswith(" over connections")]
+    assert [group.title.split(" over")[0] for group in charts] == ["Throughput", "CPU use", "CPU per request"]
+    (chart,) = charts[0].charts
+    assert chart.note == "liberty: ≥ 6,000 requests/s; virtual: 3,500 requests/s at most"
+    rows = [row for data in chart.drawing.datasets.values() for row in rows_of(data) if "fork" in row]
+    assert {row["x"] for row in rows} == {10, 30, 50, 60}
+    told = dict(page.answers[0].sentences)
+    assert told["liberty"].startswith("not seen saturated in 2 of 2 forks, with up to 60 connections: ")
+    assert told["virtual"] == "saturated with 5 % of its CPUs in use, so something else bounds it."
 
 
 def cell_of(run: LoadedRun, executor: str) -> CellRecord:

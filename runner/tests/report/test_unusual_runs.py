@@ -127,7 +127,7 @@ def test_usable_forks_without_the_figure_are_not_called_unusable(tmp_path: Path)
     [
         ({0: None, 2000: PairFinding.NOT_JUDGED}, "no verdict at any delay that was measured: 0 ms and 2 ms."),
         ({0: SAME, 2000: None},
-         "virtual is not ahead at any delay that was judged; nothing is shown at 0 ms; no verdict at 2 ms. "
+         "virtual is not shown to be ahead at any delay that was judged; nothing is shown at 0 ms; no verdict at 2 ms. "
          "Measured: 0 ms and 2 ms."),
         ({0: SAME, 2000: BETTER, 20_000: None},
          "virtual is ahead at 2 ms; nothing is shown at 0 ms; no verdict at 20 ms. Measured: 0 ms, 2 ms and 20 ms."),

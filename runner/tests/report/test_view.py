@@ -229,6 +229,17 @@ def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(
     assert throughput[0] == {"t": window.t_s + 1, "v": pytest.approx(window.load.intervals[0].completed)}
 
 
+def test_a_line_breaks_where_nothing_was_read_for_long(quick: LoadedRun) -> None:
+    """Another server of the block had its turn; one missed reading is no break."""
+    fork = quick.cells[0].forks[0]
+
+    def breaks_s(left_out: int) -> list[float]:
+        samples = (*fork.samples[:10], *fork.samples[10 + left_out :])
+        return [row["t"] for row in _rows(altered(fork, {"samples": samples}), "rss") if row["v"] is None]
+
+    assert breaks_s(1) == [] and breaks_s(4) == pytest.approx([fork.samples[9].t_s], abs=1e-3)
+
+
 def test_the_warm_up_shows_where_the_measured_load_began(quick: LoadedRun) -> None:
     fork = quick.cells[0].forks[0]
     last_moderate = max(w.t_s for w in fork.warmup.windows if w.stage == "moderate")

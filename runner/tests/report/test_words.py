@@ -29,10 +29,12 @@ from jdkmatrix.report.words.sentences import (
     PairFinding,
     State,
     because,
+    cell_words,
     change,
     family_words,
     finding,
     marked_interval,
+    ratio_name,
     ratio_sentence,
     served_words,
 )
@@ -279,7 +281,10 @@ def test_log_axes_hold_all_values_and_have_ticks(values: list[float]) -> None:
     ],
 )
 def test_a_server_is_called_by_its_name(server: str, words: str) -> None:
-    assert served_words(key(server=server)) == words
+    one = key(server=server)
+    assert served_words(one) == words
+    assert cell_words(one) == f"{words} · temurin-25 · virtual · 1 CPU, no added work · saturate-50"
+    assert ratio_name(one, "pool") == f"virtual / pool on temurin-25, {words}, 1 CPU, no added work, saturate-50"
 
 
 def test_one_is_no_plural() -> None:

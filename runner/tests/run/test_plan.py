@@ -15,7 +15,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import unsized
-from jdkmatrix.domain.servers import server_kind
+from jdkmatrix.domain.servers import own_pool, server_kind, virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.run.counterbalance import block_orders, williams_pairs
@@ -45,6 +45,14 @@ def test_the_mission_begins_exactly_as_quick_and_goes_on_with_what_is_worth_most
     assert {*quick.cells, *half.cells} == set(select_cells(MATRIX, "mission"))
     first = [make_plan(cells, MATRIX.profiles["quick"], seed=7, impossible={}) for cells in (quick.cells, quick.cells)]
     assert first[0].order == first[1].order
+
+
+def test_the_profile_of_servers_loads_each_of_them_at_one_rate_on_its_pool_and_on_virtual_threads() -> None:
+    cells = select_cells(MATRIX, "servers")
+    alike = [cell for cell in cells if cell.load == "rate-2000"]
+    assert {(cell.workload, cell.jdk, cell.cpus, cell.task) for cell in alike} == {("mp-ping", "temurin-25", 1, (0, 0))}
+    arms = {(cell.server, name) for cell in cells for name in (own_pool(cell.server), virtual_of(cell.server))}
+    assert {(cell.server, cell.executor) for cell in alike} == arms - {("helidon", "virtual")}
 
 
 def test_a_cell_is_measured_in_the_first_stage_that_has_it_and_no_stage_is_empty() -> None:

@@ -152,6 +152,12 @@ def test_a_server_that_extends_another_has_all_of_it_but_what_it_says_itself(tmp
     assert {netty / "server.toml", liberty / "server.toml", liberty / "server.xml"} < set(sources)
 
 
+def test_the_limits_of_spring_boot_hold_for_the_one_before_too() -> None:
+    before, today = server_kinds()["spring-boot-3.5"], server_kinds()["spring-boot"]
+    *inherited, buffers = before.limits
+    assert tuple(inherited) == today.limits and "Jackson 2" in buffers.what
+
+
 def test_nothing_of_our_environment_is_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-Xmx1m")
     monkeypatch.setenv("HTTP_PORT", "80")
@@ -189,6 +195,7 @@ def test_an_unknown_application_is_refused() -> None:
     ("right", "wrong", "message"),
     [
         ('title = "Eclipse Jetty"', "", "title: missing"),
+        ("differs = ", "# differs = ", "differs: missing"),
         ('title = "Eclipse', "title = 7 #", "not valid TOML|title: found 7; it should be a valid string"),
         ("[plugged]", "[pluged]", r"pluged: .*did you mean \"plugged\""),
         ('"{port}"', '"{prt}"', r"command\[6\]: {prt} is no placeholder here \(allowed: application, executor"),

@@ -16,7 +16,8 @@ def test_right_answers_are_summed_up() -> None:
     assert (proof.requests, proof.distinct_threads, proof.virtual) == (20, 4, False)
     assert proof.thread_names == ("thread-0", "thread-1", "thread-2", "thread-3")
     assert judge(answers("virtual", virtual=True, threads=20), "virtual").distinct_threads == 20
-    assert judge(answers("liberty-virtual", virtual=True, threads=3), "liberty-virtual").virtual
+    for pooled in ("liberty-virtual", "virtual-pooled-3"):
+        assert judge(answers(pooled, virtual=True, threads=3), pooled).distinct_threads == 3
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,9 @@ def test_right_answers_are_summed_up() -> None:
         (answers("platform", virtual=False, threads=3), "platform", "20 requests ran on 3"),
         (answers("virtual-bounded-8", virtual=True, threads=8), "virtual-bounded-8", "20 requests ran on 8"),
         (answers("virtual-bounded-8", virtual=False, threads=20), "virtual-bounded-8", "platform thread"),
+        (answers("quarkus-virtual", virtual=True, threads=19), "quarkus-virtual", "20 requests ran on 19"),
+        (answers("micronaut-virtual", virtual=True, threads=1), "micronaut-virtual", "20 requests ran on 1"),
+        (answers("virtual-pooled-8", virtual=False, threads=8), "virtual-pooled-8", "platform thread"),
         ([*answers("cached", virtual=False, threads=2, count=19), Whoami("liberty", "x", 9, False)], "cached",
          "1 of 20 requests"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import resource
+import shutil
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,16 @@ def test_a_compressed_cell_is_the_same_and_a_damaged_one_is_told(tmp_path: Path)
         kept.write_bytes(damaged)
         with pytest.raises(UnreadableError, match=kept.name):
             store.read_cell(record.key)
+
+
+def test_a_file_of_another_cell_is_not_taken_for_this_one(tmp_path: Path) -> None:
+    store = RunStore.create(tmp_path)
+    there, other = (cell(key(executor), (fork(1),)) for executor in ("liberty", "virtual"))
+    store.save_cell(there)
+    shutil.copyfile(store.cell_path(there.key), store.cell_path(other.key))
+    with pytest.raises(UnreadableError, match=rf"{other.key.cell_id}\.json: .* its key is that of another cell$"):
+        store.read_cell(other.key)
+    assert store.read_cell(there.key) == there
 
 
 def test_a_folder_that_cannot_be_made_is_one_message(tmp_path: Path) -> None:

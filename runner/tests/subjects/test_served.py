@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,21 +14,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.domain.loads import Load, RateLoad
+from jdkmatrix.fork.faults import KINDS, code_of
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.base import Ask
 from jdkmatrix.method.gate import Observation
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.served import left_over_after, served_between
 from jdkmatrix.records.load_results import Errors, Lead, LoadResult
+from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, Window
-from jdkmatrix.servers.proof import ProofError, check_served
+from jdkmatrix.servers.proof import HooksError, ProofError, check_served
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.kind import ServedApplications
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.windows import Windows
 from tests.support.builders import key, load_result, pressure, sut_usage
+from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
 
 
@@ -154,6 +161,8 @@ def test_no_window_of_an_honest_server_is_a_fault(phases: list[tuple[int, int, i
         ("platform", {"plugged_platform": 1000, "threads_started": 1000}),
         ("fixed-50", {"plugged_platform": 1000, "threads_started": 0}),
         ("cached", {"plugged_platform": 1000, "threads_started": 3}),
+        ("virtual-pooled-8", {"plugged_virtual": 1000, "threads_started": 0}),
+        ("quarkus-virtual", {"servers": 1000}),
     ],
 )
 def test_requests_that_ran_where_the_cell_says(executor: str, counts: dict[str, int]) -> None:
@@ -184,7 +193,11 @@ def test_a_request_that_ran_elsewhere_fails(executor: str, counts: dict[str, Any
 
 
 def measured(
-    executor: str, seen: Served | None, load: LoadResult | None = None, step: Callable[[str], object] = str
+    executor: str,
+    seen: Served | None,
+    load: LoadResult | None = None,
+    step: Callable[[str], object] = str,
+    readings: tuple[WindowReading, ...] = (),
 ) -> Window:
     """A window of a server that was seen so."""
     result = load or load_result()
@@ -193,7 +206,7 @@ def measured(
         cpu_sets = CpuSets(sut=(min(os.sched_getaffinity(0)),), driver=(), overlapped=False)
 
         def observe(self, load: Load, duration_s: float, *, label: str, lead_s: float) -> Observed:
-            return Observed(t_s=1.0, load=result, sut=sut_usage(), host=pressure(), remote=None, served=seen)
+            return Observed(1.0, result, sut_usage(), pressure(), remote=None, served=seen, readings=readings)
 
     listener = cast(Any, SimpleNamespace(step=step))
     windows = Windows(cast(Bench, Observation()), executor, MATRIX.thresholds, "../logs", listener)
@@ -223,6 +236,16 @@ def test_every_window_is_proved_and_keeps_its_counts() -> None:
         measured("virtual", served(servers=1000))
 
 
+def test_hooks_that_are_called_under_load_fail_the_fork() -> None:
+    on_virtual = served(plugged_virtual=1000, threads_started=1000)
+    gone, left = ((WindowReading(metric="hook_calls", value=calls),) for calls in (0, 2))
+    assert measured("virtual", on_virtual, readings=gone).readings == gone
+    with pytest.raises(HooksError, match="they were called 2 times under load") as failed:
+        measured("virtual", on_virtual, readings=left)
+    assert failed.value.figures == {"hook_calls": 2}
+    assert KINDS[code_of(failed.value)] == "fault", "each request ran where it should"
+
+
 def served(**counts: Any) -> Served:
     empty: dict[str, Any] = {
         "servers": 0, "plugged_virtual": 0, "plugged_platform": 0, "elsewhere": 0, "begun_min": 1000,
@@ -235,6 +258,37 @@ def test_without_a_database_the_bank_on_one_is_not_testable() -> None:
     parts = cast(Parts, SimpleNamespace(postgres="PostgreSQL cannot be had", drivers={}))
     cell = key(server="tomcat", executor="tomcat", workload="bank-sql-10", load="saturate-50")
     assert ServedApplications().why_not(MATRIX, parts, cell) == "bank-sql-10 needs a database: PostgreSQL cannot be had"
+
+
+@pytest.mark.parametrize(
+    ("free_bytes", "told"),
+    [
+        (2**30, None),
+        (2**30 - 1, "its data need 1 GiB"),
+        (2**28, "bank-sql-10 needs a database: its data need 1 GiB, and {} has 0.25 GiB free (TMPDIR names"),
+    ],
+)
+def test_without_room_for_its_data_the_bank_on_a_database_is_not_testable(
+    free_bytes: int, told: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Databases of processes that are gone take none of it."""
+    cell = key(server="tomcat", executor="tomcat", workload="bank-sql-10", load="saturate-50")
+    (abandoned := tmp_path / f"jdk-matrix-postgres-{2**22 + 1}-x").mkdir()
+    loads = {cell: SimpleNamespace(connections=50)}
+    parts = cast(Parts, SimpleNamespace(postgres=object(), drivers={cell: object()}, loads=loads))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes))
+    found = ServedApplications().why_not(MATRIX, parts, cell)
+    assert found is None if told is None else found is not None and told.format(tmp_path) in found
+    assert not abandoned.exists()
+
+
+def test_a_server_that_brings_its_pool_of_connections_takes_no_other() -> None:
+    matrix = parse_files(read_files(ROOT / "matrix.toml"), {"workload": ("bank-sql-agroal-10",)})
+    cells = (key(server=server, executor=server, workload="bank-sql-agroal-10") for server in ("spring-boot", "tomcat"))
+    told, none = (ServedApplications().why_never(matrix, cell) for cell in cells)
+    assert told == "Spring Boot 4 brings its own pool of database connections, hikari, and takes no other"
+    assert none is None
 
 
 def test_slow_answers_make_the_way_to_the_steady_state_longer() -> None:

@@ -15,14 +15,15 @@ def reading(
     browser: Browser,
     file: Path,
     *,
+    anchor: str = "",
     width: int = 1440,
     scheme: str = "light",
     settle: bool = True,
     files_max: int = 99,
     **settings: Any,
 ) -> Iterator[Page]:
-    """A page in a context with these `settings`, where it is to `settle` with all charts drawn that have a place; it
-    complains of nothing, and what it loads, and those to which it leads, are files."""
+    """A page, at this `anchor`, in a context with these `settings`, where it is to `settle` with all charts drawn that
+    have a place; it complains of nothing, and what it loads, and those to which it leads, are files."""
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme=scheme,  # type: ignore[arg-type]
@@ -39,7 +40,7 @@ def reading(
     page.on("console", on_console)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
-    page.goto(file.as_uri())
+    page.goto(f"{file.as_uri()}{anchor}")
     if settle:
         page.wait_for_selector("html[data-charts=done]", timeout=60_000)
     yield page

@@ -51,7 +51,7 @@ def load_result(load: Load = SATURATE, **changes: Any) -> LoadResult:
 def cpu_use(*roles: CpuRole, steal: float = 0.0, foreign: float = 0.0, busy: float = 0.5) -> CpuUse:
     return CpuUse(
         roles=roles, cpus=(0,), busy_share=busy, own_share=busy - foreign, interrupt_share=0.0,
-        foreign_share=foreign, steal_share=steal,
+        foreign_share=foreign, steal_share=steal, rounding_share=0.0,
     )  # fmt: skip
 
 

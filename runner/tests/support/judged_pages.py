@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cached_property
 from io import StringIO
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from markupsafe import Markup
 from rich.console import Console
@@ -24,8 +25,6 @@ from jdkmatrix.report.blocks.kinds import (
     PageBlock,
     Section,
     Tiles,
-    Trouble,
-    Troubles,
     WebPage,
     every_block,
 )
@@ -84,6 +83,23 @@ def section_of(page: WebPage, name: str) -> Section:
     return next(one for one in found(page.blocks, Section) if name in (one.id, one.title))
 
 
+class Trouble(NamedTuple):
+    """A cell that is not ok. `status_class`: of its badge."""
+
+    label: str
+    href: str | None
+    status: str
+    status_class: str
+    reasons: tuple[str, ...]
+
+
+def _trouble(row: dict[str, Cell]) -> Trouble:
+    href = re.search('href="(.*?)"', str(row["Cell"]))
+    css = re.search('class="badge (.*?)"', str(row["State"]))
+    reasons = tuple(plain(text) for text in re.findall("<p>(.*?)</p>", str(row["Why"]), re.DOTALL))
+    return Trouble(plain(row["Cell"]), href[1] if href else None, plain(row["State"]), css[1], reasons)
+
+
 class PageOfRun:
     def __init__(self, loaded: LoadedRun) -> None:
         self.judged = JudgedRun(loaded)
@@ -110,7 +126,8 @@ class PageOfRun:
 
     @property
     def troubles(self) -> list[Trouble]:
-        return [trouble for one in found(self.page.blocks, Troubles) for trouble in one.troubles]
+        tables = found([section_of(self.page, "troubles")], DataTable)
+        return [_trouble(row) for one in tables for row in table_of([one], one.label)]
 
     @property
     def precision(self) -> list[dict[str, Cell]]:
@@ -157,8 +174,7 @@ def cell_page_of(loaded: LoadedRun, key: CellKey) -> WebPage:
 
 def page_in(run: JudgedRun, key: CellKey) -> WebPage:
     """Of one cell of many, all of which are judged once."""
-    cell = run.cells.get(key) or run.experiments.get(key)
-    assert cell is not None
+    cell = run.cell(key)
     return cell_page(cell, cell.record, run, {}, CellLinks("record.json"), "../")
 
 

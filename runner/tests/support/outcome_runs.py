@@ -36,6 +36,11 @@ def windows_of(fork: Fork, change: Callable[[Window], Window]) -> Fork:
     return altered(fork, {"windows": tuple(map(change, fork.windows))})
 
 
+def refusing(fork: Fork) -> Fork:
+    """Gates refused its first two windows."""
+    return windows_of(fork, lambda one: one.model_copy(update={"reasons": (STEAL,)}) if one.index <= 2 else one)
+
+
 def scaled(cell: CellRecord, factors: Sequence[float]) -> CellRecord:
     """1,000 requests/s times the factor of each block; of no further block."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord, Session
 from jdkmatrix.records.windows import ProgramWindow, Window
@@ -67,12 +68,14 @@ def run_record(run_id: str, **changes: Any) -> RunRecord:
         "profile": "synthetic", "selection": {}, "seed": 7, "started_at": "2025-01-01T12:00:00Z",
         "ended_at": "2025-01-01T13:07:00Z", "status": "complete", "matrix": {},
         "command": ("matrix", "run", "--profile", "synthetic"), "host": host_facts(), "servers": (), "drivers": (),
-        "jdks": (), "calibrations": (), "not_testable": (), "promised_precision": None, "provenance": None, **changes,
+        "jdks": (), "calibrations": (), "not_testable": (), "promised_precision": 0.1,
+        "provenance": Provenance(inputs=(), parts=()), **changes,
     }  # fmt: skip
     told = {name: values.pop(name) for name in _OF_SESSION}
     session = Session(
-        number=1, ended_at=values["ended_at"], status=values["status"], boot_id=None, confinement=None, **told
-    )
+        number=1, ended_at=values["ended_at"], status=values["status"], boot_id=None, confinement="sched_setaffinity",
+        **told,
+    )  # fmt: skip
     return RunRecord(run_id=run_id, sessions=(session,), **values)
 
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.loads.base import Ask, Lengths
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad, CapacitySearch
+from jdkmatrix.loads.kinds.connection_steps import ConnectionStepsLoad
 from jdkmatrix.loads.kinds.rising_steps import RisingSteps, StepsLoad
 from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.records.forks import Fork
@@ -68,6 +69,23 @@ def stepped_run(folder: Path, jdk: str = "temurin-25") -> LoadedRun:
     """A run under rising rates, in which virtual threads are saturated first."""
     plain = synthetic_run(folder, Shape(run_id="steps", jdks=(jdk,), blocks=2))
     return stepped_at(plain, {"virtual": 2800.0, "liberty": 3500.0}, more_each_rps=1)
+
+
+CLIMB = ConnectionStepsLoad(first=10, more=20, connections=60, step_s=2)
+
+
+def climbing(loaded: LoadedRun, most_rps: Mapping[str, float]) -> LoadedRun:
+    """The same run under steps of connections, of which each has 100 requests/s until its server can do no more."""
+
+    def changed(cell: CellRecord, fork: Fork) -> Fork:
+        reached_rps = (min(100.0 * step.connections, most_rps[cell.key.executor]) for step in CLIMB.every_step)
+        windows = (
+            with_load(fork.windows[0], {"load": step, "throughput_rps": rps}, index=index)
+            for index, (step, rps) in enumerate(zip(CLIMB.every_step, reached_rps, strict=True), start=1)
+        )
+        return altered(fork, {"windows": tuple(windows)})
+
+    return with_forks(loaded, changed, load=CLIMB)
 
 
 def with_unused_cpus(loaded: LoadedRun, executor: str) -> LoadedRun:

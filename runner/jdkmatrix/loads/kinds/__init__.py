@@ -1,7 +1,9 @@
 """The kinds of load: one in each file beside this one, with its fields, what follows from them, its words and figures.
 
-A file's `LOADS` names the records that a table [loads.NAME] may be, with what makes a `LoadKind` of each. Nothing else
-names a kind.
+A file's `LOADS` names the records that a table [loads.NAME] may be, with what makes a `LoadKind` of each. Another kind
+is measured without being named elsewhere. Named are those that alone have a chart (report/run_page/over_rate.py,
+report/run_page/over_time.py), advice (report/cells/advice.py) or a check (config/checks.py) of their own, and the loads
+of drivers and experiments (domain/loads.py).
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ def kind_of(load: GivenLoad) -> LoadKind[Any]:
 
 
 def loads_words(loads: Sequence[GivenLoad]) -> str:
-    """Of cells under a load of one name: it differs where it was worked out for each condition."""
+    """The load of cells that have it by one name, in words: it differs where it was worked out for each condition."""
     distinct = list(dict.fromkeys(loads))
     first = kind_of(distinct[0])
     return first.words() if len(distinct) == 1 else first.words_of_all(distinct)

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import CellLoad, Load, SaturateLoad
 from jdkmatrix.domain.quantities import plural, rate_words
-from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps, best_window
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 
@@ -49,6 +49,18 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
     metrics = ("saturated", "cpu")
     ratio_of = "of the highest req/s in steps of connections"
     grows_pool = True
+    over = "connections"
+    axis = "connections"
+    curve = (
+        "Where a curve stays level, more connections gain nothing: the server is saturated. The dot is the most that a "
+        "fork reached; one that gained up to the last step can do at least that (≥)."
+    )
+
+    def size(self, window: Window) -> float:
+        return window.load.load.connections
+
+    def up_to(self, size: float) -> str:
+        return f"with up to {plural(round(size), 'connection')}"
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         yield from ((step, self.load.step_s) for step in self.load.every_step)
@@ -73,13 +85,13 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         """The most of any step; at least that, where the last one still gained, or does not count."""
         windows = fork.valid_windows
-        most_rps = self.best_step(fork).load.succeeded_rps
+        most_rps = best_window(fork).load.succeeded_rps
         before_rps = max((window.load.succeeded_rps for window in windows[:-1]), default=0.0)
         gained = windows[-1].load.succeeded_rps > (1 + SATURATED_GAIN) * before_rps
         return ForkFigure(most_rps, Bound.AT_LEAST if gained or not fork.windows[-1].valid else Bound.NONE)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure:
-        return ForkFigure(self.best_step(fork).cpu_us_per_answer)
+        return ForkFigure(best_window(fork).cpu_us_per_answer)
 
     def fork_words(self, fork: Fork) -> str:
         most, cost = self.throughput_rps(fork), self.cpu_us_per_request(fork)

@@ -28,7 +28,7 @@ class ConstantRate(LoadKind[RateLoad]):
         return held(fork)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure:
-        """Of a fork that missed its rate it is true, and of another load."""
+        """µs; of a fork that missed its rate they are true, and of another load, so that they do not compare."""
         return ForkFigure(fork_cpu_us_per_request(fork), comparable=held(fork))
 
     def words(self) -> str:

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
-from jdkmatrix.domain.quantities import plural, rate_words
-from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps, is_missed, offered_rps
+from jdkmatrix.domain.quantities import digits, plural, rate_words
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps, best_window, is_missed, offered_rps
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 
@@ -57,6 +57,19 @@ class RisingSteps(Steps[StepsLoad]):
     metrics = ("saturated", "lowest-cpu")
     ratio_of = "of the highest req/s in rising steps"
     overloads = True
+    over = "offered load"
+    axis = "offered requests per second"
+    curve = (
+        "On the dashed line everything that was asked for was answered; where a curve leaves it, the server is "
+        "saturated. The dot is the most that a fork reached; one that kept up with the highest rate can do at least "
+        "that (≥)."
+    )
+
+    def size(self, window: Window) -> float:
+        return offered_rps(window) or 0.0
+
+    def up_to(self, size: float) -> str:
+        return f"offered up to {digits(size, 4)} requests/s"
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         for rate_rps in self.load.every_rate_rps:
@@ -93,7 +106,7 @@ class RisingSteps(Steps[StepsLoad]):
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         """The most of any step; at least that, where the server was not saturated."""
-        most_rps = self.best_step(fork).load.succeeded_rps
+        most_rps = best_window(fork).load.succeeded_rps
         return ForkFigure(most_rps, Bound.NONE if self._was_saturated(fork) else Bound.AT_LEAST)
 
     def cpu_us_per_request(self, fork: Fork) -> ForkFigure | None:

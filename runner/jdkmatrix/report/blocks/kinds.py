@@ -157,22 +157,6 @@ class Notices(PageBlock):
     notices: tuple[Notice, ...]
 
 
-@dataclass(frozen=True)
-class Trouble:
-    """Something that is not simply ok, with its reasons."""
-
-    label: str
-    href: str | None
-    status: str
-    status_class: str
-    reasons: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Troubles(PageBlock):
-    troubles: tuple[Trouble, ...]
-
-
 TAIL_LINES = 200  # of a log, so many are shown
 
 
@@ -189,16 +173,11 @@ class Log(PageBlock):
 
 
 @dataclass(frozen=True)
-class Command(PageBlock):
-    """Lines to paste into a shell."""
-
-    text: str
-    label: str
-
-
-@dataclass(frozen=True)
 class Pre(PageBlock):
+    """Lines to copy; `label`: of commands, for those who do not see them."""
+
     text: str
+    label: str = ""
 
 
 @dataclass(frozen=True)

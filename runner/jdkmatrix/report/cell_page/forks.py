@@ -3,6 +3,7 @@ experiment what its program counted and expected. Pure; logs were read before.""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.served import Place
 from jdkmatrix.records.windows import ProgramWindow
 from jdkmatrix.report.blocks.inline import badge, joined
-from jdkmatrix.report.blocks.kinds import Charts, Command, Disclosure, Fact, FactList, Log, PageBlock, Prose, Section
+from jdkmatrix.report.blocks.kinds import Charts, Disclosure, Fact, FactList, Log, PageBlock, Pre, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import search_blocks, window_blocks
@@ -44,6 +45,7 @@ _PLACES: tuple[tuple[Place, str], ...] = (
     ("elsewhere", "threads of unknown origin"),
 )
 _TAIL = ("90", "99", "99.9")
+_HOME = re.compile(r"(?<![^:=,])~(?=/|$)")  # at the start of a path
 # Clocks are read one after another, microseconds apart; so much is no step.
 _CLOCKS_APART_S = 0.001
 
@@ -66,13 +68,25 @@ def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord
             block
             for title, command in programs.items()
             if command
-            for block in (Prose(heading=title, level=4), Command(shlex.join(command), f"{title}’s command line"))
+            for block in (Prose(heading=title, level=4), Pre(for_a_shell(command), f"{title}’s command line"))
         ),
         *([Prose(heading="Logs")] if logs else []),
         *(replace(log, open=number == 0 and css == "failed") for number, log in enumerate(logs)),
     ]
     title = joined(f"Fork {fork.fork} ", badge(word, css))
     return Section(f"fork-{fork.fork}", title, blocks, reasons=reason_words(fork.reasons))
+
+
+def for_a_shell(command: Sequence[str]) -> str:
+    """To be pasted: in kept runs ~ stands for the home also where no shell reads it so, as in -javaagent:~/…"""
+    return " ".join(map(_argument, command))
+
+
+def _argument(text: str) -> str:
+    if not _HOME.search(text):
+        return shlex.quote(text)
+    escaped = re.sub(r'(["\\$`])', r"\\\1", text)
+    return f'"{_HOME.sub("$HOME", escaped)}"'
 
 
 def reason_words(reasons: Sequence[Reason]) -> tuple[str, ...]:
@@ -116,6 +130,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
     shared = " (the driver's)" if confinement.remote_cpus == confinement.driver_cpus else ""
     if database := fork.database:
         where, size = facts.cpus_words(confinement.remote_cpus), f"{database.data_bytes / 1e6:.0f} MB of fresh data"
+        size += f" on {database.file_system}" if database.file_system else ""
         yield Fact("Database", f"PostgreSQL {database.version} on {where}{shared}, as user {database.user}, {size}")
     elif confinement.remote_cpus:
         by_socket = (record.identity.inputs.get("workload") or {}).get("client") == "socket"

@@ -20,6 +20,7 @@ from jdkmatrix.report.blocks.kinds import (
     FactList,
     Items,
     Log,
+    Notices,
     PageBlock,
     Pre,
     Prose,
@@ -30,6 +31,7 @@ from jdkmatrix.report.blocks.kinds import (
 )
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow, columns
 from jdkmatrix.report.cell_page.forks import fork_section
+from jdkmatrix.report.cells.advice import cause_of
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.shown import (
     CPU_COST,
@@ -48,9 +50,11 @@ from jdkmatrix.report.cells.slices import experiment_of
 from jdkmatrix.report.experiments.words import ended, endings, spread_figure
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.notices import refusal_notices
 from jdkmatrix.report.words.numbers import Figure, missing
 from jdkmatrix.report.words.sentences import (
     STATUS_WORDS,
+    added_work,
     capitalised,
     condition,
     driven,
@@ -106,6 +110,7 @@ def cell_page(
             note += "."
         above = (*_siblings(shown, judged), *_against(shown, cell))
     forks = [fork_section(fork, cell, record, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks]
+    refused = tuple(refusal_notices(judged, [pair for pair in judged.refusals if key in pair]))
     attempts = tuple(_attempts(record, run, logs))
     if attempts:
         forks.append(Section("attempts", "Earlier attempts", attempts, say("attempts")))
@@ -115,6 +120,7 @@ def cell_page(
         summary=f"{where}. {capitalised(load)}.",
         lede=(
             *(Prose(one.words, css="outcome") for one in (endings(record.forks) if cell.is_program else ())),
+            *([Notices(refused)] if refused else []),
             *([Tiles(tiles)] if tiles else []),
             *([Prose(note)] if note else []),
         ),
@@ -246,6 +252,9 @@ def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
         if found := judgements.of(one.metric, key):
             said = ratio_sentence(one.metric, found, key.executor, base, paired=paired_words(one))
         sentences.append((one.metric.title, said))
+    leading, found = compared[0], judgements.of(compared[0].metric, key)
+    if found and (cause := cause_of(leading.metric, found, leading)):
+        sentences.append(("A likely cause", f"{cause}."))
     items = Items([strong(term) + f": {said}" for term, said in sentences], "against")
     pairs = [pair_table(one) for one in compared if one.pairs]
     behind = [Disclosure("The blocks behind these ratios", (Container(pairs, "windows"),))] if pairs else []
@@ -267,7 +276,7 @@ def _parts(record: CellRecord, run: RunRecord, work: str, links: CellLinks) -> S
     """All that decides a cell's figures besides its condition. `work`: what takes the time on the CPU."""
     key, flags = record.key, tuple(sorted(record.jvm_flags.items()))
     jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
-    done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else "none"
+    done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else added_work(0)
     digest = Fact("Identity", element("span", record.identity.digest, css="digest"))
     blocks: list[PageBlock] = [FactList((*(facts.jdk_facts(jdk) if jdk else ()), Fact(work, done), digest))]
     if reports := facts.reports_of_itself(jdk) if jdk else ():

@@ -12,17 +12,14 @@ from typing import Annotated
 from pydantic import Field
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.domain.executors import is_virtual, size_of
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.experiments.base import at
 from jdkmatrix.figures.metrics import BY_ID, CPU, P99, SATURATED, SWITCHES, THROUGHPUT, Metric, metrics_of
-from jdkmatrix.loads.base import Bound
-from jdkmatrix.loads.kinds.rising_steps import StepsLoad
-from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.windows import Window
-from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.loads.base import Bound, Steps, best_window
+from jdkmatrix.report.cells.cellstats import CellStats, Comparison
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted
 from jdkmatrix.report.cells.shown import of_metric
@@ -45,23 +42,23 @@ _PINS_BELOW = 24  # the JDK since which a wait inside synchronized leaves the ca
 
 def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
     """ "saturated with 8 % of its CPUs in use, ...", with what to look for, where every fork left its CPUs unused: of
-    rising steps those that were saturated, of a closed loop those of a cell that is `far_behind` another; None
+    steps those that were saturated, of a closed loop those of a cell that is `far_behind` another; None
     elsewhere."""
-    match cell.load:
-        case StepsLoad():
-            saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
-            state, forks = "saturated", [fork for fork in cell.usable if fork.fork in saturated]
-        case SaturateLoad() if far_behind:
-            state, forks = "held up", [*cell.usable]
-        case _:
-            return None
-    shares = [best(fork).sut.cpu_share for fork in forks]
+    if isinstance(cell.kind, Steps):
+        saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
+        state, forks = "saturated", [fork for fork in cell.usable if fork.fork in saturated]
+    elif far_behind and isinstance(cell.load, SaturateLoad):
+        state, forks = "held up", [*cell.usable]
+    else:
+        return None
+    shares = [best_window(fork).sut.cpu_share for fork in forks]
     if not shares or max(shares) >= _UNUSED_SHARE_MAX:
         return None
     ends = dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))
     words = f"{state} with {' to '.join(ends)} % of its CPUs in use"
     version = re.search(r"[0-9]+", str(at(cell.record.identity.inputs, "jdk.version") or cell.key.jdk))
-    if not is_virtual(cell.key.executor) or version is None or int(version.group()) >= _PINS_BELOW:
+    executor, pins = cell.key.executor, version is not None and int(version.group()) < _PINS_BELOW
+    if not (pins and is_virtual(executor) and size_of(executor) is None):
         return f"{words}, so something else bounds it"
     return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
 
@@ -74,16 +71,30 @@ def likely_cause(arms: Mapping[str, CellStats], ahead: str | None) -> str | None
     (behind,) = arms.keys() - {ahead}
     told = {name: of_metric(SWITCHES, cell, why="") for name, cell in arms.items()}
     many, few = told[behind].sort, told[ahead].sort
-    is_busy = all(best(fork).sut.cpu_share >= _UNUSED_SHARE_MAX for fork in arms[behind].usable)
+    is_busy = all(best_window(fork).sut.cpu_share >= _UNUSED_SHARE_MAX for fork in arms[behind].usable)
     if many is None or few is None or not (is_busy or metrics_of(arms[behind].load)[0] is CPU):
         return None
     words = ", ".join(f"{figure.text} with {name}" for name, figure in told.items())
     return f"context switches per request: {words}" if many >= _SWITCHES_TIMES_MIN * few else None
 
 
-def best(fork: Fork) -> Window:
-    """The window in which most was answered."""
-    return max(fork.valid_windows, key=lambda window: window.load.succeeded_rps)
+def cause_of(metric: Metric, judged: Judged, compared: Comparison) -> str | None:
+    """What was measured beside this figure and may be why one of the two is behind in it, by the names of their
+    executors; None where nothing was."""
+    arms, found = (compared.cell, compared.base), finding(judged, metric)
+    if found not in _SIDE_OF:
+        return None
+    ahead, behind = arms if found is PairFinding.BETTER else arms[::-1]
+    if cause := likely_cause({arm.key.executor: arm for arm in arms}, ahead.key.executor):
+        return cause
+    why = held_back(behind, far_behind=True) if _is_far_behind(metric, judged) else None
+    return f"with {behind.key.executor} the server was {why}" if why else None
+
+
+def _is_far_behind(metric: Metric, judged: Judged) -> bool:
+    """Has one of the two many times the throughput of the other?"""
+    ratio = judged.ratio.value
+    return metric is THROUGHPUT and max(ratio, 1 / ratio) >= _FAR_BEHIND_TIMES_MIN
 
 
 class Side(Enum):
@@ -251,9 +262,7 @@ def _advice(
     """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
     own = _side(judged, metric)
     behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
-    times = max(judged.ratio.value, 1 / judged.ratio.value)
-    far_behind = metric is THROUGHPUT and times >= _FAR_BEHIND_TIMES_MIN
-    why = None if own is Side.OPEN else held_back(behind, far_behind=far_behind)
+    why = None if own is Side.OPEN else held_back(behind, far_behind=_is_far_behind(metric, judged))
     note = f" With {name} the server was {why}." if why else ""
     told = _of_ratio(metric, judged, all_figures, asked_of(cell), note)
     if outcomes is None or not outcomes.differs:

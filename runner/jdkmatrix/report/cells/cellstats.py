@@ -34,7 +34,7 @@ from jdkmatrix.report.words.sentences import State
 from jdkmatrix.stats.intervals import nominal_confidence
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import RELEVANT, Losses
+from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.store.cells import CellRecord
 
 MAX_CURVE_POINTS = 80
@@ -304,7 +304,7 @@ class Cells:
         self._by_key = {record.key: CellStats(record, forks[record.key.cell_id]) for record in mine}
         self._sequential = run.stopping is not None
         self.confidence = nominal_confidence(sequential=self._sequential)
-        self.relevant = RELEVANT if run.promised_precision is None else run.promised_precision
+        self.relevant = run.promised_precision
         planned = dict.fromkeys(key for key in run.cells if key.has_server == served)
         own = {key: key for key in self._by_key}  # these very objects, which are found without comparing their values
         self.keys = tuple(own.get(key, key) for key in dict.fromkeys((*planned, *own)))
@@ -347,7 +347,7 @@ class Cells:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """Of the run's executors, with and without a server: the place of one is its colour."""
+        """The run’s executors, with and without a server: the place of one is its colour."""
         return executor_order(key.executor for key in (*self.run.cells, *self.keys))
 
     @property

@@ -3,7 +3,7 @@
 The family is every comparison that the page puts into words or colours, each counted once however often it is shown:
 of `virtual` over `liberty` every figure that its load asks for (cellstats.metrics_of), and of every other executor over
 `liberty` the leading one, under every condition of the run (workload, JDK, CPUs, task duration, load); and of each
-of these pairs how many forks did what their load asks for (stats/attainment.py), where so many forks could tell. The
+of these pairs how many forks did what their load asks for (loads/attainment.py), where so many forks could tell. The
 page says "better" or "worse" by p-values adjusted for all of these (stats/verdicts.py), so that a page without any true
 difference names one with a chance of at most 5 %. A page of another run is another family. Ratios of a single block
 have no p-value and are not counted; nor are those whose arms lost different numbers of forks, and pairs one of whose
@@ -164,7 +164,7 @@ class Family(Generic[Name]):
     outcomes: dict[Name, tuple[Question, Contrast, ArmRefusals | None]] = field(default_factory=dict)
 
     def judge(self) -> tuple[dict[Name, Judged], dict[Name, JudgedOutcomes], int]:
-        """Of so many p-values."""
+        """Verdicts on the ratios and on the outcomes, by name, and how many p-values they were adjusted for."""
         p_values = {
             name: ratio.p_value
             for name, (ratio, losses, refused) in self.ratios.items()

@@ -53,8 +53,8 @@ class RunPoint:
 
 @dataclass(frozen=True)
 class RunAxis:
-    """Of a figure, begins where the figures do. `even`: where a line shows that neither arm is ahead, if it is on the
-    axis."""
+    """The axis of a figure, which begins where the figures do. `even`: the value at which neither arm is ahead, for a
+    line there, if it is on the axis."""
 
     title: str
     even: float | None = None

@@ -31,7 +31,8 @@ def blanks(name: str) -> list[Any]:
 
 @cache
 def rows(name: str) -> alt.Chart:
-    """Of each chart's data, those of this name, to be drawn. One object, by which altair sees that layers share it."""
+    """The rows of this name in the data of each chart, to be drawn. One object, by which altair sees that layers share
+    it."""
     return alt.Chart(alt.NamedData(name=name))
 
 

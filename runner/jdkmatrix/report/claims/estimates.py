@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from statistics import fmean, median
+from statistics import fmean
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.figures.metrics import BY_ID, Metric
+from jdkmatrix.figures.metrics import BY_ID, Metric, over_forks
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.base import Bound, ForkFigure
-from jdkmatrix.records.claims import ClaimCheck
+from jdkmatrix.records.claims import ClaimCheck, Precondition
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_of
 from jdkmatrix.report.cells.judgements import Refusals, page_pairs
@@ -106,16 +106,17 @@ class Results:
             raise _NoEstimateError(f"no fork of {cell_words(key)} that can be used")
         return cell
 
-    def seen(self, metric_id: str, key: CellKey) -> tuple[float | None, str, frozenset[Bound]]:
-        """Over the usable forks of a cell, its unit, and which bounds are in it; None where no fork has it."""
+    def seen(self, needed: Precondition, key: CellKey) -> tuple[float | None, str, frozenset[Bound]]:
+        """The figure that is needed, over the usable forks of a cell, its unit, and which bounds are in it; None where
+        no fork has it. Of a peak, that of the fork that decides."""
         cell = self.cell(key)
-        metric = cell.metric(metric_id) if cell else None
+        metric = cell.metric(needed.metric) if cell else None
         figures = tuple(cell.figures(metric).values()) if cell and metric else ()
-        if not figures or metric is None:
+        if metric is None or (over := over_forks(metric, figures)) is None:
             return None, "", frozenset()
-        values = [figure.value for figure in figures]
-        middle = median(values) if metric.over_forks == "median" else fmean(values)
-        return middle * metric.scale, metric.unit, frozenset(figure.bound for figure in figures)
+        every_fork = metric.over_forks == "most" and needed.low is not None and not needed.any_fork
+        value = over.least.value if every_fork else over.value
+        return value, metric.unit, frozenset(figure.bound for figure in figures)
 
     def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison:
         for one in (key, base_key):

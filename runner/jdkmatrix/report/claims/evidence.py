@@ -9,11 +9,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.quantities import range_words, wait_words, work_words
+from jdkmatrix.domain.quantities import plural, range_words, wait_words, work_words
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
+from jdkmatrix.records.reasons import Status
+from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.claims.estimates import Results, compared_cells, name_of
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
@@ -83,11 +86,13 @@ def seen_words(seen: Iterable[SeenFigure]) -> tuple[str, ...]:
     found: dict[tuple[bool, str, str, str], list[SeenFigure]] = {}
     for one in seen:
         found.setdefault((one.holds, one.says, one.name, one.arm), []).append(one)
-    there = [_range(same) for (holds, *_), same in found.items() if holds]
-    lacking = [f"needs {same[0].says} ({_range(same)})" for (holds, *_), same in found.items() if not holds]
+    told: dict[tuple[bool, str], list[str]] = {}
+    for (holds, says, *_), same in found.items():
+        told.setdefault((holds, "" if holds else says), []).append(_range(same))
+    lacking = [f"needs {says} ({', '.join(ranges)})" for (holds, says), ranges in told.items() if not holds]
     if lacking:
         return tuple(lacking)
-    return (f"seen: {', '.join(dict.fromkeys(there))}",) if there else ()
+    return tuple(f"seen: {', '.join(dict.fromkeys(there))}" for there in told.values())
 
 
 def _range(same: Sequence[SeenFigure]) -> str:
@@ -96,11 +101,21 @@ def _range(same: Sequence[SeenFigure]) -> str:
     return f"{one.arm}: {one.name} {range_words(values, one.unit) if values else 'not recorded'}"
 
 
+class CellForks(NamedTuple):
+    """How many forks of a cell can be used, and how many of these were not steady."""
+
+    run_id: str
+    cell_id: str
+    forks: int
+    not_steady: int
+
+
 @dataclass(frozen=True)
 class CellEvidence:
     """`estimate`: in the unit of its check; None where there is none, and `why` says why. `build`: the version of its
     JDK, where known; `driver`: what made its load, where something did; `release`: of its server, where it has one.
-    `alone`: where it is of several runs, what each of them says."""
+    `alone`: where it is of several runs, what each of them says. `behind`: the cells whose forks it rests on, it
+    and those that it is compared with."""
 
     key: CellKey
     build: str | None
@@ -110,6 +125,7 @@ class CellEvidence:
     alone: tuple[Estimate, ...] = ()
     driver: str | None = None
     release: str | None = None
+    behind: tuple[CellForks, ...] = ()
 
     @property
     def absent(self) -> tuple[SeenFigure, ...]:
@@ -132,6 +148,13 @@ class ClaimEvidence:
 
     id: str
     checks: tuple[CheckEvidence, ...]
+
+
+def not_steady_words(cells: Sequence[CellEvidence]) -> tuple[str, ...]:
+    """ "3 of 10 forks not steady", where any was."""
+    behind = {one for cell in cells for one in cell.behind}  # each once, however many were compared with it
+    forks, not_steady = sum(one.forks for one in behind), sum(one.not_steady for one in behind)
+    return (f"{not_steady} of {plural(forks, 'fork')} not steady",) if not_steady else ()
 
 
 def evidence(claim: ClaimRecord, results: Results) -> ClaimEvidence:
@@ -166,7 +189,8 @@ def _cells_together(found: Sequence[CellEvidence]) -> CellEvidence:
     if len(judged) < 2:
         return next((cell for cell in (*judged, *found) if cell.estimate), found[0])
     estimates = tuple(cell.estimate for cell in judged if cell.estimate)
-    return replace(judged[0], estimate=pooled(estimates), alone=estimates)
+    behind = tuple(one for cell in judged for one in cell.behind)
+    return replace(judged[0], estimate=pooled(estimates), alone=estimates, behind=behind)
 
 
 def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
@@ -188,7 +212,18 @@ def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     )
     build, release = results.builds.get(key.jdk), results.releases.get(key.server)
     driver = cell.driver if cell else None
-    return CellEvidence(key, build, estimate, why, tuple(seen), driver=driver, release=release)
+    behind = (told for one in compared_cells(check, key) if (told := results.cell(one)))
+    return CellEvidence(
+        *(key, build, estimate, why, tuple(seen)),
+        driver=driver,
+        release=release,
+        behind=tuple(_forks(one, results.run.run_id) for one in behind),
+    )
+
+
+def _forks(cell: CellStats, run_id: str) -> CellForks:
+    not_steady = sum(fork.status is Status.NOT_STEADY for fork in cell.usable)
+    return CellForks(run_id, cell.key.cell_id, len(cell.usable), not_steady)
 
 
 def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results) -> Iterable[SeenFigure]:
@@ -197,7 +232,7 @@ def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results)
         if needed.of_bounds and not estimate.one_sided:
             continue
         for cell in [key.model_copy(update={"executor": needed.arm})] if needed.arm else both:
-            value, unit, bounds = results.seen(needed.metric, cell)
+            value, unit, bounds = results.seen(needed, cell)
             enough = needed.low is None or (value is not None and value >= needed.low and Bound.BELOW not in bounds)
             few = needed.high is None or (value is not None and value <= needed.high and Bound.AT_LEAST not in bounds)
             holds = value is not None and enough and few

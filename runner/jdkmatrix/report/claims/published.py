@@ -14,12 +14,12 @@ from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.report.blocks.inline import badge, cell_page, element, joined, link, small, strong
 from jdkmatrix.report.blocks.kinds import Container, Disclosure, PageBlock, Prose
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.claims.evidence import seen_words
+from jdkmatrix.report.claims.evidence import not_steady_words, seen_words
 from jdkmatrix.report.claims.verdicts import VERDICT_CLASS, ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.words.sentences import cell_words
 
-# A claim's verdict, and what it came to.
-CameTo = tuple[ClaimVerdict, Iterable[PageBlock]]
+# A claim's verdict as a badge, and what it came to.
+CameTo = tuple[Markup, Iterable[PageBlock]]
 
 
 def published_blocks(
@@ -59,8 +59,8 @@ def _behind(head: str, text: str | None, css: str = "sub") -> Iterator[PageBlock
         yield Prose(joined(strong(head), f" {text}"), css=css)
 
 
-def _claim(claim: ClaimRecord, verdict: ClaimVerdict, told: Iterable[PageBlock], *, folded: bool) -> PageBlock:
-    anchor, name = f"claim-{claim.id}", joined(claim.id, " ", verdict_badge(verdict))
+def _claim(claim: ClaimRecord, verdict: Markup, told: Iterable[PageBlock], *, folded: bool) -> PageBlock:
+    anchor, name = f"claim-{claim.id}", joined(claim.id, " ", verdict)
     body = tuple(_body(claim, told))
     if folded:
         return Disclosure(joined(name, f" {claim.published}"), (Container(body, id=anchor),), "claim")
@@ -98,7 +98,9 @@ def claim_in_run(one: JudgedClaim, earlier: ClaimVerdict | None) -> CameTo:
     """By one run alone. `earlier`: by the checks that the run recorded, where that is another verdict."""
     then = f"the claim had other checks, by which this run came to: {earlier.value}." if earlier else None
     found = (block for check in one.asked for block in check_blocks(check, one.claim.id, cell_page))
-    return one.verdict, (*_behind("When it was measured,", then), *not_checked(one.why), *found)
+    alone = (" ", small("by this run alone")) if one.decided else ()
+    verdict = joined(verdict_badge(one.verdict), *alone)
+    return verdict, (*_behind("When it was measured,", then), *not_checked(one.why), *found)
 
 
 def check_blocks(one: JudgedCheck, of: str, page: Callable[[CellKey], str]) -> Iterator[PageBlock]:
@@ -115,7 +117,7 @@ def check_blocks(one: JudgedCheck, of: str, page: Callable[[CellKey], str]) -> I
 
 def _cell(one: JudgedCell, unit: str, page: Callable[[CellKey], str]) -> tuple[Cell, ...]:
     words = one.remark(unit)
-    seen = (part for text in seen_words(one.seen) for part in (" ", small(text)))
+    seen = (part for text in (*seen_words(one.seen), *not_steady_words([one])) for part in (" ", small(text)))
     release = small(f" {one.release}") if one.release and one.release not in one.key.server else ""
     return (
         joined(link(cell_words(one.key), page(one.key) if one.estimate else None), release),

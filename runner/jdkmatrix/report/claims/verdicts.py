@@ -5,8 +5,9 @@ published, one whose interval lies outside contradicts it, and one across an edg
 cell in which the published cause was not seen is not judged: neither the effect nor its lack would prove anything.
 
 A claim about all cells is contradicted as soon as one of them is, with the error of the whole family held at 5 %, and
-reproduced when all that could be judged reproduce it; in part, where one of its checks could not be. One that says only
-that there are such cells is reproduced by one of them, and else not seen here: it cannot be contradicted."""
+reproduced when all that could be judged reproduce it; in part, where one of its checks could not be. One that says
+only that there are such cells, or gives one example, is reproduced by one of them; it is not seen here where all lie
+outside, and cannot be contradicted."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from enum import Enum
 from jdkmatrix.claims.words import between
 from jdkmatrix.domain.quantities import MISSING, digits, plural, with_unit
 from jdkmatrix.records.claims import BandOrigin, ClaimCheck, ClaimRecord
-from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, seen_words
+from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, not_steady_words, seen_words
 from jdkmatrix.report.words.numbers import Figure, missing, with_interval
 from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, places
 
@@ -242,8 +243,27 @@ def _line(check: JudgedCheck) -> str:
     if not measured:
         return f"{check.check.says}: {check.why or next(iter(remarks), 'not measured')}"
     seen = seen_words([one for cell in cells for one in cell.seen])
-    told = f"{check.check.says}: {_together(measured, len(check.cells))}"
-    return "; ".join((told, f"{check.band_words} would reproduce it ({check.origin})", *seen, *remarks[:1]))
+    told = f"{check.check.says}: {_together(measured, len(check.cells))}{_elsewhere(check)}"
+    band = f"{check.band_words} would reproduce it ({check.origin})"
+    return "; ".join((told, band, *seen, *not_steady_words(cells), *remarks[:1]))
+
+
+def _elsewhere(check: JudgedCheck) -> str:
+    """Of a check that one cell is enough for, what the others came to, and what was not seen in them."""
+    others = [cell for cell in check.cells if cell.estimate and cell.verdict is not check.verdict]
+    if not check.check.one_is_enough or check.verdict is not ClaimVerdict.REPRODUCED or not others:
+        return ""
+    alike: dict[ClaimVerdict, list[JudgedCell]] = {}
+    for cell in others:
+        alike.setdefault(cell.verdict, []).append(cell)
+    told = (
+        (
+            _together([cell.measured(check.unit) for cell in cells], len(cells)),
+            *seen_words([one for cell in cells for one in cell.absent]),
+        )
+        for cells in alike.values()
+    )
+    return f" (elsewhere {'; elsewhere '.join(map(', '.join, told))})"
 
 
 def _together(measured: Sequence[Figure], of: int) -> str:

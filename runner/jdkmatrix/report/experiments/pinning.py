@@ -1,5 +1,5 @@
-"""What pins virtual threads: the heat map of who keeps its carrier, what threads block in down and JDKs across, and the
-stacks that forks saw. Pure."""
+"""The page’s section on pinning: a heat map of which virtual threads keep their carriers, by what they block in (down)
+and JDK (across), and the stacks that forks saw. Pure."""
 
 from __future__ import annotations
 

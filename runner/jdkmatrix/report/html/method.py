@@ -159,15 +159,16 @@ class ProvokedOutcome(Record):
 
 
 class Provoked(TriedOn):
-    """The record that bench/provoke.py writes."""
+    """The record that bench/provoke.py writes. `by_tasks`: as CpuUse.by_tasks."""
 
+    by_tasks: bool
     window_s: float
     precision: float
     outcomes: tuple[ProvokedOutcome, ...]
 
 
 def read_tried(templates: Path) -> tuple[tuple[Provoked, ...], ComparedDrivers]:
-    """What was tried with the gates, and with the drivers against each other.
+    """The kept trials of the gates, and of the drivers against each other.
 
     Raises:
         MatrixError: a file is missing or not what it should be.
@@ -210,6 +211,7 @@ def _provoked(name: str, title: str, provoked: Provoked) -> Section:
     interrupts = {True: "accounted separately", False: "in the clocks of processes", None: "not known"}
     on = provoked.words(
         f"interrupts: {interrupts[provoked.irq_time_accounting]}",
+        f"foreign: {'what tasks of others ran' if provoked.by_tasks else 'what was neither idle nor ours'}",
         f"windows of {provoked.window_s:g} s, ± {provoked.precision:.0%} promised",
     )
     rows = tuple(map(_provoked_row, provoked.outcomes))

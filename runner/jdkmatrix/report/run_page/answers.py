@@ -14,7 +14,7 @@ from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics
 from jdkmatrix.loads.kinds import kind_of, loads_words
 from jdkmatrix.report.blocks.inline import Wording, element, file_stem, fill, joined, say, swatch
 from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Charts, ColourScale, Container, Prose, Section
-from jdkmatrix.report.cells.advice import likely_cause
+from jdkmatrix.report.cells.advice import cause_of
 from jdkmatrix.report.cells.heat import heat_map, legend, mapped, scorecard
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted, of_forks
 from jdkmatrix.report.cells.shown import KIND_WORDS, paired_words
@@ -50,11 +50,8 @@ def answers(
 def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> Iterator[tuple[str, str]]:
     """Beside the leading figure of a cell: a measurement that may be why one of the two is behind."""
     judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
-    if judged and compared:
-        arms = {arm.key.executor: arm for arm in (compared.cell, compared.base)}
-        ahead = dict(zip((PairFinding.BETTER, PairFinding.WORSE), arms, strict=True)).get(finding(judged, metric))
-        if cause := likely_cause(arms, ahead):
-            yield "A likely cause", f"{cause}."
+    if judged and compared and (cause := cause_of(metric, judged, compared)):
+        yield "A likely cause", f"{cause}."
 
 
 def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> Iterator[tuple[str, str]]:
@@ -203,13 +200,13 @@ def crossover_sentence(findings: Mapping[int, PairFinding | None], numerator: st
         earlier = [wait_us for wait_us in ahead if wait_us < since]
         at_those = f" at {_delays(earlier)} and" if earlier else ""
         words = f"{numerator} is ahead{at_those} from a delay of {wait_words(since)} on"
-        words += f"; it is not at {_delays(before)}" if before else ""
+        words += f"; it is not shown to be at {_delays(before)}" if before else ""
     elif ahead:
         words = f"{numerator} is ahead at {_delays(ahead)}"
         longer = (wait_us for wait_us in waits if wait_us > ahead[0] and wait_us not in (*ahead, *unjudged))
         words += ", but not at every longer delay" if any(longer) else ""
     else:
-        words = f"{numerator} is not ahead at any delay that was {'judged' if unjudged else 'measured'}"
+        words = f"{numerator} is not shown to be ahead at any delay that was {'judged' if unjudged else 'measured'}"
     parts = [words]
     if behind:
         parts.append(f"{denominator} is ahead at {_delays(behind)}")
@@ -246,7 +243,7 @@ def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
         words = driven(loads_words([cell.load for cell in piece.cells]), piece.driver)
         words += f"; {piece.single}" if piece.single else ""
     figures = tuple(_figures(prefix, piece))
-    shown = any(group.title in ("Throughput", *_OF_LOADS) for group in figures)
+    shown = any(group.title.startswith(_FIRST) for group in figures)
     return Section(
         id=f"{prefix}-{file_stem(piece.keys[0].served)}-{file_stem(piece.keys[0].load)}",
         title=joined(f"{served} ", element("span", "under", css="under"), f" {piece.keys[0].load}"),
@@ -289,7 +286,7 @@ def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> It
         yield Prose(f"No heat map: it compares {pair.numerator} with {pair.base}, and {absent}.")
 
 
-_OF_LOADS = ("What was asked for", "Throughput over offered load", "Where the memory is")  # the first of their charts
+_FIRST = ("Throughput", "What was asked for", "Where the memory is")  # one of them is there, where a fork is usable
 
 
 def _figures(prefix: str, piece: Slice) -> Iterator[Charts]:

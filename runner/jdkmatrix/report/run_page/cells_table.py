@@ -1,5 +1,5 @@
-"""The cells of a run: a table with a row for each, of the axes that vary and every figure; and what is not ok, and why:
-cells, with a line for each fork, and files. Pure."""
+"""The cells of a run: a table with a row for each, of the axes that vary and the usual figures; and what is not ok, and
+why: cells, with a line for each fork, and files. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import partial
 
 from markupsafe import Markup
 
-from jdkmatrix.domain.cell_key import AXES
+from jdkmatrix.domain.cell_key import AXES, CellKey
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.figures.metrics import CAPACITY
@@ -18,9 +18,9 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.blocks.inline import badge, element, joined, say, small
-from jdkmatrix.report.blocks.kinds import PageBlock, Prose, Section, Trouble, Troubles
-from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, TableRow, axis_column
+from jdkmatrix.report.blocks.inline import badge, element, joined, link, paragraphs, say, small
+from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section
+from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, TableRow, axis_column, columns
 from jdkmatrix.report.cells.shown import (
     CPU_COST,
     HELD,
@@ -209,15 +209,15 @@ def _filled(words: str, columns: Iterable[Sequence[str]]) -> str:
 def troubles_section(judged: JudgedRun) -> Iterator[Section]:
     run, loaded = judged.run, judged.loaded
     shown = (one for cells in (judged.cells, judged.experiments) for one in shown_cells(cells, judged.judgements))
-    of_cells = (*(trouble for one in shown if (trouble := _trouble(one, run))),)
-    not_testable = (Trouble(cell_words(n.key), None, "not testable", "none", (n.reason,)) for n in run.not_testable)
-    files = (Trouble(problem, None, "file", "failed") for problem in loaded.problems)
-    blocks: list[PageBlock] = [
-        block
-        for heading, troubles in (("", of_cells), ("Not testable here", (*not_testable,)), ("Result files", (*files,)))
-        if troubles
-        for block in (*((Prose(heading=heading),) if heading else ()), Troubles(troubles))
-    ]
+    heads = columns("Cell", "State", "Why=")
+    blocks: list[PageBlock] = []
+    if not_ok := [row for one in shown if (row := _not_ok(one, run))]:
+        blocks.append(DataTable("Cells that are not ok", heads, not_ok, "wrap stack said"))
+    if unfit := [_row(n.key, None, "not testable", "none", (n.reason,)) for n in run.not_testable]:
+        title = "Not testable here"
+        blocks += [Prose(heading=title), DataTable(title, heads, unfit, "wrap stack said")]
+    if loaded.problems:
+        blocks += [Prose(heading="Result files"), Items(loaded.problems)]
     if blocks:
         yield Section("troubles", "What is not ok, and why", blocks)
 
@@ -229,7 +229,7 @@ _WHY_NOT_MEASURED = {
 }
 
 
-def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
+def _not_ok(one: ShownCell, run: RunRecord) -> tuple[Cell, ...] | None:
     if one.cell is None or one.state is State.NOT_MEASURED:
         reasons: tuple[str, ...] = (_WHY_NOT_MEASURED[run.status],)
     else:
@@ -245,4 +245,8 @@ def _trouble(one: ShownCell, run: RunRecord) -> Trouble | None:
         if one.state is State.OK and not reasons:
             return None
     status, css = ("some forks", "not-steady") if one.state is State.OK else (one.state_text, one.state.css)
-    return Trouble(cell_words(one.key), one.href, status, css, reasons or (_NO_REASON,))
+    return _row(one.key, one.href, status, css, reasons or (_NO_REASON,))
+
+
+def _row(key: CellKey, href: str | None, status: str, css: str, reasons: tuple[str, ...]) -> tuple[Cell, ...]:
+    return link(cell_words(key), href), badge(status, css), paragraphs(reasons)

@@ -14,7 +14,6 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.host.cpulist import format_cpu_list
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
 from jdkmatrix.report.blocks.inline import badge, folded, joined, link, paragraphs, pre
 from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Pre, Section
@@ -141,8 +140,7 @@ def run_facts(run: RunRecord) -> Iterator[Fact]:
     dirty = " with uncommitted changes" if is_dirty(run) else ""
     commit = f", commit {latest.git_commit[:12]}{dirty}" if latest.git_commit else ", no commit known"
     yield Fact("Tool", f"jdk-matrix {latest.tool_version}{commit}")
-    if run.provenance is not None:
-        yield _parts(run, run.provenance)
+    yield _parts(run)
     if found := run.scenario:
         yield Fact("Scenario", f"{found.name}, {'as published' if found.scale == 'article' else 'scaled down'}")
         yield Fact("Published", ", ".join(found.published), "ids of the published results that this run repeats")
@@ -153,9 +151,10 @@ def run_facts(run: RunRecord) -> Iterator[Fact]:
         yield Fact("Blocks", f"{rules.min_blocks} to {rules.max_blocks}, {known}")
 
 
-def _parts(run: RunRecord, provenance: Provenance) -> Fact:
+def _parts(run: RunRecord) -> Fact:
     """How its parts were pinned. A run from the flake says in a notice what the flake did not give; of any other that
     is told here."""
+    provenance = run.provenance
     inputs = [f"{one.name} {one.rev[:12] if one.rev else 'without a revision'}" for one in provenance.inputs]
     missing = provenance.not_pinned(source_dirty=is_dirty(run))
     hashes = "; ".join(f"{one.name} {one.nar_hash}" for one in provenance.inputs if one.nar_hash) or None
@@ -217,7 +216,7 @@ class OwnApplicationFacts:
 
 def own_applications(run: RunRecord) -> Iterator[OwnApplicationFacts]:
     """Those that this run has measured."""
-    parts = {part.part: part.detail for part in run.provenance.parts} if run.provenance else {}
+    parts = {part.part: part.detail for part in run.provenance.parts}
     for name in dict.fromkeys(key.workload for key in run.cells):
         own = (run.matrix.get("workloads", {}).get(name) or {}).get("own")
         if own:

@@ -15,7 +15,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.kinds import Notice
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import Judgements, Refusals
+from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.shown import no_ratio_words
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
@@ -32,7 +32,7 @@ from jdkmatrix.report.words.sentences import (
     served_words,
 )
 from jdkmatrix.servers.outside import PLATFORM_BELOW, VIRTUAL_AT_LEAST
-from jdkmatrix.stats.modes import FEWEST, P_MAX, modes_of_family
+from jdkmatrix.stats.modes import FEWEST, P_MAX
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
@@ -67,9 +67,9 @@ def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
         *calibration_notices(run.calibrations),
         *clock_notices(loaded.cells, run.promised_precision),
         *(Notice("info", "Note of the run", note) for note in run.notes),
-        *refusal_notices(judged.refusals, loaded.cells),
+        *refusal_notices(judged, judged.refusals),
         *dependence_notices(check_blocks(judged)),
-        *modes_notices(cells),
+        *modes_notices(judged, cells.keys),
         *experiment_notices(judged.experiments),
         *sessions.notices(loaded),
         *attempt_notices(loaded),
@@ -84,6 +84,8 @@ def pair_warnings(judged: JudgedRun, *keys: CellKey) -> Iterable[Notice]:
         *_cell_notices(cells),
         *clock_notices([cell.record for cell in cells], run.promised_precision),
         *aa_notices(judged.judgements, keys),
+        *refusal_notices(judged, [pair for pair in judged.refusals if {*pair} <= {*keys}]),
+        *modes_notices(judged, keys),
     ]
     return (notice for notice in found if notice.weight == "warn")
 
@@ -106,8 +108,7 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
     if is_dirty(run):
         told = "The tool had changes that are in no commit: not exactly repeatable."
         yield Notice("info", "Uncommitted changes", told)
-    from_flake = run.provenance if run.provenance and run.provenance.inputs else None
-    if from_flake and (loose := from_flake.not_pinned(source_dirty=is_dirty(run))):
+    if run.provenance.inputs and (loose := run.provenance.not_pinned(source_dirty=is_dirty(run))):
         yield Notice("info", "Not fully pinned", f"The flake did not give everything: {'; '.join(loose)}.")
     yield from own_notices(run)
     if missing := [jdk.id for jdk in run.jdks if jdk.selected and not jdk.available]:
@@ -214,9 +215,9 @@ def detectable_share(ratio: Ratio) -> float | None:
     return None if ratio.half_width_log is None else math.expm1(ratio.half_width_log)
 
 
-def modes_notices(cells: Cells) -> Iterator[Notice]:
-    """For the leading figure of every cell with enough forks; all tests of a page are one family."""
-    tested = modes_of_family({cell.key: cell.by_block(cells.leading(cell.key)).values() for cell in cells})
+def modes_notices(judged: JudgedRun, keys: Iterable[CellKey]) -> Iterator[Notice]:
+    """One for all of these cells."""
+    tested = {key: judged.modes[key] for key in keys if key in judged.modes}
     named = [
         f"{cell_words(key)}: {one.lower} and {plural(one.upper, 'fork')}, {apart(math.exp(one.apart))} apart, adjusted "
         f"{p_value(adjusted)}"
@@ -234,12 +235,12 @@ def modes_notices(cells: Cells) -> Iterator[Notice]:
         )
 
 
-def refusal_notices(refusals: Refusals, records: Sequence[CellRecord]) -> Iterator[Notice]:
-    """One for each pair; the figures that were refused stand in it, beside those that count."""
-    by_key = {record.key: record for record in records}
-    for (key, base), told in refusals.items():
+def refusal_notices(judged: JudgedRun, pairs: Iterable[tuple[CellKey, CellKey]]) -> Iterator[Notice]:
+    """One for each of these `refusals`; the figures that were refused stand in it, beside those that count."""
+    for key, base in pairs:
+        told = judged.refusals[key, base]
         pair = key.model_copy(update={"executor": f"{key.executor} / {base.executor}"})
-        figures = [words for one in (key, base) if (words := _gated(by_key[one]))]
+        figures = [words for one in (key, base) if (words := _gated(judged.cell(one).record))]
         yield Notice(
             "warn",
             "Gates refused one arm more often",

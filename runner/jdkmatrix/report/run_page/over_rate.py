@@ -1,20 +1,21 @@
-"""Loads of several rates: how the highest rate that holds was looked for, and constant rates one after another, up to
-saturation. Pure."""
+"""Loads in steps: how the highest rate that holds was looked for; rates or connections that rise up to saturation.
+Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
 
-from jdkmatrix.domain.quantities import digits, plural
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.metrics import CAPACITY, SATURATED
-from jdkmatrix.loads.base import Bound, offered_rps
+from jdkmatrix.loads.base import Bound, Steps, best_window
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
-from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import CapacityStep, Window
 from jdkmatrix.report.blocks.inline import say
 from jdkmatrix.report.blocks.kinds import Charts
-from jdkmatrix.report.cells.advice import best, held_back
+from jdkmatrix.report.cells.advice import held_back
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.shown import amount, of_metric
 from jdkmatrix.report.charts.lines import Axis
@@ -69,79 +70,75 @@ def _held(cell: CellStats) -> str:
     return f"{found.text} requests/s held"
 
 
-def _over_offered(of: Callable[[Window], float | None]) -> Callable[[Fork], Points]:
-    return lambda fork: (
-        (_offered(window), value) for window in fork.valid_windows if (value := of(window)) is not None
-    )
-
-
 def steps_charts(place: ChartPlace) -> Iterator[Charts]:
-    forks = [fork for cell in place.piece.cells if isinstance(cell.load, StepsLoad) for fork in cell.usable]
-    if not forks:
+    steps = next((cell.kind for cell in place.piece.cells), None)
+    forks = [fork for cell in place.piece.cells for fork in cell.usable]
+    if not isinstance(steps, Steps) or not forks:
         return
-    fastest = max(offered for fork in forks for window in fork.valid_windows if (offered := _offered(window)))
+    most = max(steps.size(window) for fork in forks for window in fork.valid_windows)
+
+    def over(of: Callable[[Window], float | None]) -> Callable[[Fork], Points]:
+        return lambda fork: (
+            (steps.size(window), value) for window in fork.valid_windows if (value := of(window)) is not None
+        )
 
     def diagonal(highest: float) -> Sequence[Row]:
-        end = min(fastest, highest)
-        return [{"x": 0, "y": 0}, {"x": end, "y": end}]
+        """What was asked for, where that may be more than is answered."""
+        end = min(most, highest)
+        return [{"x": 0, "y": 0}, {"x": end, "y": end}] if steps.overloads else []
 
     figures = (
         LineFigure(
-            *("throughput", "Throughput over offered load", "answered per second"),
-            _over_offered(lambda window: window.load.succeeded_rps),
-            "Requests answered per second. On the dashed line everything that was asked for was answered; where a "
-            "curve leaves it, the server is saturated. The dot is the most that a fork reached; one that kept up with "
-            "the highest rate can do at least that (≥).",
-            marks=_peaks,
+            *("throughput", f"Throughput over {steps.over}", "answered per second"),
+            over(lambda window: window.load.succeeded_rps),
+            f"Requests answered per second. {steps.curve}",
+            marks=partial(_peaks, steps),
             note=_reached,
             reference=diagonal,
         ),
         LineFigure(
-            *("cpu", "CPU use over offered load", "share of its CPUs"),
-            _over_offered(lambda window: window.sut.cpu_share),
+            *("cpu", f"CPU use over {steps.over}", "share of its CPUs"),
+            over(lambda window: window.sut.cpu_share),
             "CPU time of the server as a share of the CPUs it has.",
             number_format=".0%",
             top=1.0,
         ),
         LineFigure(
-            *("cost", "CPU per request over offered load", "CPU µs per request"),
-            _over_offered(lambda window: window.cpu_us_per_answer or None),
+            *("cost", f"CPU per request over {steps.over}", "CPU µs per request"),
+            over(lambda window: window.cpu_us_per_answer or None),
             "CPU time of the server per request.",
         ),
         LineFigure(
-            *("p99", "p99 over offered load", "p99 in ms"),
-            _over_offered(p99_ms),
+            *("p99", f"p99 over {steps.over}", "p99 in ms"),
+            over(p99_ms),
             "Response time from the intended send time. Beyond saturation it grows with the length of the step. The "
             "axis is logarithmic.",
             log=True,
         ),
     )
-    yield from line_groups(place, Axis("offered requests per second", 0, fastest * 1.03), figures)
+    yield from line_groups(place, Axis(steps.axis, 0, most * 1.03), figures)
 
 
 def remarks(cell: CellStats) -> tuple[str, ...]:
-    """Remarks on its saturation; none for other loads than rising steps."""
-    if not isinstance(cell.load, StepsLoad):
+    """Remarks on its saturation; none for other loads than steps."""
+    kind = cell.kind
+    if not isinstance(kind, Steps):
         return ()
     found = []
     if bounds := [block for block, figure in cell.figures(SATURATED).items() if figure.bound is not Bound.NONE]:
-        most_rps = max(_offered(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
+        most = max(kind.size(window) for fork in cell.usable if fork.fork in bounds for window in fork.windows)
         found.append(
-            f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, offered up to "
-            f"{digits(most_rps, 4)} requests/s: the most that it can do was not reached",
+            f"not seen saturated in {len(bounds)} of {plural(len(cell.usable), 'fork')}, {kind.up_to(most)}: the most "
+            "that it can do was not reached",
         )
     return tuple(filter(None, (*found, held_back(cell))))
 
 
-def _offered(window: Window) -> float:
-    return offered_rps(window) or 0.0
-
-
-def _peaks(cell: CellStats) -> Iterable[Row]:
+def _peaks(kind: Steps[Any], cell: CellStats) -> Iterable[Row]:
     for fork in cell.usable:
         reached = cell.figures(SATURATED)[fork.fork]
         most = f"{reached.bound.value} {amount(SATURATED, reached.value)} requests/s".lstrip()
-        yield {"x": _offered(best(fork)), "y": reached.value, "text": f"fork {fork.fork}: {most}"}
+        yield {"x": kind.size(best_window(fork)), "y": reached.value, "text": f"fork {fork.fork}: {most}"}
 
 
 def _reached(cell: CellStats) -> str:

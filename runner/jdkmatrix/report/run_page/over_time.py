@@ -184,7 +184,8 @@ _answered = _sampled(lambda sample: 1.0 if sample.gauges else None)
 
 
 def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
-    """What was asked for, then a group for each figure."""
+    """The rate or connections that a ramp offered, over time, then a group of charts for each figure; none of other
+    loads."""
     load = place.piece.first_load
     if not isinstance(load, RisingLoad) or not any(cell.usable for cell in place.piece.cells):
         return
@@ -236,7 +237,7 @@ def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
 
 
 def became(cell: CellStats) -> Iterator[str]:
-    """What became of it, in a sentence; nothing where its load is no ramp."""
+    """How the forks of `cell` fared under a ramp, in a sentence; nothing where its load is none."""
     load = cell.load
     if not isinstance(load, RisingLoad) or not cell.usable:
         return

@@ -9,7 +9,6 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, joined, say, strong
 from jdkmatrix.report.blocks.kinds import (
-    Command,
     Container,
     Disclosure,
     FactList,
@@ -18,6 +17,7 @@ from jdkmatrix.report.blocks.kinds import (
     Notice,
     Notices,
     PageBlock,
+    Pre,
     Prose,
     Section,
     WebPage,
@@ -178,7 +178,7 @@ def _reproduce(run: RunRecord) -> Section:
     forks = plural(planned.total() or len(run.order), "fork")
     title = "Order of execution" if run.status == "complete" else "Planned order of execution"
     blocks = (
-        Command(facts.reproduce(run), "Commands that repeat this run"),
+        Pre(facts.reproduce(run), "Commands that repeat this run"),
         Disclosure(f"{title} ({forks})", order),
         Prose(say("files_of_run")),
     )

@@ -184,7 +184,8 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules) -> Iterator
 
 
 def _costs(cell: CellStats, base: CellStats, rules: StoppingRules) -> tuple[Figure, Figure, Figure]:
-    """As here, with forks of a fixed length where the run can tell, and the share of the time."""
+    """The time to the precision asked for: by the protocol of the run, with forks of a fixed length where the run can
+    tell, and the first as a share of the second."""
     try:
         above, below = ({fork.fork: protocols.measured_fork(fork) for fork in arm.usable} for arm in (cell, base))
         if rounds := components(logs_of_rounds(THROUGHPUT, cell.record, base.record)):

@@ -65,7 +65,7 @@ def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
 
 
 def _words(value: Any) -> str:
-    """Of a fact of the host."""
+    """A fact of the host as it stands in a sentence."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {told}" for name, told in sorted(value.items()))
     if isinstance(value, bool):
@@ -84,7 +84,7 @@ def line(loaded: LoadedRun) -> str | None:
 
 
 def fact(loaded: LoadedRun) -> tuple[Fact, ...]:
-    """None where the run is from before sessions were recorded."""
+    """When each session began, how long it took, and how many of its forks stand."""
     sessions, forks = loaded.run.sessions, _forks(loaded)
     if len(sessions) < 2:
         return tuple(Fact("Sessions", "1") for _ in sessions)
@@ -181,9 +181,9 @@ def _moved(readings: Sequence[float]) -> float:
     return max(readings) / min(readings) - 1
 
 
-def clock_notices(cells: Iterable[CellRecord], promised: float | None) -> Iterable[Notice]:
+def clock_notices(cells: Iterable[CellRecord], promised: float) -> Iterable[Notice]:
     """A note where it moved by more than the run promises of its ratios."""
-    if promised is None or (found := moved(cells, promised)) is None or found.over_run <= promised:
+    if (found := moved(cells, promised)) is None or found.over_run <= promised:
         return
     inside = (
         f"inside {found.blocks_beyond} of {plural(found.blocks, 'block')} it moved by more than that, in one by "

@@ -14,6 +14,7 @@ from jdkmatrix.report.blocks.tables import Column, DataTable, columns
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, host_names, runs_section
+from jdkmatrix.report.site.server_costs import server_costs_section
 from jdkmatrix.report.words.sentences import AXIS_TITLES, driven
 from jdkmatrix.report.words.sentences import condition as condition_words
 
@@ -116,12 +117,14 @@ def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str
     title = hosts[value] if axis == "host" else value
     told = "; ".join(f"{name} ({days})" for name, days in _facts(axis, value, runs))
     measured = Section("measured", "Measured", _table(axis, rows, hosts), say("newest_cells"))
+    costs = server_costs_section(parts, hosts, _ROOT) if axis == "workload" else None
+    sections = [one for one in (measured, costs, runs_section(runs, hosts, _ROOT)) if one]
     return WebPage(
         heading=title,
         summary=f"{KINDS[axis]}{f': {told}' if told else ''}",
-        blocks=(measured, runs_section(runs, hosts, _ROOT)),
+        blocks=sections,
         root=_ROOT,
-        menu=(("Measured", "#measured"), ("Runs", "#runs"), ("Browse", "../index.html")),
+        menu=(*((one.title, f"#{one.id}") for one in sections), ("Browse", "../index.html")),
         foot=link("All servers, JDKs, executors, workloads and hosts", "../index.html"),
     )
 

@@ -14,11 +14,13 @@ from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.blocks.inline import cell_page, code, element, joined, link, paragraphs, say, small
 from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section, WebPage
 from jdkmatrix.report.blocks.tables import DataTable, columns
+from jdkmatrix.report.claims.estimates import compared_cells
 from jdkmatrix.report.claims.evidence import ClaimEvidence, together
 from jdkmatrix.report.claims.published import CameTo, check_blocks, not_checked, published_blocks, verdict_badge
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge, rests_on
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import RunDigest, host_names
+from jdkmatrix.report.words.sentences import cell_words
 
 
 @dataclass(frozen=True)
@@ -104,11 +106,11 @@ def claims_page(
             why = claim.not_checked or claim.not_repeated
             parts = [element("p", verdict_badge(verdict)), *([element("p", why, css="sub")] if why else [])]
         commands = scenarios.get(claim.id, ()) if verdict in OPEN else ()
-        return joined(*parts, *(element("p", code(f"matrix run -s {name}"), css="sub") for name in commands))
+        return joined(*parts, *(element("p", code(f".venv/bin/matrix run -s {name}"), css="sub") for name in commands))
 
     def came_to(claim: ClaimRecord) -> CameTo:
         spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names, seen))
-        return verdicts[claim.id], (*not_checked(claim.not_checked), *spoken)
+        return verdict_badge(verdicts[claim.id]), (*not_checked(claim.not_checked), *spoken)
 
     every = Section("claims", "Claims", tuple(published_blocks(claims, came_to, folded=True)), say("inference"))
     return WebPage(
@@ -155,5 +157,9 @@ def _host_blocks(
         return f"{_ROOT}{newest.folder}{cell_page(key)}"
 
     yield Prose(_said(one, names), css="")
+    keys = {key for check in one.judged.asked for cell in check.cells for key in compared_cells(check.check, cell.key)}
+    if told := dict.fromkeys(cell_words(key) for run in one.runs for key in run.two_modes if key in keys):
+        words = "in the leading figure, forks of one run fall into two groups, so that intervals may be too narrow"
+        yield Prose(f"Read with care: {words} ({'; '.join(told)}).", css="warned")
     for check in one.judged.asked:
         yield from check_blocks(check, f"{one.judged.claim.id} on {host}", page)

@@ -15,7 +15,7 @@ from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
 from jdkmatrix.report.cells.advice import OUTCOME, Advice, Side, over_runs
 from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest
 from jdkmatrix.report.words.numbers import ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import delay_of, driven, tasks_of
+from jdkmatrix.report.words.sentences import delay_of, driven, server_words, tasks_of
 from jdkmatrix.stats.pooling import pooled
 from jdkmatrix.stats.ratios import Ratio
 
@@ -110,19 +110,21 @@ def _ahead(conditions: _Advised) -> Counter[Side]:
 
 
 def _who(conditions: _Advised) -> str:
-    """ "the pool is ahead in 7 of 13", "virtual threads are ahead in 4 of 9 and the pool in 1"."""
-    names = {Side.POOL: ("the pool", "is"), Side.VIRTUAL: ("virtual threads", "are")}
-    found = _ahead(conditions).most_common()
-    if not found:
-        return f"neither is ahead in any of {len(conditions)}" if len(conditions) > 1 else "neither is ahead"
-    (side, number), *others = found
-    name, verb = names[side]
-    rest = "".join(f" and {names[other][0]} in {count}" for other, count in others)
-    return f"{name} {verb} ahead in {number} of {len(conditions)}{rest}"
+    """ "virtual threads are ahead in 4 of 9, the pool in 1, no difference seen in 3, cannot tell in 1"."""
+    names = {
+        Side.POOL: ("the pool is ahead", "the pool"),
+        Side.VIRTUAL: ("virtual threads are ahead", "virtual threads"),
+    }
+    sides = enumerate(_ahead(conditions).most_common())
+    undecided = Counter(told[0].word for told in conditions if all(one.side is Side.OPEN for one in told))
+    found = [*((names[side][place > 0], number) for place, (side, number) in sides), *undecided.most_common()]
+    (first, number), *others = found
+    rest = "".join(f", {words} in {count}" for words, count in others)
+    return f"{first} in {number} of {len(conditions)}{rest}"
 
 
 _HEADS: dict[str, Callable[[MeasuredCondition], str]] = {
-    "server": lambda one: "" if one.is_command else one.server,
+    "server": lambda one: "" if one.is_command else server_words(one.server),
     "jdk": lambda one: one.jdk,
     "workload": lambda one: one.workload,
     "cpus": lambda one: plural(one.cpus, "CPU"),

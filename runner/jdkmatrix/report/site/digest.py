@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_aa_arm
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool, server_kind
-from jdkmatrix.figures.metrics import P99, Metric
+from jdkmatrix.figures.metrics import CPU, P99, Metric
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
@@ -31,6 +32,7 @@ from jdkmatrix.report.run_page.notices import pair_warnings, warned
 from jdkmatrix.report.run_page.page import run_title
 from jdkmatrix.report.words.numbers import Figure, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, change, finding, not_judged_words
+from jdkmatrix.stats.modes import P_MAX
 from jdkmatrix.stats.verdicts import Judged, Verdict
 
 # In the order in which a reader chooses.
@@ -47,6 +49,14 @@ class ArmFigure:
     value: KeptRatio
     low: KeptRatio | None
     high: KeptRatio | None
+
+
+@dataclass(frozen=True)
+class HeldRate:
+    """A constant rate in words, and the CPU per request that a cell spent on it."""
+
+    words: str
+    cpu: ArmFigure
 
 
 @dataclass(frozen=True)
@@ -113,7 +123,7 @@ class MeasuredCondition(Measured):
 class MeasuredCell(Measured):
     """A cell with a server. `figure`: its leading one, `over` which executor, None where it is the one that others are
     compared with; `value`: the ratio, None where there is none; `under`: its interval, or why there is no ratio.
-    `page`: seen from the run."""
+    `page`: seen from the run. `rate`: that no fork missed; None where one did, or the load is another."""
 
     executor: str
     figure: str
@@ -121,6 +131,7 @@ class MeasuredCell(Measured):
     value: str | None
     under: str
     page: str
+    rate: HeldRate | None
 
 
 @dataclass(frozen=True)
@@ -129,7 +140,7 @@ class RunDigest:
     `repeats_published`: is it a scenario, whose conditions somebody else has chosen? `commit`: of the tool. `aa`: what
     the A/A checks came to, None where there was none; `claims`: what it says of published ones, before anybody judges
     it; `damaged`: files that could not be read; `own`: applications of the user, by workload, and the files that they
-    were made of."""
+    were made of; `two_modes`: cells whose forks fall into two groups."""
 
     run_id: str
     folder: str
@@ -151,6 +162,7 @@ class RunDigest:
     claims: tuple[ClaimEvidence, ...]
     own: tuple[tuple[str, str], ...] = ()
     commit: str = "not known"
+    two_modes: tuple[CellKey, ...] = ()
 
     @property
     def kernel_version(self) -> str:
@@ -186,6 +198,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         claims=judged.evidence,
         own=tuple((one.workload, one.files) for one in own_applications(run)),
         commit=f"{commit[:12]}{dirty}" if commit else "not known",
+        two_modes=tuple(key for key, (_, p_value) in judged.modes.items() if p_value < P_MAX),
     )
 
 
@@ -263,7 +276,7 @@ def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[B
 
 
 def _over_pool(cells: Cells, metric: Metric, keys: Iterable[CellKey], pool: CellKey) -> Mapping[CellKey, Judged]:
-    """What the page of the run does not compare, as a family of its own."""
+    """Verdicts on each of `keys` over `pool`, as a family of their own: the page of the run does not compare them."""
     compared = [one for key in keys if (one := cells.over(metric, key, pool))]
     refused = one_sided_among((one.cell.key, one.cell.record, one.base.record) for one in compared)
     ratios = {one.cell.key: (one.ratio, one.losses, refused.get(one.cell.key)) for one in compared if one.ratio}
@@ -299,9 +312,23 @@ def _cells(judgements: Judgements) -> Iterator[MeasuredCell]:
             figure=metric.title,
             over=None if over == key.executor else over,
             value=ratio_value(judged.ratio) if judged else None,
-            under=ratio_words(judged) if judged else _why_no_ratio(cells, key),
+            under=_under(judged) if judged else _why_no_ratio(cells, key),
             page=cell_page(key),
+            rate=_held_rate(cell),
         )
+
+
+def _held_rate(cell: CellStats) -> HeldRate | None:
+    if not isinstance(cell.load, RateLoad) or cell.attained.no:
+        return None
+    cpu = next((one for one in _arm_figures([cell]) if one.figure == CPU.id), None)
+    return HeldRate(loads_words([cell.load]), cpu) if cpu else None
+
+
+def _under(judged: Judged) -> str:
+    """Where an interval alone would look like no difference, the word, too."""
+    told = [judged.verdict.value] if judged.verdict is Verdict.CANNOT_TELL else []
+    return ", ".join([ratio_words(judged), *told])
 
 
 def _why_no_ratio(cells: Cells, key: CellKey) -> str:

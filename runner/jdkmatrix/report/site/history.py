@@ -24,10 +24,10 @@ FEWEST_RUNS = 2 * LEAST  # on one line, for a change of level to be found
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """What a run measured under one condition. `time_ms`: when it began, since 1970; None where that is no date. `jdk`,
-    `server`: their builds; `line`: what it shares with all that stand on one line with it. `new`: how what was measured
-    differs from the run before; `number`: of that change, "" where only the tool's commit is another, None where
-    nothing is."""
+    """A run under one of the conditions that it measured. `time_ms`: when it began, since 1970; None where that is no
+    date. `jdk`, `server`: their builds; `line`: what it shares with all that stand on one line with it. `new`: how what
+    was measured differs from the run before; `number`: of that change, "" where only the tool's commit is another, None
+    where nothing is."""
 
     run: RunDigest
     condition: MeasuredCondition

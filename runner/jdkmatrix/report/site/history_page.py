@@ -9,7 +9,7 @@ from itertools import pairwise
 from jdkmatrix.domain.quantities import MISSING, digits, plural
 from jdkmatrix.figures.metrics import BY_ID, Metric
 from jdkmatrix.report.blocks.inline import joined, link, say, small, strong, swatch
-from jdkmatrix.report.blocks.kinds import Chart, Charts, Command, Items, PageBlock, Prose, Section, WebPage
+from jdkmatrix.report.blocks.kinds import Chart, Charts, Items, PageBlock, Pre, Prose, Section, WebPage
 from jdkmatrix.report.blocks.spark import SparkPoint, spark
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.charts.over_runs import RunAxis, RunPoint, over_runs
@@ -86,7 +86,7 @@ def _overview(one: History) -> tuple[Cell, ...]:
 
 
 def _first_charts(found: Sequence[History]) -> Iterator[Section]:
-    """Of those that changed, which come first, or of the first few where none did."""
+    """The charts of the first of `found`, where those come first that have changed."""
     shown = found[:_CHARTS_MAX]
     if shown:
         blocks = [
@@ -109,7 +109,7 @@ def _page(one: History) -> WebPage:
         summary=f"On {one.host}: {one.figures[0].finding}.",
         blocks=(
             Section("ratios", "Virtual threads over the pool", ratios, say("level_changes")),
-            Section("runs", "Runs", (_table(one), Prose(compared), Command(command, "Command that compares two runs"))),
+            Section("runs", "Runs", (_table(one), Prose(compared), Pre(command, "Command that compares two runs"))),
             *([Section("executors", "Each executor by itself", alone, say("by_itself"))] if arms.charts else []),
         ),
         root=_ROOT,
@@ -218,7 +218,7 @@ def _drawing(
 
 
 def _about(one: MeasuredRun) -> tuple[str, ...]:
-    """What a chart tells of it."""
+    """The texts on a run beside its points in a chart."""
     run = one.run
     return (
         *(run.run_id, moment(run.started_at), str(one.condition.blocks), one.jdk, one.server),

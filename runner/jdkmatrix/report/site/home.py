@@ -12,7 +12,7 @@ from markupsafe import Markup
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import TaskLoad
-from jdkmatrix.domain.quantities import MISSING, plural, wait_words
+from jdkmatrix.domain.quantities import MISSING, delay_words, plural, wait_words
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, badge, element, joined, link, paragraphs, say, small, strong
 from jdkmatrix.report.blocks.kinds import (
@@ -37,7 +37,7 @@ from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.conditions import FIGURES, Answering, answering, conditions_maps, overview
 from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest, host_names, runs_section
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import AXIS_TITLES, added_work
+from jdkmatrix.report.words.sentences import AXIS_TITLES, added_work, server_words
 from jdkmatrix.report.words.sentences import condition as condition_words
 
 
@@ -208,9 +208,9 @@ def _inside(title: str) -> str:
 
 
 def where_words(condition: MeasuredCondition) -> str:
-    """ "temurin-25, 1 CPU, tasks of 100 µs, remote delay of 2 ms: mp-ping on open-liberty, flood"."""
+    """ "temurin-25, 1 CPU, tasks of 100 µs, remote delay of 2 ms: mp-ping on Open Liberty, flood"."""
     size = condition_words(condition.cpus, condition.task)
-    on = "" if condition.is_command else f" on {condition.server}"
+    on = "" if condition.is_command else f" on {server_words(condition.server)}"
     return f"{condition.jdk}, {size}: {condition.workload}{on}, {condition.load}"
 
 
@@ -279,7 +279,7 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
             case "burn_us":
                 return added_work(int(value))
             case "wait_us":
-                return wait_words(int(value)) if int(value) else "none"
+                return wait_words(int(value)) if int(value) else delay_words(0)
             case "host":
                 return hosts[value]
             case "load":

@@ -123,7 +123,7 @@ def _maker(templates: Path, registry: tuple[ClaimRecord, ...]) -> Callable[[_Job
 
 
 def _begin_to_make(templates: Path, registry: tuple[ClaimRecord, ...]) -> None:
-    """What every run takes is sent once to each process."""
+    """Begin a process: what every run takes is sent to it once, and not with each run."""
     _begin()
     _made_by.append(_maker(templates, registry))
 

@@ -85,9 +85,8 @@ class RunWriter:
                 (self._folder / cell_page(outline.key)).write_text(text, "utf-8")
 
     def _page(self, outline: CellRecord) -> WebPage:
-        judged, key = self._judged, outline.key
-        cell = judged.cells.get(key) or judged.experiments.get(key)
-        assert cell is not None, "a cell has a server, or none"
+        judged = self._judged
+        cell = judged.cell(outline.key)
         record = judged.loaded.whole(outline)
         published = logs.publish_all(judged.loaded, record, self._folder / "cells")
         links = self._links(outline, record, self._hgrm(cell))

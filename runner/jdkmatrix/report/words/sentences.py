@@ -8,7 +8,7 @@ from typing import Self
 
 from jdkmatrix.domain.cell_key import DEFAULT_SERVER, NO_SERVER, CellKey, TaskSize
 from jdkmatrix.domain.quantities import MINUS, digits, plural, wait_words, work_words
-from jdkmatrix.domain.servers import server_kind, title_of
+from jdkmatrix.domain.servers import server_kind, title_with_release
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.reasons import Status
@@ -172,13 +172,22 @@ def served_words(key: CellKey) -> str:
     kind = server_kind(key.server)
     if key.server in (DEFAULT_SERVER, NO_SERVER) or (kind and kind.is_command):
         return key.workload
-    release = key.server.removeprefix(kind.name).removeprefix("-") if kind else ""
-    return f"{key.workload} on {title_of(key.server)} {release}".rstrip()
+    return f"{key.workload} on {server_words(key.server)}"
+
+
+def server_words(server: str) -> str:
+    """ "Open Liberty", "Open Liberty 23.0.0.10"."""
+    kind = server_kind(server)
+    release = server.removeprefix(kind.name).removeprefix("-") if kind else ""
+    return title_with_release(server, release)
+
+
+def size_words(key: CellKey) -> str:
+    return condition(key.cpus, key.task) if key.has_server else program_condition(key)
 
 
 def cell_words(key: CellKey) -> str:
-    size = condition(key.cpus, key.task) if key.has_server else program_condition(key)
-    return f"{key.served} · {key.jdk} · {key.executor} · {size} · {key.load}"
+    return f"{served_words(key)} · {key.jdk} · {key.executor} · {size_words(key)} · {key.load}"
 
 
 def tasks_of(burn_us: int) -> str:
@@ -200,7 +209,8 @@ def delay_of(wait_us: int) -> str:
 
 def ratio_name(key: CellKey, base_executor: str) -> str:
     """ "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
-    return f"{key.executor} / {base_executor} on {key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}"
+    size = condition(key.cpus, key.task)
+    return f"{key.executor} / {base_executor} on {key.jdk}, {served_words(key)}, {size}, {key.load}"
 
 
 def capitalised(text: str) -> str:

@@ -19,7 +19,7 @@ from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.host import launch
-from jdkmatrix.host.ending import check_not_killed, oom_kills
+from jdkmatrix.host.ending import check_not_killed, check_not_stopped, oom_kills
 from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.clock_speed import mean_clock_speed
@@ -219,4 +219,5 @@ def _wait(process: subprocess.Popen[bytes], timeout_s: float) -> int:
     try:
         return process.wait(timeout_s)
     except subprocess.TimeoutExpired:
+        check_not_stopped("the program", process.pid)
         raise ProgramError(f"the program had not ended after {timeout_s:.0f} s") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,22 @@ from typing import Any
 from jdkmatrix.config.cell_loads import basis_of
 from jdkmatrix.config.model import Matrix, Profile, Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.domain.applications import BANKING_ACCOUNTS, DATABASE_CONNECTIONS, DATABASE_WAIT_MS_MAX, REMOTE_CLIENT
+from jdkmatrix.domain.applications import (
+    BANKING_ACCOUNTS,
+    DATABASE_CONNECTIONS,
+    DATABASE_POOL,
+    DATABASE_WAIT_MS_MAX,
+    REMOTE_CLIENT,
+)
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import plural, work_words
+from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
+from jdkmatrix.fork.database import room_bytes, why_no_room
 from jdkmatrix.host.limits import why_no_limit
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.identify import Vm
@@ -90,12 +99,20 @@ class ServedApplications:
             return f"{cell.server} has no {workload.features}, which {cell.workload} needs"
         if late := _why_too_late(matrix, cell):
             return late
+        kind, database = server_kind(cell.server), workload.database
+        if database and kind and kind.connection_pool not in (None, database.pool):
+            return (
+                f"{kind.title} brings its own pool of database connections, {kind.connection_pool}, and takes no other"
+            )
         quota_cpus = workload.limits and workload.limits.cpu_quota_cpus
         return f"{cell.workload}: {why}" if quota_cpus and (why := why_no_limit(quota_cpus, cell.cpus)) else None
 
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
-        if self.database(matrix, cell) and isinstance(parts.postgres, str):
-            return f"{cell.workload} needs a database: {parts.postgres}"
+        if self.database(matrix, cell):
+            where = tempfile.gettempdir()
+            no_room = why_no_room(room_bytes(Path(where)), where)
+            if reason := parts.postgres if isinstance(parts.postgres, str) else no_room:
+                return f"{cell.workload} needs a database: {reason}"
         if matrix.workloads[cell.workload].own and parts.jdk(cell.jdk).entry.vm != "hotspot":
             return f"HotSpot alone can say on which threads {cell.workload} serves; {cell.jdk} is OpenJ9"
         driver = parts.drivers.get(cell)
@@ -198,7 +215,11 @@ def _properties(workload: Workload) -> dict[str, str]:
     if workload.client:
         found[REMOTE_CLIENT] = workload.client
     if asked := workload.database:
-        found |= {DATABASE_CONNECTIONS: str(asked.connections), DATABASE_WAIT_MS_MAX: str(asked.wait_ms_max)}
+        found |= {
+            DATABASE_POOL: asked.pool,
+            DATABASE_CONNECTIONS: str(asked.connections),
+            DATABASE_WAIT_MS_MAX: str(asked.wait_ms_max),
+        }
     return found
 
 

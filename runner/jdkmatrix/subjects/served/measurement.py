@@ -21,6 +21,7 @@ from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
+from jdkmatrix.host.ending import check_not_stopped
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
 from jdkmatrix.loads.base import Ask, Lengths, LoadKind
 from jdkmatrix.loads.kinds import kind_of
@@ -181,6 +182,7 @@ class ServedMeasurement:
                     server.check_alive()
                     if not lives:
                         raise
+                    check_not_stopped("the server", server.pid)
                     self.listener.step("the server gives no answer: asking for its threads")
                     threads = dump_threads(server.pid, cell.instance.java, self.fork.log_dir)
                     server.kill()

@@ -17,7 +17,7 @@ from jdkmatrix.method.shortfalls import window_shortfalls
 from jdkmatrix.probes.clock_speed import mean_clock_speed
 from jdkmatrix.records.windows import Window
 from jdkmatrix.servers.outside import check_carriers
-from jdkmatrix.servers.proof import check_served
+from jdkmatrix.servers.proof import check_hooks, check_served
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
 
@@ -44,6 +44,7 @@ class Windows:
     def measure(self, ask: Ask, *, index: int) -> Window:
         """Raises:
         ProofError: requests ran on other threads than the executor's.
+        HooksError: hooks that plugged it in were called.
         MatrixError: as Bench.observe.
         """
         clock_speed = mean_clock_speed(self.bench.cpu_sets.sut)
@@ -51,6 +52,7 @@ class Windows:
         seen = self.bench.observe(ask.load, ask.duration_s, label=ask.label, lead_s=lead)
         if seen.served:
             check_served(seen.served, self.executor)
+        check_hooks(seen.readings)
         if seen.sut.carriers_cpu_share is not None:
             check_carriers(seen.sut.carriers_cpu_share, self.executor, f"in {ask.title}")
         hlog = f"{self.log_prefix}/{seen.load.hlog}" if seen.load.hlog else None

@@ -43,15 +43,29 @@ let
       }
       // attributes
     );
-  # As check-meta.nix of nixpkgs does, which looks at the licence of whatever is evaluated.
+  # As check-meta.nix of nixpkgs does, which looks at whatever is evaluated; the meta of what is refused can still be read.
   isFree =
     licenses: all (license: license.free or false) (if isList licenses then licenses else [ licenses ]);
   withMeta =
     meta: passthru: package:
-    if isFree (meta.license or [ ]) then
-      package // passthru // { inherit meta; }
-    else
-      throw "${package.name} has an unfree license, refusing to evaluate";
+    let
+      refuse = why: throw "${package.name} ${why}, refusing to evaluate";
+      checked =
+        path:
+        if !isFree (meta.license or [ ]) then
+          refuse "has an unfree license"
+        else if meta.broken or false then
+          refuse "is marked as broken"
+        else
+          path;
+    in
+    package
+    // passthru
+    // {
+      inherit meta;
+      drvPath = checked package.drvPath;
+      outPath = checked package.outPath;
+    };
   programs =
     packages: concatStringsSep ":" (map (package: "${package}/bin") packages ++ [ "${stdenv}/bin" ]);
 

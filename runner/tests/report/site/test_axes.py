@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.cli.comparing import compare
-from jdkmatrix.report.blocks.kinds import Section, WebPage
+from jdkmatrix.report.blocks.kinds import Disclosure, Section, WebPage
 from jdkmatrix.report.site import by_axis
+from jdkmatrix.report.site import digest as digest_module
 from jdkmatrix.report.site.by_axis import INDEX, KINDS, axis_pages
-from jdkmatrix.report.site.digest import MeasuredCell, RunDigest
+from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, runs_section
+from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.verdicts import Judged, Verdict
 from tests.support.experiment_runs import experiments_run
 from tests.support.hostile_runs import hostile_run
 from tests.support.judged_pages import found, plain, table_of
@@ -48,6 +51,12 @@ def test_every_cell_stands_on_a_page_of_every_kind_and_a_ratio_says_over_what_it
     assert plain(row["liberty"]) == "measured what others are compared with"
     assert re.match(r"0\.[0-9]+ Throughput over liberty: ", plain(row["virtual"]))
     assert plain(row["platform"])[0].isdigit() and str(page.summary).startswith("JDK: 25.")
+
+
+def test_an_interval_that_excludes_nothing_is_told_from_no_difference() -> None:
+    verdicts = {Verdict.CANNOT_TELL: "0.80–1.40, cannot tell", Verdict.NO_DIFFERENCE_SEEN: "0.80–1.40"}
+    for verdict, words in verdicts.items():
+        assert digest_module._under(Judged(Ratio(1.05, 0.8, 1.4, 5), 0.5, 1, verdict)) == words
 
 
 def test_an_executor_alone_is_nothing_that_others_are_compared_with(tmp_path: Path) -> None:
@@ -86,6 +95,17 @@ def test_a_host_keeps_its_own_row_and_an_older_cell_gives_way(tmp_path: Path) ->
 
 def runs_of(page: WebPage) -> list[str]:
     return [plain(row["Run"]) for row in table_of(page.blocks, "Table of runs")]
+
+
+def test_of_many_runs_the_oldest_are_folded(tmp_path: Path) -> None:
+    one = digest_of(synthetic_run(tmp_path, replace(QUICK, blocks=1, windows=1)))
+    ids = [f"run-{number}" for number in range(22)]
+    runs, hosts = [replace(one, run_id=run_id) for run_id in ids], {one.host_id: one.host}
+    table, folded = runs_section(runs, hosts, "").blocks
+    assert isinstance(folded, Disclosure) and folded.summary == "2 older runs"
+    newest, oldest = (table_of(blocks, "Table of ") for blocks in ([table], folded.blocks))
+    assert [[plain(row["Run"]) for row in rows] for rows in (newest, oldest)] == [ids[:20], ids[20:]]
+    assert len(runs_section(runs[:20], hosts, "").blocks) == 1
 
 
 def test_what_only_experiments_measured_has_a_page_of_its_jdk(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from markupsafe import escape
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.report.blocks.kinds import Prose
+from jdkmatrix.report.blocks.kinds import Disclosure, Prose, Section
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim, rests_on
@@ -100,7 +100,7 @@ def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
     kind = {"reproduced": "were decided", "not testable here": "no run here can judge"}.get(verdict, "are open")
     assert table.label == f"Claims that {kind}"
     (row,) = table_of([table], table.label)
-    assert ("<code>matrix run -s spawn</code>" in str(row["Measured"])) == (kind == "are open")
+    assert ("<code>.venv/bin/matrix run -s spawn</code>" in str(row["Measured"])) == (kind == "are open")
     assert ("/index.html" in str(row["Measured"])) == bool(runs)
 
 
@@ -144,11 +144,29 @@ def test_links_of_all_claims_lead_to_the_newest_run_and_its_cells_are_gathered_o
     assert "../new/cells/" in page and "../old/cells/" not in page
 
 
+def test_forks_of_a_cell_in_two_groups_are_a_warning(run: RunDigest) -> None:
+    """Beside the verdicts that rest on it."""
+    for two_modes, warnings in (((key("virtual"),), 1), ((key("virtual", cpus=2),), 0)):
+        told = host_verdicts((CHECKED,), [saying(replace(run, two_modes=two_modes), FULL)])
+        page = claims_page((CHECKED,), told, verdicts((CHECKED,), told), {})
+        said = [str(one.text) for one in found(page.blocks, Prose) if one.css == "warned"]
+        assert len(said) == warnings
+        assert all("two groups" in text and "mp-ping · temurin-25 · virtual" in text for text in said)
+
+
 def test_of_many_runs_the_newest_are_named_and_the_others_counted(run: RunDigest) -> None:
     told = host_verdicts((CHECKED,), [saying(run, FULL, name=f"run-{number}") for number in range(7)])
     page = claims_page((CHECKED,), told, verdicts((CHECKED,), told), {})
     said = str(table_of(page.blocks, "Claims that ")[0]["Measured"])
     assert said.count("/index.html") == 5 and ") and 2 older runs</p>" in said
+
+
+def test_what_is_decided_stands_first_then_what_is_open_and_the_rest_is_folded(run: RunDigest) -> None:
+    told = host_verdicts(REGISTRY, [saying(run, FULL)])
+    page = claims_page(REGISTRY, told, verdicts(REGISTRY, told), {})
+    blocks = (one for one in page.blocks if isinstance(one, Section | Disclosure))
+    places = [one.id if isinstance(one, Section) else "folded" for one in blocks]
+    assert places == ["decided", "open", "folded", "claims"]
 
 
 def test_a_host_that_could_judge_speaks_before_a_newer_one_that_could_not(run: RunDigest) -> None:

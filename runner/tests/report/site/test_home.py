@@ -17,7 +17,7 @@ from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.figures.metrics import P99
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import ServerFacts
-from jdkmatrix.report.blocks.kinds import Prose
+from jdkmatrix.report.blocks.kinds import Picker, Prose
 from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.site.build import Built, build_site
@@ -29,8 +29,10 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.builders import key
-from tests.support.judged_pages import found, judged, key_of, plain
+from tests.support.judged_pages import cell_page_of, facts_of, found, judged, key_of, plain
+from tests.support.outcome_runs import refusing, scaled
 from tests.support.pages import Elements
+from tests.support.records import with_forks
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.shipped import MATRIX
 from tests.support.sites import background, conditions_of, digest_of, later, site_of, stored
@@ -64,6 +66,20 @@ def test_a_headline_has_its_condition_its_base_and_its_likely_cause() -> None:
     assert quick.cause == "context switches per request: 2.04 with virtual threads, 0.172 with the pool"
     assert quick.warnings == (), "neither a virtual machine nor a scenario changes this answer"
     assert quick.better == (), "no other options were measured"
+
+
+def test_an_answer_is_warned_of_what_befell_its_own_two_cells_only(tmp_path: Path) -> None:
+    made_up = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), burn_us=(0, 100), blocks=12, windows=3))
+    level, modes = [1.0] * 12, [1.0, 1.01, 0.99, 0.92, 1.005, 0.995, 1.0, 0.91, 1.01, 0.925, 1.0, 0.99]
+    nothing = next(cell.key for cell in made_up.cells if cell.key.executor == "virtual")
+    work = nothing.model_copy(update={"burn_us": 100})
+    cells = (scaled(cell, modes if cell.key == nothing else level) for cell in made_up.cells)
+    run = replace(made_up, cells=tuple(cells))
+    run = with_forks(run, lambda cell, fork: refusing(fork) if cell.key == work else fork)
+    warned = {one.burn_us: one.warnings for one in digest_of(run).conditions}
+    modes_seen, refused = "Forks fall into two groups", "Gates refused one arm more often"
+    assert modes_seen in warned[0] and refused not in warned[0]
+    assert refused in warned[100] and modes_seen not in warned[100]
 
 
 def test_an_answer_names_options_that_make_virtual_threads_better_and_what_they_leave_of_the_gap() -> None:
@@ -186,6 +202,14 @@ def test_conditions_are_counted_with_the_runs_that_measured_them(tmp_path: Path)
     assert "2 conditions measured, in 1 run on 1 host." in said_of(run, without)
 
 
+def test_no_work_and_no_delay_have_one_name(tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path, FIVE)
+    (picker,) = found(home_page((digest_of(loaded),), (), (), offered(MATRIX)).blocks, Picker)
+    named = {pick.axis: dict((*pick.measured, *pick.others)) for pick in picker.picks}
+    assert (named["burn_us"]["0"], named["wait_us"]["0"]) == ("no added work", "no remote delay")
+    assert facts_of(cell_page_of(loaded, loaded.run.cells[0]).blocks)["Task duration"] == "no added work"
+
+
 def test_a_command_of_the_user_is_named_by_what_it_serves(tmp_path: Path) -> None:
     plain_run = synthetic_run(tmp_path, FIVE)
     servers = (ServerFacts(name="own command", version="", sha256="", id="command"),)
@@ -194,6 +218,7 @@ def test_a_command_of_the_user_is_named_by_what_it_serves(tmp_path: Path) -> Non
     conditions = tuple(replace(one, workload="shop-1a2b3c4d", server="command") for one in run.conditions)
     said = said_of(replace(run, conditions=conditions))
     assert "1 CPU, no added work: shop-1a2b3c4d, saturate-50." in said and "5 blocks; " in said
+    assert "1 CPU, no added work: mp-ping on Open Liberty, saturate-50." in said_of(digest_of(plain_run))
     assert "command" not in said
 
 

@@ -78,14 +78,20 @@ def test_a_record_on_the_site_is_the_file_that_was_measured(tmp_path: Path, load
         assert not shown.is_symlink() and shown.samefile(measured)
 
 
-def test_every_link_leads_to_a_file_of_the_site_and_no_policy_allows_another(tmp_path: Path, loaded: LoadedRun) -> None:
+def test_every_page_has_the_menu_and_every_link_leads_to_a_file_of_the_site(tmp_path: Path, loaded: LoadedRun) -> None:
+    """And no policy allows another."""
     site_of([later(loaded, "older", "2024-01-01"), loaded], tmp_path / "site")
-    pages = {page.resolve(): Elements(page) for page in (tmp_path / "site").rglob("*.html")}
+    site = (tmp_path / "site").resolve()
+    pages = {page: Elements(page) for page in site.rglob("*.html")}
     of_the_site, by_axis = 5, 6  # one is a condition's history; a server, a JDK, two executors, a workload, a host
     assert len(pages) == of_the_site + by_axis + 2 * (2 + len(loaded.cells))
     assert_links_lead_somewhere(pages)
-    assert "runs/older/index.html" in (tmp_path / "site" / "index.html").read_text("utf-8")
-    for page in pages:
+    newest, of_all = f"runs/{loaded.run.run_id}/", {"claims/index.html", "history/index.html", "by/index.html"}
+    asked = {"runs/older/index.html", f"{newest}index.html#reading", f"{newest}method.html", *of_all}
+    assert asked <= set(pages[site / "index.html"].targets)
+    for page, read in pages.items():
+        up = "../" * (len(page.relative_to(site).parts) - 1)
+        assert not up or {f"{up}{path}" for path in ("index.html#runs", *of_all)} <= set(read.targets), page
         policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page.read_text("utf-8"))
         assert policy[1].startswith("default-src &#39;none&#39;") or policy[1].startswith("default-src 'none'")
         assert "unsafe" not in policy[1] and "http" not in policy[1] and "*" not in policy[1]

@@ -2,6 +2,8 @@ package jdkmatrix.banksql;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.agroal.api.AgroalDataSource;
+import io.agroal.api.configuration.supplier.AgroalDataSourceConfigurationSupplier;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -49,16 +51,37 @@ public final class Connections implements ApplicationGauges {
         this.patience = patience;
     }
 
-    /** HikariCP as it comes, with a pool of a fixed size: one connection is open when this returns, and it opens the others. */
+    /** A library as it comes, with a pool of a fixed size. */
     static Connections of(DatabaseSettings settings) {
+        Duration patience = Duration.ofMillis(settings.waitMsMax());
+        Connections connections = asked(() -> new Connections(pool(settings, patience), patience));
+        ApplicationGauges.ADDED.add(connections);
+        return connections;
+    }
+
+    private static DataSource pool(DatabaseSettings settings, Duration patience) throws SQLException {
+        return switch (settings.pool()) {
+            case hikari -> hikari(settings);
+            case agroal -> agroal(settings, patience);
+        };
+    }
+
+    /** One connection is open when this returns, and it opens the others. */
+    private static DataSource hikari(DatabaseSettings settings) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(settings.url());
         config.setMaximumPoolSize(settings.connections());
         config.setConnectionTimeout(settings.waitMsMax());
-        Connections connections =
-                asked(() -> new Connections(new HikariDataSource(config), Duration.ofMillis(settings.waitMsMax())));
-        ApplicationGauges.ADDED.add(connections);
-        return connections;
+        return new HikariDataSource(config);
+    }
+
+    private static DataSource agroal(DatabaseSettings settings, Duration patience) throws SQLException {
+        return AgroalDataSource.from(new AgroalDataSourceConfigurationSupplier()
+                .connectionPoolConfiguration(pool -> pool.initialSize(settings.connections())
+                        .minSize(settings.connections())
+                        .maxSize(settings.connections())
+                        .acquisitionTimeout(patience)
+                        .connectionFactoryConfiguration(factory -> factory.jdbcUrl(settings.url()))));
     }
 
     /** @throws Problem 500 the database refuses, in its own words */

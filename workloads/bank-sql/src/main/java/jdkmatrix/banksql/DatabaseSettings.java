@@ -1,16 +1,27 @@
 package jdkmatrix.banksql;
 
+import java.util.Arrays;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import jdkmatrix.serverprobes.Parameters;
+import jdkmatrix.serverprobes.Problem;
 
 /**
  * What the server process is told of its database.
  *
+ * @param pool the library that keeps the connections, where the server does not bring one
  * @param connections of the pool, all the time
  * @param waitMsMax for how long a request waits for one of them
  */
-public record DatabaseSettings(String url, int connections, int waitMsMax) {
+public record DatabaseSettings(String url, Library pool, int connections, int waitMsMax) {
+    /** By its name in the property. */
+    enum Library {
+        hikari,
+        agroal
+    }
+
     private static final String URL = "jdkmatrix.database.url";
+    private static final String POOL = "jdkmatrix.database.pool";
     private static final String CONNECTIONS = "jdkmatrix.database.connections";
     private static final String WAIT_MS_MAX = "jdkmatrix.database.wait_ms_max";
     private static final int MAX_CONNECTIONS = 1_000;
@@ -25,8 +36,18 @@ public record DatabaseSettings(String url, int connections, int waitMsMax) {
     public static DatabaseSettings of(UnaryOperator<String> property) {
         return new DatabaseSettings(
                 property.apply(URL),
+                library(property.apply(POOL)),
                 (int) Parameters.wholeProperty(CONNECTIONS, property.apply(CONNECTIONS), 1, MAX_CONNECTIONS),
                 (int) Parameters.wholeProperty(
                         WAIT_MS_MAX, property.apply(WAIT_MS_MAX), LEAST_WAIT_MS, LONGEST_WAIT_MS));
+    }
+
+    private static Library library(String named) {
+        return Arrays.stream(Library.values())
+                .filter(one -> one.name().equals(named))
+                .findFirst()
+                .orElseThrow(() -> Problem.misconfigured("system property " + POOL + ": expected "
+                        + Arrays.stream(Library.values()).map(Enum::name).collect(Collectors.joining(" or ")) + ", found "
+                        + (named == null ? "nothing" : named)));
     }
 }

@@ -14,8 +14,13 @@ class DatabaseSettingsTest {
     private static final String URL = "jdbc:postgresql://127.0.0.1:5432/postgres";
 
     private static DatabaseSettings of(String connections, String waitMsMax) {
+        return of("hikari", connections, waitMsMax);
+    }
+
+    private static DatabaseSettings of(String pool, String connections, String waitMsMax) {
         Map<String, String> properties = new HashMap<>();
         properties.put("jdkmatrix.database.url", URL);
+        properties.put("jdkmatrix.database.pool", pool);
         properties.put("jdkmatrix.database.connections", connections);
         properties.put("jdkmatrix.database.wait_ms_max", waitMsMax);
         return DatabaseSettings.of(properties::get);
@@ -23,7 +28,14 @@ class DatabaseSettingsTest {
 
     @Test
     void areReadFromSystemProperties() {
-        assertEquals(new DatabaseSettings(URL, 50, 5_000), of("50", "5000"));
+        assertEquals(new DatabaseSettings(URL, DatabaseSettings.Library.hikari, 50, 5_000), of("50", "5000"));
+    }
+
+    @Test
+    void aLibraryThatIsNotKnownIsNamed() {
+        Problem problem = assertThrows(Problem.class, () -> of("dbcp", "50", "5000"));
+        assertEquals(
+                "system property jdkmatrix.database.pool: expected hikari or agroal, found dbcp", problem.getMessage());
     }
 
     @ParameterizedTest

@@ -25,6 +25,7 @@ class RequestThreadsTest {
     private static final int REQUESTS = 5;
     private static final List<String> COUNTERS = List.of(
             "served_on_servers", "served_on_plugged_virtual", "served_on_plugged_platform", "served_elsewhere");
+    private static final Set<String> POOLS_OF_3 = Set.of("fixed-3", "virtual-pooled-3");
 
     /** All at once, each on a connection of its own that is kept. */
     private static <T> List<T> together(Running server, Exchange<T> exchange) throws Exception {
@@ -59,6 +60,7 @@ class RequestThreadsTest {
         "own, false, 50, served_on_servers",
         "virtual, true, 50, served_on_plugged_virtual",
         "virtual-bounded-3, true, 3, served_on_plugged_virtual",
+        "virtual-pooled-3, true, 3, served_on_plugged_virtual",
         "platform, false, 50, served_on_plugged_platform",
         "cached, false, 50, served_on_plugged_platform",
         "fixed-3, false, 3, served_on_plugged_platform",
@@ -94,7 +96,7 @@ class RequestThreadsTest {
                 assertEquals(CONNECTIONS * REQUESTS, threadIds.size());
                 noThreadServesASecondRequestThatHasAlreadyCome(server, executor);
                 assertServed(3 * CONNECTIONS * REQUESTS, counter, server.gauges());
-            } else if (executor.equals("fixed-3")) {
+            } else if (POOLS_OF_3.contains(executor)) {
                 assertTrue(threadIds.size() <= threads, threadIds::toString);
             }
         }
@@ -109,7 +111,7 @@ class RequestThreadsTest {
     }
 
     private static boolean isPerRequest(String executor) {
-        return executor.startsWith("virtual") || executor.equals("platform");
+        return executor.matches("virtual(-bounded-3)?|platform");
     }
 
     private static void assertThreads(String executor, int threads, JsonObject gauges) {
@@ -119,7 +121,7 @@ class RequestThreadsTest {
                 assertTrue(gauges.getInt("pool_size") >= threads, gauges::toString);
                 assertTrue(gauges.isNull("active") || gauges.getInt("active") >= 1, gauges::toString);
             }
-        } else if (executor.equals("fixed-3")) {
+        } else if (POOLS_OF_3.contains(executor)) {
             assertEquals(3, gauges.getInt("threads_started"));
             assertEquals(3, gauges.getInt("pool_size"));
         } else if (executor.equals("cached")) {

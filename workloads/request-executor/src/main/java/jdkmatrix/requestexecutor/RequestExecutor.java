@@ -34,7 +34,7 @@ public record RequestExecutor(
             case "virtual-bounded-N" -> bounded(kind, threads);
             case "platform" -> perTask(kind, threads, () -> 0);
             case "cached" -> pool(kind, threads, Executors.newCachedThreadPool(threads));
-            case "fixed-N" -> pool(kind, threads, Executors.newFixedThreadPool(kind.size(), threads));
+            case "fixed-N", "virtual-pooled-N" -> pool(kind, threads, Executors.newFixedThreadPool(kind.size(), threads));
             default -> throw new IllegalStateException(kind.row() + " is in the catalogue, and nobody makes it");
         };
     }

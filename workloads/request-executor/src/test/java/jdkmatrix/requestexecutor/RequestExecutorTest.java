@@ -24,6 +24,7 @@ class RequestExecutorTest {
         // kind, virtual, threads for 20 tasks, of which so many run at once, queued meanwhile
         "virtual, true, 20, 20,",
         "virtual-bounded-3, true, 20, 3, 17",
+        "virtual-pooled-3, true, 3, 3, 17",
         "platform, false, 20, 20, 0",
         "cached, false, 20, 20, 0",
         "fixed-3, false, 3, 3, 17",

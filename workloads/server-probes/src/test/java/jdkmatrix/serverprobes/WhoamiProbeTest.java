@@ -16,6 +16,7 @@ class WhoamiProbeTest {
         "jdkmatrix-cached#3, cached",
         "jdkmatrix-fixed-50#7, fixed-50",
         "jdkmatrix-virtual-bounded-16, virtual-bounded-16",
+        "jdkmatrix-virtual-pooled-16#3, virtual-pooled-16",
         "jdkmatrix-liberty-virtual#2, liberty-virtual",
         "Inbound Read Selector.1, unknown",
         "'', unknown",

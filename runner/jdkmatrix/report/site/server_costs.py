@@ -1,0 +1,102 @@
+"""What the same answer cost on each server: CPU per request where one run loaded several of them alike. Pure.
+
+Nothing else compares servers with each other, and this names no winner: they differ in more than their threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from jdkmatrix.domain.cell_key import TaskSize
+from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.domain.quantities import MISSING, digits
+from jdkmatrix.domain.servers import own_pool, server_kind, virtual_of
+from jdkmatrix.report.blocks.inline import joined, link, say, small
+from jdkmatrix.report.blocks.kinds import PageBlock, Prose, Section
+from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.report.site.digest import MeasuredCell, RunDigest
+from jdkmatrix.report.words.numbers import Figure, missing, with_interval
+from jdkmatrix.report.words.sentences import condition, driven
+
+_COLUMNS = columns("Server", "Own pool|µs#", "Virtual threads|µs#", "What differs=")
+
+
+class AlikeLoaded(NamedTuple):
+    """All that cells of one workload share but for server and executor; `load`: the rate, and what made it."""
+
+    host_id: str
+    jdk: str
+    cpus: int
+    size: TaskSize
+    load: str
+
+
+class ServerCost(NamedTuple):
+    """The cell of each kind of thread, where no fork of it missed the rate."""
+
+    pool: MeasuredCell | None
+    virtual: MeasuredCell | None
+
+
+AlikeServers = tuple[RunDigest, Mapping[str, ServerCost]]
+
+
+def server_costs(parts: Sequence[tuple[RunDigest, Sequence[MeasuredCell]]]) -> dict[AlikeLoaded, AlikeServers]:
+    """By condition, the newest run in which at least two servers held one rate, and these servers by name.
+
+    `parts`: runs with their cells of one workload, the newest first.
+    """
+    found: dict[AlikeLoaded, AlikeServers] = {}
+    for run, cells in parts:
+        held: dict[AlikeLoaded, dict[str, dict[str, MeasuredCell]]] = {}
+        for cell in cells:
+            if cell.rate:
+                size, load = TaskSize(cell.burn_us, cell.wait_us), driven(cell.rate.words, cell.driver)
+                alike = AlikeLoaded(run.host_id, cell.jdk, cell.cpus, size, load)
+                held.setdefault(alike, {}).setdefault(cell.server, {})[cell.executor] = cell
+        for alike, servers in held.items():
+            costs = {server: cost for server, arms in servers.items() if any(cost := _cost(server, arms))}
+            if len(costs) > 1:
+                found.setdefault(alike, (run, costs))
+    return found
+
+
+def _cost(server: str, arms: Mapping[str, MeasuredCell]) -> ServerCost:
+    """Of its own pool as it comes, and of the virtual threads that stand for it; an own "pool" may be virtual."""
+    own = own_pool(server)
+    virtual = (arms[name] for name in (virtual_of(server), "virtual", own) if name in arms and is_virtual(name))
+    return ServerCost(None if is_virtual(own) else arms.get(own), next(virtual, None))
+
+
+def server_costs_section(
+    parts: Sequence[tuple[RunDigest, Sequence[MeasuredCell]]], hosts: Mapping[str, str], root: str
+) -> Section | None:
+    """None where no run loaded two servers alike. `hosts`: their words; `root` leads to the site's folder."""
+    blocks: list[PageBlock] = []
+    for alike, (run, servers) in server_costs(parts).items():
+        words = f"{alike.jdk}, {condition(alike.cpus, alike.size)}, {alike.load}, on {hosts[alike.host_id]}"
+        folder = f"{root}{run.folder}"
+        blocks.append(Prose(joined(f"{words}: run ", link(run.run_id, f"{folder}index.html")), css=""))
+        rows = [_row(server, cost, dict(run.servers).get(server, ""), folder) for server, cost in servers.items()]
+        label = f"Table of CPU per request on each server, {words}"
+        blocks.append(DataTable(label, _COLUMNS, rows, "wrap", sortable=True))
+    return Section("servers", "CPU per request on each server", blocks, say("server_costs")) if blocks else None
+
+
+def _row(server: str, cost: ServerCost, release: str, folder: str) -> tuple[Cell, ...]:
+    kind = server_kind(server)
+    figures = [_figure(cell, folder) for cell in cost]
+    if is_virtual(own_pool(server)):
+        figures[0] = missing("this server has no pool")
+    return joined(server, " ", small(release)), *figures, kind.differs if kind else MISSING
+
+
+def _figure(cell: MeasuredCell | None, folder: str) -> Figure:
+    if cell is None or cell.rate is None:
+        return missing("not measured, or a fork missed the rate")
+    cpu, page = cell.rate.cpu, f"{folder}{cell.page}"
+    if cpu.low is None or cpu.high is None:
+        return Figure(link(digits(cpu.value, 3), page), cpu.value)
+    value, low, high = with_interval(cpu.value, cpu.low, cpu.high)
+    return Figure(link(value, page), cpu.value, under=f"{low}–{high}")
