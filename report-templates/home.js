@@ -7,7 +7,8 @@
   const map = document.getElementById("map");
   const { served } = JSON.parse(document.getElementById("page-data").textContent);
   const selects = Array.from(picker.elements).filter((one) => one.name);
-  const axes = selects.map((one) => one.name).filter((name) => name !== "figure");
+  const database = selects.find((one) => one.name === "database");
+  const axes = selects.filter((one) => one !== database && one.name !== "figure").map((one) => one.name);
   const glance = Array.from(document.querySelectorAll("#conditions a"), (link) => [link, document.querySelector(link.hash)]);
   const NUMBERS = new Set(["cpus", "burn_us", "wait_us"]);
 
@@ -35,7 +36,8 @@
     }
   };
   const toAddress = () => {
-    const shown = selects.filter((one) => one.options.length > 1 && one.value !== "").map((one) => [one.name, one.value]);
+    const told = selects.filter((one) => one !== database && one.options.length > 1 && one.value !== "");
+    const shown = told.map((one) => [one.name, one.value]);
     history.replaceState(null, "", `#${new URLSearchParams(shown)}`);
   };
 
@@ -204,8 +206,22 @@
     }
   };
 
+  // It is the workload's: who picks one picks a workload that has it, if there is one, that is measured beside all else.
+  const databases = new Map([
+    ...served.map((one) => [one.workload, one.database]),
+    ...rows.map((row) => [of(row, "workload"), of(row, "database")]),
+  ]);
+  database?.addEventListener("input", () => {
+    const workloads = selects.find((one) => one.name === "workload");
+    const able = Array.from(workloads.options, (one) => one.value).filter((name) => databases.get(name) === database.value);
+    const wanted = state();
+    const here = able.find((workload) => measured({ ...wanted, workload }).length > 0);
+    workloads.value = here ?? able[0] ?? wanted.workload;
+  });
+
   const show = () => {
     const wanted = state();
+    if (database) database.value = databases.get(wanted.workload);
     const found = measured(wanted);
     mark(wanted);
     if (found.length > 0) answer(found, wanted.figure);

@@ -6,7 +6,7 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from jdkmatrix.cli import running
@@ -27,7 +27,7 @@ from jdkmatrix.cli.so_far import plus_minus
 from jdkmatrix.cli.terminal import say
 from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.load import parse_files, read_files
-from jdkmatrix.config.model import BLOCKS_MAX, DriverChoice
+from jdkmatrix.config.model import BLOCKS_MAX, DriverChoice, Matrix
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import TooFewCpusError, assign, beside
@@ -35,8 +35,9 @@ from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks import own as own_jdks
 from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue
 from jdkmatrix.jdks.locate import locate
+from jdkmatrix.provision import postgres
 from jdkmatrix.provision.nix_parts import handed_over
-from jdkmatrix.provision.project import find_project
+from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.asked import option
 from jdkmatrix.run.capacities import bases_s
@@ -99,12 +100,8 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     before_s, block_s = _cost_s(chosen, topology, catalogue)
     options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
     unlocated = {entry.id for entry in pinned}.difference(located)
-    lacking = [str(jdk) for jdk in dict.fromkeys((*values["jdk"], matrix.driver.jdk)) if jdk in unlocated]
-    for name in map(str, values["server"]):
-        if name in matrix.servers and not is_here(project.root, name, matrix.servers[name], handed_over()):
-            lacking.append(here.server_words(name))
-    if lacking:
-        say(f"Not here yet, and fetched or built before anything is measured: {', '.join(lacking)}.")
+    if lacking := ", ".join(_lacking(project, chosen.matrix, values, unlocated, here)):
+        say(f"Not here yet, and fetched or built before anything is measured: {lacking}.")
     options = replace(options, command=command(sys.argv[2:], said, options))
     say(f"The same without questions: .venv/bin/{shlex.join(options.command)}")
     if by_menus:
@@ -134,6 +131,20 @@ def cpus_at_most(topology: Topology, driver: DriverChoice, asked: Iterable[int])
         )
         raise MatrixError(f"{error}{shared if busy >= driver_least and not driver.overlap else ''}") from None
     return busy if driver.overlap else busy - driver_least
+
+
+def _lacking(
+    project: Project, matrix: Matrix, values: Values, unlocated: Collection[str], here: AskedHost
+) -> Iterator[str]:
+    """What these values need that is not here, in words."""
+    yield from (str(jdk) for jdk in dict.fromkeys((*values["jdk"], matrix.driver.jdk)) if jdk in unlocated)
+    handed = handed_over()
+    for name in map(str, values["server"]):
+        if name in matrix.servers and not is_here(project.root, name, matrix.servers[name], handed):
+            yield here.server_words(name)
+    workloads = [found for name in values["workload"] if (found := matrix.workloads.get(str(name)))]
+    if any(one.database for one in workloads) and not handed and not postgres.is_here(project.root):
+        yield "PostgreSQL"
 
 
 def _cost_s(chosen: Chosen, topology: Topology, catalogue: Catalogue) -> tuple[float, float]:

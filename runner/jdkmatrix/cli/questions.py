@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from functools import partial
 
 from jdkmatrix.cli.written_values import microseconds
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Matrix, Workload
 from jdkmatrix.domain.catalogue import executor_kinds
 from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX, CellKey
 from jdkmatrix.domain.executors import aa_arm, row_of, unsized
 from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool, server_kind, title_of, title_with_release, virtual_of
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.report.words.sentences import delay_of, tasks_of
+from jdkmatrix.report.words.sentences import database_words, delay_of, tasks_of
 from jdkmatrix.run.asked import option
 from jdkmatrix.run.plan import axis_values
 
 PROFILE = "quick"
 _CPUS_LISTED = 8
+_FULL_BELOW_US = 300  # on two CPUs, a request then takes more CPU time of a database than of the server
 
 Values = dict[str, tuple[str | int, ...]]
 Choose = Callable[["AxisQuestion"], str | int]
@@ -70,8 +71,6 @@ def answered(matrix: Matrix, given: Mapping[str, Sequence[str | int]], here: Ask
     server = str(values["server"][0])
     if "executor" not in values:
         values["executor"] = (own_pool(server), virtual_of(server), aa_arm(own_pool(server)))
-    if "workload" not in values:
-        values["workload"] = (_workload(matrix, values),)
     return values
 
 
@@ -130,7 +129,7 @@ def questions(matrix: Matrix, values: Values, here: AskedHost) -> Iterator[AxisQ
     """One after another, since what may be chosen follows from what is; `values` has what is chosen meanwhile.
 
     Raises:
-        MatrixError: as _servers.
+        MatrixError: as _servers; no workload can be what is chosen.
     """
     if "server" not in values:
         shown = ((here.server_words(name), name) for name in _servers(matrix, values))
@@ -156,6 +155,8 @@ def questions(matrix: Matrix, values: Values, here: AskedHost) -> Iterator[AxisQ
         flat_out = "flood" if values["wait_us"][0] else "saturate-50"
         offered = tuple((_LOADS[name], name) for name in (flat_out, "share-50"))
         yield AxisQuestion("load", "What matters most?", offered)
+    if "workload" not in values:
+        yield _database(matrix, values)
 
 
 _MOST = "throughput: as many requests as it can serve"
@@ -190,12 +191,29 @@ def _why_not(matrix: Matrix, given: Values, server: str) -> str | None:
     return None if None in reasons else next(iter(reasons), None)
 
 
-def _workload(matrix: Matrix, values: Values) -> str:
-    """The first that can be what is asked for. Raises: MatrixError: none can."""
-    found = next((name for name, reason in _reasons(matrix, values).items() if reason is None), None)
-    if found is None:
-        raise MatrixError(f"no workload on {title_of(str(values['server'][0]))} can do that; choose one by --workload")
-    return found
+def _database(matrix: Matrix, values: Values) -> AxisQuestion:
+    """For each database, the first workload that has it and can be what is asked for, on a JVM with the usual options.
+
+    Raises:
+        MatrixError: none can.
+    """
+    server = str(values["server"][0])
+    found: dict[str, str] = {}
+    for name, reason in _reasons(matrix, values).items():
+        if reason is None and _is_usual(workload := matrix.workloads[name], server):
+            found.setdefault(database_words(workload.database), name)
+    if not found:
+        raise MatrixError(f"no workload on {title_of(server)} can do that; choose one by --workload")
+    little = int(values["burn_us"][0]) < _FULL_BELOW_US
+    title = "A database? With so little to compute, it may be full before the server is." if little else "A database?"
+    return AxisQuestion("workload", title, tuple(found.items()))
+
+
+def _is_usual(workload: Workload, server: str) -> bool:
+    """Has it no database? Or one by a pool that the server takes, on a JVM with the usual options?"""
+    database, kind = workload.database, server_kind(server)
+    own = kind.connection_pool if kind else None
+    return database is None or (workload.jvm is None and own in (None, database.pool))
 
 
 def _reasons(matrix: Matrix, values: Values) -> dict[str, str | None]:

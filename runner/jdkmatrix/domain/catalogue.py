@@ -3,6 +3,7 @@ workloads/executors/executors.toml, and nothing else names it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain, zip_longest
@@ -20,6 +21,7 @@ from jdkmatrix.reading import read_toml
 from jdkmatrix.validation import validated
 
 BUILT = "built:"  # begins the name of a file that the build makes
+SIZE = re.compile(r"-([1-9][0-9]{0,4})\Z")  # what stands in an executor's name for -N of its row
 _LISTS = ("jvm_options", "properties", "server_options", "command")  # such an argument becomes several
 _OF_FILES = ("application", "executor", "feature_set")
 _OF_ENV = (*_OF_FILES, "java", "home", "jar", "folder", "log_dir", "port")
@@ -53,6 +55,7 @@ def _filled_with(*allowed: str) -> Callable[[str], str]:
 
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*$")]
+Row = Annotated[str, Field(pattern=r"^[a-z0-9]+([.-][a-z0-9]+)*(-N)?$")]
 File = Annotated[str, AfterValidator(_filled_with(*_OF_FILES))]
 EnvValue = Annotated[str, AfterValidator(_filled_with(*_OF_ENV))]
 Argument = Annotated[str, AfterValidator(_filled_with(*_OF_ENV, *_LISTS))]
@@ -71,7 +74,7 @@ class ExecutorKind(Record):
 
 class Switch(Record):
     """How a server gets an executor. `switch`: the documented way, in words; `option`: what {executor} stands for, if
-    not for its name; `files` as those of the server; `properties` of the JVM."""
+    not for its name, with N where the name has it; `files` as those of the server; `properties` of the JVM."""
 
     switch: str
     option: str | None = None
@@ -131,7 +134,7 @@ class ServerKind(Record):
     env: Mapping[str, EnvValue]
     files: Mapping[File, File] = {}
     war: File | None = None
-    executors: Mapping[Name, OwnExecutor]
+    executors: Mapping[Row, OwnExecutor]
     plugged: Switch | None = None
     connection_pool: str | None = None
     release: Literal["liberty"] | None = None
@@ -149,6 +152,9 @@ class ServerKind(Record):
             raise ValueError(f"own_pool: there is no [executors.{self.own_pool}]")
         if self.virtual not in (*self.executors, "virtual"):
             raise ValueError(f"virtual: there is no [executors.{self.virtual}]")
+        for row, own in self.executors.items():
+            if own.option and own.option.endswith("-N") != row.endswith("-N"):
+                raise ValueError(f'executors.{row}: option: "{own.option}" ends in -N if the name does, and only then')
         if (self.release is not None) + (self.version is not None) + self.is_command != 1:
             raise ValueError("version: belongs to a server with a module, and release to one without")
         return self
@@ -169,7 +175,13 @@ class ServerKind(Record):
 
     def switch_of(self, executor: str) -> Switch:
         """Raises: KeyError: it does not have this executor."""
-        return self.executors[executor] if self.plugged is None else self.executors.get(executor, self.plugged)
+        row = SIZE.sub("-N", executor)
+        return self.executors[row] if self.plugged is None else self.executors.get(row, self.plugged)
+
+    def option_of(self, executor: str) -> str:
+        """What {executor} stands for; raises as `switch_of`."""
+        option, size = self.switch_of(executor).option, SIZE.search(executor)
+        return option.replace("-N", size[0]) if option and size else option or executor
 
     def every_executor(self) -> tuple[str, ...]:
         """Its own and those that it can be given, with N for any number."""

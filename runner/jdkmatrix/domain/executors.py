@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from jdkmatrix.domain.catalogue import OwnExecutor, catalogue, executor_kinds, server_kinds
+from jdkmatrix.domain.catalogue import SIZE, OwnExecutor, catalogue, executor_kinds, server_kinds
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.validation import wrong_size
 
-_SIZE = re.compile(r"-([1-9][0-9]{0,4})\Z")
 _SIZE_MAX = 99_999
 _ANY_NUMBER = re.compile(r"-{1,2}[0-9][0-9.,]*\Z")
 
@@ -89,7 +88,7 @@ def references(names: Iterable[str], server: str) -> dict[str, str]:
 @cache
 def unsized(name: str) -> str:
     """The executor that a server is started with, with N for any number."""
-    return _SIZE.sub("-N", base_of(name))
+    return SIZE.sub("-N", base_of(name))
 
 
 @cache
@@ -101,7 +100,7 @@ def row_of(name: str) -> str:
 
 def size_of(name: str) -> int | None:
     """How many tasks it runs at once, where its name says so."""
-    found = _SIZE.search(base_of(name))
+    found = SIZE.search(base_of(name))
     return int(found[1]) if found else None
 
 

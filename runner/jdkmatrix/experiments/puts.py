@@ -11,7 +11,7 @@ from jdkmatrix.experiments.rounds import CPU, P50, P99, THROUGHPUT_CHART, Rounds
 
 
 class Puts(Rounds):
-    """`size_bytes`: of a row, of which there are up to 3,000."""
+    """`size_bytes`: of a row, of which there are up to 3,000. `sync`: a task waits until its row is on the disk."""
 
     ARMS: ClassVar = ("virtual", "platform", "fixed-N", "virtual-bounded-N")
     DISTRIBUTIONS: ClassVar = {"From the start of a task to its end": "waited"}
@@ -20,8 +20,9 @@ class Puts(Rounds):
         introduction=(
             "Each task puts a row into a table of an embedded H2, which inserts its key or replaces what is there: "
             "that is IO to files, not to sockets. While a virtual thread reads or writes a file it keeps its carrier. "
-            "H2 is as it comes: it writes what is committed within half a second, and does not wait for the disk. The "
-            "files are in a new folder of /var/tmp; the page of each fork names its file system."
+            "H2 as it comes writes what is committed within half a second, and nothing waits for the disk. Where a "
+            "table has `sync`, each task has the disk take its row by CHECKPOINT SYNC, which H2 lets one task do at a "
+            "time. The files are in a new folder of /var/tmp; the page of each fork names its file system."
         ),
         glossary="An operation is a row that was put, with one of 20 connections from a pool.",
         apart=("cpus", "load"),
@@ -43,6 +44,7 @@ class Puts(Rounds):
 
     experiment: Literal["puts"]
     size_bytes: Annotated[int, Field(ge=1, le=10_000_000)]
+    sync: bool = False
 
     @property
     def libraries(self) -> tuple[str, ...]:
@@ -50,4 +52,4 @@ class Puts(Rounds):
 
     @property
     def operation(self) -> tuple[str, ...]:
-        return ("puts", "--size-bytes", str(self.size_bytes))
+        return ("puts", "--size-bytes", str(self.size_bytes), *(("--sync",) if self.sync else ()))

@@ -41,14 +41,24 @@ def provision_postgres(root: Path, *, say: Callable[[str], None]) -> Postgres:
         raise MatrixError(f"no release of PostgreSQL is pinned for {platform.machine()} ({', '.join(_ARTEFACTS)} are)")
     lock = artefacts.load_lock(root)
     artefact = lock.artefact(name)
-    target = cache_dir() / "postgresql" / f"{artefact.version}-{artefact.sha256[:12]}"
 
     def make(folder: Path) -> None:
         say(f"fetching PostgreSQL {artefact.version}")
         _unpack(artefacts.fetch(lock, name), folder)
 
+    target = _kept_at(artefact)
     kept(target, make, say=say)
     return postgres_at(target)
+
+
+def is_here(root: Path) -> bool:
+    """Is the pinned release in the cache, or is there none for this system, so that none is fetched?"""
+    name = _ARTEFACTS.get(platform.machine())
+    return name is None or _kept_at(artefacts.load_lock(root).artefact(name)).is_dir()
+
+
+def _kept_at(artefact: artefacts.Artefact) -> Path:
+    return cache_dir() / "postgresql" / f"{artefact.version}-{artefact.sha256[:12]}"
 
 
 def postgres_at(home: Path) -> Postgres:

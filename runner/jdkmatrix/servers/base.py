@@ -66,7 +66,8 @@ class InstalledServer:
         """The files to copy, by place in the fork's folder."""
         application, feature_set, executor, own_war = serving
         switch, folder = self.kind.switch_of(executor), workloads.servers / self.kind.name
-        values = {"application": application.name, "feature_set": feature_set, "executor": switch.option or executor}
+        option = self.kind.option_of(executor)
+        values = {"application": application.name, "feature_set": feature_set, "executor": option}
         found: dict[str, Path] = {}
         if self.kind.war and (own_war or self.kind.jar is None):
             found[self.kind.war.format_map(values)] = own_war or workloads.file(f"{application.name}.war")

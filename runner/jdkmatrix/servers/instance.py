@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jdkmatrix.domain.applications import Application, application_of
+from jdkmatrix.domain.executors import unsized
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.jdks.identify import Vm
@@ -59,7 +60,7 @@ class Instance:
         port = server_port()
         values = {
             "application": self._served(application, folder),
-            "executor": kind.switch_of(self.executor).option or self.executor,
+            "executor": kind.option_of(self.executor),
             "feature_set": self.feature_set,
             "java": str(self.java),
             "home": str(self.server.home),
@@ -109,12 +110,16 @@ class Instance:
         return [f"-Djava.io.tmpdir={values['folder']}", *report]
 
     def _properties(self, values: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-        """Those of the probes (by which names of threads they know executors that the server brings along, and where
-        its pool has its gauges), of the executor, of burn, and of the application."""
+        """Those of the probes (by which names of threads they know executors that the server brings along, of several
+        with one name the one that is started, and where its pool has its gauges), of the executor, of burn, and of the
+        application."""
         kind = self.server.kind
+        owned = [(name, own) for name, own in kind.executors.items() if not name.endswith("-N")]
+        if started := kind.executors.get(unsized(self.executor)):
+            owned.append((self.executor, started))
         for way, virtual in (("platform", False), ("virtual", True)):
-            owned = [(name, own.threads) for name, own in kind.executors.items() if own.virtual == virtual]
-            if told := [f"{name}={threads.format_map(values)}" for name, threads in owned if threads]:
+            names = {own.threads: name for name, own in owned if own.threads and own.virtual == virtual}
+            if told := [f"{name}={threads.format_map(values)}" for threads, name in names.items()]:
                 yield f"jdkmatrix.own.{way}", ";".join(told)
         if kind.gauges:
             yield "jdkmatrix.own.gauges", kind.gauges

@@ -112,6 +112,21 @@ def test_what_was_not_measured_is_said_so_with_the_command_and_the_nearest(brows
         expect(said.locator("pre")).to_have_count(0)
 
 
+def test_a_database_picks_a_workload_that_has_it_and_a_workload_its_database(browser: Browser, answers: Path) -> None:
+    with reading(browser, answers) as page:
+        workload, database = (page.locator(f"#picker select[name={name}]") for name in ("workload", "database"))
+        expect(database).to_have_value("none")
+        picked(page, database="PostgreSQL, 50 connections by HikariCP")
+        expect(workload).to_have_value("bank-sql-50")
+        expect(page.locator("#said pre")).to_contain_text("--wait 0us --workload bank-sql-50 --load saturate-50")
+        assert "workload=bank-sql-50" in page.url and "database" not in page.url
+        picked(page, workload="bank-sql-10")
+        expect(database).to_have_value("PostgreSQL, 10 connections by HikariCP")
+        picked(page, database="none")
+        expect(workload).to_have_value("mp-ping")
+        expect(page.locator("#said .where")).to_contain_text("mp-ping on Open Liberty")
+
+
 def test_an_application_of_the_user_is_measured_by_no_command_of_this_page(browser: Browser, tmp_path: Path) -> None:
     def own(key: CellKey) -> CellKey:
         return key.model_copy(update={"workload": "shop-1a2b3c4d"})

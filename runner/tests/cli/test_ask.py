@@ -21,6 +21,7 @@ from jdkmatrix.cli.questions import AskedHost, AxisQuestion, answered, needed, t
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.selection_options import DECIDED_BY_ASK
 from jdkmatrix.config.load import parse_files, read_files
+from jdkmatrix.domain.tables import Database
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.topology import Topology
 from jdkmatrix.run.asked import with_values
@@ -32,6 +33,7 @@ from tests.support.shipped import MATRIX
 FILES = read_files(ROOT / "matrix.toml")
 HERE = AskedHost(("temurin-21.0.8", "temurin-25"), 1, {"spring-boot-3.5": "3.5.6", "open-liberty-23.0.0.9": "23.0.0.9"})
 LARGE = replace(HERE, cpus=47)
+BY_AGROAL = "PostgreSQL, 10 connections by Agroal"
 
 
 def default(question: AxisQuestion) -> str | int:
@@ -99,6 +101,29 @@ def test_the_menu_of_servers_has_those_that_can_serve_the_workload() -> None:
     answered(MATRIX, {"workload": ("banking",)}, HERE, lambda question: asked.setdefault(question.axis, question).usual)
     names = {name for _, name in asked["server"].choices}
     assert "open-liberty" in names and not names & {"jetty", "tomcat"}
+
+
+@pytest.mark.parametrize(
+    ("server", "wait_us", "offered"),
+    [
+        ("tomcat", 0, {"none": "mp-ping", "PostgreSQL, 10 connections by HikariCP": "bank", BY_AGROAL: "agroal"}),
+        ("spring-boot", 0, {"none": "mp-ping", "PostgreSQL, 10 connections by HikariCP": "bank"}),
+        ("open-liberty", 2000, None),  # such a bank calls no other system
+    ],
+)
+def test_a_database_is_offered_where_it_can_be_and_as_a_bank_on_the_usual_jvm(
+    server: str, wait_us: int, offered: dict[str, str] | None
+) -> None:
+    bank = MATRIX.workloads["bank-sql-10"]
+    agroal = bank.model_copy(update={"database": Database(pool="agroal", connections=10)})
+    other_heap = bank.model_copy(update={"database": Database(connections=20), "jvm": MATRIX.jvm})
+    calling = {name: MATRIX.workloads[name] for name in ("mp-ping", "banking")}
+    tables = {**calling, "bank": bank, "twin": bank, "agroal": agroal, "other-heap": other_heap}
+    matrix, asked = MATRIX.model_copy(update={"workloads": tables}), dict[str, AxisQuestion]()
+    given_values: dict[str, tuple[str | int, ...]] = {"server": (server,), "wait_us": (wait_us,)}
+    values = answered(matrix, given_values, HERE, lambda question: asked.setdefault(question.axis, question).usual)
+    assert (dict(asked["workload"].choices) if "workload" in asked else None) == offered
+    assert matrix.workloads[str(values["workload"][0])].database is None, "unless it is chosen"
 
 
 def test_a_server_has_the_executors_that_are_asked_for() -> None:
@@ -233,13 +258,14 @@ def test_what_is_fetched_or_built_first_is_said_before_it_is_asked_whether_to_me
     typed = ("--jdk", "temurin-27", "--budget", "10m")
     lacking = [
         line
-        for server in ("tomcat", "open-liberty")
-        for line in called(home, "ask", "--server", server, *typed).stdout.splitlines()
+        for subject in (("tomcat",), ("open-liberty",), ("tomcat", "--workload", "bank-sql-10"))
+        for line in called(home, "ask", "--server", *subject, *typed).stdout.splitlines()
         if line.startswith("Not here yet, and fetched or built before anything is measured: temurin-27, ")
     ]
     assert [re.sub(r" [0-9.]+ ", " … ", line).rpartition(", ")[2] for line in lacking] == [
         "Apache Tomcat (tomcat).",
         "Open Liberty … (open-liberty).",
+        "PostgreSQL.",
     ]
 
 
@@ -254,10 +280,13 @@ def test_where_all_is_said_nothing_is_told_to_be_as_usual(home: Path) -> None:
     assert called(home, "ask", *typed.split()).stdout.startswith("Compared on Apache Tomcat")
 
 
-@pytest.mark.parametrize("server", [name for name in MATRIX.servers if name not in ("helidon", "command")])
-def test_the_usual_budget_has_room_for_as_many_blocks_as_decide(home: Path, server: str) -> None:
+POOLED = [("--server", name) for name in MATRIX.servers if name not in ("helidon", "command")]
+
+
+@pytest.mark.parametrize("subject", [*POOLED, ("--workload", "bank-sql-50")])
+def test_the_usual_budget_has_room_for_as_many_blocks_as_decide(home: Path, subject: tuple[str, ...]) -> None:
     """Of the longest that it asks for: a share of a capacity that has to be measured first."""
-    done = called(home, "ask", "--server", server, "--load", "share-50", "--burn", "100ms")
+    done = called(home, "ask", *subject, "--load", "share-50", "--burn", "100ms")
     assert "Until the ratio is known to ± 5 %: 5 to " in done.stdout
 
 
@@ -336,6 +365,7 @@ def test_arrow_keys_choose_and_another_value_is_typed(home: Path) -> None:
         ("is no valid time", f"\x15300us{ENTER}"),
         ("How long does it wait for another system?", ENTER),
         ("What matters most?", DOWN + ENTER),
+        ("A database?", ENTER),
         ("Measure now?", "n"),
     ]
     shown = on_terminal(home, steps, "ask", "--jdk", "temurin-25", "--cpus", "1", "--budget=12m")
@@ -343,7 +373,7 @@ def test_arrow_keys_choose_and_another_value_is_typed(home: Path) -> None:
     said = re.search(r"The same without questions: (.*?)\r\n", shown)
     assert said and said[1] == (
         ".venv/bin/matrix run --jdk temurin-25 --cpus 1 --server open-liberty-netty --burn 300us --wait 0us "
-        "--load share-50 --blocks 2"
+        "--load share-50 --workload mp-ping --blocks 2"
     )
     assert not (home / "results").exists()
 

@@ -14,7 +14,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts
 from jdkmatrix.provision.artefacts import Artefact, Lock
 from jdkmatrix.provision.cache import cache_dir
-from jdkmatrix.provision.postgres import postgres_at, provision_postgres
+from jdkmatrix.provision.postgres import is_here, postgres_at, provision_postgres
 from jdkmatrix.provision.project import find_project
 from tests.support.programs import program
 
@@ -46,7 +46,9 @@ def fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_it_is_unpacked_once_and_says_its_version(fetched: Path) -> None:
     archive(fetched)
     said: list[str] = []
+    assert not is_here(ROOT)
     found = provision_postgres(ROOT, say=said.append)
+    assert is_here(ROOT)
     assert found.version == "18.1" and found.home.is_relative_to(cache_dir())
     assert provision_postgres(ROOT, say=said.append) == found
     assert said == ["fetching PostgreSQL 18.1.0"]

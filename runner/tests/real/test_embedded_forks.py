@@ -19,7 +19,7 @@ EMBEDDED = [kind for kind in server_kinds().values() if kind.jar is not None]
 # What every whole run measures (tests/support/project.py), beside `virtual`; and what is in test_pinning_forks.py.
 ELSEWHERE = {("jetty", "temurin-25", "jetty"), ("jetty", "temurin-21.0.8", "virtual")}
 FORKS = [
-    *((kind.name, "temurin-25", executor) for kind in EMBEDDED for executor in kind.executors),
+    *((kind.name, "temurin-25", row.replace("-N", "-8")) for kind in EMBEDDED for row in kind.executors),
     *((kind.name, "temurin-21.0.8", kind.virtual if kind.has(kind.virtual) else kind.own_pool) for kind in EMBEDDED),
     # Every plugged executor is in RequestThreadsTest, which each of their modules runs on itself.
     *(

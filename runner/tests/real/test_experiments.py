@@ -50,7 +50,8 @@ SMALL: dict[str, dict[str, Any]] = {
            for inside in ("synchronized", "lock", "object-wait", "native", "contended-monitor")},
         **{f"few-{pool}": {"experiment": "borrow", "pool": pool, "connections": 5, "yields": True, "warmup_s": 0.5}
            for pool in ("hikari-7.0.2", "hikari-7.1.0", "agroal")},
-        "puts-small": {"experiment": "puts", "size_bytes": 4096, "warmup_s": 0.5},
+        **{f"puts-small{name}": {"experiment": "puts", "size_bytes": 4096, "sync": bool(name), "warmup_s": 0.5}
+           for name in ("", "-sync")},
         "json-small": {"experiment": "json", "buffers": "thread-local", "warmup_s": 0.5},
         "burn-small": {"experiment": "burn", "warmup_s": 0.5, "drain_s": 5, "parks": True},
         "sleep-small": {"experiment": "spawn", "task": "sleep", "sleep_s": 60, "stack_kib": 512, "timeout_s": 60},
@@ -231,9 +232,10 @@ def rows_of_the_ended() -> set[Path]:
     return {folder for folder in found if not psutil.pid_exists(int(folder.name.split("-")[2]))}
 
 
-def test_rows_are_put_into_files_that_are_gone_afterwards(real: Real, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workload", ["puts-small", "puts-small-sync"])
+def test_rows_are_put_into_files_that_are_gone_afterwards(real: Real, tmp_path: Path, workload: str) -> None:
     before = rows_of_the_ended()
-    one = cell("puts-small", FREE, "virtual-bounded-5+carriers-2", "count-20")
+    one = cell(workload, FREE, "virtual-bounded-5+carriers-2", "count-20")
     found = seen(told(run(real, one, tmp_path, BURN_S)))
     assert found["operations"] > 0, "those that are under way at either end are told of, or counted"
     assert abs(found["operations"] - found["waited"]["count"]) <= 2 * 20

@@ -154,6 +154,8 @@ def test_every_arm_runs_on_the_threads_that_its_name_says() -> None:
          "borrow --connections 50 --yield --executor platform --tasks 2000 --duration-s 6 --warmup-s 5"),
         (("puts-4k", "virtual-bounded-5+carriers-2", 0, "count-3000"),
          "puts --size-bytes 4096 --executor virtual-bounded:5 --tasks 3000 --duration-s 6 --warmup-s 5"),
+        (("puts-4k-sync", "fixed-5", 0, "count-3000"),
+         "puts --size-bytes 4096 --sync --executor fixed:5 --tasks 3000 --duration-s 6 --warmup-s 5"),
         (("fanout-spread", "fixed-100", 0, "count-1000"),
          "fanout --url http://127.0.0.1:1/answer?delay_us=2150000&size_bytes=1024&spread=lognormal&seed=1&sigma=0.177 "
          "--requests 1000 --delay-ms 2150 --how fixed:100 --delay-is-mean --warmup-requests 0 --timeout-s 60"),

@@ -55,6 +55,16 @@ def test_the_profile_of_servers_loads_each_of_them_at_one_rate_on_its_pool_and_o
     assert {(cell.server, cell.executor) for cell in alike} == arms - {("helidon", "virtual")}
 
 
+def test_the_profile_of_a_database_checks_flat_out_what_chance_does() -> None:
+    cells = [cell for cell in select_cells(MATRIX, "bank-sql") if cell.load == "saturate-200"]
+    assert {(cell.server, cell.executor) for cell in cells} == {
+        *(("tomcat", name) for name in ("tomcat", "tomcat-virtual", "tomcat-aa")),
+        *(("spring-boot", name) for name in ("spring-boot", "spring-boot-virtual", "spring-boot-aa")),
+        *(("quarkus", name) for name in ("quarkus", "quarkus-virtual")),
+    }
+    assert {cell.jdk for cell in cells if cell.executor.endswith("-aa")} == {cell.jdk for cell in cells}
+
+
 def test_a_cell_is_measured_in_the_first_stage_that_has_it_and_no_stage_is_empty() -> None:
     again = MATRIX.profiles["quick"].model_copy(update={"first": "quick"})
     wider = again.model_copy(update={"select": again.select.model_copy(update={"burn_us": (0, 100)})})

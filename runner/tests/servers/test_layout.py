@@ -47,7 +47,8 @@ def lay_out(
     **properties: str,
 ) -> Made:
     folder.mkdir(exist_ok=True)
-    names = (*(f"{name}.war" for name in applications()), *PLUGS, "jetty-server.jar", "quarkus-server.jar")
+    jars = (f"{name}-server.jar" for name in ("jetty", "micronaut", "quarkus"))
+    names = (*(f"{name}.war" for name in applications()), *PLUGS, *jars)
     files = {name: folder / name for name in names}
     for name, path in files.items():
         path.write_text(name)
@@ -119,6 +120,23 @@ def test_a_server_of_ours_is_its_jar(tmp_path: Path) -> None:
         arguments = ("--port", made.port, "--application", "mp-ping", "--executor", option)
         assert made.launch.command[-8:] == ("-jar", jar, *arguments)
         assert "-Djdkmatrix.own.platform=jetty=qtp;jetty-no-reserved=own-no-reserved-" in made.launch.command
+
+
+@pytest.mark.parametrize(
+    ("server", "executor", "option", "told"),
+    [
+        ("quarkus", "quarkus", "own", "quarkus=executor-thread-"),
+        ("quarkus", "quarkus-virtual", "own-virtual", "quarkus=executor-thread-"),
+        ("quarkus", "quarkus-fixed-8", "own-8", "quarkus-fixed-8=executor-thread-"),
+        ("micronaut", "micronaut-fixed-99999", "own-99999", "micronaut-fixed-99999=io-executor-thread-"),
+    ],
+)
+def test_threads_of_one_name_are_those_of_the_executor_that_is_started(
+    server: str, executor: str, option: str, told: str, tmp_path: Path
+) -> None:
+    command = lay_out(tmp_path, executor, server=server).launch.command
+    assert command[-2:] == ("--executor", option)
+    assert f"-Djdkmatrix.own.platform={told}" in command
 
 
 @pytest.mark.parametrize(("server", "told"), [("jetty", "server/my-shop.war"), ("open-liberty", None)])
@@ -202,6 +220,8 @@ def test_an_unknown_application_is_refused() -> None:
         ('own_pool = "jetty"', 'own_pool = "pool"', r"own_pool: there is no \[executors.pool\]"),
         ('own_pool = "jetty"', 'own_pool = "jetty"\nvirtual = "green"', r"virtual: there is no \[executors.green\]"),
         ("version = [", "# version = [", "version: belongs to a server with a module"),
+        ('option = "own"', 'option = "own-N"', 'executors.jetty: option: "own-N" ends in -N if the name does'),
+        ("[executors.jetty-no-reserved]", "[executors.jetty-N]", 'executors.jetty-N: option: "own-no-reserved" ends'),
         ('option = "own"', 'files = { "a.xml" = "b.xml" }', "files: there is no b.xml beside it"),
         ('title = "Eclipse Jetty"', 'extends = "pier"', r'extends: "pier" is no server beside this'),
     ],

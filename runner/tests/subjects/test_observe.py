@@ -18,7 +18,7 @@ from jdkmatrix.records.load_results import Errors, LoadResult
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.windows import Gauges
 from jdkmatrix.subjects.served import observe
-from jdkmatrix.subjects.served.observe import Bench, backlog_s
+from jdkmatrix.subjects.served.observe import Bench, backlog_s, queue_s
 from tests.subjects.test_served import gauges
 from tests.support.builders import load_result, remote_stats
 
@@ -122,3 +122,38 @@ def test_a_question_waits_behind_requests_that_get_on(bench_of: Callable[[Draini
     bench_of(Draining(chain([None, None], repeat(0)), iter(range(9)))).ask("/gauges")
     with pytest.raises(NoAnswerError, match="no answer within 10 s"):
         bench_of(Draining(repeat(None), repeat(7))).ask("/gauges")
+
+
+TEN_OF_A_CROWD = load_result(RateLoad(rate_rps=10, connections=50), completed=10, throughput_rps=1.0)
+
+
+@pytest.mark.parametrize(
+    ("left", "expected_s"),
+    [
+        (TEN_OF_A_CROWD, 50.0),
+        (TEN_OF_A_CROWD.model_copy(update={"errors": Errors(timeout=20, read=5)}), 70.0),
+        (TEN_OF_A_CROWD.model_copy(update={"errors": Errors(timeout=20), "sent": None}), 50.0),  # of wrk2
+        (TEN_OF_A_CROWD.model_copy(update={"completed": 0, "throughput_rps": 0.0}), 0.0),
+    ],
+)
+def test_what_a_phase_leaves_is_a_request_of_each_connection_and_what_timed_out(
+    left: LoadResult, expected_s: float
+) -> None:
+    assert queue_s(left) == expected_s
+
+
+def test_a_question_waits_behind_what_an_open_loop_has_left(bench_of: Callable[[Draining], Bench]) -> None:
+    """Tasks of a second on one thread, which call no remote system."""
+    draining = Draining(chain(repeat(None, 30), repeat(0)))
+    bench = bench_of(draining)
+    bench._work_off(TEN_OF_A_CROWD)
+    assert draining.now_s == 100, "it goes on at once"
+    bench.ask("/gauges")
+    assert draining.now_s > 160
+    for under_load, patience_s in ((False, 100), (True, 2)):
+        deaf = Draining(repeat(None))
+        bench = bench_of(deaf)
+        bench._work_off(TEN_OF_A_CROWD)
+        with pytest.raises(NoAnswerError, match="no answer within 10 s"):
+            bench.ask("/gauges", under_load=under_load)
+        assert deaf.now_s == 100 + patience_s

@@ -163,6 +163,8 @@ def test_no_window_of_an_honest_server_is_a_fault(phases: list[tuple[int, int, i
         ("cached", {"plugged_platform": 1000, "threads_started": 3}),
         ("virtual-pooled-8", {"plugged_virtual": 1000, "threads_started": 0}),
         ("quarkus-virtual", {"servers": 1000}),
+        ("quarkus-fixed-8", {"servers": 1000}),
+        ("micronaut-fixed-8", {"servers": 1000}),
     ],
 )
 def test_requests_that_ran_where_the_cell_says(executor: str, counts: dict[str, int]) -> None:

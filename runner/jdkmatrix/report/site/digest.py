@@ -15,6 +15,7 @@ from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import own_pool, server_kind
+from jdkmatrix.domain.tables import Database
 from jdkmatrix.figures.metrics import CPU, P99, Metric
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.kinds import loads_words
@@ -31,7 +32,7 @@ from jdkmatrix.report.run_page.facts import ForkCount, count_forks, is_dirty, mo
 from jdkmatrix.report.run_page.notices import pair_warnings, warned
 from jdkmatrix.report.run_page.page import run_title
 from jdkmatrix.report.words.numbers import Figure, ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import PairFinding, change, finding, not_judged_words
+from jdkmatrix.report.words.sentences import PairFinding, change, database_words, finding, not_judged_words
 from jdkmatrix.stats.modes import P_MAX
 from jdkmatrix.stats.verdicts import Judged, Verdict
 
@@ -91,14 +92,15 @@ class Measured:
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCondition(Measured):
     """Virtual threads and a server's pool under one condition. `protocol`: how their forks were measured; `asked`: the
-    demand on the server, in words. `page`, `pool_page`: their cells, seen from the run. `arms`: both by themselves;
-    `forks`: of both, by executor, the leading figure of each usable fork. `cause`: what was measured beside the leading
-    figure and may be why, None where nothing was. `warnings`: titles of what changes how these two cells must be read.
-    `better`: than these virtual threads, with other options."""
+    demand on the server, in words; `database`: of the workload, likewise. `page`, `pool_page`: their cells, seen from
+    the run. `arms`: both by themselves; `forks`: of both, by executor, the leading figure of each usable fork. `cause`:
+    what was measured beside the leading figure and may be why, None where nothing was. `warnings`: titles of what
+    changes how these two cells must be read. `better`: than these virtual threads, with other options."""
 
     load_words: str
     protocol: str
     asked: str
+    database: str
     blocks: int
     page: str
     pool_page: str
@@ -231,12 +233,14 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
         pool = key.model_copy(update={"executor": own_pool(key.server)})
         here, both = titles(key, pool), cells.some((pool, key))
         of_pool, cell = both
+        database = cell.record.parameters.get("database")
         yield MeasuredCondition(
             **{axis: getattr(key, axis) for axis in PICKED},
             load_words=loads_words([cell.load]),
             driver=cell.driver,
             protocol=_protocol(both),
             asked=asked_of(cell),
+            database=database_words(database and Database.model_validate(database)),
             blocks=_blocks(judgements, key),
             page=cell_page(key),
             pool_page=cell_page(pool),

@@ -37,14 +37,14 @@ from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.conditions import FIGURES, Answering, answering, conditions_maps, overview
 from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest, host_names, runs_section
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import AXIS_TITLES, added_work, server_words
+from jdkmatrix.report.words.sentences import AXIS_TITLES, added_work, database_words, server_words
 from jdkmatrix.report.words.sentences import condition as condition_words
 
 
 @dataclass(frozen=True)
 class Offered:
     """`values`: by axis; `served`: pairs of a workload and a server that serves it with its own pool and with virtual
-    threads, and whether requests can wait for a remote system."""
+    threads, whether requests can wait for a remote system, and the workload's database in words."""
 
     values: Mapping[str, tuple[str | int, ...]]
     served: tuple[Mapping[str, Any], ...]
@@ -74,7 +74,8 @@ def _served(matrix: Matrix, load: str) -> Iterator[Mapping[str, Any]]:
                 for executor in (own_pool(server), virtual_of(server))
             ]
             if all(map(matrix.has_cell, cells)):
-                yield {"workload": workload, "server": server, "waits": table.remote is not None}
+                able = {"waits": table.remote is not None, "database": database_words(table.database)}
+                yield {"workload": workload, "server": server, **able}
 
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
@@ -254,8 +255,8 @@ def _row(one: Answering, figures: Iterable[str]) -> TableRow:
         *(_figure(advice.get(figure)) for figure in figures),
         element("div", *rests_on, css="rests"),
     )
-    driver = one.condition.driver or "a driver not recorded"
-    return TableRow(cells, id=one.anchor, data=(*one.values.items(), ("driver", driver)))
+    beside = {"database": one.condition.database, "driver": one.condition.driver or "a driver not recorded"}
+    return TableRow(cells, id=one.anchor, data=(*one.values.items(), *beside.items()))
 
 
 def _figure(told: Advice | None) -> Sorted:
@@ -297,4 +298,15 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
         ordered = [sorted(some, key=int) if axis in ("cpus", "burn_us", "wait_us") else some for some in values]
         told, unmeasured = (tuple((value, words(axis, value)) for value in some) for some in ordered)
         yield Pick(axis, AXIS_TITLES[axis], told, unmeasured, "" if axis == "host" else first.values[axis])
+        if axis == "workload":
+            yield from _database(answers, offered, first)
     yield Pick("figure", "What matters", tuple(_figures(answers).items()), chosen=first.advice[0].figure)
+
+
+def _database(answers: Sequence[Answering], offered: Offered, first: Answering) -> Iterator[Pick]:
+    """By which a reader finds a workload without knowing its name; nothing where no workload has one."""
+    measured = dict.fromkeys(one.condition.database for one in answers)
+    others = dict.fromkeys(one["database"] for one in offered.served if one["database"] not in measured)
+    if {*measured, *others} != {database_words(None)}:
+        told, unmeasured = (tuple((words, words) for words in some) for some in (measured, others))
+        yield Pick("database", "Database", told, unmeasured, first.condition.database)

@@ -9,6 +9,7 @@ from typing import Self
 from jdkmatrix.domain.cell_key import DEFAULT_SERVER, NO_SERVER, CellKey, TaskSize
 from jdkmatrix.domain.quantities import MINUS, digits, plural, wait_words, work_words
 from jdkmatrix.domain.servers import server_kind, title_with_release
+from jdkmatrix.domain.tables import Database
 from jdkmatrix.figures.metrics import Metric
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.reasons import Status
@@ -180,6 +181,14 @@ def server_words(server: str) -> str:
     kind = server_kind(server)
     release = server.removeprefix(kind.name).removeprefix("-") if kind else ""
     return title_with_release(server, release)
+
+
+def database_words(database: Database | None) -> str:
+    """ "PostgreSQL, 10 connections by HikariCP", "none"."""
+    if database is None:
+        return "none"
+    library = {"hikari": "HikariCP", "agroal": "Agroal"}[database.pool]
+    return f"PostgreSQL, {plural(database.connections, 'connection')} by {library}"
 
 
 def size_words(key: CellKey) -> str:

@@ -58,7 +58,8 @@ class _Span(Edge):
 
     def ahead(self) -> None:
         bench = self._bench
-        bench.ask("/gauges?reset=peak" if bench.own_path is None else bench.own_path)
+        path = "/gauges?reset=peak" if bench.own_path is None else bench.own_path
+        bench.ask(path, under_load=bench.session.pid is None)
         self.gauges_ns, self.gauges = time.monotonic_ns(), bench.gauges()
         self._threads = read_threads(bench.server.pid)
 
@@ -105,8 +106,8 @@ class Bench:
     `answer_timeout_s`: in which a server without load answers; `service_s`: what each request of the load takes at
     least. `irq_time_accounting`: as host/irq_time.py found it. `own_path`: of an application that is not ours,
     which has no gauges and can be asked nothing but what its load asks, too. `left_over`: requests that were sent in
-    phases that are over, and may begin only in a later one; `carriers`: what the kernel calls the threads that carry
-    virtual ones, once that is known."""
+    phases that are over, and may begin only in a later one; `queue_s`: as the function, of the last phase; `carriers`:
+    what the kernel calls the threads that carry virtual ones, once that is known."""
 
     server: ServerProcess
     session: DriverSession
@@ -122,6 +123,7 @@ class Bench:
     quota: Callable[[], QuotaCounters | None] = lambda: None
     own_path: str | None = None
     left_over: int = field(default=0, init=False)
+    queue_s: float = field(default=0.0, init=False)
     carriers: frozenset[str] = field(default=frozenset(), init=False)
 
     @property
@@ -191,12 +193,15 @@ class Bench:
             t_s, load=result, sut=sut, host=host, remote=remote, database=database, served=served, readings=readings
         )
 
-    def ask(self, path: str) -> None:
-        """A question outside the load. It waits behind the requests that the server still has, as long as these get on.
+    def ask(self, path: str, *, under_load: bool = False) -> None:
+        """A question outside the load. It waits behind the requests that the server still has, as long as these get on:
+        it has answers of the remote system, or what the last phase has left may take so long, at half the rate of that
+        phase. `under_load`: the next phase is on already, and would be over by then.
 
         Raises:
             NoAnswerError: no answer, and none of those requests got on meanwhile.
         """
+        until = time.monotonic() + (0.0 if under_load else 2 * self.queue_s)
         while True:
             called = self._calls_answered()
             if self.own_path is not None:  # it may close connections that are idle for a while
@@ -205,17 +210,18 @@ class Bench:
                 self.connection.get(path)
                 return
             except NoAnswerError:
-                if called == self._calls_answered():
+                if called == self._calls_answered() and time.monotonic() >= until:
                     raise
 
     def _work_off(self, result: LoadResult) -> None:
         """Wait until the server has done what the driver has given up: it answers nothing else before, and the next
         phase would wait behind it. That takes as long as it takes, while the server works: fewer requests are in
-        flight, or it has had more answers of the remote system.
+        flight, or it has had more answers of the remote system. For what an open loop has left, `ask` waits.
 
         Raises:
             NoAnswerError: for longer than its requests may take, it did neither.
         """
+        self.queue_s = queue_s(result)
         needed_s = backlog_s(result)
         if needed_s is None:
             return
@@ -273,3 +279,11 @@ def backlog_s(result: LoadResult) -> float | None:
     if given_up == 0 or not result.load.is_closed_loop:
         return None
     return given_up / result.throughput_rps if result.completed else math.inf
+
+
+def queue_s(result: LoadResult) -> float:
+    """How long a server needs at most for what it still has of a phase, at the rate at which it answered: a request of
+    each connection, and those that were given up before. 0 where it answered none: nobody knows. Pure."""
+    # What wrk2 calls timeouts is no number of requests (drivers/wrk2_figures.py).
+    given_up = 0 if result.sent is None else result.errors.timeout
+    return (result.load.connections + given_up) / result.throughput_rps if result.completed else 0.0

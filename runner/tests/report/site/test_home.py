@@ -22,7 +22,7 @@ from jdkmatrix.report.cells.advice import Side, advise
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.site.build import Built, build_site
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.home import home_page, offered
+from jdkmatrix.report.site.home import Offered, home_page, offered
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.report.site.run_pages import RunWriter
 from jdkmatrix.store.cells import CellRecord
@@ -35,7 +35,7 @@ from tests.support.pages import Elements
 from tests.support.records import with_forks
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.shipped import MATRIX
-from tests.support.sites import background, conditions_of, digest_of, later, site_of, stored
+from tests.support.sites import background, conditions_of, digest_of, later, reference, site_of, stored
 from tests.support.sites import built as all_of
 from tests.support.stepped_runs import stepped_run, with_unused_cpus
 
@@ -208,6 +208,26 @@ def test_no_work_and_no_delay_have_one_name(tmp_path: Path) -> None:
     named = {pick.axis: dict((*pick.measured, *pick.others)) for pick in picker.picks}
     assert (named["burn_us"]["0"], named["wait_us"]["0"]) == ("no added work", "no remote delay")
     assert facts_of(cell_page_of(loaded, loaded.run.cells[0]).blocks)["Task duration"] == "no added work"
+
+
+def test_a_database_is_picked_in_words_where_some_workload_has_one() -> None:
+    tens, fifties = "PostgreSQL, 10 connections by HikariCP", "PostgreSQL, 50 connections by HikariCP"
+    bank, quick = (digest_of(reference(run)) for run in ("20261127T130539Z-bank-sql", "20261124T182303Z-quick"))
+    assert {(one.workload, one.database) for one in (*bank.conditions, *quick.conditions)} == {
+        ("bank-sql-10", tens), ("bank-sql-50", fifties), ("mp-ping", "none")
+    }  # fmt: skip
+    every = offered(MATRIX)
+    pinged = replace(every, served=tuple(one for one in every.served if one["workload"] == "mp-ping"))
+
+    def picks(run: RunDigest, can_be: Offered) -> list[tuple[set[str], set[str]]]:
+        (picker,) = found(home_page((run,), (), (), can_be).blocks, Picker)
+        told = [one for one in picker.picks if one.axis == "database"]
+        return [({words for _, words in one.measured}, {words for _, words in one.others}) for one in told]
+
+    ((measured, others),) = picks(quick, every)
+    assert measured == {"none"} and {tens, fifties} <= others
+    assert picks(bank, pinged) == [({tens, fifties}, {"none"})]
+    assert picks(quick, pinged) == []
 
 
 def test_a_command_of_the_user_is_named_by_what_it_serves(tmp_path: Path) -> None:

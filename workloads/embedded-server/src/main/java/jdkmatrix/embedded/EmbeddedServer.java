@@ -10,6 +10,8 @@ public interface EmbeddedServer {
     String HOST = "127.0.0.1";
     /** The option of the command line that stands for the server's own pool, as it comes. */
     String OWN = "own";
+    /** Stands for that pool with N threads. */
+    String OWN_SIZED = "own-N";
     /** A connection lives as long as the driver keeps it, so that no cell pays for reconnects that others do not: an hour. */
     int KEPT_MS = 3_600_000;
     /** Connections that wait to be accepted, as Open Liberty has it; fewer would drop those of a larger driver. */
@@ -18,7 +20,7 @@ public interface EmbeddedServer {
     /** Of the library. */
     String version();
 
-    /** Values of {@code --executor} that mean what the server brings along. */
+    /** Values of {@code --executor} that mean what the server brings along, with N for any number. */
     default Set<String> own() {
         return Set.of(OWN);
     }

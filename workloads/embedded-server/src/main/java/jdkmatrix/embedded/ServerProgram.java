@@ -78,7 +78,8 @@ public final class ServerProgram implements Callable<Integer> {
     public Integer call() throws Exception {
         Program.checked(command, () -> Numbers.whole("--port", port, 0, MAX_PORT));
         Starter served = Program.checked(command, this::served);
-        Optional<RequestExecutor> plugged = server.own().contains(executor)
+        boolean own = Kind.parsed(executor).map(Kind::row).filter(server.own()::contains).isPresent();
+        Optional<RequestExecutor> plugged = own
                 ? Optional.empty()
                 : Optional.of(RequestExecutor.of(Program.checked(command, this::catalogued)));
         int listening = start(served, plugged);

@@ -21,7 +21,7 @@ class ProcessTest {
     @ParameterizedTest
     @ValueSource(strings = {"own", "virtual"})
     void itListensOnOneAddressAndASigtermEndsItWhateverIsInFlight(String executor) throws IOException, InterruptedException {
-        assumeTrue(Running.TAKES_EXECUTORS || executor.equals("own"));
+        assumeTrue(Running.has(executor));
         try (Running server = new Running("pinning", executor);
                 Client blocked = server.connect();
                 Client other = server.connect()) {

@@ -25,7 +25,7 @@ class RequestThreadsTest {
     private static final int REQUESTS = 5;
     private static final List<String> COUNTERS = List.of(
             "served_on_servers", "served_on_plugged_virtual", "served_on_plugged_platform", "served_elsewhere");
-    private static final Set<String> POOLS_OF_3 = Set.of("fixed-3", "virtual-pooled-3");
+    private static final Set<String> POOLS_OF_3 = Set.of("own-3", "fixed-3", "virtual-pooled-3");
 
     /** All at once, each on a connection of its own that is kept. */
     private static <T> List<T> together(Running server, Exchange<T> exchange) throws Exception {
@@ -58,6 +58,7 @@ class RequestThreadsTest {
     @CsvSource({
         // threadsMax: how many requests run at once, of as many as there are connections
         "own, false, 50, served_on_servers",
+        "own-3, false, 3, served_on_servers",
         "virtual, true, 50, served_on_plugged_virtual",
         "virtual-bounded-3, true, 3, served_on_plugged_virtual",
         "virtual-pooled-3, true, 3, served_on_plugged_virtual",
@@ -67,7 +68,7 @@ class RequestThreadsTest {
     })
     void requestsRunWhereTheExecutorSays(String executor, boolean virtual, int threadsMax, String counter)
             throws Exception {
-        assumeTrue(Running.TAKES_EXECUTORS || executor.equals("own"));
+        assumeTrue(Running.has(executor));
         int threads = executor.equals("own") ? Math.min(threadsMax, Running.OWN_AT_ONCE) : threadsMax;
         // No call of the remote system ends before as many are in flight as there can be.
         try (Remote remote = new Remote(threads);
@@ -87,7 +88,7 @@ class RequestThreadsTest {
             Set<Long> threadIds = new HashSet<>();
             for (List<JsonObject> answers : together(server, RequestThreadsTest::whoAreYou)) {
                 for (JsonObject whoami : answers) {
-                    assertEquals(executor, whoami.getString("executor"), whoami::toString);
+                    assertEquals(Running.isOwn(executor) ? "own" : executor, whoami.getString("executor"), whoami::toString);
                     assertEquals(executor.equals("own") ? Running.OWN_VIRTUAL : virtual, whoami.getBoolean("virtual"));
                     threadIds.add(whoami.getJsonNumber("thread_id").longValue());
                 }
@@ -115,8 +116,11 @@ class RequestThreadsTest {
     }
 
     private static void assertThreads(String executor, int threads, JsonObject gauges) {
-        if (executor.equals("own")) {
+        if (Running.isOwn(executor)) {
             assertEquals(JsonValue.NULL, gauges.get("threads_started"));
+            if (POOLS_OF_3.contains(executor)) {
+                assertEquals(3, gauges.getInt("pool_size"));
+            }
             if (!Running.OWN_VIRTUAL) {
                 assertTrue(gauges.getInt("pool_size") >= threads, gauges::toString);
                 assertTrue(gauges.isNull("active") || gauges.getInt("active") >= 1, gauges::toString);

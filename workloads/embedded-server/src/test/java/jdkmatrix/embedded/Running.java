@@ -14,7 +14,9 @@ import java.util.concurrent.TimeUnit;
 /** The program of the module that runs these tests, in a process of its own. */
 final class Running implements AutoCloseable {
     /** Can the server be given an executor? */
-    static final boolean TAKES_EXECUTORS = !"false".equals(System.getProperty("takes.executors"));
+    private static final boolean TAKES_EXECUTORS = !"false".equals(System.getProperty("takes.executors"));
+    /** Can its own pool have another size? */
+    private static final boolean OWN_SIZED = Boolean.getBoolean("own.sized");
     /** Are its own threads virtual? */
     static final boolean OWN_VIRTUAL = Boolean.getBoolean("own.virtual");
 
@@ -27,6 +29,16 @@ final class Running implements AutoCloseable {
     private final Process process;
     private final String application;
     private JsonObject ready;
+
+    /** Has the server this one? */
+    static boolean has(String executor) {
+        return executor.equals("own") || (isOwn(executor) ? OWN_SIZED : TAKES_EXECUTORS);
+    }
+
+    /** Does the server bring it along? */
+    static boolean isOwn(String executor) {
+        return executor.startsWith("own");
+    }
 
     /** It is ready when this returns. */
     Running(String application, String executor, String... jvmOptions) throws IOException {

@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import jdkmatrix.requestexecutor.RequestExecutor;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
 import org.junit.jupiter.api.Test;
@@ -18,6 +19,11 @@ class UsageTest {
         @Override
         public String version() {
             return "0";
+        }
+
+        @Override
+        public Set<String> own() {
+            return Set.of(OWN, OWN_SIZED);
         }
 
         @Override
@@ -40,6 +46,8 @@ class UsageTest {
             true  | --port 0 --application mp-ping --executor structured  | unknown request executor: found structured, allowed are cached,
             true  | --port 0 --application mp-ping --executor fixed-0     | unknown request executor: found fixed-0, allowed are cached,
             false | --port 0 --application mp-ping --executor virtual     | --executor = "virtual": this server has none but own
+            false | --port 0 --application mp-ping --executor own-0       | --executor = "own-0": this server has none but own
+            false | --port 0 --application mp-ping --executor own-N       | --executor = "own-N": this server has none but own
             true  | --port 0 --application mp-ping                        | Missing required option: '--executor=NAME'
             """, quoteCharacter = '`')
     void whatIsWrongIsSaidInALine(boolean takesExecutors, String arguments, String begin) {

@@ -26,10 +26,19 @@ public record Kind(String name, String row, int size) {
     /** @throws IllegalArgumentException says what was found and what is allowed */
     public static Kind named(String text) {
         return Optional.ofNullable(text)
-                .map(Kind::parsed)
-                .filter(kind -> kind.is("plugged") && kind.row.endsWith("-N") == (kind.size > 0))
+                .flatMap(Kind::parsed)
+                .filter(kind -> kind.is("plugged"))
                 .orElseThrow(() -> new IllegalArgumentException("unknown request executor: found %s, allowed are %s, with N from 1 to 99999"
                         .formatted(text == null ? "nothing" : text, rows().sorted().collect(Collectors.joining(", ")))));
+    }
+
+    /** The row of that name, which need not be in the catalogue, and its N; empty: it has N where a number should be. */
+    public static Optional<Kind> parsed(String text) {
+        Matcher sized = SIZED.matcher(text);
+        if (sized.matches()) {
+            return Optional.of(new Kind(text, sized.group(1) + "N", Integer.parseInt(sized.group(2))));
+        }
+        return text.endsWith("-N") ? Optional.empty() : Optional.of(new Kind(text, text, 0));
     }
 
     /** The rows of the catalogue that a server can be given. */
@@ -50,11 +59,6 @@ public record Kind(String name, String row, int size) {
 
     private boolean is(String flag) {
         return "true".equals(CATALOGUE.getProperty(row + "." + flag));
-    }
-
-    private static Kind parsed(String text) {
-        Matcher sized = SIZED.matcher(text);
-        return sized.matches() ? new Kind(text, sized.group(1) + "N", Integer.parseInt(sized.group(2))) : new Kind(text, text, 0);
     }
 
     private static Properties catalogue() {

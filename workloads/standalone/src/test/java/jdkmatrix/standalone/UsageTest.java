@@ -44,7 +44,7 @@ class UsageTest {
             json --executor virtual --tasks 0 --buffers new       | --tasks = 0: 1 to
             json --executor virtual --tasks 1 --buffers old       | --buffers = "old": one of new, shared, striped, thread-local
             borrow --executor virtual --tasks 1 --connections 0   | --connections = 0: 1 to
-            puts --executor virtual --tasks 1 --size-bytes 1 --folder /none | --folder = "/none": a folder that is there
+            puts --executor virtual --tasks 1 --size-bytes 1 --sync --folder /none | --folder = "/none": a folder that is there
             fanout --url ftp://x --requests 1 --delay-ms 1 --how virtual   | --url = "ftp://x": http://HOST
             fanout --url http://h/ --requests 1 --delay-ms 1 --how fixed   | --how = "fixed": one of
             fanout --url http://h/ --requests 1 --delay-ms 1 --how fixed:0 | --how fixed = 0: 1 to

@@ -16,6 +16,7 @@ import java.util.logging.Logger;
 import jdkmatrix.embedded.Application;
 import jdkmatrix.embedded.EmbeddedServer;
 import jdkmatrix.embedded.ServerProgram;
+import jdkmatrix.requestexecutor.Kind;
 import jdkmatrix.requestexecutor.RequestExecutor;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
 
@@ -47,7 +48,7 @@ public final class MicronautServer implements EmbeddedServer {
 
     @Override
     public Set<String> own() {
-        return Set.of(OWN, OWN_VIRTUAL);
+        return Set.of(OWN, OWN_SIZED, OWN_VIRTUAL);
     }
 
     @Override
@@ -66,6 +67,11 @@ public final class MicronautServer implements EmbeddedServer {
                 "micronaut.server.thread-selection", virtual ? "blocking" : "io",
                 "micronaut.server.idle-timeout", KEPT_MS + "ms",
                 "micronaut.server.netty.options.so-backlog", BACKLOG));
+        int threads = Kind.parsed(executor).orElseThrow().size();
+        if (threads > 0) {
+            properties.put("micronaut.executors.io.type", "fixed");
+            properties.put("micronaut.executors.io.n-threads", threads);
+        }
         // The bank's JSON, whose names and their order are those of BankJson.
         properties.put("jackson.property-naming-strategy", "SNAKE_CASE");
         properties.put("jackson.mapper.SORT_PROPERTIES_ALPHABETICALLY", true);

@@ -16,6 +16,7 @@ import java.util.concurrent.Executor;
 import jdkmatrix.embedded.Application;
 import jdkmatrix.embedded.EmbeddedServer;
 import jdkmatrix.embedded.ServerProgram;
+import jdkmatrix.requestexecutor.Kind;
 import jdkmatrix.requestexecutor.RequestExecutor;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
 import org.eclipse.microprofile.config.ConfigProvider;
@@ -52,7 +53,7 @@ public final class QuarkusServer implements EmbeddedServer {
 
     @Override
     public Set<String> own() {
-        return Set.of(OWN, OWN_VIRTUAL);
+        return Set.of(OWN, OWN_SIZED, OWN_VIRTUAL);
     }
 
     @Override
@@ -79,6 +80,11 @@ public final class QuarkusServer implements EmbeddedServer {
                         resources + "probes", "on",
                         resources + named(application), "on")
                 .forEach(System::setProperty);
+        int threads = Kind.parsed(executor).orElseThrow().size();
+        if (threads > 0) {
+            System.setProperty("quarkus.thread-pool.core-threads", String.valueOf(threads));
+            System.setProperty("quarkus.thread-pool.max-threads", String.valueOf(threads));
+        }
         Class<?> quarkus = Class.forName(io.quarkus.runtime.Application.APP_CLASS_NAME);
         ((io.quarkus.runtime.Application) quarkus.getDeclaredConstructor().newInstance()).start(new String[0]);
         return ConfigProvider.getConfig().getValue(PORT, Integer.class);

@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 /**
- * Puts rows into a table of an embedded H2: inserts a key, or replaces what is there. H2 is as it comes: what is committed
- * is written within half a second, and nothing waits for the disk.
+ * Puts rows into a table of an embedded H2: inserts a key, or replaces what is there. H2 as it comes writes what is committed
+ * within half a second, and nothing waits for the disk. Its CHECKPOINT SYNC behind a put waits until the disk has it.
  */
 final class Puts implements Operation {
     private static final int KEYS = 3_000;
@@ -29,17 +29,20 @@ final class Puts implements Operation {
     private static final String TABLE =
             "CREATE CACHED TABLE cache (id BIGINT PRIMARY KEY, name VARCHAR(255), content BLOB)";
     private static final String PUT = "MERGE INTO cache KEY (id) VALUES (?, ?, ?)";
+    private static final String FORCE = "CHECKPOINT SYNC";
 
     private final Path folder;
     private final FileStore store;
     private final String version;
     private final DataSource pool;
     private final byte[] content;
+    private final boolean sync;
     private final AtomicLong puts = new AtomicLong();
 
-    private Puts(Path folder, int sizeBytes) throws Exception {
+    private Puts(Path folder, int sizeBytes, boolean sync) throws Exception {
         this.folder = folder;
         this.store = Files.getFileStore(folder);
+        this.sync = sync;
         this.content = new byte[sizeBytes];
         new Random(1).nextBytes(content);
         this.pool = Pools.pool("jdbc:h2:" + folder.resolve("cache") + ";DB_CLOSE_ON_EXIT=FALSE", CONNECTIONS);
@@ -50,13 +53,13 @@ final class Puts implements Operation {
         }
     }
 
-    static Puts into(Path parent, int sizeBytes) throws Exception {
+    static Puts into(Path parent, int sizeBytes, boolean sync) throws Exception {
         deleteAbandoned(parent);
         long pid = ProcessHandle.current().pid();
         Path folder = Files.createTempDirectory(parent, PREFIX + pid + "-").toAbsolutePath();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> deleteIfPossible(folder), "delete-rows"));
         try {
-            return new Puts(folder, sizeBytes);
+            return new Puts(folder, sizeBytes, sync);
         } catch (Exception | Error failed) {
             delete(folder);
             throw failed;
@@ -73,6 +76,11 @@ final class Puts implements Operation {
             put.setString(2, "group");
             put.setBytes(3, content);
             put.execute();
+            if (sync) {
+                try (Statement force = connection.createStatement()) {
+                    force.execute(FORCE);
+                }
+            }
         }
         tally.waited(System.nanoTime() - startNs);
         tally.done();

@@ -28,18 +28,23 @@ public final class PutsCommand extends RoundsCommand {
             description = "on the file system that is to be written to (default: ${DEFAULT-VALUE})")
     private Path folder;
 
+    @Option(names = "--sync", description = "each task waits until its row is on the disk: CHECKPOINT SYNC behind it")
+    private boolean sync;
+
     @Override
     Map<String, Object> operationAsked() {
         if (!Files.isDirectory(folder)) {
             throw new IllegalArgumentException("--folder = \"%s\": a folder that is there is needed".formatted(folder));
         }
         return Map.of(
-                "size_bytes", Numbers.whole("--size-bytes", sizeBytes, 1, MAX_BYTES), "folder", folder.toString());
+                "size_bytes", Numbers.whole("--size-bytes", sizeBytes, 1, MAX_BYTES),
+                "folder", folder.toString(),
+                "sync", sync);
     }
 
     @Override
     Operation open(RoundsPlan asked) throws Exception {
-        return Puts.into(folder, sizeBytes);
+        return Puts.into(folder, sizeBytes, sync);
     }
 
     @Override
