@@ -194,29 +194,32 @@
       make("p", "sub", `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one more often.`));
   };
 
+  // The database is the workload's.
+  const databases = new Map([
+    ...served.map((one) => [one.workload, one.database]),
+    ...rows.map((row) => [of(row, "workload"), of(row, "database")]),
+  ]);
+  const workloads = selects.find((one) => one.name === "workload");
+  const having = (value) => Array.from(workloads.options, (one) => one.value).filter((name) => databases.get(name) === value);
+
   // What some row has, and none beside all else that is picked.
   const mark = (wanted) => {
-    for (const select of selects.filter((one) => axes.includes(one.name))) {
+    for (const select of selects.filter((one) => one === database || axes.includes(one.name))) {
       for (const option of select.options) {
         const elsewhere = rows.some((row) => of(row, select.name) === option.value);
-        const here = measured({ ...wanted, [select.name]: option.value }).length > 0;
+        const asked = select === database ? having(option.value).map((workload) => ({ workload })) : [{ [select.name]: option.value }];
+        const here = asked.some((one) => measured({ ...wanted, ...one }).length > 0);
         option.removeAttribute("label");
         if (elsewhere && !here) option.label = `${option.text} (not measured with this selection)`;
       }
     }
   };
 
-  // It is the workload's: who picks one picks a workload that has it, if there is one, that is measured beside all else.
-  const databases = new Map([
-    ...served.map((one) => [one.workload, one.database]),
-    ...rows.map((row) => [of(row, "workload"), of(row, "database")]),
-  ]);
+  // Picking one picks a workload that has it, if possible one that is measured beside all else that is picked, or can be.
   database?.addEventListener("input", () => {
-    const workloads = selects.find((one) => one.name === "workload");
-    const able = Array.from(workloads.options, (one) => one.value).filter((name) => databases.get(name) === database.value);
-    const wanted = state();
+    const able = having(database.value), wanted = state();
     const here = able.find((workload) => measured({ ...wanted, workload }).length > 0);
-    workloads.value = here ?? able[0] ?? wanted.workload;
+    workloads.value = here ?? able.find((workload) => whyNot({ ...wanted, workload }) === null) ?? able[0] ?? wanted.workload;
   });
 
   const show = () => {

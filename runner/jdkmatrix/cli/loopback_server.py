@@ -28,7 +28,7 @@ _READ_FOR_POLICY_BYTES = 4096
 
 class LoopbackServer(ThreadingHTTPServer):
     """Serves what is in `directory`, which may be replaced meanwhile. A connection beyond `connections_max` is closed
-    at once, and one whose request has not come within `request_s_max` then, or that takes nothing for so long."""
+    at once; any other, if its request is not complete within `request_s_max`, or if it takes no data for that long."""
 
     def __init__(self, port: int, directory: Path, *, connections_max: int = 64, request_s_max: float = 10) -> None:
         """Raises: OSError: the port is taken."""

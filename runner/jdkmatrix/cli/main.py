@@ -100,7 +100,7 @@ def run(
 
 
 @app.command(short_help="Ask what to measure, and measure until the answer is known.")
-@partial(with_selection, decided=DECIDED_BY_ASK)
+@partial(with_selection, decided_by_ask=DECIDED_BY_ASK)
 def ask(
     options: Options,
     budget: Annotated[

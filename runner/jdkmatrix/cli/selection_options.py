@@ -115,9 +115,9 @@ DECIDED_BY_ASK = (
 )
 
 
-def with_selection(command: Callable[..., None], *, decided: Container[str] = ()) -> Callable[..., None]:
-    """Give `command`, whose first parameter is an `Options`, these options beside its own. Those that it has `decided`
-    are refused, and are not in its help."""
+def with_selection(command: Callable[..., None], *, decided_by_ask: Container[str] = ()) -> Callable[..., None]:
+    """Give `command`, whose first parameter is an `Options`, these options beside its own. Those that are
+    `decided_by_ask` are refused, and not in its help."""
     hints = get_type_hints(command, localns={"Options": object}, include_extras=True)  # its module is not imported
     _, *own = inspect.signature(command).parameters.values()
 
@@ -125,12 +125,12 @@ def with_selection(command: Callable[..., None], *, decided: Container[str] = ()
     def wrapper(**values: Any) -> None:
         asked = {option.name: _only(option, values.pop(option.name)) for option in _OPTIONS}
         given = tuple(_written(option) for option in _OPTIONS if asked[option.name] != option.default)
-        if refused := [option for option in given if option in decided]:
+        if refused := [option for option in given if option in decided_by_ask]:
             raise MatrixError(f"ask decides that itself, by --budget: drop {', '.join(refused)}, or use `matrix run`")
         command(replace(_selected(asked), given=given), **values)
 
     others = (one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY) for one in own)
-    parameters = [*(_hidden(one) if _written(one) in decided else one for one in _OPTIONS), *others]
+    parameters = [*(_hidden(one) if _written(one) in decided_by_ask else one for one in _OPTIONS), *others]
     # Typer reads both.
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

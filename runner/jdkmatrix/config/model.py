@@ -346,6 +346,8 @@ class Matrix(Table):
             return f"{kind.title} has plain Servlets only, and {cell.workload} needs more"
         if not kind.has(unsized(cell.executor)):
             return f"{kind.title} has no executor {cell.executor} (it has {', '.join(kind.every_executor())})"
+        if workload.database and kind.connection_pool not in (None, workload.database.pool):
+            return f"{kind.title} brings its own pool of database connections, {kind.connection_pool}, and no other"
         return _why_no_arm(cell, workload.own) if workload.own and workload.is_command else None
 
 

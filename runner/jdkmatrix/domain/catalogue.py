@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from jdkmatrix.domain.cell_key import DEFAULT_SERVER
 from jdkmatrix.domain.record import Record
+from jdkmatrix.domain.tables import ConnectionPool
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.project_files import workloads_folder
 from jdkmatrix.reading import read_toml
@@ -111,18 +112,18 @@ class ServerKind(Record):
     """server.toml in a folder that has the server's name. With `extends`, it has all keys of the server of that name
     that it does not have itself.
 
-    `differs`: what of it answers a request besides its threads, in a phrase: its interface, its JSON library, its HTTP
-    layer. `own_pool`: the one of `executors`, which it brings along, that all others are compared with; `virtual`: the
-    one that stands for virtual threads where a sentence compares these with the pool; `plugged`: how it is given those
-    of the catalogue; None: it cannot be. `files`: by place in the fork's folder, a file beside server.toml or one
-    that the build makes. `war`: the place from which it deploys an application; None: it deploys none. One with a
-    module serves ours without, and is given the whole path of another's for {application}. `release`: what makes it
-    of an artefact of toolchain.lock.json; None: the module beside server.toml embeds it, and its jar says the
-    `version`, in a file of properties or a manifest by a key; one that is started by a {command} of the user has
-    neither. `ready_words`: what it writes to `messages_log` when it says that it is ready. `gauges`: the MBean of
-    its own pool, where it is no OwnPoolMXBean. `connection_pool`: the library (Database.pool) that pools its database
-    connections; it takes no other. One without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no
-    folder may have in its name in which it runs."""
+    `differs`: what else, besides threads, sets it apart when it answers a request, in a phrase: its interface, its JSON
+    library, its HTTP layer. `own_pool`: the one of `executors`, which it brings along, that all others are compared
+    with; `virtual`: the one that stands for virtual threads where a sentence compares these with the pool; `plugged`:
+    how it is given those of the catalogue; None: it cannot be. `files`: by place in the fork's folder, a file beside
+    server.toml or one that the build makes. `war`: the place from which it deploys an application; None: it deploys
+    none. One with a module serves ours without, and is given the whole path of another's for {application}. `release`:
+    what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml embeds it, and its jar says
+    the `version`, in a file of properties or a manifest by a key; one that is started by a {command} of the user has
+    neither. `ready_words`: what it writes to `messages_log` when it says that it is ready. `gauges`: the MBean of its
+    own pool, where it is no OwnPoolMXBean. `connection_pool`: the library that pools its database connections; it takes
+    no other. One without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no folder may have in
+    its name in which it runs."""
 
     name: Name
     extends: Name | None = None
@@ -136,7 +137,7 @@ class ServerKind(Record):
     war: File | None = None
     executors: Mapping[Row, OwnExecutor]
     plugged: Switch | None = None
-    connection_pool: str | None = None
+    connection_pool: ConnectionPool | None = None
     release: Literal["liberty"] | None = None
     version: tuple[str, str] | None = None
     ready_words: str | None = None

@@ -33,12 +33,15 @@ class Limits(Table):
     cpu_quota_cpus: Annotated[float, Field(ge=0.01, le=1024)] | None = None
 
 
+ConnectionPool = Literal["hikari", "agroal"]
+
+
 class Database(Table):
     """A PostgreSQL of the fork's own, where the application keeps its accounts. `pool`: the library that keeps the
     connections; `connections`: how many it keeps open; `wait_ms_max`: a request that has no connection after so long
     fails."""
 
-    pool: Literal["hikari", "agroal"] = "hikari"
+    pool: ConnectionPool = "hikari"
     connections: Annotated[int, Field(ge=1, le=1000)]
     wait_ms_max: Annotated[int, Field(ge=250, le=600_000)] = 5_000
 

@@ -112,9 +112,9 @@ class Precondition(Record):
     nothing.
 
     `says`: the same in words; `metric`: as that of a check, of the executor `arm` in the check's cell (None: of every
-    cell that is compared). The mean over usable forks lies between `low` and `high`, in the unit of the page; of a
-    peak, that of each fork, or with `any_fork` of one. `of_bounds`: asked only where the check's figure is a bound,
-    such as of a peak that was not reached."""
+    cell that is compared). The figure over usable forks, as the page has it, lies between `low` and `high`; of a peak
+    that is to be at least `low`, that of the fork with the least, or with `any_fork` of the one with the most.
+    `of_bounds`: asked only where the check's figure is a bound, such as of a peak that was not reached."""
 
     says: Text
     metric: Text
@@ -128,6 +128,8 @@ class Precondition(Record):
     def _has_an_end(self) -> Self:
         if self.low is None and self.high is None:
             raise ValueError("give low or high or both")
+        if self.any_fork and (self.low is None or self.high is not None):
+            raise ValueError("any_fork: belongs to low alone")
         _check_order(self.low, self.high)
         return self
 

@@ -29,6 +29,7 @@ from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
 from jdkmatrix.provision.workloads import open_workloads
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.run.plan import select_cells
+from tests.support.builders import key
 from tests.support.changes import change
 from tests.support.project import ROOT
 from tests.support.shipped import FILES, MATRIX, TOML
@@ -245,6 +246,14 @@ def test_what_a_published_source_needs_it_brings_along() -> None:
     assert matrix.axes.cpus == (1, 2, 3, 4, 8)
     for profile in MATRIX.profiles:
         assert select_cells(matrix, profile) == select_cells(MATRIX, profile)
+
+
+def test_a_server_that_brings_its_pool_of_connections_takes_no_other() -> None:
+    matrix = parse_files({"matrix.toml": TOML}, {"workload": ("bank-sql-agroal-10",)})
+    cells = (key(server=server, executor=server, workload="bank-sql-agroal-10") for server in ("spring-boot", "tomcat"))
+    told, none = map(matrix.why_no_cell, cells)
+    assert told == "Spring Boot 4 brings its own pool of database connections, hikari, and no other"
+    assert none is None
 
 
 def test_the_bank_on_a_database_may_have_any_number_of_connections() -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, repeat
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -157,3 +158,31 @@ def test_a_question_waits_behind_what_an_open_loop_has_left(bench_of: Callable[[
         with pytest.raises(NoAnswerError, match="no answer within 10 s"):
             bench.ask("/gauges", under_load=under_load)
         assert deaf.now_s == 100 + patience_s
+
+
+def test_nobody_waits_for_ever_behind_one_answer_nor_behind_what_was_worked_off(
+    bench_of: Callable[[Draining], Bench],
+) -> None:
+    once = TEN_OF_A_CROWD.model_copy(update={"completed": 1, "throughput_rps": 0.1})
+    for left, in_flight, patience_s in ((once, repeat(None), 300), (CROWD, chain([0], repeat(None)), 2)):
+        deaf = Draining(in_flight)
+        bench = bench_of(deaf)
+        bench._work_off(left)
+        since_s = deaf.now_s
+        with pytest.raises(NoAnswerError, match="no answer within 10 s"):
+            bench.ask("/gauges")
+        assert deaf.now_s == since_s + patience_s
+
+
+@pytest.mark.parametrize(("pid", "under_load"), [(1, False), (None, True)])
+def test_a_driver_that_has_begun_does_not_wait_for_the_question_before_it(pid: int | None, under_load: bool) -> None:
+    asked: list[bool] = []
+
+    def ask(path: str, *, under_load: bool) -> None:
+        asked.append(under_load)
+        raise NoAnswerError(path)
+
+    bench = SimpleNamespace(own_path=None, session=SimpleNamespace(pid=pid), ask=ask)
+    with pytest.raises(NoAnswerError):
+        observe._Span(cast(Bench, bench)).ahead()
+    assert asked == [under_load]

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.fork.faults import KINDS, code_of
 from jdkmatrix.host.cpusets import CpuSets
@@ -32,7 +31,6 @@ from jdkmatrix.subjects.served.kind import ServedApplications
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.windows import Windows
 from tests.support.builders import key, load_result, pressure, sut_usage
-from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
 
 
@@ -283,14 +281,6 @@ def test_without_room_for_its_data_the_bank_on_a_database_is_not_testable(
     found = ServedApplications().why_not(MATRIX, parts, cell)
     assert found is None if told is None else found is not None and told.format(tmp_path) in found
     assert not abandoned.exists()
-
-
-def test_a_server_that_brings_its_pool_of_connections_takes_no_other() -> None:
-    matrix = parse_files(read_files(ROOT / "matrix.toml"), {"workload": ("bank-sql-agroal-10",)})
-    cells = (key(server=server, executor=server, workload="bank-sql-agroal-10") for server in ("spring-boot", "tomcat"))
-    told, none = (ServedApplications().why_never(matrix, cell) for cell in cells)
-    assert told == "Spring Boot 4 brings its own pool of database connections, hikari, and takes no other"
-    assert none is None
 
 
 def test_slow_answers_make_the_way_to_the_steady_state_longer() -> None:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from jdkmatrix.claims.address import web
 from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.servers import title_with_release
 from jdkmatrix.host.cpulist import format_cpu_list
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.records.forks import Fork
@@ -127,7 +128,7 @@ def run_facts(run: RunRecord) -> Iterator[Fact]:
     for server in run.servers:
         name = f"Server {server.id}" if len(run.servers) > 1 else "Server"
         archive = f"archive sha256 {server.sha256}" if server.sha256 else None
-        yield Fact(name, f"{server.name} {server.version}".rstrip(), archive)
+        yield Fact(name, title_with_release(server.id, server.version), archive)
     for one in own_applications(run):
         yield Fact("Application", f"{one.workload}, GET {one.path}; {one.files}", one.how)
     yield Fact("JDKs", ", ".join(jdk.id for jdk in run.jdks if jdk.selected and jdk.available) or "none")

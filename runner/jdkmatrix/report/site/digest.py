@@ -14,11 +14,12 @@ from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.domain.servers import own_pool, server_kind
+from jdkmatrix.domain.servers import own_pool, server_kind, title_with_release
 from jdkmatrix.domain.tables import Database
 from jdkmatrix.figures.metrics import CPU, P99, Metric
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.kinds import loads_words
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
@@ -54,10 +55,11 @@ class ArmFigure:
 
 @dataclass(frozen=True)
 class HeldRate:
-    """A constant rate in words, and the CPU per request that a cell spent on it."""
+    """A constant rate in words, and the CPU per request that a cell spent on it; `not_steady`: so many of its forks."""
 
     words: str
     cpu: ArmFigure
+    not_steady: int
 
 
 @dataclass(frozen=True)
@@ -190,7 +192,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         host_id=host.id,
         kernel=host.kernel.split(maxsplit=1)[0] if host.kernel.strip() else "not known",
         jdks=tuple((jdk.id, jdk.version or "not known") for jdk in run.jdks if jdk.selected and jdk.available),
-        servers=tuple((server.id, f"{server.name} {server.version}".rstrip()) for server in run.servers),
+        servers=tuple((server.id, title_with_release(server.id, server.version)) for server in run.servers),
         status=run.status,
         forks=count_forks(judged.loaded),
         aa=aa_words(judgements),
@@ -228,7 +230,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
     def titles(*keys: CellKey) -> set[str]:
         return {notice.title for notice in pair_warnings(judged, *keys)}
 
-    of_cells = titles(*cells.keys)
+    of_cells, own = titles(*cells.keys), {one.workload for one in own_applications(judged.run)}
     for key, advice in advised(judgements).items():
         pool = key.model_copy(update={"executor": own_pool(key.server)})
         here, both = titles(key, pool), cells.some((pool, key))
@@ -240,7 +242,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCond
             driver=cell.driver,
             protocol=_protocol(both),
             asked=asked_of(cell),
-            database=database_words(database and Database.model_validate(database)),
+            database=database_words(database and Database.model_validate(database), known=key.workload not in own),
             blocks=_blocks(judgements, key),
             page=cell_page(key),
             pool_page=cell_page(pool),
@@ -326,7 +328,8 @@ def _held_rate(cell: CellStats) -> HeldRate | None:
     if not isinstance(cell.load, RateLoad) or cell.attained.no:
         return None
     cpu = next((one for one in _arm_figures([cell]) if one.figure == CPU.id), None)
-    return HeldRate(loads_words([cell.load]), cpu) if cpu else None
+    not_steady = sum(fork.status is Status.NOT_STEADY for fork in cell.usable)
+    return HeldRate(loads_words([cell.load]), cpu, not_steady) if cpu else None
 
 
 def _under(judged: Judged) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.executors import is_virtual
-from jdkmatrix.domain.quantities import MISSING, digits
+from jdkmatrix.domain.quantities import MISSING, digits, plural
 from jdkmatrix.domain.servers import own_pool, server_kind, virtual_of
 from jdkmatrix.report.blocks.inline import joined, link, say, small
 from jdkmatrix.report.blocks.kinds import PageBlock, Prose, Section
@@ -78,25 +78,28 @@ def server_costs_section(
         words = f"{alike.jdk}, {condition(alike.cpus, alike.size)}, {alike.load}, on {hosts[alike.host_id]}"
         folder = f"{root}{run.folder}"
         blocks.append(Prose(joined(f"{words}: run ", link(run.run_id, f"{folder}index.html")), css=""))
-        rows = [_row(server, cost, dict(run.servers).get(server, ""), folder) for server, cost in servers.items()]
+        rows = [_row(server, cost, run, folder) for server, cost in servers.items()]
         label = f"Table of CPU per request on each server, {words}"
         blocks.append(DataTable(label, _COLUMNS, rows, "wrap", sortable=True))
     return Section("servers", "CPU per request on each server", blocks, say("server_costs")) if blocks else None
 
 
-def _row(server: str, cost: ServerCost, release: str, folder: str) -> tuple[Cell, ...]:
-    kind = server_kind(server)
+def _row(server: str, cost: ServerCost, run: RunDigest, folder: str) -> tuple[Cell, ...]:
+    """An application that is not ours answers by what it brings along itself."""
+    kind, release = server_kind(server), dict(run.servers).get(server, "")
+    own = {cell.workload for cell in cost if cell} & dict(run.own).keys()
     figures = [_figure(cell, folder) for cell in cost]
     if is_virtual(own_pool(server)):
         figures[0] = missing("this server has no pool")
-    return joined(server, " ", small(release)), *figures, kind.differs if kind else MISSING
+    return joined(server, " ", small(release)), *figures, kind.differs if kind and not own else MISSING
 
 
 def _figure(cell: MeasuredCell | None, folder: str) -> Figure:
     if cell is None or cell.rate is None:
         return missing("not measured, or a fork missed the rate")
     cpu, page = cell.rate.cpu, f"{folder}{cell.page}"
+    told = f"{plural(cell.rate.not_steady, 'fork')} not steady" if cell.rate.not_steady else ""
     if cpu.low is None or cpu.high is None:
-        return Figure(link(digits(cpu.value, 3), page), cpu.value)
+        return Figure(link(digits(cpu.value, 3), page), cpu.value, under=told)
     value, low, high = with_interval(cpu.value, cpu.low, cpu.high)
-    return Figure(link(value, page), cpu.value, under=f"{low}–{high}")
+    return Figure(link(value, page), cpu.value, under=", ".join(filter(None, (f"{low}–{high}", told))))

@@ -183,8 +183,10 @@ def server_words(server: str) -> str:
     return title_with_release(server, release)
 
 
-def database_words(database: Database | None) -> str:
-    """ "PostgreSQL, 10 connections by HikariCP", "none"."""
+def database_words(database: Database | None, *, known: bool = True) -> str:
+    """ "PostgreSQL, 10 connections by HikariCP", "none"; "not known" of an application that is not ours."""
+    if not known:
+        return "not known"
     if database is None:
         return "none"
     library = {"hikari": "HikariCP", "agroal": "Agroal"}[database.pool]

@@ -21,7 +21,6 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.domain.quantities import plural, work_words
-from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
@@ -99,11 +98,6 @@ class ServedApplications:
             return f"{cell.server} has no {workload.features}, which {cell.workload} needs"
         if late := _why_too_late(matrix, cell):
             return late
-        kind, database = server_kind(cell.server), workload.database
-        if database and kind and kind.connection_pool not in (None, database.pool):
-            return (
-                f"{kind.title} brings its own pool of database connections, {kind.connection_pool}, and takes no other"
-            )
         quota_cpus = workload.limits and workload.limits.cpu_quota_cpus
         return f"{cell.workload}: {why}" if quota_cpus and (why := why_no_limit(quota_cpus, cell.cpus)) else None
 

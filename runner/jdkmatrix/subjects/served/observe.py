@@ -32,6 +32,7 @@ from jdkmatrix.records.windows import Gauges, SutUsage
 from jdkmatrix.servers.process import ServerProcess
 
 _QUIET_POLL_S = 0.25
+_QUEUE_S_MAX = 300.0  # behind a server that has answered once, nobody knows how long
 
 
 @dataclass(frozen=True)
@@ -194,14 +195,14 @@ class Bench:
         )
 
     def ask(self, path: str, *, under_load: bool = False) -> None:
-        """A question outside the load. It waits behind the requests that the server still has, as long as these get on:
-        it has answers of the remote system, or what the last phase has left may take so long, at half the rate of that
-        phase. `under_load`: the next phase is on already, and would be over by then.
+        """A question outside the load. It waits behind the requests that the server still has, while answers of the
+        remote system arrive, and at least for as long as what the last phase has left takes at half of that phase's
+        rate, up to _QUEUE_S_MAX. `under_load`: the next phase is on already, and would be over by then.
 
         Raises:
             NoAnswerError: no answer, and none of those requests got on meanwhile.
         """
-        until = time.monotonic() + (0.0 if under_load else 2 * self.queue_s)
+        until = time.monotonic() + (0.0 if under_load else min(2 * self.queue_s, _QUEUE_S_MAX))
         while True:
             called = self._calls_answered()
             if self.own_path is not None:  # it may close connections that are idle for a while
@@ -236,6 +237,7 @@ class Bench:
                 gauges = read_gauges(connection)
             in_flight = math.inf if gauges is None else gauges.in_flight
             if in_flight == 0:
+                self.queue_s = 0.0
                 return
             called_before, called = called, self._calls_answered()
             if in_flight < least or called > called_before:
@@ -285,5 +287,6 @@ def queue_s(result: LoadResult) -> float:
     """How long a server needs at most for what it still has of a phase, at the rate at which it answered: a request of
     each connection, and those that were given up before. 0 where it answered none: nobody knows. Pure."""
     # What wrk2 calls timeouts is no number of requests (drivers/wrk2_figures.py).
-    given_up = 0 if result.sent is None else result.errors.timeout
+    lead = result.lead.errors.timeout if result.lead else 0
+    given_up = 0 if result.sent is None else result.errors.timeout + lead
     return (result.load.connections + given_up) / result.throughput_rps if result.completed else 0.0

@@ -10,6 +10,7 @@ import pytest
 
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.servers import own_pool, virtual_of
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.kinds import Section
 from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.site.by_axis import axis_pages
@@ -19,6 +20,7 @@ from tests.support.hostile_runs import HOSTILE
 from tests.support.judged_pages import figure_in, found, plain, table_of
 from tests.support.outcome_runs import missed, with_outcomes
 from tests.support.pages import Elements
+from tests.support.records import with_forks
 from tests.support.served_runs import QUICK, Shape, synthetic_run
 from tests.support.shipped import TEMPLATES
 from tests.support.sites import digest_of, site_of
@@ -58,7 +60,7 @@ def test_only_a_rate_that_every_fork_held_has_a_cost(tmp_path: Path) -> None:
     "other",
     [
         *({"jdk": "temurin-21"}, {"cpus": 2}, {"burn_us": 100}, {"wait_us": 100}, {"driver": "wrk2"}, {"rate": None}),
-        {"rate": HeldRate("another rate", ArmFigure("tomcat", "cpu", 30.0, None, None))},
+        {"rate": HeldRate("another rate", ArmFigure("tomcat", "cpu", 30.0, None, None), 0)},
     ],
     ids=str,
 )
@@ -113,6 +115,23 @@ def test_the_page_of_a_workload_shows_it_and_every_text_of_it_stays_text(tmp_pat
     elements = Elements(file)
     assert "not which server is better in general" in elements.text and HOSTILE in elements.text
     assert "img" not in elements.tags and "#servers" in elements.targets
+
+
+def test_of_an_application_that_is_not_ours_nobody_knows_what_answers(run: RunDigest) -> None:
+    own = replace(on_servers(run, "jetty", "tomcat"), own=(("mp-ping", "an application, 1 file"),))
+    rows = table_of(axis_pages([own])[PAGE].blocks, "Table of CPU per request on each server")
+    assert [row["What differs"] for row in rows] == ["–", "–"]
+
+
+def test_forks_that_were_not_steady_are_told_beside_the_figure(tmp_path: Path) -> None:
+    loaded = with_forks(
+        synthetic_run(tmp_path, AT_RATE),
+        lambda cell, fork: fork.model_copy(update={"status": Status.NOT_STEADY} if fork.fork == 1 else {}),
+    )
+    rows = table_of(
+        axis_pages([on_servers(digest_of(loaded), "jetty", "tomcat")])[PAGE].blocks, "Table of CPU per request on each"
+    )
+    assert all("1 fork not steady" in plain(figure_in(row, "Own pool µs").under) for row in rows)
 
 
 def test_a_page_of_one_server_is_as_before(run: RunDigest) -> None:

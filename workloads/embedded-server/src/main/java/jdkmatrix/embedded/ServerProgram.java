@@ -58,7 +58,8 @@ public final class ServerProgram implements Callable<Integer> {
             names = "--executor",
             required = true,
             paramLabel = "NAME",
-            description = "what runs requests: own, as the server comes, or one of the catalogue")
+            description = "what runs requests: own, as the server comes; own-N, with N threads, where it can; or one of the "
+                    + "catalogue")
     private String executor;
 
     private ServerProgram(EmbeddedServer server) {
@@ -104,7 +105,7 @@ public final class ServerProgram implements Callable<Integer> {
     private Kind catalogued() {
         if (!server.takesExecutors()) {
             throw new IllegalArgumentException("--executor = \"%s\": this server has none but %s"
-                    .formatted(executor, String.join(", ", server.own())));
+                    .formatted(executor, String.join(", ", server.own().stream().sorted().toList())));
         }
         return Kind.named(executor);
     }
