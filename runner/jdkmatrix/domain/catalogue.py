@@ -182,7 +182,9 @@ class ServerKind(Record):
     def option_of(self, executor: str) -> str:
         """What {executor} stands for; raises as `switch_of`."""
         option, size = self.switch_of(executor).option, SIZE.search(executor)
-        return option.replace("-N", size[0]) if option and size else option or executor
+        if option is None:
+            return executor
+        return option.replace("-N", size[0]) if size else option
 
     def every_executor(self) -> tuple[str, ...]:
         """Its own and those that it can be given, with N for any number."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from jdkmatrix.config.cell_loads import cell_loads
 from jdkmatrix.config.model import Matrix, Profile
@@ -18,6 +20,7 @@ from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
+from jdkmatrix.fork.database import room_bytes, why_no_room
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.facts import read_facts
@@ -101,21 +104,26 @@ def set_up_parts(
         loads=loads,
         drivers={cell: drivers[_made_alike(cell)] for cell in loads},
         own=own,
-        postgres=_postgres(project, handed, say)
+        postgres=postgres_from(project, handed, say)
         if any(kind_of(matrix, one).database(matrix, one) for one in cells)
         else None,
     )
 
 
-def _postgres(project: Project, handed: NixParts | None, say: Say) -> Postgres | str:
-    """A text says why it cannot be had."""
+def postgres_from(project: Project, handed: NixParts | None, say: Say) -> Postgres | str:
+    """A text says why it cannot be had, or has no room for its data."""
     try:
         if handed is None:
-            return provision_postgres(project.root, say=say)
-        return postgres_at(handed.postgres) if handed.postgres else str(_handed_no(["PostgreSQL"]))
+            found = provision_postgres(project.root, say=say)
+        elif handed.postgres:
+            found = postgres_at(handed.postgres)
+        else:
+            return str(_handed_no(["PostgreSQL"]))
     except MatrixError as error:
         say(f"no database: {error}")
         return str(error)
+    where = tempfile.gettempdir()
+    return why_no_room(room_bytes(Path(where)), where) or found
 
 
 def _made_alike(cell: CellKey) -> MadeAlike:

@@ -21,16 +21,19 @@ from jdkmatrix.loads.base import Ask
 from jdkmatrix.method.gate import Observation
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.served import left_over_after, served_between
+from jdkmatrix.provision.project import Project
 from jdkmatrix.records.load_results import Errors, Lead, LoadResult
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.served import Served
 from jdkmatrix.records.windows import Gauges, Window
+from jdkmatrix.run import prepare
 from jdkmatrix.servers.proof import HooksError, ProofError, check_served
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.kind import ServedApplications
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.windows import Windows
 from tests.support.builders import key, load_result, pressure, sut_usage
+from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
 
 
@@ -275,9 +278,11 @@ def test_without_room_for_its_data_the_bank_on_a_database_is_not_testable(
     cell = key(server="tomcat", executor="tomcat", workload="bank-sql-10", load="saturate-50")
     (abandoned := tmp_path / f"jdk-matrix-postgres-{2**22 + 1}-x").mkdir()
     loads = {cell: SimpleNamespace(connections=50)}
-    parts = cast(Parts, SimpleNamespace(postgres=object(), drivers={cell: object()}, loads=loads))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes))
+    monkeypatch.setattr(prepare, "provision_postgres", lambda root, *, say: object())
+    postgres = prepare.postgres_from(Project(ROOT, tmp_path), None, say=print)
+    parts = cast(Parts, SimpleNamespace(postgres=postgres, drivers={cell: object()}, loads=loads))
     found = ServedApplications().why_not(MATRIX, parts, cell)
     assert found is None if told is None else found is not None and told.format(tmp_path) in found
     assert not abandoned.exists()

@@ -108,6 +108,11 @@ class CellStats:
     def usable(self) -> tuple[Fork, ...]:
         return tuple(fork for fork in self.record.forks if fork.usable)
 
+    @property
+    def not_steady(self) -> int:
+        """So many of the usable forks."""
+        return sum(fork.status is Status.NOT_STEADY for fork in self.usable)
+
     @cached_property
     def driver(self) -> str | None:
         """The driver of its load, the same for every fork that stands; None where none has a window."""

@@ -15,8 +15,6 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural, range_words, wait_words, work_words
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
-from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.claims.estimates import Results, compared_cells, name_of
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
@@ -213,17 +211,13 @@ def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     build, release = results.builds.get(key.jdk), results.releases.get(key.server)
     driver = cell.driver if cell else None
     behind = (told for one in compared_cells(check, key) if (told := results.cell(one)))
+    run_id = results.run.run_id
     return CellEvidence(
         *(key, build, estimate, why, tuple(seen)),
         driver=driver,
         release=release,
-        behind=tuple(_forks(one, results.run.run_id) for one in behind),
+        behind=tuple(CellForks(run_id, one.key.cell_id, len(one.usable), one.not_steady) for one in behind),
     )
-
-
-def _forks(cell: CellStats, run_id: str) -> CellForks:
-    not_steady = sum(fork.status is Status.NOT_STEADY for fork in cell.usable)
-    return CellForks(run_id, cell.key.cell_id, len(cell.usable), not_steady)
 
 
 def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results) -> Iterable[SeenFigure]:

@@ -19,7 +19,6 @@ from jdkmatrix.domain.tables import Database
 from jdkmatrix.figures.metrics import CPU, P99, Metric
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.kinds import loads_words
-from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
@@ -328,8 +327,7 @@ def _held_rate(cell: CellStats) -> HeldRate | None:
     if not isinstance(cell.load, RateLoad) or cell.attained.no:
         return None
     cpu = next((one for one in _arm_figures([cell]) if one.figure == CPU.id), None)
-    not_steady = sum(fork.status is Status.NOT_STEADY for fork in cell.usable)
-    return HeldRate(loads_words([cell.load]), cpu, not_steady) if cpu else None
+    return HeldRate(loads_words([cell.load]), cpu, cell.not_steady) if cpu else None
 
 
 def _under(judged: Judged) -> str:

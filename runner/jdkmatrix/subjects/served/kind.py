@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from jdkmatrix.domain.quantities import plural, work_words
 from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
-from jdkmatrix.fork.database import room_bytes, why_no_room
 from jdkmatrix.host.limits import why_no_limit
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.identify import Vm
@@ -102,11 +100,8 @@ class ServedApplications:
         return f"{cell.workload}: {why}" if quota_cpus and (why := why_no_limit(quota_cpus, cell.cpus)) else None
 
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
-        if self.database(matrix, cell):
-            where = tempfile.gettempdir()
-            no_room = why_no_room(room_bytes(Path(where)), where)
-            if reason := parts.postgres if isinstance(parts.postgres, str) else no_room:
-                return f"{cell.workload} needs a database: {reason}"
+        if self.database(matrix, cell) and isinstance(parts.postgres, str):
+            return f"{cell.workload} needs a database: {parts.postgres}"
         if matrix.workloads[cell.workload].own and parts.jdk(cell.jdk).entry.vm != "hotspot":
             return f"HotSpot alone can say on which threads {cell.workload} serves; {cell.jdk} is OpenJ9"
         driver = parts.drivers.get(cell)

@@ -1,10 +1,7 @@
 package jdkmatrix.banksql;
 
-import java.util.Arrays;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 import jdkmatrix.serverprobes.Parameters;
-import jdkmatrix.serverprobes.Problem;
 
 /**
  * What the server process is told of its database.
@@ -36,18 +33,9 @@ public record DatabaseSettings(String url, Library pool, int connections, int wa
     public static DatabaseSettings of(UnaryOperator<String> property) {
         return new DatabaseSettings(
                 property.apply(URL),
-                library(property.apply(POOL)),
+                Parameters.named(POOL, property.apply(POOL), Library.values(), Library::name),
                 (int) Parameters.wholeProperty(CONNECTIONS, property.apply(CONNECTIONS), 1, MAX_CONNECTIONS),
                 (int) Parameters.wholeProperty(
                         WAIT_MS_MAX, property.apply(WAIT_MS_MAX), LEAST_WAIT_MS, LONGEST_WAIT_MS));
-    }
-
-    private static Library library(String named) {
-        return Arrays.stream(Library.values())
-                .filter(one -> one.name().equals(named))
-                .findFirst()
-                .orElseThrow(() -> Problem.misconfigured("system property " + POOL + ": expected "
-                        + Arrays.stream(Library.values()).map(Enum::name).collect(Collectors.joining(" or ")) + ", found "
-                        + (named == null ? "nothing" : named)));
     }
 }

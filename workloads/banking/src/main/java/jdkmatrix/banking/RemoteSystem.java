@@ -3,9 +3,8 @@ package jdkmatrix.banking;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.function.BiFunction;
-import java.util.stream.Collectors;
+import jdkmatrix.serverprobes.Parameters;
 import jdkmatrix.serverprobes.Problem;
 import jdkmatrix.serverprobes.Text;
 
@@ -45,12 +44,7 @@ interface RemoteSystem {
          * @throws Problem 500 {@code text} is none of them
          */
         static Client named(String property, String text) {
-            return Arrays.stream(values())
-                    .filter(client -> client.text.equals(text))
-                    .findFirst()
-                    .orElseThrow(() -> Problem.misconfigured("system property " + property + ": expected "
-                            + Arrays.stream(values()).map(client -> client.text).collect(Collectors.joining(" or "))
-                            + ", found " + text));
+            return Parameters.named(property, text, values(), client -> client.text);
         }
     }
 

@@ -1,6 +1,10 @@
 package jdkmatrix.serverprobes;
 
-/** Reads numbers from the outside, strictly. */
+import java.util.Arrays;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** Reads numbers and names from the outside, strictly. */
 public final class Parameters {
     private Parameters() {}
 
@@ -26,6 +30,18 @@ public final class Parameters {
             throw Problem.misconfigured("system property " + property + ": " + expected(min, max, text));
         }
         return value;
+    }
+
+    /**
+     * @return the one of {@code allowed} that {@code text}, the value of a system property, is the name of
+     * @throws Problem 500 when it is none of them, or null
+     */
+    public static <T> T named(String property, String text, T[] allowed, Function<T, String> name) {
+        return Arrays.stream(allowed)
+                .filter(one -> name.apply(one).equals(text))
+                .findFirst()
+                .orElseThrow(() -> Problem.misconfigured("system property " + property + ": expected "
+                        + Arrays.stream(allowed).map(name).collect(Collectors.joining(" or ")) + ", found " + found(text)));
     }
 
     /**
