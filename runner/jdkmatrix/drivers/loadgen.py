@@ -113,6 +113,7 @@ class Finished(Record):
     uncorrected: str | None
     send_lateness: str | None
     cpu_s: float
+    busiest_loop_cpu_s: float
     hlog: str | None
 
 
@@ -339,6 +340,7 @@ def _read_lines(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> No
 
 
 def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: int) -> LoadResult:
+    """`cpus`: of the driver, which has as many event loops."""
     encoded = event.model_dump(include={"corrected", "uncorrected", "send_lateness"})
     same = event.model_dump(include=set(LoadResult.model_fields) - encoded.keys() - {"hlog"})
     return LoadResult(
@@ -349,6 +351,7 @@ def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: 
         latency_from_s=event.lead.duration_s if event.lead else 0.0,
         driver_cpu_s=event.cpu_s,
         driver_cpu_share=event.cpu_s / (event.duration_s * cpus),
+        driver_loop_cpu_share=event.busiest_loop_cpu_s / event.duration_s if cpus > 1 else None,
         intervals=intervals,
         hlog=None if event.hlog is None else Path(event.hlog).name,
     )

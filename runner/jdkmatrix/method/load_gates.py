@@ -11,7 +11,8 @@ from jdkmatrix.records.reasons import Reason
 
 
 class LoadLimits(Table):
-    driver_cpu_share_max: Share = 0.90  # of its CPUs, by itself or with whom it shares them: it measures itself then
+    # Of its CPUs, by itself or with whom it shares them, or of one CPU by an event loop: it measures itself then.
+    driver_cpu_share_max: Share = 0.90
     driver_late_share_max: NotNegative = 0.50  # how late it sends at p99, as a share of the p99 that it measures
     saturated_share_min: Share = 0.90  # a closed loop that keeps the server's CPUs busier than this saturates it …
     saturated_share_drop_max: Share = 0.05  # … and in no window of a fork may it use less than in the best by more
@@ -47,9 +48,16 @@ def _starved(seen: Observation, limits: LoadLimits, context: WindowContext) -> I
 
 
 def _driver_saturated(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
-    if seen.load:
-        message, share = "the driver used {:.0%} of its CPUs: it measured itself", seen.load.driver_cpu_share
-        yield from over(limits.driver_cpu_share_max, "driver-saturated", message, driver_cpu_share=share)
+    """With few connections, a loop that is full holds its own up while others idle: the share of all would hide it."""
+    if seen.load is None:
+        return
+    limit, share, loop_share = limits.driver_cpu_share_max, seen.load.driver_cpu_share, seen.load.driver_loop_cpu_share
+    if loop_share is not None and loop_share > share:
+        message = "the busiest of the driver's event loops used {:.0%} of a CPU: it measured itself"
+        yield from over(limit, "driver-saturated", message, driver_loop_cpu_share=loop_share)
+    else:
+        message = "the driver used {:.0%} of its CPUs: it measured itself"
+        yield from over(limit, "driver-saturated", message, driver_cpu_share=share)
 
 
 def _driver_late(seen: Observation, limits: LoadLimits, context: WindowContext) -> Iterator[Reason]:
@@ -123,8 +131,10 @@ LOAD_GATES = (
         "A driver at its limit",
         ("driver_cpu_share_max",),
         _driver_saturated,
-        "A driver that uses a larger share of its CPUs than this measures itself.",
-        "A driver that is slow for another reason: see the next two.",
+        "A driver that uses a larger share of its CPUs than this measures itself. So does one whose busiest event loop "
+        "uses a larger share of one CPU: with few connections, a loop may be full while others idle.",
+        "A driver that is slow for another reason: see the next two. A thread of wrk2 that works more than its others: "
+        "each has as many connections, and only their sum is known.",
     ),
     Gate(
         ("driver-late",),

@@ -125,6 +125,8 @@ class LoadResult(Record):
     send_lateness: Latency | None  # real minus intended send time: the driver's own fault
     driver_cpu_s: float
     driver_cpu_share: float  # of the CPUs it may use, 0..1
+    # Of its busiest event loop, of one CPU; None: the driver has one loop, or does not say.
+    driver_loop_cpu_share: float | None = None
     intervals: tuple[Interval, ...]
     hlog: str | None = None  # path beside the cell file
 

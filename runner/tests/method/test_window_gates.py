@@ -39,6 +39,8 @@ def reasons_of(means: WindowContext = DEFAULT_CONTEXT, **told: Any) -> dict[str,
     [
         ({}, None),
         ({"load": load_result(driver_cpu_share=0.95)}, "driver-saturated"),
+        ({"load": load_result(driver_cpu_share=0.50, driver_loop_cpu_share=0.95)}, "driver-saturated"),
+        ({"load": load_result(driver_cpu_share=0.50, driver_loop_cpu_share=0.85)}, None),
         ({"host": pressure(steal=0.05)}, "steal"),
         ({"host": pressure(foreign=0.2)}, "foreign-cpu"),
         ({"sut": sut_usage(heap_committed_bytes=120, heap_growth_bytes=20)}, "heap-growing"),
@@ -54,6 +56,23 @@ def test_each_gate_names_what_it_found(told: dict[str, Any], code: str | None) -
     found = reasons_of(**told)
     assert [*found] == ([code] if code else [])
     assert all(found.values())
+
+
+@pytest.mark.parametrize(
+    ("of_all", "of_one", "message", "figures"),
+    [
+        (0.95, None, "the driver used 95% of its CPUs", {"driver_cpu_share": 0.95}),
+        (0.96, 0.94, "the driver used 96% of its CPUs", {"driver_cpu_share": 0.96}),
+        (0.91, 0.99, "the busiest of the driver's event loops used 99% of a CPU", {"driver_loop_cpu_share": 0.99}),
+    ],
+)
+def test_a_driver_is_as_busy_as_its_busiest_event_loop(
+    of_all: float, of_one: float | None, message: str, figures: dict[str, float]
+) -> None:
+    load = load_result(driver_cpu_share=of_all, driver_loop_cpu_share=of_one)
+    (found,) = refusals(Observation(load, sut_usage(), pressure()), LIMITS)
+    assert found.message == f"{message}: it measured itself"
+    assert found.figures == {**figures, "max": LIMITS.driver_cpu_share_max}
 
 
 @pytest.mark.parametrize(

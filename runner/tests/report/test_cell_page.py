@@ -289,6 +289,13 @@ def test_a_driver_that_says_less_leaves_dashes_with_reasons(tmp_path: Path, quic
     assert figures["p99 ms"][0].text != "–"
 
 
+def test_the_busiest_event_loop_of_several_is_told(loaded: LoadedRun) -> None:
+    one = forks_of(loaded, "virtual")[0].windows[0]
+    load = one.load.model_copy(update={"driver_loop_cpu_share": 0.87})
+    shown = window_figures(one, one.model_copy(update={"load": load}))["Driver's busiest event loop, of one CPU"]
+    assert shown[0] == missing("the driver has one event loop, or does not say") and shown[1].text == "87 %"
+
+
 def test_whose_cpus_were_disturbed_is_told_apart(loaded: LoadedRun) -> None:
     uses = (cpu_use("sut", foreign=0.01, steal=0.02), cpu_use("driver", busy=0.55, foreign=0.03, steal=0.04))
     host = Pressure(

@@ -23,6 +23,7 @@ from jdkmatrix.stats.percentiles import enough_beyond
 _NO_REMOTE = "no figures of a remote system were recorded"
 _NO_DATABASE = "no figures of a database were recorded"
 _SILENT = "this driver does not say"
+_ONE_LOOP = "the driver has one event loop, or does not say"
 _NO_GAUGE = "the server did not tell"
 _ENDED = "too many threads ended in the window, and the kernel keeps no sum of what they had counted"
 
@@ -102,6 +103,7 @@ _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each
     "Driver and host": (
         ("Speed of the server’s CPUs before it|divisions/µs", lambda w: quantity(w.clock_speed, 4, why="not read")),
         ("Driver's share of its CPUs", lambda w: share(w.load.driver_cpu_share)),
+        ("Driver's busiest event loop, of one CPU", lambda w: share(w.load.driver_loop_cpu_share, why=_ONE_LOOP)),
         ("Send lateness, p99|ms", lambda w: _percentile(w.load.send_lateness, "99", _unscheduled(w))),
         ("Foreign CPU, on the server’s CPUs", _use("sut", lambda use: use.foreign_share)),
         ("Foreign CPU, on the driver’s CPUs", _use("driver", lambda use: use.foreign_share)),

@@ -26,6 +26,7 @@ from tests.drivers.loadgen.conftest import Moody, Open
 pytestmark = pytest.mark.real
 
 LOAD = RateLoad(rate_rps=200, connections=5)
+CLOCK_TICKS_S = 0.02  # user and system time of a process, each rounded down to a tick
 
 
 def test_facts(driver: LoadgenDriver) -> None:
@@ -136,6 +137,7 @@ def test_runs_where_it_is_told(moody: Moody, open_session: Open) -> None:
     result = interface.run(LOAD, 1.0, label="one")
     assert result.driver_cpu_s > 0
     assert result.driver_cpu_share == pytest.approx(result.driver_cpu_s / result.duration_s)
+    assert result.driver_loop_cpu_share is None
 
 
 def test_is_started_in_its_cgroup(driver: LoadgenDriver, tmp_path: Path) -> None:
@@ -155,6 +157,8 @@ def test_two_event_loops(moody: Moody, open_session: Open) -> None:
         assert result.due == 300
         assert result.sent > 3
         assert result.corrected.count == 300
+        busiest_s = result.driver_loop_cpu_share * result.duration_s
+        assert 0 < busiest_s <= result.driver_cpu_s + CLOCK_TICKS_S
     saturated = session.run(SaturateLoad(connections=3), 0.5, label="closed")
     assert saturated.completed > 0
     assert server.report().connections == 3 + 2  # kept between phases; what was too much had been closed

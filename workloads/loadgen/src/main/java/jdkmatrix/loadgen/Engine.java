@@ -10,13 +10,11 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import jdkmatrix.common.process.TimerSlack;
 
 /**
  * Runs phases against one target, one after another, over connections that are kept from phase to phase.
@@ -36,6 +34,7 @@ final class Engine implements AutoCloseable {
 
     private final Target target;
     private final Limits limits;
+    private final LoopThreads loopThreads = new LoopThreads();
     private final EventLoopGroup group;
     private final List<Worker> workers = new ArrayList<>();
     private final Tally gathered = new Tally();
@@ -51,7 +50,7 @@ final class Engine implements AutoCloseable {
         }
         this.target = target;
         this.limits = limits;
-        group = new MultiThreadIoEventLoopGroup(threads, new PunctualThreads(), EpollIoHandler.newFactory());
+        group = new MultiThreadIoEventLoopGroup(threads, loopThreads, EpollIoHandler.newFactory());
         Bootstrap bootstrap = new Bootstrap()
                 .channel(EpollSocketChannel.class)
                 .remoteAddress(target.address())
@@ -83,6 +82,7 @@ final class Engine implements AutoCloseable {
         }
 
         long cpuBefore = os.getProcessCpuTime();
+        long[] loopsBefore = loopThreads.cpuNs();
         Tally total = new Tally();
         double durationS = phase.durationNs() / 1e9;
         int intervals = Math.toIntExact(Math.ceilDiv(phase.durationNs(), Limits.INTERVAL_NS));
@@ -92,12 +92,13 @@ final class Engine implements AutoCloseable {
             total.add(tally);
             progress.interval(i, toS, tally);
         }
+        double busiestLoopCpuS = loopThreads.busiestNs(loopsBefore) / 1e9;
         double cpuS = (os.getProcessCpuTime() - cpuBefore) / 1e9;
         Tally drain = gather(endNs + Limits.DRAIN_NS + MARGIN_NS);
         total.add(drain);
         progress.drained(durationS, Math.max(durationS, (System.nanoTime() - startNs) / 1e9), drain);
         long due = phase.load() instanceof Load.Scheduled load ? load.schedule(phase.durationNs()).due() : 0;
-        return new PhaseResult(phase, startNs, endNs, due, lead, total, cpuS);
+        return new PhaseResult(phase, startNs, endNs, due, lead, total, cpuS, busiestLoopCpuS);
     }
 
     String url() {
@@ -176,22 +177,5 @@ final class Engine implements AutoCloseable {
                 throw new IllegalStateException("an event loop broke: " + broken.cause(), broken.cause());
             default -> type.cast(report);
         };
-    }
-
-    /** Event loops that wake on time. */
-    private static final class PunctualThreads extends DefaultThreadFactory {
-        PunctualThreads() {
-            super("loadgen", true);
-        }
-
-        @Override
-        protected Thread newThread(Runnable task, String name) {
-            return super.newThread(
-                    () -> {
-                        TimerSlack.minimise(kept -> System.err.println("loadgen: " + kept));
-                        task.run();
-                    },
-                    name);
-        }
     }
 }

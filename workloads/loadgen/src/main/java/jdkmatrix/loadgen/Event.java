@@ -60,6 +60,7 @@ sealed interface Event {
             String uncorrected,
             String sendLateness,
             double cpuS,
+            double busiestLoopCpuS,
             String hlog)
             implements Event {}
 

@@ -7,8 +7,17 @@ package jdkmatrix.loadgen;
  * @param lead of all event loops, of the requests that were over when it was; empty where there was none
  * @param total of all event loops after the lead, drain included
  * @param cpuS CPU time of the whole process while requests were sent, after the lead
+ * @param busiestLoopCpuS CPU time, meanwhile, of the event loop that used the most
  */
-record PhaseResult(Phase phase, long startNs, long endNs, long due, Tally lead, Tally total, double cpuS) {
+record PhaseResult(
+        Phase phase,
+        long startNs,
+        long endNs,
+        long due,
+        Tally lead,
+        Tally total,
+        double cpuS,
+        double busiestLoopCpuS) {
     boolean scheduled() {
         return phase.scheduled();
     }

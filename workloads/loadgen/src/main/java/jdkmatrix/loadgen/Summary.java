@@ -37,9 +37,10 @@ final class Summary {
         line(text, "");
         line(
                 text,
-                "the driver itself: %.2f s of CPU (%.0f %% of one), %.2f s per 100,000 requests",
+                "the driver itself: %.2f s of CPU (%.0f %% of one; its busiest event loop %.0f %%), %.2f s per 100,000 requests",
                 result.cpuS(),
                 100 * result.cpuS() / result.durationS(),
+                100 * result.busiestLoopCpuS() / result.durationS(),
                 total.completed == 0 ? Double.NaN : result.cpuS() * 100_000 / total.completed);
         return text.toString();
     }

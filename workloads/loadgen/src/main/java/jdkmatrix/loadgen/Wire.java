@@ -82,6 +82,7 @@ final class Wire {
                 Histograms.encode(total.uncorrected),
                 Histograms.encode(total.lateness),
                 result.cpuS(),
+                result.busiestLoopCpuS(),
                 hlog);
     }
 }
