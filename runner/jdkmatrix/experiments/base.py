@@ -96,6 +96,11 @@ class Spread:
     forks: int
     expected: float | None
 
+    @property
+    def over_expected(self) -> float | None:
+        """None where nothing is expected, or 0."""
+        return self.median / self.expected if self.expected else None
+
 
 @dataclass(frozen=True)
 class ChartFigure:

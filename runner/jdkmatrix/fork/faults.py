@@ -18,7 +18,7 @@ from jdkmatrix.fork.kernel import KernelError
 from jdkmatrix.fork.remote import RemoteError
 from jdkmatrix.fork.watchdog import DiskFullError, FloodError
 from jdkmatrix.host.cgroup_folders import CgroupError
-from jdkmatrix.host.ending import KilledError
+from jdkmatrix.host.ending import KilledError, OutOfMemoryError
 from jdkmatrix.host.http import HttpError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
@@ -40,6 +40,7 @@ class ProgramError(MatrixError):
 
 # The first that fits counts.
 _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
+    (OutOfMemoryError, "out-of-memory", "outcome"),
     (HungError, "server-hangs", "outcome"),
     (ServerError, "server", "outcome"),
     (SutGoneError, "server", "outcome"),

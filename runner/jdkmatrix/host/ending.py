@@ -18,14 +18,26 @@ _OWN = {
 }
 # On these a JVM ends in order, with 128 and the number as its status.
 _ORDERLY = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+# As HotSpot tells that it ends for it (share/utilities/debug.cpp) or runs -XX:OnOutOfMemoryError (vmError.cpp), or as
+# whatever logs the error; and as OpenJ9 tells that it runs -Xdump. Not the options, whose names are alike, nor that a
+# limit of threads is reached.
+_OUT_OF_MEMORY = re.compile(
+    r"((Terminating|Aborting) due to )?\bjava\.lang\.OutOfMemoryError\b(?!: unable to create (new )?native thread).*"
+    r'|JVMDUMP\w+ Process(ing|ed) dump event "systhrow", detail "java/lang/OutOfMemoryError".*'
+)
 
 
 class KilledError(MatrixError):
     """A process was ended or stopped by a signal that neither it nor this tool has sent."""
 
 
+class OutOfMemoryError(MatrixError):
+    """A JVM has ended that had no memory left, as its log says: by an option, it may have killed itself."""
+
+
 def signal_of_another(status: int) -> int | None:
-    """The signal that somebody else must have sent to a process that ended with this exit status. Pure."""
+    """The signal that somebody must have sent to a process that ended with this exit status: somebody else, or itself
+    by a command. Pure."""
     if status < 0:
         return None if -status in _OWN else -status
     return next((int(number) for number in _ORDERLY if status == 128 + number), None)
@@ -41,14 +53,27 @@ def oom_kills(proc: Path = Path("/proc")) -> int:
     return int(found.group(1)) if found else 0
 
 
-def check_not_killed(who: str, status: int, *, oom_kills_before: int) -> None:
+def out_of_memory(log: str) -> str | None:
+    """The last line of a JVM's log that says so, without what stands before it; None: none does."""
+    lines = [found.group().strip() for found in _OUT_OF_MEMORY.finditer(log)]
+    return lines[-1] if lines else None
+
+
+def ran_out_of_memory(log: str, status: int, *, oom_kills_before: int) -> str | None:
+    """The line that says why a process ended which this tool has not ended; None: none does, or the kernel has killed
+    meanwhile, and what the log says may be older."""
+    by_the_kernel = signal_of_another(status) is not None and oom_kills() > oom_kills_before
+    return None if by_the_kernel else out_of_memory(log)
+
+
+def check_not_killed(who: str, status: int, *, log: str, oom_kills_before: int) -> None:
     """`status` is that of a process that this tool has not ended.
 
     Raises:
         KilledError: somebody else has.
     """
     number = signal_of_another(status)
-    if number is None:
+    if number is None or ran_out_of_memory(log, status, oom_kills_before=oom_kills_before):
         return
     killed = oom_kills() - oom_kills_before
     by = f"; the kernel killed {killed:,} for want of memory meanwhile" if killed > 0 else ""

@@ -20,7 +20,9 @@ from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
 
 # Reasons of a failed fork that are the server's own doing, or a program's; all others are the host's, the driver's, or
 # ours.
-SERVERS_OWN = frozenset({"server", "server-hangs", "flood", "wrong-executor", "lost-update", "program"}) | LIMIT_CODES
+SERVERS_OWN = LIMIT_CODES | {
+    *("server", "server-hangs", "out-of-memory", "flood", "wrong-executor", "lost-update", "program"),
+}
 
 
 class ForkOutcome(Enum):

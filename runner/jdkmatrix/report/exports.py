@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from jdkmatrix.domain.cell_key import AXES
@@ -20,10 +21,11 @@ from jdkmatrix.figures.metrics import P99, THROUGHPUT, Metric, metrics_of, over_
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.advice import OUTCOME, Side, advised
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Verdict
 
 # `value`: the geometric mean over forks, with its 95 % interval; without one, the arithmetic mean where a fork has 0,
@@ -31,6 +33,8 @@ from jdkmatrix.stats.verdicts import Verdict
 # `forks_compared`: how many of these forks did what their load asks for, so that their figure may stand in a ratio.
 # `bound`: "≥" or "<" where forks give a bound only; where these point both ways, there is neither it nor a `value`.
 # `ratio`: over the same cell on `versus`, paired in blocks. `p_adjusted`: over all that the page compares.
+# A ratio of an experiment is a line of its own, without a `value`: over another arm, over the workload or load with
+# which a claim compares it, or of the median over what is `EXPECTED`. Only claims judge it; "not judged": nor do they.
 # "p99-of-all" and its like are percentiles of all requests together, as pages show them: a `value` without an interval.
 # "p99", which ratios are of, is the geometric mean of the forks' own.
 # `did_as_asked` to `reasons`: of the line "outcome", whose `forks` are the first two of these together: forks that did
@@ -46,16 +50,17 @@ BLOCK_COLUMNS = (
     *("run_id", "cell_id", *AXES, "driver", "figure", "unit", "versus"),
     *("block", "value", "versus_value", "ratio"),
 )
+EXPECTED = "expected"
 _PERCENTILES = ("50", "99", "99.9")
 Row = dict[str, Any]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def results(judged: JudgedRun) -> Iterator[Row]:
-    """One for what became of the forks of each cell with a server, one for each percentile of all its requests, and one
-    for each figure of each cell, with `COLUMNS`; from `versus` to `verdict` only where it has a ratio. What has two
-    names, as throughput has where it is that at saturation, too, is there once, by the name that executors are compared
-    by."""
+    """One for what became of the forks of each cell with a server, one for each percentile of all its requests, one for
+    each figure of each cell, and one for each ratio of an experiment, with `COLUMNS`; from `versus` to `verdict` only
+    where it has a ratio. What has two names, as throughput has where it is that at saturation, too, is there once, by
+    the name that executors are compared by."""
     for cell in (*judged.cells, *judged.experiments):
         if not cell.is_program:
             yield _outcome(judged, cell)
@@ -73,23 +78,43 @@ def results(judged: JudgedRun) -> Iterator[Row]:
             bound = over.bound.value if over.bounded and over.bound else ""
             row |= {"least": over.least.value, "most": over.most.value, "bound": bound}
             if (one := judged.judgements.of(metric, cell.key)) is not None:
-                row |= {"versus": judged.cells.reference(cell.key)}
-                row |= {"ratio": one.ratio.value, "blocks": one.ratio.blocks}
-                row |= {"ratio_low": one.ratio.ci_low, "ratio_high": one.ratio.ci_high}
+                row |= _over(judged.cells.reference(cell.key), one.ratio)
                 row |= {"p_adjusted": one.p_adjusted, "verdict": one.verdict.value}
             yield row
+        if cell.is_program:
+            yield from _ratios_of_experiment(judged, cell)
 
 
 def blocks(judged: JudgedRun) -> Iterator[Row]:
     """One for each block behind each ratio of `results`, with `BLOCK_COLUMNS`."""
-    for cell in judged.cells:
-        for metric in cell.metrics:
-            if (compared := judged.judgements.comparison(metric, cell.key)) is None:
-                continue
-            whose = {**_whose(judged, cell, metric.id, metric.unit), "versus": compared.base.key.executor}
-            for block, (above, below) in compared.pairs.items():
-                values = {"value": above * metric.scale, "versus_value": below * metric.scale}
-                yield {**whose, "block": block, **values, "ratio": above / below}
+    served = (judged.judgements.comparison(metric, cell.key) for cell in judged.cells for metric in cell.metrics)
+    for one in (*filter(None, served), *chain.from_iterable(judged.beside.values())):
+        whose = {**_whose(judged, one.cell, one.metric.id, one.metric.unit), "versus": _other(one)}
+        for block, (above, below) in one.pairs.items():
+            values = {"value": above * one.metric.scale, "versus_value": below * one.metric.scale}
+            yield {**whose, "block": block, **values, "ratio": above / below}
+
+
+def _ratios_of_experiment(judged: JudgedRun, cell: CellStats) -> Iterator[Row]:
+    for spread in cell.spreads:
+        if (ratio := spread.over_expected) is not None:
+            yield {**_whose(judged, cell, spread.name, spread.unit), "versus": EXPECTED, "ratio": ratio}
+    for one in judged.beside.get(cell.key, ()):
+        if one.ratio is not None:
+            row = {**_whose(judged, cell, one.metric.id, one.metric.unit), **_over(_other(one), one.ratio)}
+            yield row if judged.may_compare(one) else {**row, "verdict": Verdict.NOT_JUDGED.value}
+
+
+def _other(compared: Comparison) -> str:
+    """By what it is called that a cell is compared with: its executor; where that is the same, its workload or load."""
+    cell, base = compared.cell.key, compared.base.key
+    axes = ("executor", "workload", "load")
+    return next(str(getattr(base, axis)) for axis in axes if getattr(base, axis) != getattr(cell, axis))
+
+
+def _over(versus: str, ratio: Ratio) -> Row:
+    ends = {"ratio_low": ratio.ci_low, "ratio_high": ratio.ci_high}
+    return {"versus": versus, "ratio": ratio.value, "blocks": ratio.blocks, **ends}
 
 
 def _outcome(judged: JudgedRun, cell: CellStats) -> Row:
@@ -227,9 +252,9 @@ def openmetrics(judged: JudgedRun) -> str:
         """`told`: a value, and the ends of its interval."""
         for (end, said), value in zip(_ENDS, told, strict=True):
             if value is not None and math.isfinite(value):
-                head = (f"# TYPE {name}{end} gauge", f"# HELP {name}{end} {_label(f'{words}{said}')}")
+                head = [f"# TYPE {name}{end} gauge", f"# HELP {name}{end} {_label(f'{words}{said}')}"]
                 named = ",".join(f'{key}="{_label(label)}"' for key, label in labels.items())
-                families.setdefault(f"{name}{end}", [*head]).append(f"{name}{end}{{{named}}} {value!r}")
+                families.setdefault(f"{name}{end}", head).append(f"{name}{end}{{{named}}} {value!r}")
 
     for cell, metric, over in compared_by(judged.cells):
         labels = {axis: getattr(cell.key, axis) for axis in AXES} | {"driver": cell.driver or ""}

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.judgements import Judgements, Refusals, judge_run, page_refusals
-from jdkmatrix.report.claims.estimates import Results
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
+from jdkmatrix.report.cells.judgements import Judgements, Refusals, arm_pairs, judge_run, page_refusals
+from jdkmatrix.report.claims.estimates import Results, compared_cells
 from jdkmatrix.report.claims.evidence import ClaimEvidence, evidence
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge
 from jdkmatrix.stats.modes import Modes, modes_of_family
@@ -47,6 +50,35 @@ class JudgedRun:
         """For the leading figure of every cell with a server and enough forks; all of them are one family of tests."""
         cells = self.cells
         return modes_of_family({cell.key: cell.by_block(cells.leading(cell.key)).values() for cell in cells})
+
+    @cached_property
+    def beside(self) -> Mapping[CellKey, Sequence[Comparison]]:
+        """Of each experiment's cell, every figure over that of the other arms under the same condition, each pair once:
+        virtual threads over others, else the later arm over the earlier one; and over that of the workload or load with
+        which a claim compares it."""
+        arms = (
+            tuple(sorted((one.key, other.key), key=lambda key: not is_virtual(key.executor)))
+            for one, other in arm_pairs(self.experiments)
+        )
+        claims = self.claims if self.experiments.keys else ()
+        cells = ((check.check, cell.key) for claim in claims for check in claim.checks for cell in check.cells)
+        claimed = (compared_cells(check, key) for check, key in cells)
+        pairs = (*arms, *(pair for pair in claimed if len({key.executor for key in pair}) < len(pair) == 2))
+        found: dict[CellKey, list[Comparison]] = defaultdict(list)
+        for key, base in dict.fromkeys(pairs):
+            for cell in self.experiments.some((key,)):
+                compared = (self.experiments.over(metric, key, base) for metric in cell.metrics)
+                found[key] += (one for one in compared if one is not None)
+        return found
+
+    def may_compare(self, compared: Comparison) -> bool:
+        """May the two of an experiment be compared? Not if they lost different numbers of forks, or the gates refused
+        one more often."""
+        cell, base = compared.cell, compared.base
+        pair, refusals = (cell.key, base.key), self.refusals
+        if cell.key.group != base.key.group:
+            refusals = one_sided_among([(pair, cell.record, base.record)])
+        return not (compared.losses.differ or pair in refusals or pair[::-1] in refusals)
 
     @cached_property
     def _results(self) -> Results:

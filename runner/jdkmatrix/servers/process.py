@@ -20,7 +20,7 @@ import psutil
 from jdkmatrix.config.model import Server
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
-from jdkmatrix.host.ending import check_not_killed, oom_kills
+from jdkmatrix.host.ending import OutOfMemoryError, check_not_killed, oom_kills, out_of_memory, ran_out_of_memory
 from jdkmatrix.host.http import Connection, HttpError, RefusedError, excerpt
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.servers.base import Launch
@@ -29,9 +29,9 @@ _POLL_S = 0.05
 _TRY_TIMEOUT_S = 5.0
 _TAIL_LINES = 12
 _CAUSE_SHOWN = 200
-# The likeliest first: a JVM that has no memory or is too old, one that does not start, an error of Open Liberty.
+# The likeliest first: a JVM that has no threads or is too old, one that does not start, an error of Open Liberty.
 _CAUSES = (
-    re.compile(r"(?P<said>\S*(?:OutOfMemoryError\b|UnsupportedClassVersionError: ).*)"),
+    re.compile(r"(?<!\S)(?P<said>(?!\S*-X)\S*(?:OutOfMemoryError\b|UnsupportedClassVersionError: ).*)"),
     re.compile(r"Error occurred during initialization of VM\s*\n(?P<said>.+)"),
     re.compile(r"^(?P<said>(?:Unrecognized (?:VM )?option\b|JVMJ9\w+E ).+)", re.MULTILINE),
     re.compile(r"(?P<said>\b[A-Z]{4,5}[0-9]{4}E: .+)"),
@@ -42,6 +42,10 @@ _CAUSES = (
 
 class ServerError(MatrixError):
     """The server did not start, or died; the message ends with the end of its log."""
+
+
+class ServerOutOfMemoryError(OutOfMemoryError, ServerError):
+    """The server had no memory left, and has ended."""
 
 
 class LateStartError(ServerError):
@@ -243,19 +247,23 @@ class ServerProcess:
         return self._process.poll() is None
 
     def check_alive(self) -> None:
-        """Raises: ServerError when the process has ended."""
+        """Raises: ServerError, of memory where its log says so, when the process has ended."""
         status = self._process.poll()
-        if status is not None:
-            how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-            raise self.error(f"the server {how}")
+        if status is None:
+            return
+        how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+        if not self._ended_here and ran_out_of_memory(self._logs(), status, oom_kills_before=self._oom_kills_before):
+            raise ServerOutOfMemoryError(self._told(f"the server ran out of memory, and {how}"))
+        raise self.error(f"the server {how}")
 
     def check_not_killed(self, within_s: float = 0.0) -> None:
-        """Raises: KilledError when it has ended, or ends `within_s` from now, by a signal that we did not send."""
+        """Raises: KilledError when it has ended, or ends `within_s` from now, by a signal that neither we nor, out of
+        memory, itself has sent."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(within_s)
         status = self._process.poll()
         if status is not None and not self._ended_here:
-            check_not_killed("the server", status, oom_kills_before=self._oom_kills_before)
+            check_not_killed("the server", status, log=self._logs(), oom_kills_before=self._oom_kills_before)
 
     @property
     def _ready_path(self) -> str:
@@ -273,16 +281,22 @@ class ServerProcess:
     def _messages(self) -> str:
         return text_if_readable(self.what.messages_log) or ""
 
+    def _console(self) -> str:
+        return text_if_readable(self.what.console_log) or ""
+
+    def _logs(self) -> str:
+        """What the JVM itself says is on its console, at the end."""
+        return f"{self._messages()}\n{self._console()}"
+
     def error(self, message: str, perhaps: str = "") -> ServerError:
         """One that ends with the end of its log."""
         return ServerError(self._told(message, perhaps))
 
     def _told(self, message: str, perhaps: str = "") -> str:
         """Behind it the line of its log that says why, or `perhaps` where none does; and the end of the log."""
-        messages, console = self._messages(), text_if_readable(self.what.console_log) or ""
-        found = cause(f"{messages}\n{console}")
+        found = cause(self._logs())
         told = "; ".join(filter(None, (message, f"its log says: {found}" if found else perhaps)))
-        tail = "\n".join((messages or console).splitlines()[-_TAIL_LINES:])
+        tail = "\n".join((self._messages() or self._console()).splitlines()[-_TAIL_LINES:])
         return f"{told}\n{tail}".rstrip()
 
 
@@ -294,8 +308,9 @@ def _is_wide(ip: str) -> bool:
 
 def cause(log: str) -> str | None:
     """The line of a server's log that says why it does not serve, without what stands before it; None: none does."""
-    found = next(filter(None, (pattern.search(log) for pattern in _CAUSES)), None)
-    return found["said"].strip()[:_CAUSE_SHOWN] if found else None
+    others = (found["said"] for found in (pattern.search(log) for pattern in _CAUSES) if found)
+    said = out_of_memory(log) or next(others, None)
+    return said and said.strip()[:_CAUSE_SHOWN]
 
 
 def _members(group: int) -> list[psutil.Process]:

@@ -16,6 +16,7 @@ from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.faults import ProgramError, faults_of
 from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.fork.planned import PlannedFork
+from jdkmatrix.loads.attainment import failed_by_itself
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.subjects.experiments.measurement import STDERR_LOG, ProgramCell, _wait, parse_result
@@ -117,6 +118,37 @@ def test_what_somebody_else_does_to_a_program_or_its_logs_is_a_fault_of_the_host
     assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.FAILED, [code])
     assert message in fork.reasons[0].message
     assert faults_of(fork) == (code,)
+
+
+HEAP = "java.lang.OutOfMemoryError: Java heap space"
+
+
+@pytest.mark.parametrize(
+    ("script", "how"),
+    [
+        (f"echo '# {HEAP}'; kill -9 $$", "was killed by signal 9"),
+        (f"echo 'Terminating due to {HEAP}'; exit 3", "ended with exit status 3"),
+        (f"echo 'Aborting due to {HEAP}'; kill -ABRT $$", "was killed by signal 6"),
+        (f"echo 'Exception in thread \"main\" {HEAP}' >&2; exit 1", "ended with exit status 1"),
+    ],
+)
+def test_a_program_that_ends_out_of_memory_is_not_measured_again(tmp_path: Path, script: str, how: str) -> None:
+    fork = run(tmp_path, script)
+    (reason,) = fork.reasons
+    assert (fork.status, reason.code) == (Status.FAILED, "out-of-memory")
+    assert reason.message.startswith(f"the program ran out of memory, and {how}: ") and HEAP in reason.message
+    assert faults_of(fork) == () and failed_by_itself(fork)
+
+
+def test_a_program_that_the_kernel_killed_is_measured_again_whatever_it_had_caught(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jdkmatrix.subjects.experiments.measurement.oom_kills", lambda: 4)
+    monkeypatch.setattr("jdkmatrix.host.ending.oom_kills", lambda: 5)
+    fork = run(tmp_path, f"echo 'caught {HEAP}'; kill -9 $$")
+    assert [reason.code for reason in fork.reasons] == ["killed"]
+    assert fork.reasons[0].message.endswith("; the kernel killed 1 for want of memory meanwhile")
+    assert faults_of(fork) == ("killed",)
 
 
 def test_a_program_that_somebody_else_stops_is_a_fault_of_the_host(

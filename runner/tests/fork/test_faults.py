@@ -16,12 +16,12 @@ from jdkmatrix.fork.kernel import KernelError
 from jdkmatrix.fork.remote import RemoteError
 from jdkmatrix.fork.watchdog import DiskFullError, FloodError
 from jdkmatrix.host.cgroup_folders import CgroupError
-from jdkmatrix.host.ending import KilledError
+from jdkmatrix.host.ending import KilledError, OutOfMemoryError
 from jdkmatrix.host.http import HttpError, NoAnswerError
 from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.servers.process import HungError, LateStartError, ServerError
+from jdkmatrix.servers.process import HungError, LateStartError, ServerError, ServerOutOfMemoryError
 from jdkmatrix.servers.proof import ProofError
 from tests.support.builders import fork_with, latency, load_result, pressure, reasons, sut_usage, window
 from tests.support.pinning_results import program_fork, result
@@ -50,7 +50,7 @@ def test_what_the_host_or_the_measurement_did_is_a_fault(kind: type[MatrixError]
 @pytest.mark.parametrize(
     "kind",
     [HungError, ServerError, SutGoneError, FloodError, ProofError, LostUpdateError, HttpError, NoAnswerError,
-     ProgramError, LateStartError],
+     ProgramError, LateStartError, OutOfMemoryError, ServerOutOfMemoryError],
 )  # fmt: skip
 def test_what_the_server_did_is_a_result(kind: type[MatrixError]) -> None:
     assert faults_of(ended(Status.FAILED, [code_of(kind("it broke"))])) == ()
@@ -59,6 +59,11 @@ def test_what_the_server_did_is_a_result(kind: type[MatrixError]) -> None:
 def test_a_start_that_takes_too_long_is_no_hang() -> None:
     assert code_of(LateStartError("it did not start within 180 s")) == "server"
     assert code_of(HungError("no answer within 10 s")) == "server-hangs"
+
+
+@pytest.mark.parametrize("kind", [OutOfMemoryError, ServerOutOfMemoryError])
+def test_an_end_out_of_memory_has_a_name_of_its_own(kind: type[MatrixError]) -> None:
+    assert code_of(kind("it ran out of memory, and was killed by signal 9")) == "out-of-memory"
 
 
 def test_our_own_mistake_is_a_fault_and_what_nobody_knows_is_not() -> None:

@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.host import ending
-from jdkmatrix.host.ending import KilledError, check_not_killed, oom_kills, signal_of_another
+from jdkmatrix.host.ending import (
+    KilledError,
+    check_not_killed,
+    oom_kills,
+    out_of_memory,
+    ran_out_of_memory,
+    signal_of_another,
+)
+
+HEAP = "java.lang.OutOfMemoryError: Java heap space"
+KILLS_ITSELF = f'#\n# {HEAP}\n# -XX:OnOutOfMemoryError="kill -9 %p"\n#   Executing /bin/sh -c "kill -9 1264"...\n'
+DUMPS = 'JVMDUMP039I Processing dump event "systhrow", detail "java/lang/OutOfMemoryError" at 2026/11/29 - please wait.'
 
 
 @pytest.mark.parametrize(
@@ -29,7 +40,50 @@ def test_what_the_kernel_killed_for_want_of_memory_is_said(tmp_path: Path, monke
     assert oom_kills(tmp_path / "none") == 0
     monkeypatch.setattr(ending, "oom_kills", lambda: 7)
     with pytest.raises(KilledError, match=r"signal 9, .*; the kernel killed 2 for want of memory meanwhile$"):
-        check_not_killed("the server", -9, oom_kills_before=5)
+        check_not_killed("the server", -9, log="", oom_kills_before=5)
     with pytest.raises(KilledError, match=r"signal 9, which did not come from this tool$"):
-        check_not_killed("the server", -9, oom_kills_before=7)
-    check_not_killed("the server", -11, oom_kills_before=5)
+        check_not_killed("the server", -9, log="", oom_kills_before=7)
+    check_not_killed("the server", -11, log="", oom_kills_before=5)
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        (KILLS_ITSELF, HEAP),
+        (f"Terminating due to {HEAP}\n", f"Terminating due to {HEAP}"),
+        (f"12:00 {HEAP}\n\tat X.main(X.java)\nAborting due to {HEAP}\n# A fatal error\n", f"Aborting due to {HEAP}"),
+        (f"[12:00] E thread-7 failed: {HEAP}\n[12:01] I goes on\n", HEAP),
+        ("Caused by: java.lang.OutOfMemoryError\n", "java.lang.OutOfMemoryError"),
+        (f"{DUMPS}\nJVMDUMP007I JVM Requesting Tool dump using 'kill -9 1264'\n", DUMPS),
+        (DUMPS.replace("OutOfMemory", "StackOverflow"), None),
+        ("java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or a limit reached", None),
+        ("Picked up JAVA_TOOL_OPTIONS: -XX:+ExitOnOutOfMemoryError -XX:OnOutOfMemoryError=true", None),
+        ("-Xdump:tool:events=systhrow,filter=java/lang/OutOfMemoryError,exec=kill", None),
+        ("", None),
+    ],
+)
+def test_a_jvm_that_ran_out_of_memory_says_so(log: str, said: str | None) -> None:
+    assert out_of_memory(log) == said
+
+
+@pytest.mark.parametrize("status", [-signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM])
+@pytest.mark.parametrize(("log", "said"), [(KILLS_ITSELF, HEAP), (DUMPS, DUMPS)])
+def test_who_ran_out_of_memory_may_have_killed_itself_unless_the_kernel_killed(
+    log: str, said: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "oom_kills", lambda: 7)
+    check_not_killed("the server", status, log=log, oom_kills_before=7)
+    assert ran_out_of_memory(log, status, oom_kills_before=7) == said
+    with pytest.raises(KilledError, match="; the kernel killed 1 for want of memory meanwhile"):
+        check_not_killed("the server", status, log=log, oom_kills_before=6)
+    assert ran_out_of_memory(log, status, oom_kills_before=6) is None
+    with pytest.raises(KilledError):
+        check_not_killed("the server", status, log="ready", oom_kills_before=7)
+
+
+@pytest.mark.parametrize("status", [3, 1, -signal.SIGABRT])
+def test_an_end_of_its_own_is_that_of_the_jvm_whomever_the_kernel_killed(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ending, "oom_kills", lambda: 7)
+    assert ran_out_of_memory(f"Terminating due to {HEAP}", status, oom_kills_before=6) == f"Terminating due to {HEAP}"

@@ -14,6 +14,7 @@ from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.faults import KINDS, LostUpdateError, ProgramError, code_of, faults
 from jdkmatrix.fork.watchdog import FloodError
+from jdkmatrix.host.ending import OutOfMemoryError
 from jdkmatrix.loads.attainment import SERVERS_OWN, ForkOutcome, OutcomeCounts, attained, contrast, fate
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.loads.kinds.ramps import RampedLoad
@@ -203,7 +204,7 @@ def test_a_search_asks_for_a_rate_that_holds(measured: Fork, outcome: SearchOutc
 
 
 def test_codes_of_the_servers_own_doing_are_those_that_are_not_measured_again() -> None:
-    ends = (HungError, ServerError, FloodError, ProofError, LostUpdateError, ProgramError)
+    ends = (HungError, ServerError, OutOfMemoryError, FloodError, ProofError, LostUpdateError, ProgramError)
     assert {code_of(end("it ended so")) for end in ends} | LIMIT_CODES == SERVERS_OWN
     for code in SERVERS_OWN:
         assert KINDS[code] == "outcome"

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -77,6 +78,15 @@ def test_a_server_in_a_box_that_somebody_else_has_killed(fork_of: ForkOf) -> Non
 def test_a_server_that_crashes(fork_of: ForkOf) -> None:
     fork = measure_fork(jetty(fork_of), Once(lambda: server_process().send_signal(signal.SIGSEGV)))
     assert_failed(fork, "server", "killed by signal 6")
+    assert faults_of(fork) == ()
+
+
+def test_a_server_that_kills_itself_for_want_of_memory(fork_of: ForkOf) -> None:
+    setup = jetty(fork_of)
+    options = ("-Xmx4m", "-XX:+UseSerialGC", "-XX:OnOutOfMemoryError=kill -9 %p")
+    instance = replace(subject_of(setup).instance, jvm_options=options)
+    fork = measure_fork(with_subject(setup, instance=instance), Silent())
+    assert_failed(fork, "out-of-memory", "the server ran out of memory, and was killed by signal 9", "Java heap space")
     assert faults_of(fork) == ()
 
 

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.cli.reporting import export
+from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
+from jdkmatrix.records.claims import CheckedCells, ClaimCheck, ClaimRecord, ClaimSource
 from jdkmatrix.report import exports
 from jdkmatrix.report.cells.advice import OUTCOME, advise
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.cells.judgements import judge_run
+from jdkmatrix.report.cells.judgements import arm_pairs, judge_run
 from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.experiment_runs import mixed
+from tests.support.experiment_runs import NEW, OLD, experiments_run, mixed, sections_of
+from tests.support.judged_pages import figure_in, table_of
 from tests.support.outcome_runs import Change, all_of, failing, hung, missed, spoilt, with_outcomes
 from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
 from tests.support.sites import site_of, stored
@@ -102,16 +109,22 @@ def test_ratios_are_those_that_were_judged(quick: LoadedRun) -> None:
     assert {(row["versus"], row["ratio"]) for row in own} == {("", "")}
 
 
-def test_every_ratio_can_be_worked_out_from_its_blocks(loaded: LoadedRun) -> None:
-    by_ratio: dict[tuple[str, str], list[float]] = {}
-    for row in csv.DictReader(io.StringIO(exports.as_csv(exports.blocks(JudgedRun(loaded)), exports.BLOCK_COLUMNS))):
+@pytest.mark.parametrize("server", [True, False])
+def test_every_ratio_can_be_worked_out_from_its_blocks(loaded: LoadedRun, tmp_path: Path, server: bool) -> None:
+    run = loaded if server else experiments_run(tmp_path, ("json", "fanout"), accidents=True)
+    by_ratio: dict[tuple[str, ...], list[float]] = {}
+    for row in csv.DictReader(io.StringIO(exports.as_csv(exports.blocks(JudgedRun(run)), exports.BLOCK_COLUMNS))):
         assert float(row["ratio"]) == float(row["value"]) / float(row["versus_value"])
-        by_ratio.setdefault((row["cell_id"], row["figure"]), []).append(float(row["ratio"]))
-    told = {(row["cell_id"], row["figure"]): row for row in table(loaded) if row["ratio"]}
+        by_ratio.setdefault(_of_ratio(row), []).append(float(row["ratio"]))
+    told = {_of_ratio(row): row for row in table(run) if row["ratio"] and row["versus"] != exports.EXPECTED}
     assert by_ratio.keys() == told.keys()
     for name, ratios in by_ratio.items():
         assert len(ratios) == int(told[name]["blocks"])
         assert geometric_mean(ratios) == pytest.approx(float(told[name]["ratio"]))
+
+
+def _of_ratio(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return row["cell_id"], row["figure"], row["versus"]
 
 
 def test_blocks_are_in_the_units_of_the_figures(tmp_path: Path) -> None:
@@ -128,10 +141,85 @@ def test_blocks_are_in_the_units_of_the_figures(tmp_path: Path) -> None:
 def test_experiments_without_a_server_are_in_it(tmp_path: Path) -> None:
     rows = table(mixed(tmp_path))
     assert {row["server"] for row in rows} >= {"none", "open-liberty"}
-    for row in rows:
-        if row["server"] == "none":
-            assert float(row["least"]) <= float(row["value"]) <= float(row["most"])
-            assert row["interval_low"] == row["interval_high"] == ""
+    figures = [row for row in rows if row["server"] == "none" and not row["ratio"]]
+    assert figures
+    for row in figures:
+        assert float(row["least"]) <= float(row["value"]) <= float(row["most"])
+        assert row["interval_low"] == row["interval_high"] == row["versus"] == ""
+
+
+def ratios_of(judged: JudgedRun, *, expected: bool = False) -> dict[tuple[str, str, str], exports.Row]:
+    """Of experiments: over what is `expected`, or over other cells."""
+    rows = [row for row in exports.results(judged) if "ratio" in row and row["server"] == NO_SERVER]
+    assert all(row.keys() <= {*exports.COLUMNS} and "value" not in row for row in rows)
+    found = {_of_ratio(row): row for row in rows}
+    assert len(found) == len(rows)
+    return {name: row for name, row in found.items() if (row["versus"] == exports.EXPECTED) == expected}
+
+
+def test_arms_of_an_experiment_stand_over_each_other_once(tmp_path: Path) -> None:
+    judged = JudgedRun(experiments_run(tmp_path, ("json", "fanout")))
+    cells = {cell.key.cell_id: cell for cell in judged.experiments}
+    arms: dict[str, set[tuple[str, str]]] = {}
+    for (cell_id, figure, versus), row in ratios_of(judged).items():
+        cell = cells[cell_id]
+        arms.setdefault(f"{cell.key.workload} {cell.key.jdk}", set()).add((cell.key.executor, versus))
+        (metric,) = (one for one in cell.metrics if one.id == figure)
+        ratio = judged.experiments.over(metric, cell.key, cell.key.model_copy(update={"executor": versus})).ratio
+        ends = (ratio.ci_low, ratio.ci_high)
+        assert (row["ratio"], row["ratio_low"], row["ratio_high"], row["blocks"]) == (ratio.value, *ends, 2)
+        assert row["unit"] == metric.unit and "verdict" not in row
+    assert arms[f"json-thread-local {NEW}"] == {("virtual", "work-stealing")}, "virtual threads are above the line"
+    pool, bounded = ("fixed-5", "platform"), ("virtual-semaphore-5", "virtual")
+    virtual = itertools.product(("virtual", "virtual-semaphore-5"), pool)
+    assert arms[f"fanout {OLD}"] == {pool, bounded, *virtual}, "else the later arm"
+
+
+def test_workloads_that_a_claim_compares_stand_over_each_other(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("borrow",))
+    assert not ratios_of(JudgedRun(loaded)), "each has one arm"
+    newer, older = "borrow-hikari-7.1.0", "borrow-hikari-7.0.2"
+    check = ClaimCheck(
+        says="throughput", metric="throughput", arm="virtual", versus_workload=older, low=1.0, inference="i",
+        where=CheckedCells(workload=(newer,)),
+    )  # fmt: skip
+    source = ClaimSource(title="SYNTHETIC", no_url="Nowhere.")
+    claim = ClaimRecord(id="x", condition="c", published="p", only="words", source=source, checks=(check,))
+    judged = JudgedRun(loaded, (claim,))
+    found = ratios_of(judged)
+    assert {(row["workload"], row["versus"]) for row in found.values()} == {(newer, older)}
+    assert {row["figure"] for row in found.values()} >= {"throughput", "CPU per operation"}
+    estimates = {cell.key.cell_id: cell.estimate.value for cell in judged.claims[0].checks[0].cells}
+    assert len(estimates) == 2
+    assert {name: found[name, "throughput", older]["ratio"] for name in estimates} == estimates
+
+
+def test_medians_stand_over_what_is_expected_as_on_the_page(tmp_path: Path) -> None:
+    loaded = experiments_run(tmp_path, ("burn", "spawn", "fanout"), accidents=True)
+    found = ratios_of(JudgedRun(loaded), expected=True)
+    tables = [table_of([section], "Table of ") for section in sections_of(loaded).values()]
+    shown = {figure_in(row, "Measured / expected").sort for rows in tables for row in rows} - {None}
+    assert len(shown) > 10 and shown <= {row["ratio"] for row in found.values()}
+    assert not any(row.keys() & {"ratio_low", "ratio_high", "blocks", "verdict"} for row in found.values())
+
+
+def test_arms_that_lost_different_numbers_of_forks_are_not_judged(tmp_path: Path) -> None:
+    """Of the older JDK, platform failed, fixed-5 lost a fork, and virtual has not run."""
+    found = ratios_of(JudgedRun(experiments_run(tmp_path, ("fanout",), accidents=True))).values()
+    older = {(row["executor"], row["versus"]): row.get("verdict") for row in found if row["jdk"] == OLD}
+    assert older == {("virtual-semaphore-5", "fixed-5"): "not judged"}
+    assert {row.get("verdict") for row in found if row["jdk"] == NEW} == {None}
+
+
+def test_arms_of_which_the_gates_refused_one_more_often_are_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever of them the page has above the line."""
+    judged = JudgedRun(experiments_run(tmp_path, ("json",)))
+    told = ArmRefusals(Refused(30, 30, {"steal": 30}), Refused(13, 3, {"steal": 3}), 1e-7)
+    (older, newer) = ((one.key, other.key) for one, other in arm_pairs(judged.experiments))
+    monkeypatch.setattr(JudgedRun, "refusals", {older: told, newer[::-1]: told})
+    assert {row.get("verdict") for row in ratios_of(judged).values()} == {"not judged"}
 
 
 @given(st.text(), st.sampled_from("=+-@\t\r"))

@@ -28,6 +28,11 @@ READY = f"{AT}FeatureManager A CWWKF0011I: The matrix server is ready to run a s
         ("Error: LinkageError occurred while loading main class B\n\tjava.lang.UnsupportedClassVersionError: B has\n",
          "java.lang.UnsupportedClassVersionError: B has"),
         (f"{READY}{AT}kernel E CWWKE0702E: Could not resolve module", "CWWKE0702E: Could not resolve module"),
+        ('JVMDUMP039I Processing dump event "systhrow", detail "java/lang/OutOfMemoryError"',
+         'JVMDUMP039I Processing dump event "systhrow", detail "java/lang/OutOfMemoryError"'),
+        ("java.lang.OutOfMemoryError: unable to create native thread\n",
+         "java.lang.OutOfMemoryError: unable to create native thread"),
+        (f"Picked up JAVA_TOOL_OPTIONS: -XX:+ExitOnOutOfMemoryError\n{READY}", None),
         (f"java.lang.OutOfMemoryError: {'x' * 1000}", f"java.lang.OutOfMemoryError: {'x' * 172}"),
     ],
 )  # fmt: skip

@@ -12,9 +12,11 @@ import psutil
 import pytest
 
 from jdkmatrix.config.model import Server
+from jdkmatrix.host import ending
+from jdkmatrix.host.ending import KilledError
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.servers.base import Launch
-from jdkmatrix.servers.process import LateStartError, ServerError, ServerProcess
+from jdkmatrix.servers.process import LateStartError, ServerError, ServerOutOfMemoryError, ServerProcess
 from tests.support.waiting import has_ended, wait_until
 
 
@@ -110,6 +112,65 @@ def test_a_server_that_answers_otherwise_is_not_awaited_for_long(
             return
         with pytest.raises(LateStartError if "within" in told else ServerError, match=told):
             server.wait_ready()
+
+
+HEAP = "java.lang.OutOfMemoryError: Java heap space"
+TRACE = f"12:00 E a request failed: {HEAP}"
+
+
+def ends_so(folder: Path, says: str, ends: str) -> ServerProcess:
+    """A server that prints this, and ends by this command of a shell."""
+    (folder / "said").write_text(f"{says}\n")
+    command = ["sh", "-c", f"cat {folder}/said; {ends}"]
+    logs = (folder / "messages.log", folder / "console.log")
+    what = Launch(command, dict(os.environ), "http://127.0.0.1:9", "/ping", *logs)
+    return ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server())
+
+
+@pytest.mark.parametrize(
+    ("says", "ends", "told"),
+    [
+        (f'#\n# {HEAP}\n# -XX:OnOutOfMemoryError="kill -9 %p"', "kill -9 $$", f"was killed by signal 9; .*: {HEAP}"),
+        (f'#\n# {HEAP}\n# -XX:OnOutOfMemoryError="kill %p"', "exit 143", f"ended with status 143; .*: {HEAP}"),
+        (f"Terminating due to {HEAP}", "exit 3", f"ended with status 3; its log says: Terminating due to {HEAP}"),
+        (f"Aborting due to {HEAP}", "kill -ABRT $$", f"was killed by signal 6; its log says: Aborting due to {HEAP}"),
+        ('JVMDUMP039I Processing dump event "systhrow", detail "java/lang/OutOfMemoryError" at 12:00 - please wait.',
+         "kill -9 $$", "was killed by signal 9; its log says: JVMDUMP039I .*OutOfMemoryError"),
+        (TRACE, "kill -9 $$", f"was killed by signal 9; its log says: {HEAP}"),
+    ],
+)  # fmt: skip
+def test_a_server_that_ran_out_of_memory_was_not_killed_from_outside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, ends: str, told: str
+) -> None:
+    monkeypatch.setattr(ending, "oom_kills", lambda: 7)
+    monkeypatch.setattr("jdkmatrix.servers.process.oom_kills", lambda: 7)
+    with ends_so(tmp_path, says, ends) as server:
+        server.check_not_killed(within_s=10)
+        with pytest.raises(ServerOutOfMemoryError, match=f"^the server ran out of memory, and {told}"):
+            server.check_alive()
+
+
+@pytest.mark.parametrize(("says", "kernel_kills"), [(TRACE, 1), ("ready", 0)])
+def test_a_server_that_the_kernel_killed_or_nobody_knows_who_did_not_end_out_of_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, kernel_kills: int
+) -> None:
+    """Whatever it had caught long before."""
+    monkeypatch.setattr("jdkmatrix.servers.process.oom_kills", lambda: 7)
+    monkeypatch.setattr(ending, "oom_kills", lambda: 7 + kernel_kills)
+    with ends_so(tmp_path, says, "kill -9 $$") as server:
+        with pytest.raises(KilledError, match="signal 9, which did not come from this tool"):
+            server.check_not_killed(within_s=10)
+        with pytest.raises(ServerError, match=r"^the server was killed by signal 9"):
+            server.check_alive()
+
+
+def test_a_server_that_we_ended_did_not_end_out_of_memory(tmp_path: Path) -> None:
+    with ends_so(tmp_path, TRACE, "sleep 60") as server:
+        wait_until(lambda: HEAP in server.what.console_log.read_text(), "it says nothing")
+        server.kill()
+        server.check_not_killed(within_s=10)
+        with pytest.raises(ServerError, match=r"^the server was killed by signal 9"):
+            server.check_alive()
 
 
 @pytest.mark.parametrize("end", ["lives", "is killed", "crashes"])

@@ -48,10 +48,14 @@ def page_refusals(cells: Cells, experiments: Iterable[CellStats] = ()) -> Refusa
 def page_pairs(cells: Cells, experiments: Iterable[CellStats]) -> Iterator[tuple[CellRecord, CellRecord]]:
     """Every cell of a server with what it is compared with, A/A checks among them, and every two arms of an experiment
     under the same condition; the numerator first."""
-    yield from ((cell.record, base.record) for cell, base in cells.compared())
-    groups: dict[CellKey, list[CellRecord]] = {}
+    yield from ((cell.record, base.record) for cell, base in (*cells.compared(), *arm_pairs(experiments)))
+
+
+def arm_pairs(experiments: Iterable[CellStats]) -> Iterator[tuple[CellStats, CellStats]]:
+    """Every two arms of an experiment under the same condition, the later one first."""
+    groups: dict[CellKey, list[CellStats]] = {}
     for one in experiments:
-        groups.setdefault(one.key.group, []).append(one.record)
+        groups.setdefault(one.key.group, []).append(one)
     for arms in groups.values():
         yield from ((later, earlier) for earlier, later in combinations(arms, 2))
 

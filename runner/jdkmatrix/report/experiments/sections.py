@@ -95,9 +95,8 @@ def _against(cell: CellStats | None) -> tuple[Figure, Figure]:
     if spread is None or spread.expected is None:
         return (missing("nothing is expected of its figures"),) * 2
     expected = Figure(measure(spread.expected, spread.unit), spread.expected, f"of {spread.name}", spread.name)
-    if spread.expected == 0:
+    if (ratio := spread.over_expected) is None:
         return expected, missing(f"0 is expected: {measure(spread.median, spread.unit)} was measured")
-    ratio = spread.median / spread.expected
     return expected, Figure(digits(ratio, 3), ratio, f"{spread.name}: median over forks / expected")
 
 

@@ -19,7 +19,13 @@ from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.host import launch
-from jdkmatrix.host.ending import check_not_killed, check_not_stopped, oom_kills
+from jdkmatrix.host.ending import (
+    OutOfMemoryError,
+    check_not_killed,
+    check_not_stopped,
+    oom_kills,
+    ran_out_of_memory,
+)
 from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.clock_speed import mean_clock_speed
@@ -94,8 +100,8 @@ class ProgramMeasurement:
             self.fork.clock_speed_after = mean_clock_speed(cpus.sut)
             self.remote = remote.stats() if remote else None
         try:
-            if not box.ended_it:
-                check_not_killed("the program", status, oom_kills_before=oom_kills_before)
+            if status != 0 and not box.ended_it:
+                self._check_end(status, oom_kills_before)
             self.result, self.readings = self._result(status)
         finally:
             span = self.result.measured_span if self.result else None
@@ -165,6 +171,15 @@ class ProgramMeasurement:
             yield process
         finally:
             launch.terminate(process, grace_s=_GRACE_S)
+
+    def _check_end(self, status: int, oom_kills_before: int) -> None:
+        """Raises: KilledError: somebody else has ended it; OutOfMemoryError: it had no memory left."""
+        errors = self.fork.log_dir / STDERR_LOG
+        log = "\n".join(text_if_readable(path) or "" for path in (errors, self.fork.log_dir / STDOUT_LOG))
+        check_not_killed("the program", status, log=log, oom_kills_before=oom_kills_before)
+        if said := ran_out_of_memory(log, status, oom_kills_before=oom_kills_before):
+            how = launch.how_ended(status)
+            raise OutOfMemoryError(f"the program ran out of memory, and {how}: {said}{launch.stderr_tail(errors)}")
 
     def _result(self, status: int) -> tuple[ProgramResult, tuple[WindowReading, ...]]:
         log_dir = self.fork.log_dir
