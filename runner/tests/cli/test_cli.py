@@ -59,9 +59,7 @@ def test_a_site_that_could_not_be_written_is_told_before_anything_is_measured(ho
 
 
 @pytest.mark.parametrize("name", ["#1", "a?", "a!", "100%", "a\\b", "a\nb"])
-def test_a_folder_that_no_server_can_run_in_is_told_before_anything_is_measured(
-    home: Path, tmp_path: Path, name: str
-) -> None:
+def test_a_folder_that_no_server_can_run_in_is_told_before_it_measures(home: Path, tmp_path: Path, name: str) -> None:
     done = called(home, "run", "--profile", "quick", "--run", str(tmp_path / name))
     assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
     assert "Open Liberty cannot run below a folder with " in done.stderr
@@ -74,13 +72,19 @@ def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> 
     assert not (home / "results").exists()
 
 
+@pytest.fixture
+def with_run(tmp_path: Path) -> Path:
+    """A project that has a run."""
+    home = make_project(tmp_path / "project")
+    stored(home / "results" / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=2, windows=1)))
+    return home
+
+
 @pytest.mark.parametrize(
     "arguments", ["report", "summary", "export", "compare run --executor liberty --executor virtual"]
 )
-def test_what_reads_results_needs_few_open_files_or_ends_in_one_message(tmp_path: Path, arguments: str) -> None:
-    home = make_project(tmp_path / "project")
-    stored(home / "results" / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=2, windows=1)))
-    done = called_with_few_files(home, *arguments.split())
+def test_what_reads_results_needs_few_open_files_or_ends_in_one_message(with_run: Path, arguments: str) -> None:
+    done = called_with_few_files(with_run, *arguments.split())
     told = [line.partition(" ")[0] for line in done.stderr.splitlines()]
     assert told == ["matrix:"] * (done.returncode in (1, EXIT_WITH_FAILURES)), done.stderr
 
@@ -182,9 +186,7 @@ def test_a_run_that_was_stopped_before_it_had_a_record_is_not_passed_over(tmp_pa
 
 @pytest.mark.parametrize("command", [("report",), ("summary",), ("summary", "--markdown")])
 @pytest.mark.parametrize("fault", ["damaged", "missing"])
-def test_a_cell_file_that_is_lost_is_told_and_exit_code_3(
-    home: Path, tmp_path: Path, command: tuple[str, ...], fault: str
-) -> None:
+def test_a_lost_cell_file_is_told_with_code_3(home: Path, tmp_path: Path, command: tuple[str, ...], fault: str) -> None:
     loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1))
     store = stored(tmp_path / "run", loaded)
     where = (str(store.directory), *(("--site", str(tmp_path / "site")) if command == ("report",) else ()))
@@ -226,21 +228,16 @@ def test_the_end_of_a_run_tells_lost_files_too(tmp_path: Path, capsys: pytest.Ca
     assert conclude(project, store, tmp_path / "site", Console(file=StringIO())) == 0
 
 
-def test_a_terminal_that_is_not_utf_8_is_shown_what_it_can_show(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = make_project(tmp_path / "project")
-    stored(home / "results" / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=2, windows=1)))
+def test_a_terminal_without_utf_8_is_shown_what_it_can_show(with_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     monkeypatch.setenv("PYTHONUTF8", "0")
     for arguments in (("summary",), ("summary", "--markdown")):
-        done = matrix(home, *arguments)
+        done = matrix(with_run, *arguments)
         assert (done.returncode, done.stderr) == (0, "")
-    assert called(home, "report").returncode == 0
-    table = subprocess.run(
-        matrix_command("export"), env={**os.environ, "MATRIX_HOME": str(home)}, capture_output=True, check=True
-    )
-    (written,) = (home / "site" / "runs").glob("*/results.csv")
+    assert called(with_run, "report").returncode == 0
+    env = {**os.environ, "MATRIX_HOME": str(with_run)}
+    table = subprocess.run(matrix_command("export"), env=env, capture_output=True, check=True)
+    (written,) = (with_run / "site" / "runs").glob("*/results.csv")
     assert table.stdout == written.read_bytes(), "data is no text for a terminal"
 
 
@@ -262,15 +259,6 @@ def test_the_site_stands_before_anything_is_printed(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(running, "has_failures", mock.Mock(side_effect=OverflowError("too large")))
     with pytest.raises(UnreadableError, match=rf"^{store.directory}: .*OverflowError in cli/running"):
         conclude(Project(root=ROOT, work=tmp_path), store, tmp_path / "site", Console(file=StringIO()))
-
-
-def test_a_broken_matrix_toml_names_the_key(home: Path, tmp_path: Path) -> None:
-    text = (home / "matrix.toml").read_text().replace('executor = ["liberty", "virtual"]', 'executor = ["virtal"]')
-    (tmp_path / "matrix.toml").write_text(text)
-    done = called(tmp_path, "plan")
-    assert done.returncode == 1
-    assert f"{tmp_path}/matrix.toml: " in done.stderr
-    assert 'did you mean "virtual"' in done.stderr
 
 
 STEERING = "\x1b[31m\x9b2J\x07\u202e\r"
@@ -300,10 +288,12 @@ def test_what_steers_a_terminal_is_shown_as_text(tmp_path: Path) -> None:
         assert "site: " in text or SHOWN in text.replace(r"\\", "\\").replace(r"\[", "["), done.args
 
 
-def test_a_folder_without_a_project_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "told"), [(None, "no matrix.toml"), ("[axs]", '"axs" is not known')])
+def test_a_folder_without_a_project_or_with_a_broken_one_is_told(tmp_path: Path, text: str | None, told: str) -> None:
+    if text is not None:
+        (tmp_path / "matrix.toml").write_text(text)
     done = called(tmp_path, "plan")
-    assert done.returncode == 1
-    assert "no matrix.toml" in done.stderr
+    assert done.returncode == 1 and told in done.stderr and str(tmp_path) in done.stderr
 
 
 def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> None:

@@ -146,7 +146,6 @@ def test_a_command_line_is_kept_so_that_it_can_be_given_elsewhere(home: Path, tm
         (("--war", "text.war", "--path", "/"), "text.war: it is no archive, as a WAR is"),
         (("--command", "java -Dx=y -jar no.jar {port}", "--path", "/"), "-jar no.jar: there is no such file (looked"),
         (("--war", "my.war", "--path", "/", "--server", "spring-boot"), "Spring Boot 4 deploys no WAR here, and"),
-        ((*COMMAND, "--server", "jetty"), "is served by a command of its own, and by no other server"),
     ],
 )
 def test_what_does_not_fit_is_told(home: Path, arguments: tuple[str, ...], told: str) -> None:

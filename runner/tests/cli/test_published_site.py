@@ -75,9 +75,7 @@ def test_only_the_newest_runs_have_a_page_for_each_cell(tmp_path: Path, loaded: 
 
 
 @pytest.mark.parametrize("cell_pages", [None, 0])
-def test_records_that_are_elsewhere_are_linked_and_not_copied(
-    tmp_path: Path, loaded: LoadedRun, cell_pages: int | None
-) -> None:
+def test_records_elsewhere_are_linked_and_not_copied(tmp_path: Path, loaded: LoadedRun, cell_pages: int | None) -> None:
     written(tmp_path, loaded)
     files = written(tmp_path, loaded, cell_pages=cell_pages, address=AT)
     assert all(".json" not in suffixes for suffixes in files.values())

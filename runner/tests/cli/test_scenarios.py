@@ -171,9 +171,7 @@ def test_the_page_names_the_scenario_its_size_and_how_to_repeat_it(tmp_path: Pat
 
 
 @pytest.mark.parametrize("typed", [("--scenario", "{}"), ("--scenario={}",), ("-s", "{}")])
-def test_a_run_can_be_repeated_when_it_is_the_turn_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...]
-) -> None:
+def test_a_run_is_repeated_out_of_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...]) -> None:
     monkeypatch.setattr(sys, "argv", ["matrix", "run", *(word.format("in-turn") for word in typed), "--blocks", "2"])
     chosen = chosen_here(Project(root=ROOT, work=tmp_path), asked("in-turn"))
     assert chosen.scenario is not None and chosen.scenario.name in NAMES

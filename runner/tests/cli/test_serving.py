@@ -22,6 +22,7 @@ from jdkmatrix.cli import serving
 from jdkmatrix.cli.loopback_server import LoopbackServer
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.store.runs import RunStore
+from tests.support.loopback import answering
 from tests.support.project import called, make_project, matrix_command
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.sites import stored
@@ -70,14 +71,8 @@ def site(tmp_path: Path) -> Path:
 @contextmanager
 def served(site: Path, **limits: float) -> Iterator[int]:
     """The port."""
-    with LoopbackServer(0, site, **limits) as server:  # type: ignore[arg-type]
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join()
+    with answering(LoopbackServer(0, site, **limits)) as server:  # type: ignore[arg-type]
+        yield server.server_address[1]
 
 
 def asked(port: int, path: str, *headers: str) -> tuple[int, str]:
@@ -197,9 +192,7 @@ def test_trouble_that_lasts_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys
     assert odd.startswith("matrix: the site is not written again: ValueError in cli/serving.py:")
 
 
-def test_a_site_that_is_there_is_shown_as_it_is_while_a_run_measures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_site_is_shown_as_it_is_while_a_run_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, run = make_project(tmp_path / "project"), result(tmp_path, "one").directory
     written: list[object] = []
     monkeypatch.setattr(serving, "is_measuring", lambda: True)

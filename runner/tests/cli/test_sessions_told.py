@@ -64,6 +64,10 @@ def test_what_differed_is_said(change: dict[str, Any], words: str) -> None:
     assert differences((session(), session(2, **change))) == ((words,) if words else ())
 
 
+def of_sessions(loaded: LoadedRun, *sessions: Session) -> LoadedRun:
+    return replace(loaded, run=loaded.run.model_copy(update={"sessions": sessions}))
+
+
 def in_two_sessions(loaded: LoadedRun, **changes: Any) -> LoadedRun:
     """The second block of each cell is of another session, and repeats an attempt that was spoilt."""
     cells = []
@@ -73,8 +77,7 @@ def in_two_sessions(loaded: LoadedRun, **changes: Any) -> LoadedRun:
         spoilt = second.model_copy(update={"status": Status.INVALID, "reasons": (reason,), "session": 2})
         again = second.model_copy(update={"attempt": 2, "session": 2})
         cells.append(cell.model_copy(update={"forks": (first, again, *others), "attempts": (spoilt,)}))
-    run = loaded.run.model_copy(update={"sessions": (session(), session(2, **changes))})
-    return replace(loaded, run=run, cells=tuple(cells))
+    return replace(of_sessions(loaded, session(), session(2, **changes)), cells=tuple(cells))
 
 
 def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
@@ -98,8 +101,7 @@ def test_page_and_summary_tell_sessions_and_attempts(tmp_path: Path) -> None:
 
 
 def test_a_run_of_one_session_says_nothing_of_differences(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, QUICK)
-    one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(),)}))
+    one = of_sessions(synthetic_run(tmp_path, QUICK), session())
     shown = PageOfRun(one)
     assert facts_of(shown.page.lede)["Sessions"] == "1"
     assert not [notice for notice in shown.notices if "session" in notice.title]
@@ -111,11 +113,10 @@ def test_the_share_of_time_in_windows_that_count(tmp_path: Path) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
     forks = [fork for cell in loaded.cells for fork in cell.forks if fork.usable]
     counted_s = sum(window.load.duration_s for fork in forks for window in fork.valid_windows)
-    two = replace(loaded, run=loaded.run.model_copy(update={"sessions": (session(), session(2))}))
+    two = of_sessions(loaded, session(), session(2))
     (told,) = windows_fact(two)
     assert told.value == f"{100 * counted_s / 3600:.0f} % of that time"
-    running = session(2).model_copy(update={"ended_at": None})
-    assert windows_fact(replace(two, run=two.run.model_copy(update={"sessions": (session(), running)}))) == ()
+    assert windows_fact(of_sessions(loaded, session(), session(2, ended_at=None))) == ()
     assert windows_fact(replace(two, cells=())) == ()
 
 
@@ -129,13 +130,10 @@ def test_the_share_of_time_in_windows_that_count(tmp_path: Path) -> None:
         ({"ended_at": "2026-01-01T10:30:00"}, None),
     ],
 )
-def test_no_clock_that_is_set_changes_how_long_it_took(
-    tmp_path: Path, changes: dict[str, Any], took_s: int | None
-) -> None:
+def test_setting_a_clock_changes_no_duration(tmp_path: Path, changes: dict[str, Any], took_s: int | None) -> None:
     loaded = synthetic_run(tmp_path, QUICK)
     timed = session(**changes)
-    one = replace(loaded, run=loaded.run.model_copy(update={"sessions": (timed,)}))
-    facts = facts_of(PageOfRun(one).page.lede)
+    facts = facts_of(PageOfRun(of_sessions(loaded, timed)).page.lede)
     assert facts["Measured"] == "2026-01-01 10:00 UTC" + (f", {took_s // 60} min" if took_s else "")
     assert ("In windows" in facts) == (took_s is not None)
     times = {name: getattr(timed, name) for name in ("started_at", "ended_at", "duration_s")}

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -32,10 +33,21 @@ from tests.support.records import altered
 from tests.support.served_runs import QUICK, synthetic_run
 from tests.support.shipped import MATRIX
 
+OWN = {"workloads": {"mp-ping": {"own": {"command": "java -jar my.jar {port}", "path": "/"}}}}
+
 
 def measured(number: int, rps: float, windows: int = 1) -> Fork:
     load = load_result(throughput_rps=rps, completed=round(rps))
     return fork_with(*(window(i, load) for i in range(1, windows + 1)), number=number)
+
+
+def arm(executor: str, *rps: float, **axes: object) -> CellRecord:
+    """One fork for each, of two windows."""
+    return cell(key(executor, **axes), tuple(measured(block, one, 2) for block, one in enumerate(rps, start=1)))
+
+
+def next_after(cells: list[CellRecord], **of_run: Any) -> str:
+    return next_step(JudgedRun(run_of(cells, **of_run)))
 
 
 def table_lines(cells: list[CellRecord]) -> list[str]:
@@ -45,9 +57,7 @@ def table_lines(cells: list[CellRecord]) -> list[str]:
 
 
 def test_figures_and_ratio() -> None:
-    liberty = cell(key("liberty"), (measured(1, 2000, 2), measured(2, 4000, 2)))
-    virtual = cell(key("virtual"), (measured(1, 1000, 2), measured(2, 2000, 2)))
-    lines = table_lines([liberty, virtual])
+    lines = table_lines([arm("liberty", 2000, 4000), arm("virtual", 1000, 2000)])
     one = next(line for line in lines if "liberty" in line and "2/2" in line)
     other = next(line for line in lines if "virtual" in line)
     assert "2,828" in one, "the geometric mean of 2,000 and 4,000"
@@ -82,97 +92,69 @@ def test_the_rate_that_held_has_a_column_and_makes_the_ratio() -> None:
 
 
 def test_the_next_step_after_a_host_that_did_other_work() -> None:
-    cells = [cell(key(name), (fork(1, Status.INVALID),)) for name in ("virtual", "liberty")]
-    told = next_step(JudgedRun(loaded := run_of(cells)))
-    assert "matrix doctor" in told and told.endswith(f"matrix run --resume --run {loaded.directory}")
+    told = next_after([cell(key(name), (fork(1, Status.INVALID),)) for name in ("virtual", "liberty")])
+    assert "matrix doctor" in told and told.endswith("matrix run --resume --run .")
 
 
 def test_the_next_step_after_a_driver_that_measured_itself() -> None:
     why = Reason(code="driver-saturated", message="the driver used 97 % of its CPUs: it measured itself")
     full = fork_with(window(reasons=(why,)), status=Status.INVALID)
     cells = [cell(key(name), (full,)) for name in ("virtual", "liberty")]
-    loaded = run_of(cells)
-    told = next_step(JudgedRun(loaded))
+    told = next_after(cells)
     assert told.endswith("(`cpus` below [driver] in matrix.toml), or with longer tasks (--burn 100us)")
-    own = {"workloads": {"mp-ping": {"own": {"command": "java -jar my.jar {port}", "path": "/"}}}}
-    run = loaded.run.model_copy(update={"matrix": own})
-    assert "--burn" not in next_step(JudgedRun(replace(loaded, run=run))), "no work can be added to its requests"
+    assert "--burn" not in next_after(cells, matrix=OWN), "no work can be added to its requests"
 
 
 def test_the_next_step_of_two_jdks_is_their_ratio() -> None:
     jdks = ("temurin-25", "own-mine")
-    cells = [cell(key(name, jdk=jdk), (measured(1, 1000, 2),)) for jdk in jdks for name in ("virtual", "liberty")]
-    told = next_step(JudgedRun(loaded := run_of(cells)))
-    assert told == f".venv/bin/matrix compare {loaded.directory} --jdk temurin-25 --jdk own-mine compares the JDKs"
+    told = next_after([arm(name, 1000, jdk=jdk) for jdk in jdks for name in ("virtual", "liberty")])
+    assert told == ".venv/bin/matrix compare . --jdk temurin-25 --jdk own-mine compares the JDKs"
 
 
 def test_the_next_step_of_a_tuned_executor_and_of_blocks_that_are_added() -> None:
-    arms = {"virtual": (1000, 1000, 1000, 1000, 1000), "virtual+carriers-2": (990, 1050, 1060, 1000, 1050)}
-    cells = [
-        cell(key(name), tuple(measured(block, rate, 2) for block, rate in enumerate(rates, start=1)))
-        for name, rates in arms.items()
-    ]
-    loaded = run_of(cells, promised_precision=0.05)
-    assert next_step(JudgedRun(loaded)).startswith("--blocks 9 would tell the ratio to ± 2.5 %")
+    cells = [arm("virtual", *[1000] * 5), arm("virtual+carriers-2", 990, 1050, 1060, 1000, 1050)]
+    assert next_after(cells, promised_precision=0.05).startswith("--blocks 9 would tell the ratio to ± 2.5 %")
     stopping = Stopping(precision=0.05, min_blocks=5, max_blocks=5)
-    added = loaded.run.model_copy(update={"stopping": stopping})
-    assert next_step(JudgedRun(replace(loaded, run=added))).startswith("--max-blocks ")
+    assert next_after(cells, promised_precision=0.05, stopping=stopping).startswith("--max-blocks ")
 
 
 @pytest.mark.parametrize(
-    ("rates", "told"),
+    ("rps", "told"),
     [
-        (((1000, 1000), (1100, 1000), (900, 1000)), "--blocks 30 would tell the ratio to ± 3.9 %"),
-        (((500, 1000), (510, 1000), (490, 1000)), ".venv/bin/matrix ask measures your own CPUs"),
-        (((1000, 1000),), ".venv/bin/matrix ask measures your own CPUs"),
-        (
-            ((990, 1000), (1050, 1000), (1060, 1000), (1000, 1000), (1050, 1000)),
-            "--blocks 9 would tell the ratio to ± 2.5 %",  # known to ± 4 %, which neither shows nor excludes 5 %
-        ),
+        ((1000, 1100, 900), "--blocks 30 would tell the ratio to ± 3.9 %"),
+        ((500, 510, 490), ".venv/bin/matrix ask measures your own CPUs"),
+        ((1000,), ".venv/bin/matrix ask measures your own CPUs"),
+        # Known to ± 4 %, which neither shows nor excludes 5 %.
+        ((990, 1050, 1060, 1000, 1050), "--blocks 9 would tell the ratio to ± 2.5 %"),
     ],
 )
-def test_the_next_step(rates: tuple[tuple[int, int], ...], told: str) -> None:
-    arms = zip(*rates, strict=True)
-    cells = [
-        cell(key(name), tuple(measured(block, rate, 2) for block, rate in enumerate(arm, start=1)))
-        for name, arm in zip(("virtual", "liberty"), arms, strict=True)
-    ]
-    loaded = run_of(cells)
-    run = loaded.run.model_copy(update={"promised_precision": 0.05})
-    assert next_step(JudgedRun(replace(loaded, run=run))).startswith(told)
-    own = {"workloads": {cells[0].key.workload: {"own": {"command": "java -jar my.jar {port}", "path": "/"}}}}
-    run = run.model_copy(update={"matrix": {**run.matrix, **own}})
+def test_the_next_step(rps: tuple[int, ...], told: str) -> None:
+    cells = [arm("virtual", *rps), arm("liberty", *[1000] * len(rps))]
+    assert next_after(cells, promised_precision=0.05).startswith(told)
     told = told if told.startswith("--blocks") else "the same with --load share-50 tells p99"
-    assert next_step(JudgedRun(replace(loaded, run=run))).startswith(told), "matrix ask asks about ours"
+    assert next_after(cells, promised_precision=0.05, matrix=OWN).startswith(told), "matrix ask asks about ours"
 
 
 def test_more_blocks_are_no_next_step_where_one_arm_lost_more_forks() -> None:
-    virtual = cell(key("virtual"), tuple(measured(block, rate, 2) for block, rate in ((1, 1000), (2, 1100), (3, 900))))
     liberty = cell(key("liberty"), (measured(1, 1000, 2), measured(2, 1000, 2), fork(3, Status.INVALID)))
-    loaded = run_of([virtual, liberty])
-    run = loaded.run.model_copy(update={"promised_precision": 0.05})
-    assert next_step(JudgedRun(replace(loaded, run=run))).startswith(".venv/bin/matrix ask")
+    told = next_after([arm("virtual", 1000, 1100, 900), liberty], promised_precision=0.05)
+    assert told.startswith(".venv/bin/matrix ask")
 
 
 def test_after_a_closed_loop_and_a_rate_an_application_has_another_request_to_measure() -> None:
-    closed = [cell(key(name), (measured(1, 1000, 2),)) for name in ("virtual", "liberty")]
+    closed = [arm(name, 1000) for name in ("virtual", "liberty")]
     rate = {"load": RateLoad(rate_rps=1000, connections=10)}
     at_rate = [one.model_copy(update={**rate, "key": key(one.key.executor, load="rate-1000")}) for one in closed]
-    loaded = run_of([*closed, *at_rate])
-    own = {"workloads": {"mp-ping": {"own": {"command": "java -jar my.jar {port}", "path": "/"}}}}
-    run = loaded.run.model_copy(update={"matrix": {**loaded.run.matrix, **own}})
-    told = next_step(JudgedRun(replace(loaded, run=run)))
+    told = next_after([*closed, *at_rate], matrix=OWN)
     assert told == "the same with another --path measures another of its requests"
 
 
 def test_an_answer_names_its_condition_where_others_have_none() -> None:
-    arms = {"liberty": 1000, "virtual": 500}
-    cells = [cell(key(name), (measured(1, rps), measured(2, rps))) for name, rps in arms.items()]
-    cells += [cell(key(name, jdk="temurin-21"), (fork(1, Status.INVALID),)) for name in arms]
+    cells = [arm("liberty", 1000, 1000), arm("virtual", 500, 500)]
+    cells += [cell(key(name, jdk="temurin-21"), (fork(1, Status.INVALID),)) for name in ("liberty", "virtual")]
     (line,) = answer_lines(JudgedRun(run_of(cells)))
     assert line.startswith("temurin-25, 1 CPU, no added work, mp-ping, saturate-50: ")
-    sized = [(one, one.key.model_copy(update={"cpus": cpus})) for cpus in (2, 4, 8) for one in cells[:2]]
-    more = [one.model_copy(update={"key": of_size}) for one, of_size in sized]
+    more = [arm(name, rps, rps, cpus=n) for n in (2, 4, 8) for name, rps in (("liberty", 1000), ("virtual", 500))]
     (line,) = answer_lines(JudgedRun(run_of([*cells, *more])))
     assert line.startswith("Over all 4 conditions: ") and line.endswith(" 1 more condition has no answer.")
 
@@ -186,21 +168,9 @@ def test_an_answer_names_its_condition_where_others_have_none() -> None:
     ],
 )
 def test_the_answer_is_of_the_servers_own_switch_or_else_of_virtual(arms: dict[str, int], told: list[str]) -> None:
-    cells = [cell(key(name, server="tomcat"), (measured(1, rps), measured(2, rps))) for name, rps in arms.items()]
+    cells = [arm(name, rps, rps, server="tomcat") for name, rps in arms.items()]
     lines = answer_lines(JudgedRun(run_of(cells)))
     assert [re.findall(r"\d+ % lower", line) for line in lines] == [[one] for one in told]
-
-
-def test_an_aa_check_is_no_tuned_executor() -> None:
-    cells = [cell(key(name), (measured(1, 1000),)) for name in ("liberty", "liberty-aa")]
-    assert "tuned" not in "".join(table_lines(cells))
-
-
-def test_cells_without_a_figure_say_why() -> None:
-    failed = cell(key("virtual"), (fork(1, Status.FAILED), fork(2, Status.INVALID)))
-    line = next(line for line in table_lines([failed]) if "virtual" in line)
-    assert "0/2" in line
-    assert "failed" in line
 
 
 def test_forks_that_fell_short_stand_below_the_table(tmp_path: Path) -> None:
@@ -251,9 +221,7 @@ def test_markdown_says_the_same_as_the_terminal(loaded: LoadedRun) -> None:
         (Status.INVALID, "1 without a usable fork, 0 failed forks"),
     ],
 )
-def test_what_cannot_be_used_is_told_above_the_table_and_below_it(
-    loaded: LoadedRun, status: Status, words: str
-) -> None:
+def test_what_cannot_be_used_is_told_above_and_below_the_table(loaded: LoadedRun, status: Status, words: str) -> None:
     reason = Reason(code="made-up", message="it <b>broke</b> | badly\nand more")
     bad = cell(key("virtual"), (fork(1, status).model_copy(update={"reasons": (reason,)}),))
     broken = replace(loaded, cells=(*loaded.cells, bad))
@@ -288,10 +256,18 @@ def test_a_run_in_which_everything_fails_is_still_a_summary(loaded: LoadedRun) -
 
 
 def test_names_from_files_are_no_markup() -> None:
-    hostile = cell(key("[red]evil[/]", jdk="[bold]jdk"), (measured(1, 1000),))
-    text = "\n".join(table_lines([hostile]))
-    assert "[bold]jdk" in text
-    assert "[red]evil[/]" in text
+    text = "\n".join(table_lines([arm("[red]evil[/]", 1000, jdk="[bold]jdk")]))
+    assert "[bold]jdk" in text and "[red]evil[/]" in text
+
+
+def test_an_aa_check_is_no_tuned_executor() -> None:
+    assert "tuned" not in "".join(table_lines([arm(name, 1000) for name in ("liberty", "liberty-aa")]))
+
+
+def test_cells_without_a_figure_say_why() -> None:
+    failed = cell(key("virtual"), (fork(1, Status.FAILED), fork(2, Status.INVALID)))
+    line = next(line for line in table_lines([failed]) if "virtual" in line)
+    assert "0/2" in line and "failed" in line
 
 
 CELLS = [

@@ -132,36 +132,26 @@ def test_tune_then_restore(
 
 
 @pytest.mark.usefixtures("as_root")
-def test_what_could_not_be_written_is_listed_with_exit_code_1(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.parametrize(("refused", "changed", "told", "restored"), [
+    ("/", 0, f"/{GOVERNORS} (2 files): not changed: not permitted", "12 already so.\n"),
+    (f"/{GOVERNOR}", 11, f"/{GOVERNOR}: not changed: not permitted", "12 put back, 1 already so.\n"),
+])  # fmt: skip
+def test_a_setting_of_which_a_file_could_not_be_written_is_listed_with_exit_code_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    refused: str, changed: int, told: str, restored: str,
+) -> None:  # fmt: skip
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("jdkmatrix.doctor.tuning._write", lambda *_: "Operation not permitted")
-    host, state = make_host(tmp_path, FIXABLE), tmp_path / "tuned.json"
-    assert tuning.tune_host(yes=True, host=host, state=state) == 1
-    printed = capsys.readouterr().out
-    assert "0 of 12 settings changed" in printed
-    assert f"/{GOVERNORS} (2 files): not changed: Operation not permitted" in printed
-    assert tuning.restore_host(host=host, states=[state]) == 0
-    assert capsys.readouterr().out == "12 already so.\n"
-
-
-@pytest.mark.usefixtures("as_root")
-def test_a_setting_of_which_one_file_could_not_be_written_is_not_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
-    host, state = make_host(tmp_path, FIXABLE), tmp_path / "tuned.json"
-    real = writing._write
+    write = writing._write
     monkeypatch.setattr(
-        writing,
-        "_write",
-        lambda host, file, text: "not permitted" if file == f"/{GOVERNOR}" else real(host, file, text),
+        writing, "_write", lambda host, file, text: "not permitted" if refused in file else write(host, file, text)
     )
+    host, state = make_host(tmp_path, FIXABLE), tmp_path / "tuned.json"
     assert tuning.tune_host(yes=True, host=host, state=state) == 1
     printed = capsys.readouterr().out
-    assert "11 of 12 settings changed" in printed
-    assert f"/{GOVERNOR}: not changed: not permitted" in printed
+    assert f"{changed} of 12 settings changed" in printed
+    assert told in printed
+    assert tuning.restore_host(host=host, states=[state]) == 0
+    assert capsys.readouterr().out == restored
 
 
 def test_one_setting_is_told_in_the_singular(

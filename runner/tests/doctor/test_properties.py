@@ -182,9 +182,7 @@ def test_a_machine_without_cpu_flags_is_of_unknown_kind(tmp_path: Path) -> None:
         ("Ampere(R)", "Mt. Jade", "not shown"),
     ],
 )
-def test_a_guest_on_aarch64_is_known_by_the_maker_of_guests(
-    tmp_path: Path, maker: str, product: str, verdict: str
-) -> None:
+def test_a_guest_on_aarch64_is_known_by_its_maker(tmp_path: Path, maker: str, product: str, verdict: str) -> None:
     firmware = {"sys/class/dmi/id/sys_vendor": maker, "sys/class/dmi/id/product_name": product}
     found = checks_of(tmp_path, {"proc/cpuinfo": "processor: 0\nFeatures: fp asimd\n", **firmware})["machine"]
     assert found.verdict == verdict

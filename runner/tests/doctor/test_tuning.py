@@ -120,9 +120,7 @@ def test_what_somebody_else_changed_meanwhile_stays(host: Host, state: Path) -> 
     assert values(host) == {**FOUND, SWAPPINESS: "30"}
 
 
-def test_a_write_that_fails_is_told_and_does_not_stop_the_others(
-    host: Host, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_is_told_and_stops_no_other(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse(monkeypatch, ASLR)
     assert apply(host, state) == {ASLR: "Read-only file system"}
     record = [(each["file"], each["outcome"]) for each in json.loads(state.read_text())["settings"]]
@@ -131,9 +129,7 @@ def test_a_write_that_fails_is_told_and_does_not_stop_the_others(
     assert values(host) == FOUND
 
 
-def test_a_restore_that_fails_keeps_what_is_left_to_do(
-    host: Host, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_restore_keeps_what_is_left_to_do(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     apply(host, state)
     with monkeypatch.context() as patched:
         refuse(patched, ASLR)
@@ -144,9 +140,7 @@ def test_a_restore_that_fails_keeps_what_is_left_to_do(
     assert not state.exists()
 
 
-def test_a_restore_that_the_kernel_distorts_can_be_tried_again(
-    host: Host, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_distorted_restore_can_be_tried_again(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     apply(host, state)
     real = tuning._write
     with monkeypatch.context() as patched:
@@ -156,16 +150,12 @@ def test_a_restore_that_the_kernel_distorts_can_be_tried_again(
     assert values(host) == FOUND
 
 
-def test_a_kernel_that_takes_a_value_and_keeps_the_old_one_is_told(
-    host: Host, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kernel_that_keeps_the_old_value_is_told(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "_write", lambda *_: "")
     assert apply(host, state) == dict.fromkeys(FOUND, "the kernel took it and kept the old value")
 
 
-def test_a_kernel_that_spells_a_value_in_its_own_way_gets_the_old_one_back(
-    host: Host, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_value_that_the_kernel_respells_is_put_back(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = tuning._write
 
     def spelling(host: Host, file: str, text: str) -> str:
@@ -199,9 +189,7 @@ def test_a_second_tune_keeps_what_was_found_first(host: Host, state: Path) -> No
     assert read(host.root, f"{CPU}/smt/control") == "off"
 
 
-def test_a_second_tune_that_crashes_before_its_first_write(
-    host: Host, state: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_tune_that_crashes_before_it_writes(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file still holds what the first one wrote, and the record already speaks of the second."""
     apply(host, state)
     with monkeypatch.context() as patched, pytest.raises(Crash):

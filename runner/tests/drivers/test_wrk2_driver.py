@@ -112,9 +112,7 @@ def test_a_phase(bench: Bench) -> None:
     assert result.intervals == () and result.send_lateness is None
 
 
-def test_a_phase_gets_its_share_of_the_refusals_that_wrk2_counts_from_its_start_on(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_phase_gets_its_share_of_all_refusals(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tenth of 29,963 answers, of which 24,871 count."""
     monkeypatch.setattr(wrk2, "parse", lambda text: replace(parse(text), non_2xx=2996))
     with bench.session("calculate") as session:
@@ -123,9 +121,7 @@ def test_a_phase_gets_its_share_of_the_refusals_that_wrk2_counts_from_its_start_
     assert result.succeeded_rps == pytest.approx(0.9 * result.throughput_rps, rel=1e-4)
 
 
-def test_a_phase_counts_from_the_moment_at_which_its_edge_is_heard(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_phase_counts_from_the_moment_its_edge_is_heard(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The stand-in says how much CPU time it took in all; what it took until the edge is not the phase's."""
     monkeypatch.setattr(wrk2, "calibrated_s", lambda connections, threads: 0.15)
     heard = Heard()
@@ -137,9 +133,7 @@ def test_a_phase_counts_from_the_moment_at_which_its_edge_is_heard(
     assert result.driver_cpu_share == pytest.approx(result.driver_cpu_s / result.duration_s)
 
 
-def test_a_process_that_begins_late_is_started_again_before_it_has_sent_anything(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_late_process_is_started_again_before_it_sends(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real wrk2 does so in one of twenty processes: a second of its schedule is missing, and no latency shows it."""
     monkeypatch.setattr(wrk2, "_OPENS_WITHIN_S", 2.0)  # a Python takes longer to come so far
     with bench.session("late 2") as session:

@@ -158,9 +158,7 @@ def test_a_fork_whose_cgroup_breaks_fails_with_its_reason(tmp_path: Path) -> Non
     ]
 
 
-def test_the_server_is_started_in_its_cgroup_and_the_fork_says_how_it_was_pinned(
-    kernel: MadeUpKernel, tmp_path: Path
-) -> None:
+def test_a_server_starts_in_its_cgroup_and_the_fork_says_how_it_is_pinned(kernel: MadeUpKernel, tmp_path: Path) -> None:
     with confinement(probe(kernel.proc), ALLOWED) as confiner:
         group = CpuGroup(next(kernel.parent.glob("*-sut-*")))
         before = cgroup_folders.members(group.folder)

@@ -168,9 +168,7 @@ def test_what_makes_its_data_ends_when_it_is_stopped(postgres: Postgres, tmp_pat
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root runs it as another user")
-def test_programs_that_a_strict_umask_keeps_for_root_are_started_all_the_same(
-    postgres: Postgres, tmp_path: Path
-) -> None:
+def test_programs_that_a_strict_umask_keeps_for_root_are_started_anyway(postgres: Postgres, tmp_path: Path) -> None:
     home = tmp_path / "home"
     program(home / "bin" / "initdb", "#!/bin/sh\nexit 3\n")
     for folder in (home, home / "bin"):

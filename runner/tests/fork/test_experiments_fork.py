@@ -111,9 +111,7 @@ def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list
         ("rm -r {here}/logs; cat {here}/result.json", "internal-error", "No such file"),
     ],
 )
-def test_what_somebody_else_does_to_a_program_or_its_logs_is_a_fault_of_the_host(
-    tmp_path: Path, script: str, code: str, message: str
-) -> None:
+def test_what_others_do_to_it_or_its_logs_is_a_host_fault(tmp_path: Path, script: str, code: str, message: str) -> None:
     fork = run(tmp_path, script.format(here=tmp_path))
     assert (fork.status, [reason.code for reason in fork.reasons]) == (Status.FAILED, [code])
     assert message in fork.reasons[0].message
@@ -151,9 +149,7 @@ def test_a_program_that_the_kernel_killed_is_measured_again_whatever_it_had_caug
     assert faults_of(fork) == ("killed",)
 
 
-def test_a_program_that_somebody_else_stops_is_a_fault_of_the_host(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_that_somebody_stops_is_a_fault_of_the_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(process: subprocess.Popen[bytes], timeout_s: float) -> int:
         wait_until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED)
         return _wait(process, 0)

@@ -39,8 +39,7 @@ def ended(status: Status, ends: Sequence[str], gates: Sequence[str] = (), figure
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [DriverError, RemoteError, AffinityError, CgroupError, KernelError, KilledError, DiskFullError, MatrixError],
+    "kind", [DriverError, RemoteError, AffinityError, CgroupError, KernelError, KilledError, DiskFullError, MatrixError]
 )
 def test_what_the_host_or_the_measurement_did_is_a_fault(kind: type[MatrixError]) -> None:
     code = code_of(kind("it broke"))
@@ -90,9 +89,7 @@ figures = st.floats(min_value=0.001, max_value=1e9)
 
 
 @given(st.sampled_from(Status), codes, codes, figures, figures)
-def test_figures_do_not_matter(
-    status: Status, ends: list[str], gates: list[str], figure: float, another: float
-) -> None:
+def test_no_figure_matters(status: Status, ends: list[str], gates: list[str], figure: float, another: float) -> None:
     one, other = ended(status, ends, gates, figure), ended(status, ends, gates, another)
     assert faults_of(one) == faults_of(other) == faults(status, ends, gates)
 

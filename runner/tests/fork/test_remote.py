@@ -69,9 +69,7 @@ def test_netty_unpacks_its_library_into_the_folder_of_the_logs(tmp_path: Path) -
     ("loops", "connections", "heap"),
     [(1, 50, "256m"), (1, 4000, "256m"), (1, 22_000, "536m"), (4, 6000, "286m"), (32, 50, "504m")],
 )
-def test_the_heap_has_room_for_event_loops_and_connections(
-    loops: int, connections: int, heap: str, tmp_path: Path
-) -> None:
+def test_the_heap_has_room_for_loops_and_connections(loops: int, connections: int, heap: str, tmp_path: Path) -> None:
     jar, java, cpus = tmp_path / "x.jar", tmp_path / "java", tuple(range(loops))
     remote = RemoteProcess(jar, java, cpus=cpus, log_dir=tmp_path, connections=connections).command
     target = Target("http://127.0.0.1:9/", cpus, tmp_path, connections=connections)
@@ -102,9 +100,7 @@ def test_another_program_is_told_from_it(printed: str, said: str, tmp_path: Path
 
 @pytest.mark.real
 @pytest.mark.alone
-def test_with_hundreds_of_requests_in_flight_it_is_late_by_a_small_part_of_the_delay(
-    workloads: Workloads, java: Path, tmp_path: Path
-) -> None:
+def test_hundreds_in_flight_are_late_by_little_of_the_delay(workloads: Workloads, java: Path, tmp_path: Path) -> None:
     """2,000 requests a second with 200 ms each are 400 in flight. How late it may be is no speed of its own but a share
     of the delay, large enough for a host that is busy with other things."""
     driver = LoadgenDriver(workloads.file("loadgen.jar"), java, "host")

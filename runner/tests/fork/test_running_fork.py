@@ -115,9 +115,7 @@ def test_all_start_and_are_warm_before_the_first_round(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("moment", "windows"), [("open", []), ("rewarm", []), ("window 2", [1]), ("window 3", [1, 2]), ("close", [1, 2, 3])]
 )
-def test_a_fork_that_fails_is_recorded_and_leaves_the_others_running(
-    tmp_path: Path, moment: str, windows: list[int]
-) -> None:
+def test_a_failed_fork_is_recorded_and_leaves_others_running(tmp_path: Path, moment: str, windows: list[int]) -> None:
     failing, *others = turns(tmp_path, Sleeping({moment: BROKEN}), Sleeping(), Sleeping())
     assert (failing.status, [(one.code, one.message) for one in failing.reasons]) == (
         Status.FAILED, [("driver", "it broke")],

@@ -139,9 +139,7 @@ def test_driver_and_remote_system_grow_with_the_server_as_far_as_the_host_has_cp
     ("cores", "sut", "smt", "found"),
     [(6, 4, False, (2, 2)), (6, 4, True, (4, 4)), (12, 8, False, (4, 4)), (4, 3, False, (1, 1)), (8, 8, False, (4, 4))],
 )
-def test_a_server_keeps_cores_of_its_own_where_there_are_enough(
-    cores: int, sut: int, smt: bool, found: tuple[int, int]
-) -> None:
+def test_a_server_keeps_its_own_cores_while_they_last(cores: int, sut: int, smt: bool, found: tuple[int, int]) -> None:
     host = machine(cores, threads_per_core=2)
     assert beside(host, sut_cpus=sut, driver_cpus=None, remote_cpus=None, smt=smt) == found
 
@@ -201,9 +199,7 @@ def test_the_remote_system_shares_the_drivers_cpus_only_where_there_are_none_for
 
 
 @given(topology=machines(), sut=SIZES, driver=OTHERS, remote=REMOTES)
-def test_siblings_of_the_server_idle_while_there_are_cores(
-    topology: Topology, sut: int, driver: int, remote: int
-) -> None:
+def test_siblings_of_the_server_idle_while_cores_last(topology: Topology, sut: int, driver: int, remote: int) -> None:
     if sut + driver + remote > min(len(topology.cores), busy_limit(topology)):
         return
     sets = assign(topology, sut_cpus=sut, driver_cpus=driver, remote_cpus=remote, overlap=False)

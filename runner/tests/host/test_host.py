@@ -37,9 +37,7 @@ def test_a_cpu_without_a_name_is_told_by_its_numbers() -> None:
         ((("/sys", "sysfs"),), None),
     ],
 )
-def test_a_folder_is_on_the_file_system_that_is_mounted_nearest_above(
-    mounts: tuple[tuple[str, str], ...], found: str | None
-) -> None:
+def test_a_folder_is_on_what_is_mounted_nearest_above(mounts: tuple[tuple[str, str], ...], found: str | None) -> None:
     assert file_system_of(Path("/data/postgres"), mounts) == found
 
 

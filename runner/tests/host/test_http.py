@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
+from tests.support.loopback import answering
 
 BODY = b"x" * 200_000
 TIMEOUT_S = 1.0
@@ -47,15 +48,11 @@ class Answers(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def connection() -> Iterator[Connection]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
-        serving.start()
-        try:
-            with Connection(f"http://127.0.0.1:{server.server_port}", timeout_s=TIMEOUT_S) as connection:
-                yield connection
-        finally:
-            server.shutdown()
-            serving.join()
+    with (
+        answering(ThreadingHTTPServer(("127.0.0.1", 0), Answers)) as server,
+        Connection(f"http://127.0.0.1:{server.server_port}", timeout_s=TIMEOUT_S) as connection,
+    ):
+        yield connection
 
 
 def test_whole_answers_keep_the_connection(connection: Connection) -> None:

@@ -103,9 +103,7 @@ def test_more_files_than_the_host_permits_are_not_promised() -> None:
     st.sets(st.sampled_from(CONTROLLERS)),
     st.none() | st.frozensets(st.sampled_from(CONTROLLERS)),
 )
-def test_every_limit_is_enforced_by_one_means_and_no_other(
-    limits: Limits, v1: set[str], of_cpu_group: frozenset[str] | None
-) -> None:
+def test_every_limit_is_held_by_one_means(limits: Limits, v1: set[str], of_cpu_group: frozenset[str] | None) -> None:
     plan = plan_limits(
         limits, replace(NOTHING, v1={name: V1[name] for name in CONTROLLERS if name in v1}, of_cpu_group=of_cpu_group)
     )

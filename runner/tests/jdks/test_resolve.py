@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -45,10 +46,11 @@ def left_behind(tmp_path: Path) -> list[str]:
     return sorted(str(p) for p in found if not p.name.endswith(".lock") and p.name not in ("jdks", "test-jdk"))
 
 
-def refused(wanted: JdkEntry) -> str:
-    """Why it cannot be had."""
-    with pytest.raises(MatrixError, match=r"^[a-z-]+ cannot be had here: ") as told:
-        fetch(wanted)
+def refused(wanted: JdkEntry, *others: JdkEntry) -> str:
+    """Why it cannot be had; `others`: what the catalogue has beside it."""
+    catalogue = Catalogue(schema_version=1, entries=(*others, wanted))
+    with pytest.raises(MatrixError, match=rf"^{wanted.id} cannot be had here: ") as told:
+        fetch(wanted, catalogue=catalogue)
     return str(told.value).partition(" cannot be had here: ")[2]
 
 
@@ -69,19 +71,16 @@ def test_an_archive_is_fetched_verified_and_unpacked(server: FileServer, tmp_pat
 
 
 def test_a_wrong_sha256_leaves_nothing(server: FileServer, tmp_path: Path) -> None:
-    wanted = entry(url=f"{server.url}/good", digest="1" * 64)
-    with pytest.raises(
-        MatrixError, match=rf"has sha256 {sha256(GOOD)}; the catalogue says 1111.*thrown away; registry: none$"
-    ):
-        fetch(wanted)
+    told = refused(entry(url=f"{server.url}/good", digest="1" * 64))
+    assert re.search(rf"has sha256 {sha256(GOOD)}; the catalogue says 1111.*thrown away; registry: none$", told)
     assert left_behind(tmp_path) == []
 
 
 def test_a_broken_off_download_leaves_nothing(server: FileServer, tmp_path: Path) -> None:
     server.files["/short"] = GOOD[:100]
     server.announced["/short"] = len(GOOD)
-    with pytest.raises(MatrixError, match=f"broke off after 100 of {len(GOOD)} bytes"):
-        fetch(entry(url=f"{server.url}/short", digest=sha256(GOOD)))
+    told = refused(entry(url=f"{server.url}/short", digest=sha256(GOOD)))
+    assert f"broke off after 100 of {len(GOOD)} bytes" in told
     assert left_behind(tmp_path) == []
 
 
@@ -115,26 +114,20 @@ EVIL = (
     ],
     ids=lambda value: "" if isinstance(value, bytes) else None,
 )  # fmt: skip
-def test_what_is_not_as_the_catalogue_says_leaves_nothing(
-    server: FileServer, tmp_path: Path, data: bytes, message: str
-) -> None:
+def test_a_wrong_archive_leaves_nothing(server: FileServer, tmp_path: Path, data: bytes, message: str) -> None:
     server.files["/other"] = data
-    with pytest.raises(MatrixError, match=message):
-        fetch(entry(url=f"{server.url}/other", digest=sha256(data)))
+    assert re.search(message, refused(entry(url=f"{server.url}/other", digest=sha256(data))))
     assert left_behind(tmp_path) == [] and not list(tmp_path.rglob("outside"))
 
 
 def test_hosts_and_files_that_are_not_there(server: FileServer) -> None:
     server.refused["/broken"] = 500
-    with pytest.raises(MatrixError, match=r"archive: http://127.*/broken answers 500 [\w ]+; registry: none$"):
-        fetch(entry(url=f"{server.url}/broken"))
+    told = refused(entry(url=f"{server.url}/broken"))
+    assert re.fullmatch(r"archive: http://127.*/broken answers 500 [\w ]+; registry: none", told)
     with file_server() as closed:
         name = closed.url.removeprefix("http://")
-    with pytest.raises(
-        MatrixError,
-        match=rf"^test-jdk cannot be had here: archive: {name} does not.*\(connection refused\); registry: none$",
-    ):
-        fetch(entry(url=f"http://{name}/x"))
+    told = refused(entry(url=f"http://{name}/x"))
+    assert re.fullmatch(rf"archive: {name} does not.*\(connection refused\); registry: none", told)
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -143,24 +136,20 @@ def test_an_archive_that_its_vendor_took_away(server: FileServer, tmp_path: Path
     gone = entry(url=f"{server.url}/no")
     exact = gone.model_copy(update={"id": "test-21.0.99"})
     newer, other = entry("21.0.100+1", id="newer"), entry("25+36", id="jdk-25", feature_version=25)
-    with pytest.raises(MatrixError) as raised:
-        fetch(gone, catalogue=Catalogue(schema_version=1, entries=(other, gone, exact, newer)))
-    message = str(raised.value)
+    message = refused(gone, other, exact, newer)
     assert f"{server.url}/no answers {status} " in message
     assert "the vendor has the archive of test-jdk no more; `matrix jdks update test-jdk` looks for a newer" in message
     assert "of JDK 21 the catalogue also has test-21.0.99, newer; registry: none" in message
     assert left_behind(tmp_path) == []
-    with pytest.raises(MatrixError) as raised:
-        fetch(exact, catalogue=Catalogue(schema_version=1, entries=(other, exact)))
-    assert "matrix jdks update" not in str(raised.value)
-    assert "the vendor has the archive of test-21.0.99 no more; the catalogue has no other JDK 21;" in str(raised.value)
+    message = refused(exact, other)
+    assert "matrix jdks update" not in message
+    assert "the vendor has the archive of test-21.0.99 no more; the catalogue has no other JDK 21;" in message
 
 
 def test_an_archive_only_for_another_machine() -> None:
     other = {"url": "https://example.org/x", "sha256": "0" * 64, "second_source": None}
     system = "aarch64-linux" if this_system() == "x86_64-linux" else "x86_64-linux"
-    with pytest.raises(MatrixError, match=rf"archive: none for .* \(only {system}\)"):
-        fetch(entry(archives={system: other}))
+    assert re.match(rf"archive: none for .* \(only {system}\)", refused(entry(archives={system: other})))
 
 
 def test_a_half_made_folder_does_not_count_and_is_made_anew(server: FileServer, tmp_path: Path) -> None:
@@ -190,20 +179,17 @@ def test_a_jdk_that_was_changed_in_the_cache_is_got_again_or_not_used(server: Fi
     assert any(f"{got.home.parent}: changed since it was made: jdk/bin/java" in line for line in told)
     java.write_text(java.read_text() + "\n")
     server.files.clear()
-    with pytest.raises(MatrixError, match=r"changed since it was made: jdk/bin/java; archive: .* answers 404"):
-        fetch(wanted)
+    assert re.search(r"changed since it was made: jdk/bin/java; archive: .* answers 404", refused(wanted))
 
 
-def test_a_python_that_cannot_unpack_safely_downloads_nothing(
-    server: FileServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_python_that_unpacks_unsafely_downloads_nothing(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """3.11.2, which Debian 12 has, say."""
     monkeypatch.delattr(tarfile, "data_filter")
     wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
-    with pytest.raises(MatrixError, match="archive: this Python cannot unpack safely"):
-        fetch(wanted)
+    why = "archive: this Python cannot unpack safely"
+    assert why in refused(wanted)
     (told,) = outlook(Catalogue(schema_version=1, entries=(wanted,)))
-    assert told.status == "unavailable" and "archive: this Python cannot unpack safely" in told.detail
+    assert told.status == "unavailable" and why in told.detail
     assert not server.asked
 
 
@@ -270,9 +256,7 @@ def test_what_nix_hands_over_must_be_the_build(tmp_path: Path, monkeypatch: pyte
     ],
     ids=["not on the axis", "early access", "rolling"],
 )  # fmt: skip
-def test_what_nix_does_not_hand_over_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: JdkEntry, why: str
-) -> None:
+def test_what_nix_lacks_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: JdkEntry, why: str) -> None:
     monkeypatch.setenv(nix_parts.VARIABLE, str(write_nix_parts(tmp_path)))
     assert refused(wanted).startswith(why)
     assert outlook(Catalogue(schema_version=1, entries=(wanted,)))[0].detail.startswith(why)
@@ -282,9 +266,7 @@ def test_a_host_jdk_that_lies_is_found_out(tmp_path: Path) -> None:
     """`release` says the right build, java itself another."""
     home = fake_jdk(tmp_path / "home/.jdks/some", VERSION)
     (home / "bin/java").write_text(fake_jdk(tmp_path / "other", "21.0.1+1").joinpath("bin/java").read_text())
-    reason = refused(entry())
-    assert "host: " in reason
-    assert 'says 21.0.1+1; the catalogue says "21.0.99+1"' in reason
+    assert re.search(r'host: .*says 21.0.1\+1; the catalogue says "21.0.99\+1"', refused(entry()))
 
 
 def test_an_entry_without_any_source() -> None:

@@ -13,7 +13,7 @@ from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.loads.kinds.flood import FloodLoad
 from jdkmatrix.loads.kinds.share import ShareLoad
 from jdkmatrix.loads.relative import RelativeLoad
-from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.plan import select_cells
 from tests.support.builders import cell, fork, fork_with, key, load_result, reasons, window
@@ -88,6 +88,9 @@ def test_of_several_forks_the_first_that_can_be_used_is_the_capacity() -> None:
     later = (fork_with(window(1, load_result(throughput_rps=900.0)), number=number) for number in (2, 3))
     assert capacity_of(BASIS, cell(BASIS, (spoilt, *later)), None).throughput_rps == 900.0
     assert capacity_of(BASIS, cell(BASIS, (spoilt,)), None).why_not == "it was steal"
+    why = Reason(code="driver-saturated", message="the driver used 97 % of its CPUs: it measured itself")
+    windows = fork_with(*(window(index, reasons=(why,)) for index in (1, 2)), status=Status.INVALID)
+    assert capacity_of(BASIS, cell(BASIS, (windows,)), None).why_not == why.message, "what spoilt its windows"
     assert capacity_of(BASIS, None, "too few CPUs").why_not == "too few CPUs"
 
 

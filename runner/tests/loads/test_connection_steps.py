@@ -38,9 +38,7 @@ def test_a_file_of_the_project_may_ask_for_it() -> None:
         ((900.0, 1000.0, 1200.0), ForkFigure(1200.0, Bound.AT_LEAST)),
     ],
 )
-def test_what_the_server_answers_at_most_is_a_bound_while_it_still_gains(
-    throughputs_rps: tuple[float, ...], figure: ForkFigure
-) -> None:
+def test_the_most_it_answers_is_a_bound_while_it_gains(throughputs_rps: tuple[float, ...], figure: ForkFigure) -> None:
     windows = (window(index, load_result(throughput_rps=rps)) for index, rps in enumerate(throughputs_rps, start=1))
     assert kind_of(STEPS).throughput_rps(fork_with(*windows)) == figure
 

@@ -99,9 +99,7 @@ def test_what_befell_the_host_makes_a_window_invalid(name: str, value: float, co
         ({"completed": 0, "load": RateLoad(rate_rps=100, connections=10)}, ["no-answers", "rate-missed"]),
     ],
 )
-def test_what_the_server_did_not_do_is_told_and_leaves_the_window_valid(
-    changes: dict[str, object], codes: list[str]
-) -> None:
+def test_what_the_server_left_undone_is_told_in_a_valid_window(changes: dict[str, object], codes: list[str]) -> None:
     result = load_result(**changes)  # type: ignore[arg-type]
     shortfalls = window_shortfalls(result, LIMITS)
     assert [reason.code for reason in shortfalls] == codes
@@ -129,9 +127,7 @@ def test_an_attempt_to_connect_is_no_failed_request() -> None:
         (950, 2100, 0.02, True),
     ],
 )  # fmt: skip
-def test_how_late_a_remote_system_may_be_follows_its_delay(
-    late_us: float, mean_us: float, delay_s: float, late: bool
-) -> None:
+def test_how_late_a_remote_may_be_follows_its_delay(late_us: float, mean_us: float, delay_s: float, late: bool) -> None:
     lateness = latency(late_us).model_copy(update={"mean_us": mean_us})
     remote = remote_stats(late_us=late_us, cpu_share=0.5).model_copy(update={"lateness": lateness})
     means = WindowContext(service_s=delay_s, remote_cpus=1)
@@ -141,9 +137,7 @@ def test_how_late_a_remote_system_may_be_follows_its_delay(
 
 
 @pytest.mark.parametrize(("cpu_share", "codes"), [(0.5, ["remote-late"]), (0.95, [])])
-def test_a_late_remote_system_holds_no_closed_loop_up_whose_server_has_no_idle_cpu(
-    cpu_share: float, codes: list[str]
-) -> None:
+def test_a_late_remote_system_holds_up_no_closed_loop_of_a_busy_server(cpu_share: float, codes: list[str]) -> None:
     usage, means = sut_usage(cpu_share=cpu_share), WindowContext(service_s=0.002, remote_cpus=1)
     assert [*reasons_of(sut=usage, remote=remote_stats(late_us=9000, cpu_share=0.5), means=means)] == codes
     saturated = remote_stats(late_us=9000, cpu_share=0.95)
@@ -158,9 +152,7 @@ def test_a_late_remote_system_holds_no_closed_loop_up_whose_server_has_no_idle_c
         (RATE, 500, False),
     ],
 )
-def test_a_server_that_was_to_be_overloaded_and_is_does_not_hang(
-    load: StepsLoad | RateLoad, completed: int, overloaded: bool
-) -> None:
+def test_a_server_overloaded_as_asked_is_not_hung(load: StepsLoad | RateLoad, completed: int, overloaded: bool) -> None:
     answered = load_result(load=RATE, completed=completed)
     last = window(1, answered, shortfalls=window_shortfalls(answered, LIMITS))
     assert kind_of(load).ended_overloaded([last]) is overloaded
@@ -180,9 +172,7 @@ def test_a_missed_rate_is_told_and_a_kept_one_is_not() -> None:
     [(100.0, 100.0, []), (104.9, 100.0, []), (106.0, 100.0, ["burn-off"]), (94.0, 100.0, ["burn-off"]),
      (106.0, 105.0, []), (130.0, None, [])],
 )  # fmt: skip
-def test_work_is_checked_at_the_clock_of_its_moment(
-    best_us: float, expected_us: float | None, codes: list[str]
-) -> None:
+def test_work_is_checked_at_its_moments_clock(best_us: float, expected_us: float | None, codes: list[str]) -> None:
     """A host whose clock is slower by 5 % now is no other JVM; without a clock nobody can tell."""
     found = burn_off(BurnCheck(rounds=1, asked_us=100, best_us=best_us, expected_us=expected_us), LIMITS)
     assert [reason.code for reason in (found,) if reason] == codes

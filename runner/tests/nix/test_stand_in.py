@@ -95,9 +95,7 @@ def built(flake: FlakeCheckout, expression: str) -> Path:
         ("broken = true", "is marked as broken, refusing to evaluate"),
     ],
 )
-def test_the_meta_of_a_package_is_looked_at_wherever_it_is_used(
-    flake: FlakeCheckout, meta: str, problem: str | None
-) -> None:
+def test_the_meta_of_a_package_is_looked_at_wherever_used(flake: FlakeCheckout, meta: str, problem: str | None) -> None:
     package = f'stdenv.mkDerivation {{ pname = "p"; version = "1"; meta.{meta}; }}'
     asked = of_packages(flake, f'(runCommand "user" {{ }} "${{{package}}}").drvPath')
     done = flake.nix.run(["eval", "--raw", *asked], flake.source, check=False)

@@ -22,14 +22,11 @@ from jdkmatrix.probes.native_memory import (
     parse_system_map,
 )
 from jdkmatrix.records.memory import UNATTRIBUTED, MemoryReading, NativeCategory
-from jdkmatrix.records.windows import Gauges
+from tests.support.builders import gauges
 from tests.support.project import RECORDED
 
 SAMPLES = RECORDED / "memory"
-GAUGES = Gauges(
-    pool_size=None, active=None, queued=None, in_flight=0, in_flight_peak=0, carriers=None, heap_used_bytes=40 << 20,
-    heap_committed_bytes=64 << 20, direct_buffer_bytes=8 << 20, mapped_buffer_bytes=0, gc_count=0, gc_ms=0, jit_ms=0,
-)  # fmt: skip
+GAUGES = gauges(heap_used_bytes=40 << 20, heap_committed_bytes=64 << 20, direct_buffer_bytes=8 << 20)
 MIB = 1 << 20
 
 

@@ -65,9 +65,7 @@ ADDRESSES = st.lists(st.integers(0, 60), min_size=2, max_size=12, unique=True).m
 
 
 @given(ADDRESSES, st.integers(0, 60), st.integers(1, 20), st.data())
-def test_pieces_cover_a_mapping_and_each_has_one_origin(
-    edges: list[int], start: int, size: int, data: st.DataObject
-) -> None:
+def test_pieces_cover_it_and_each_has_one_origin(edges: list[int], start: int, size: int, data: st.DataObject) -> None:
     regions = Regions(
         Region(low, high, data.draw(st.sampled_from(["heap", "stack"])))
         for low, high in zip(edges[::2], edges[1::2], strict=False)

@@ -245,9 +245,7 @@ def test_throttling_and_swapping_are_rates_over_the_window() -> None:
 
 
 @given(st.integers(-(10**12), 10**12), st.integers(0, 10**12), st.integers(1, 10**12))
-def test_a_step_of_the_clock_is_told_from_time_that_passes_and_from_a_suspended_host(
-    step_ns: int, suspended_ns: int, window_ns: int
-) -> None:
+def test_a_clock_step_is_told_from_time_and_from_a_suspension(step_ns: int, suspended_ns: int, window_ns: int) -> None:
     before = Clocks(monotonic_ns=7, boottime_ns=11, realtime_ns=10**18)
     after = Clocks(
         monotonic_ns=7 + window_ns,
@@ -300,9 +298,7 @@ def test_this_host_can_be_read() -> None:
     assert seen.suspended_s is not None and seen.suspended_s >= 0
 
 
-def test_a_jvm_without_an_answer_to_jcmd_has_no_dump_and_no_trace_of_the_question(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_jvm_that_ignores_jcmd_has_no_dump_and_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     java = program(tmp_path / "jcmd", "#!/bin/sh\n").with_name("java")
     monkeypatch.chdir(tmp_path)
     (tmp_path / f".attach_pid{os.getpid()}").touch()

@@ -10,8 +10,7 @@ from jdkmatrix.probes.sampler import gauges_of, read_gauges
 from jdkmatrix.probes.usage import rises, usage
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.windows import Gauges, SutUsage
-from tests.subjects.test_served import gauges
-from tests.support.builders import load_result
+from tests.support.builders import gauges, load_result
 
 
 def reading(t_s: float, cpu_s: float, **threads_s: float) -> Reading:
@@ -81,12 +80,9 @@ def test_figures_since_a_reset_are_readings_as_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "found"),
-    [(b"[]", "not a JSON object"), (b"<p>", "not JSON"), (b"{}", "/gauges: .*wrong fields")],
+    ("body", "found"), [(b"[]", "not a JSON object"), (b"<p>", "not JSON"), (b"{}", "/gauges: .*wrong fields")]
 )
-def test_what_gauges_never_answers_is_said_in_one_line(
-    body: bytes, found: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_gauges_never_answers_is_said_in_a_line(body: bytes, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
     connection = Connection("http://127.0.0.1:9", timeout_s=1)
     monkeypatch.setattr(connection, "get", lambda path: (200, body))
     with pytest.raises(HttpError, match=found):

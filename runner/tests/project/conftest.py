@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.store.runs import RunStore
 from tests.support.project import make_project
 from tests.support.served_runs import Shape, synthetic_run
+from tests.support.sites import stored
 
 
 @pytest.fixture(scope="module")
@@ -19,9 +19,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), burn_us=(0, 50, 200),
         loads=("saturate-50", "rate-2000"), blocks=1, windows=1, accidents=True,
     )  # fmt: skip
-    store = RunStore.create(folder / "results" / shape.run_id)
-    loaded = synthetic_run(store.directory, shape)
-    store.save_run(loaded.run)
-    for cell in loaded.cells:
-        store.save_cell(cell)
+    run = folder / "results" / shape.run_id
+    stored(run, synthetic_run(run, shape))
     return folder

@@ -68,9 +68,7 @@ def machine(tmp_path: Path) -> Machine:
          "--profile full --jdk temurin-21 --jdk temurin-25 --executor liberty --executor virtual"),
     ],
 )  # fmt: skip
-def test_inputs_become_arguments_that_matrix_knows(
-    machine: Machine, home: Path, inputs: dict[str, str], arguments: str
-) -> None:
+def test_inputs_become_known_arguments(machine: Machine, home: Path, inputs: dict[str, str], arguments: str) -> None:
     assert machine.step("Line up", inputs=inputs).outputs == {"waits": "true"}
     (name,) = machine.names("line")
     assert machine.step("Measure", does=MEASURES).calls == (
@@ -86,9 +84,7 @@ def test_inputs_become_arguments_that_matrix_knows(
 @pytest.mark.parametrize(
     ("when", "asked"), [(EVENTS[0], "--profile matrix"), (EVENTS[1], "--scenario in-turn"), (EVENTS[2], None)]
 )
-def test_the_schedule_measures_the_matrix_and_the_scenarios_in_turn(
-    machine: Machine, home: Path, when: str, asked: str | None
-) -> None:
+def test_the_schedule_has_the_matrix_and_scenarios(machine: Machine, home: Path, when: str, asked: str | None) -> None:
     assert when in [entry["cron"] for entry in load(FOLDER / "matrix.yml")["on"]["schedule"]]
     ended = machine.step("Line up", schedule=when)
     if asked is None:
@@ -153,9 +149,7 @@ def test_a_run_that_is_killed_goes_on_next_time_and_keeps_nothing_else_waiting(m
 
 
 @pytest.mark.parametrize(("code", "kind"), [(0, "complete"), (1, "unfinished")])
-def test_what_is_given_up_while_a_job_measures_is_not_begun_nor_called_complete(
-    machine: Machine, code: int, kind: str
-) -> None:
+def test_what_is_given_up_meanwhile_is_not_begun_nor_called_complete(machine: Machine, code: int, kind: str) -> None:
     """By deleting files in line/, as the errors say."""
     machine.step("Line up")
     machine.step("Line up", inputs={"profile": "quick"})

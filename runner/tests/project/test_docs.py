@@ -84,9 +84,7 @@ def test_every_option_that_the_docs_show_is_one(words: list[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", QUESTIONS, ids=shlex.join)
-def test_what_the_docs_measure_can_be_planned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
+def test_runs_of_the_docs_can_be_planned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
     monkeypatch.setattr("jdkmatrix.cli.planning.read_topology", lambda: DESKTOP)
     monkeypatch.chdir(tmp_path)
     for name in ("my.jar", "app.war"):

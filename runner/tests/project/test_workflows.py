@@ -248,9 +248,7 @@ def test_in_a_container_git_works_in_a_checkout_of_another_user(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("branches", "code", "job_goes_on"), [("main", 0, True), ("main\nv*", 0, False), ("", 0, False), ("", 1, False)]
 )
-def test_nothing_is_measured_where_other_branches_may(
-    tmp_path: Path, branches: str, code: int, job_goes_on: bool
-) -> None:
+def test_nothing_is_measured_if_other_branches_may(tmp_path: Path, branches: str, code: int, job_goes_on: bool) -> None:
     ended = run_step(shell_step("Look at the environment bench"), tmp_path, says=branches, code=code)
     asked = "repos/someone/something/environments/bench/deployment-branch-policies"
     assert ended.calls == (("gh", "api", asked, "--jq", ".branch_policies[].name"),)

@@ -85,9 +85,7 @@ def test_a_maven_that_delivers_nothing_is_told(tmp_path: Path, script: str | Non
 
 
 @pytest.mark.parametrize("proxy", ["", "http://proxy.example:3128"])
-def test_a_proxy_that_maven_does_not_look_at_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str
-) -> None:
+def test_a_proxy_that_maven_ignores_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
     monkeypatch.delenv("HTTPS_PROXY", raising=False)
     monkeypatch.setenv("https_proxy", proxy)
     maven = stand_in_for_maven(tmp_path, "echo 'repo.maven.apache.org: Name or service not known'; exit 1")

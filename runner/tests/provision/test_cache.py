@@ -123,9 +123,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize(("change", "name"), CHANGES.values(), ids=CHANGES)
-def test_whatever_is_changed_in_a_sealed_folder_is_seen_and_named(
-    tmp_path: Path, change: Callable[[Path], object], name: str
-) -> None:
+def test_any_change_in_a_sealed_folder_is_named(tmp_path: Path, change: Callable[[Path], object], name: str) -> None:
     folder = _thing(tmp_path / "thing")
     before = files_sha256(folder)
     seal(folder)

@@ -42,18 +42,14 @@ def test_nothing_is_handed_over_in_a_checkout(monkeypatch: pytest.MonkeyPatch) -
         ('{"servers": {"open-liberty": {"home": "/x"}}}', "(?s:.*)servers.open-liberty.version: missing"),
     ],
 )
-def test_a_file_that_is_none_of_ours_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str
-) -> None:
+def test_a_foreign_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, message: str) -> None:
     (tmp_path / "parts.json").write_text(text)
     monkeypatch.setenv(VARIABLE, str(tmp_path / "parts.json"))
     with pytest.raises(MatrixError, match=rf"MATRIX_PARTS=.*parts.json: {message}"):
         handed_over()
 
 
-def test_sources_come_from_the_package_and_results_go_to_the_working_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sources_are_in_the_package_and_results_where_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package, work = tmp_path / "package", tmp_path / "work"
     for folder in (package, work):
         folder.mkdir()
@@ -107,9 +103,7 @@ def test_what_is_asked_for_and_was_not_handed_over_is_named_with_who_has_it(
     assert str(error.value) == f"this `matrix` was handed {lacking}: {everything}"
 
 
-def test_the_search_path_is_for_checkouts_and_a_named_wrk2_for_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_path_is_for_checkouts_and_a_named_wrk2_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jdkmatrix.run.prepare.find_wrk2", lambda *where: where)
     on_path, named = {"PATH": "/bin"}, {"PATH": "/bin", "MATRIX_WRK2": "/own/wrk2"}
 

@@ -166,9 +166,7 @@ def test_synchronized_pins_on_21_and_no_more_on_25(real: Real, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("inside", ["lock", "object-wait"])
-def test_a_lock_does_not_pin_and_more_carriers_make_up_for_waiting_on_21(
-    real: Real, tmp_path: Path, inside: str
-) -> None:
+def test_a_lock_does_not_pin_and_more_carriers_make_up_for_waits_on_21(real: Real, tmp_path: Path, inside: str) -> None:
     found = seen(pinning(real, inside, PINS, tmp_path))
     assert found["throughput_per_s"] >= 5 * PINNED_PER_S
     assert found["pinned"]["count"] == 0 if inside == "lock" else found["carriers"]["compensating"] >= 10
@@ -288,9 +286,7 @@ def test_an_arm_burns(real: Real, tmp_path: Path, jdk: str, executor: str, load:
         assert found["due"] == 50 * BURN_S, "whatever became of them"
 
 
-def test_a_program_that_is_killed_leaves_no_file_behind(
-    real: Real, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_killed_program_leaves_no_file_behind(real: Real, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a box does that ends it: nothing in it can tidy up."""
     shared, places = Path("/tmp"), (Path("/tmp"), tmp_path / "scratch")
     before = set(shared.iterdir())

@@ -90,9 +90,7 @@ def test_a_server_that_kills_itself_for_want_of_memory(fork_of: ForkOf) -> None:
     assert faults_of(fork) == ()
 
 
-def test_a_server_that_is_killed_in_turns_leaves_the_other_fork_to_its_end(
-    project: Project, parts: Parts, tmp_path: Path
-) -> None:
+def test_a_server_killed_in_turns_leaves_the_other_to_its_end(project: Project, parts: Parts, tmp_path: Path) -> None:
     def kill_the_first() -> None:
         min(servers(), key=psutil.Process.create_time).kill()
 

@@ -115,9 +115,7 @@ def test_an_executor_that_is_not_the_cells_fails_the_fork(fork_of: ForkOf) -> No
     assert fork.windows == ()
 
 
-def test_an_executor_that_is_not_the_cells_under_load_fails_the_fork(
-    fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_executor_under_load_fails_the_fork(fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both serve from platform threads; only the first proof, by answers, is left out."""
     setup = fork_of("temurin-25", "cached", server="jetty")
     other = replace(subject_of(setup).instance, executor="jetty")

@@ -146,17 +146,9 @@ def test_a_run_keeps_others_away_and_when_stopped_what_is_finished(home: Path) -
 MISSION_IN_SMALL = """
 [profiles.mission-in-small]
 description = "the stages of `mission`, far too short to mean anything"
+extends = "short"
 first = "short"
-blocks = 1
-windows = 1
-window_s = 1
 [profiles.mission-in-small.select]
-workload = ["mp-ping"]
-server = ["jetty"]
-jdk = ["temurin-25"]
-executor = ["jetty", "virtual"]
-cpus = [1]
-burn_us = [0]
 load = ["share-50"]
 """
 

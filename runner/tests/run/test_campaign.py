@@ -60,9 +60,7 @@ def test_where_a_load_has_no_figure_to_compare_no_block_is_added(store: RunStore
 
 
 @pytest.mark.parametrize("cut_after", [1, 7, 20, 21, 23])
-def test_a_run_that_was_cut_off_goes_on_with_whole_blocks_to_the_same_end(
-    tmp_path: Path, script: Script, cut_after: int
-) -> None:
+def test_a_cut_off_run_goes_on_in_whole_blocks_to_the_same_end(tmp_path: Path, script: Script, cut_after: int) -> None:
     whole = run(campaign(RunStore.create(tmp_path / "whole"), blocks=5, max_blocks=8), Heard())
     script.labels.clear()
     store = RunStore.create(tmp_path / "cut")

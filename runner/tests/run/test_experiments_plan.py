@@ -204,8 +204,6 @@ def test_no_experiment_is_ended_before_it_can_be_over(name: str, duration_s: flo
         ("spawn-print", "virtual", 0, 100, 3 * 120),
     ],
 )  # fmt: skip
-def test_what_many_do_one_after_another_has_its_time(
-    name: str, executor: str, wait_us: int, count: int, takes_s: float
-) -> None:
+def test_what_many_do_in_turn_has_its_time(name: str, executor: str, wait_us: int, count: int, takes_s: float) -> None:
     one = key_of(executor, workload=name, server=NO_SERVER, wait_us=wait_us)
     assert MATRIX.experiments[name].longest_s(one, CountLoad(count=count), 6.0) >= takes_s

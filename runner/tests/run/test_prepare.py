@@ -130,9 +130,7 @@ TWO_SOCKETS = machine(64, threads_per_core=2, cores_per_l3=8, cores_per_node=32,
     ("host", "beside", "given_up"),
     [(machine(8, threads_per_core=2), 4, ["shares-cores"]), (TWO_SOCKETS, 8, []), (machine(128), 8, [])],
 )
-def test_a_large_server_gets_a_driver_and_a_remote_system_that_can_fill_it(
-    host: Topology, beside: int, given_up: list[str]
-) -> None:
+def test_a_large_server_gets_a_driver_and_a_remote_to_fill_it(host: Topology, beside: int, given_up: list[str]) -> None:
     """Answers without a delay to a server that does nothing but forward: a published size."""
     cell = key("helidon", workload="forward-socket", server="helidon", cpus=8, load="saturate-200")
     sets = cpu_sets_of(MATRIX, cell, host)

@@ -66,9 +66,7 @@ def test_what_the_server_did_is_not_repeated(store: RunStore, script: Script, en
 
 
 @pytest.mark.parametrize("repeats_max", [0, 1, 2])
-def test_after_so_many_repeats_the_last_attempt_stands_as_it_is(
-    store: RunStore, script: Script, repeats_max: int
-) -> None:
+def test_after_so_many_repeats_the_last_attempt_stands(store: RunStore, script: Script, repeats_max: int) -> None:
     one, other = block_of(store)
     script.endings[one] = [spoilt] * 9
     run(campaign(store, repeats_max=repeats_max, blocks=1), Heard())
@@ -101,9 +99,7 @@ def test_blocks_are_decided_on_after_the_repeats(store: RunStore, script: Script
 
 
 @pytest.mark.parametrize("cut_after", range(1, 6))
-def test_what_was_finished_is_there_whenever_the_run_is_cut_off(
-    store: RunStore, script: Script, cut_after: int
-) -> None:
+def test_what_was_finished_is_there_whenever_a_run_is_cut_off(store: RunStore, script: Script, cut_after: int) -> None:
     """In the middle of the repeats, too: forks 3 to 5 of the first block repeat two of it."""
     one, other = block_of(store)
     script.endings.update({one: [spoilt, spoilt], other: [without_driver]})

@@ -19,9 +19,7 @@ def test_a_slow_start_is_said_to_make_every_fork_longer() -> None:
     assert after_words(60.0) == "60.0 s after its start; each fork takes some 50 s more than estimated"
 
 
-def test_a_folder_of_temporary_files_that_no_server_can_run_in_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_temporary_folder_that_no_server_can_run_in_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "#1"))
     (tmp_path / "#1").mkdir()
     instance = mock.Mock(server=mock.Mock(kind=server_kind("open-liberty")))

@@ -141,9 +141,7 @@ def test_the_components_of_the_variance_are_found_again() -> None:
 
 
 @given(st.floats(1e-6, 1e-2), st.floats(1e-6, 1e-2), st.floats(10, 200), st.floats(1, 10))
-def test_no_other_number_of_rounds_tells_a_ratio_sooner(
-    between: float, inside: float, start_s: float, round_s: float
-) -> None:
+def test_no_other_number_tells_a_ratio_sooner(between: float, inside: float, start_s: float, round_s: float) -> None:
     """Variance times time, which is what a given precision costs; the components known from very many forks."""
     found = Components(between, inside, 10**6, 10**8)
     best = best_rounds(found, start_s=start_s, round_s=round_s, least=2, most=1000)

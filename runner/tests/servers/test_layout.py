@@ -112,31 +112,28 @@ def test_so_do_those_of_a_command_of_the_user_who_may_say_otherwise(tmp_path: Pa
     assert given == [f"-Djava.io.tmpdir={made.folder}", "-Djava.io.tmpdir=/x"], "a JVM takes the last"
 
 
-def test_a_server_of_ours_is_its_jar(tmp_path: Path) -> None:
-    for executor, option in (("jetty", "own"), ("fixed-50", "fixed-50")):
-        made = lay_out(tmp_path / executor, executor, server="jetty")
-        assert made.files == {}
-        jar = str(tmp_path / executor / "jetty-server.jar")
-        arguments = ("--port", made.port, "--application", "mp-ping", "--executor", option)
-        assert made.launch.command[-8:] == ("-jar", jar, *arguments)
-        assert "-Djdkmatrix.own.platform=jetty=qtp;jetty-no-reserved=own-no-reserved-" in made.launch.command
+JETTYS = "jetty=qtp;jetty-no-reserved=own-no-reserved-"
 
 
 @pytest.mark.parametrize(
     ("server", "executor", "option", "told"),
     [
+        ("jetty", "jetty", "own", JETTYS),
+        ("jetty", "fixed-50", "fixed-50", JETTYS),
         ("quarkus", "quarkus", "own", "quarkus=executor-thread-"),
         ("quarkus", "quarkus-virtual", "own-virtual", "quarkus=executor-thread-"),
         ("quarkus", "quarkus-fixed-8", "own-8", "quarkus-fixed-8=executor-thread-"),
         ("micronaut", "micronaut-fixed-99999", "own-99999", "micronaut-fixed-99999=io-executor-thread-"),
     ],
 )
-def test_threads_of_one_name_are_those_of_the_executor_that_is_started(
+def test_a_server_of_ours_is_its_jar_and_threads_of_one_name_are_those_of_the_executor_that_is_started(
     server: str, executor: str, option: str, told: str, tmp_path: Path
 ) -> None:
-    command = lay_out(tmp_path, executor, server=server).launch.command
-    assert command[-2:] == ("--executor", option)
-    assert f"-Djdkmatrix.own.platform={told}" in command
+    made = lay_out(tmp_path, executor, server=server)
+    assert made.files == {}
+    arguments = ("--port", made.port, "--application", "mp-ping", "--executor", option)
+    assert made.launch.command[-8:] == ("-jar", str(tmp_path / f"{server}-server.jar"), *arguments)
+    assert f"-Djdkmatrix.own.platform={told}" in made.launch.command
 
 
 @pytest.mark.parametrize(("server", "told"), [("jetty", "server/my-shop.war"), ("open-liberty", None)])
@@ -226,9 +223,7 @@ def test_an_unknown_application_is_refused() -> None:
         ('title = "Eclipse Jetty"', 'extends = "pier"', r'extends: "pier" is no server beside this'),
     ],
 )
-def test_what_is_wrong_with_a_server_is_told_with_file_and_key(
-    right: str, wrong: str, message: str, tmp_path: Path
-) -> None:
+def test_a_fault_of_a_server_is_told_with_file_and_key(right: str, wrong: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "jetty" / "server.toml"
     path.parent.mkdir()
     text = (SERVERS / "jetty" / "server.toml").read_text()

@@ -1,10 +1,9 @@
-"""A server's process from its start to its first answer."""
+"""A server's process from its start to its first answer, and the line of its log that says why it does not serve."""
 
 from __future__ import annotations
 
 import os
 import sys
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from jdkmatrix.host import ending
 from jdkmatrix.host.ending import KilledError
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.servers.base import Launch
-from jdkmatrix.servers.process import LateStartError, ServerError, ServerOutOfMemoryError, ServerProcess
+from jdkmatrix.servers.process import LateStartError, ServerError, ServerOutOfMemoryError, ServerProcess, cause
+from tests.support.loopback import answering
 from tests.support.waiting import has_ended, wait_until
 
 
@@ -30,21 +30,15 @@ class Ok(BaseHTTPRequestHandler):
 
 
 def test_who_has_taken_the_port_is_not_taken_for_the_server(tmp_path: Path) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Ok) as other:
-        thread = threading.Thread(target=other.serve_forever, args=(0.01,))
-        thread.start()
-        logs = (tmp_path / "messages.log", tmp_path / "console.log")
-        sleeps = [sys.executable, "-c", "import time; time.sleep(60)"]
-        what = Launch(sleeps, dict(os.environ), f"http://127.0.0.1:{other.server_address[1]}", "/ping", *logs)
-        try:
-            with (
-                pytest.raises(ServerError, match="is another process's, which answers in the place of the server"),
-                ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server,
-            ):
-                server.wait_ready()
-        finally:
-            other.shutdown()
-            thread.join()
+    logs = (tmp_path / "messages.log", tmp_path / "console.log")
+    sleeps = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with answering(ThreadingHTTPServer(("127.0.0.1", 0), Ok)) as other:
+        what = Launch(sleeps, dict(os.environ), f"http://127.0.0.1:{other.server_port}", "/ping", *logs)
+        with (
+            pytest.raises(ServerError, match="is another process's, which answers in the place of the server"),
+            ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server,
+        ):
+            server.wait_ready()
 
 
 def test_a_java_with_capabilities_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,3 +187,37 @@ def test_what_a_server_has_started_does_not_outlive_it(tmp_path: Path, end: str)
             wait_until(lambda: not server.is_alive, "it did not end")
         assert not has_ended(started)
     assert has_ended(started), "it outlives its server"
+
+
+AT = "[11/26/26, 0:54:15:427 UTC] 00000023 "
+NO_JVM = "Error: Could not create the Java Virtual Machine.\nError: A fatal exception has occurred.\n"
+READY = f"{AT}FeatureManager A CWWKF0011I: The matrix server is ready to run a smarter planet.\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "said"),
+    [
+        ("", None),
+        (READY, None),
+        (f"{AT}SystemErr R java.lang.OutOfMemoryError: Java heap space\n{READY}",
+         "java.lang.OutOfMemoryError: Java heap space"),
+        (f"{AT}x E CWWKO0221E: TCP/IP port in use\n{AT}R java.lang.OutOfMemoryError: Metaspace",
+         "java.lang.OutOfMemoryError: Metaspace"),
+        ("Error occurred during initialization of VM\nToo small maximum heap\n", "Too small maximum heap"),
+        (f"Unrecognized VM option 'UseFoo'\n{NO_JVM}", "Unrecognized VM option 'UseFoo'"),
+        (f"Unrecognized option: -Xfoo\n{NO_JVM}", "Unrecognized option: -Xfoo"),
+        (f"JVMJ9VM007E Command-line option unrecognised: -Xfoo\n{NO_JVM}",
+         "JVMJ9VM007E Command-line option unrecognised: -Xfoo"),
+        ("Error: LinkageError occurred while loading main class B\n\tjava.lang.UnsupportedClassVersionError: B has\n",
+         "java.lang.UnsupportedClassVersionError: B has"),
+        (f"{READY}{AT}kernel E CWWKE0702E: Could not resolve module", "CWWKE0702E: Could not resolve module"),
+        ('JVMDUMP039I Processing dump event "systhrow", detail "java/lang/OutOfMemoryError"',
+         'JVMDUMP039I Processing dump event "systhrow", detail "java/lang/OutOfMemoryError"'),
+        ("java.lang.OutOfMemoryError: unable to create native thread\n",
+         "java.lang.OutOfMemoryError: unable to create native thread"),
+        (f"Picked up JAVA_TOOL_OPTIONS: -XX:+ExitOnOutOfMemoryError\n{READY}", None),
+        (f"java.lang.OutOfMemoryError: {'x' * 1000}", f"java.lang.OutOfMemoryError: {'x' * 172}"),
+    ],
+)  # fmt: skip
+def test_the_line_that_says_why(log: str, said: str | None) -> None:
+    assert cause(log) == said

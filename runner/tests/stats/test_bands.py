@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -17,7 +15,7 @@ from scipy.stats import chi2
 from jdkmatrix.stats.bands import Band, Estimate, Place, blocks_to_decide, place, places
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, student_t
 from jdkmatrix.stats.pooling import pooled
-from tests.support.simulations import estimate
+from tests.support.simulations import Floats, estimate
 
 NUMBERS = st.floats(0.01, 100)
 
@@ -54,32 +52,34 @@ def test_a_wider_band_takes_nothing_back(values: list[float], ends: list[float])
         assert Place.OUTSIDE in wider
 
 
+def around(
+    mean: float, deviation: float, blocks: int, confidence: float = CONFIDENCE, *, of_ratio: bool = False
+) -> Estimate:
+    """From so many blocks that scatter by that; of a ratio, both are of its logarithm."""
+    back = math.exp if of_ratio else float
+    half = student_t(confidence, blocks) * deviation / math.sqrt(blocks)
+    return Estimate(back(mean), back(mean - half), back(mean + half), blocks, of_ratio=of_ratio, confidence=confidence)
+
+
 @given(st.lists(NUMBERS, min_size=2, max_size=8), NUMBERS, st.booleans())
 def test_so_many_blocks_would_decide_and_one_fewer_would_not(values: list[float], edge: float, of_ratio: bool) -> None:
     """With the scatter that the truth exceeds in one case of five, around the same mean."""
-    scale, back = (math.log, math.exp) if of_ratio else (float, float)
+    scale = math.log if of_ratio else float
     logs = [scale(value) for value in values]
     mean, deviation = statistics.fmean(logs), statistics.stdev(logs)
     assume(deviation > 1e-3 and abs(mean - scale(edge)) > deviation / 20)
     band = Band(None, edge)
-
-    def with_blocks(number: int, deviation: float) -> Estimate:
-        half = student_t(CONFIDENCE, number) * deviation / math.sqrt(number)
-        return Estimate(back(mean), back(mean - half), back(mean + half), number, of_ratio=of_ratio)
-
-    seen = with_blocks(len(values), deviation)
+    seen = around(mean, deviation, len(values), of_ratio=of_ratio)
     assume(place(seen, band) is Place.OPEN)
     needed = blocks_to_decide(seen, band)
     assert needed is not None and needed > len(values)
     wider = deviation * math.sqrt((len(values) - 1) / chi2.ppf(0.2, len(values) - 1))
-    assert place(with_blocks(needed + 1, wider), band) is not Place.OPEN
-    assert place(with_blocks(max(2, needed - 2), wider), band) is Place.OPEN
+    assert place(around(mean, wider, needed + 1, of_ratio=of_ratio), band) is not Place.OPEN
+    assert place(around(mean, wider, max(2, needed - 2), of_ratio=of_ratio), band) is Place.OPEN
 
 
-def estimated(logs: npt.NDArray[np.float64] | Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
-    mean, n = float(np.mean(logs)), np.size(logs)
-    half = student_t(confidence, n) * float(np.std(logs, ddof=1)) / math.sqrt(n)
-    return Estimate(mean, mean - half, mean + half, n, confidence=confidence)
+def seen_in(logs: Floats, confidence: float) -> Estimate:
+    return around(float(np.mean(logs)), float(np.std(logs, ddof=1)), logs.size, confidence)
 
 
 def decided_when_said(distance: float, first: int, confidence: float, *, moves: bool) -> float:
@@ -91,7 +91,7 @@ def decided_when_said(distance: float, first: int, confidence: float, *, moves: 
         logs = random.normal(distance, 1, first)
         if not moves:
             logs += distance - logs.mean()
-        seen = estimated(logs, confidence)
+        seen = seen_in(logs, confidence)
         number = blocks_to_decide(seen, band) if place(seen, band) is Place.OPEN else None
         if number is None:
             continue
@@ -99,15 +99,13 @@ def decided_when_said(distance: float, first: int, confidence: float, *, moves: 
         more = random.normal(distance, 1, number - first)
         if not moves:
             more += distance - more.mean()
-        decided += place(estimated(np.append(logs, more), confidence), band) is not Place.OPEN
+        decided += place(seen_in(np.append(logs, more), confidence), band) is not Place.OPEN
     return decided / cases
 
 
 @pytest.mark.parametrize("confidence", [CONFIDENCE, SEQUENTIAL_CONFIDENCE])
 @pytest.mark.parametrize(("first", "distance"), [(3, 0.3), (3, 0.5), (5, 0.3), (5, 0.5)])
-def test_four_of_five_that_stay_where_they_are_are_decided_by_the_blocks_they_name(
-    first: int, distance: float, confidence: float
-) -> None:
+def test_four_of_five_that_stay_are_decided_by_blocks_they_name(first: int, distance: float, confidence: float) -> None:
     """With the scatter that was seen, taken for the truth, it were 40 to 60 %."""
     assert 0.79 <= decided_when_said(distance, first, confidence, moves=False) <= 0.95
 
@@ -123,17 +121,12 @@ def test_an_estimate_that_moves_is_decided_later_near_the_edge(first: int, dista
 def test_one_that_decides_about_many_takes_more_blocks(one_is_enough: bool) -> None:
     """Of twenty that lie outside, or where one inside is enough: as many as their adjusted p-values ask for."""
     band = Band(None, 1.0) if one_is_enough else Band(1.0, None)
-
-    def with_blocks(number: int) -> Estimate:
-        half = student_t(CONFIDENCE, number) * 0.1 / math.sqrt(number)
-        return Estimate(0.9, 0.9 - half, 0.9 + half, number)
-
-    seen, family = with_blocks(5), 20
+    seen, family = around(0.9, 0.1, 5), 20
     alone = blocks_to_decide(seen, band)
     among = blocks_to_decide(seen, band, family=family, one_is_enough=one_is_enough)
     assert alone is not None and among is not None and among > alone
     for number, decided in ((alone, False), (among, True)):
-        found = places([with_blocks(number)] * family, band, one_is_enough=one_is_enough)
+        found = places([around(0.9, 0.1, number)] * family, band, one_is_enough=one_is_enough)
         assert (Place.OPEN not in found) == decided
     assert blocks_to_decide(seen, band, family=family, one_is_enough=not one_is_enough) == alone
 

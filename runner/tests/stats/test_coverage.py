@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
 from jdkmatrix.stats.stopping import StoppingRules, after_block, half_width_that_tells
 from jdkmatrix.stats.verdicts import holm
 from tests.support.simulations import Floats, burst, correlated, intervals, normal, one_arm, slow_starts, student_3
@@ -29,14 +29,6 @@ def arms(random: np.random.Generator, blocks: int, *, noise: float, truth: float
     shared = 1000 * np.exp(random.normal(0, 0.5, (DATA_SETS, blocks)))
     one, other = (shared * np.exp(random.normal(0, noise, shared.shape)) for _ in range(2))
     return truth * one, other
-
-
-@pytest.mark.parametrize("blocks", [2, 7, 8, 20])
-@pytest.mark.parametrize("confidence", [CONFIDENCE, SEQUENTIAL_CONFIDENCE])
-def test_many_samples_at_once_and_one_at_a_time_are_the_same(blocks: int, confidence: float) -> None:
-    logs = np.log(TRUTH) + 0.07 * normal(np.random.default_rng(5), (20, blocks))
-    for sample, low, high in zip(logs.tolist(), *intervals(logs, confidence), strict=True):
-        assert mean_interval(sample, confidence) == pytest.approx((float(low), float(high)))
 
 
 MANY = 10_000

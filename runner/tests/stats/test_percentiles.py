@@ -165,9 +165,7 @@ def test_a_fork_without_a_histogram_has_no_percentile_of_its_own() -> None:
 
 
 @given(st.lists(st.lists(st.floats(1, 1e6), min_size=1, max_size=30), min_size=1, max_size=6), st.randoms())
-def test_in_which_order_and_in_what_groups_parts_are_merged_does_not_matter(
-    parts: list[list[float]], order: random.Random
-) -> None:
+def test_order_and_groups_of_merged_parts_do_not_matter(parts: list[list[float]], order: random.Random) -> None:
     """So that windows may be merged to forks, and forks to the cell."""
     latencies = [recorded(values) for values in parts]
     at_once = merge_latencies(latencies)

@@ -62,9 +62,7 @@ def test_values_that_were_given_the_same_share_the_set_of_its_names() -> None:
     assert windows[0].load.model_fields_set == one.forks[0].windows[0].load.model_fields_set
 
 
-def test_a_large_run_is_read_in_outline_and_a_record_that_is_gone_by_then_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_run_is_read_in_outline_and_lost_records_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = stored(tmp_path / "run", RunStore(ROOT / "results" / "reference" / "20261124T182303Z-quick").load())
     small = store.load()
     monkeypatch.setattr(runs, "_WHOLE_MAX", 2)

@@ -103,9 +103,7 @@ def test_a_failed_write_leaves_the_old_file_and_a_disk_without_room_is_one_messa
 
 @settings(max_examples=60)
 @given(data=st.data())
-def test_a_damaged_cell_is_reported_never_a_traceback(
-    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
+def test_a_damaged_cell_is_never_a_traceback(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     store = RunStore.create(tmp_path_factory.mktemp("run"))
     record = cell(forks=(fork(1),))
     store.save_cell(record)

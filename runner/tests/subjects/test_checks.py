@@ -38,9 +38,7 @@ def test_work_is_expected_at_the_clock_of_the_cpu_that_fits_best(
     ("lives", "within_s", "told"),
     [(False, 5.0, "the server has ended"), (True, 0.0, "requests are still in flight 0 s after the load")],
 )
-def test_a_server_that_has_ended_is_not_waited_for(
-    monkeypatch: pytest.MonkeyPatch, lives: bool, within_s: float, told: str
-) -> None:
+def test_who_has_ended_is_not_awaited(monkeypatch: pytest.MonkeyPatch, lives: bool, within_s: float, told: str) -> None:
     monkeypatch.setattr("jdkmatrix.subjects.served.checks.read_gauges", lambda connection: None)
     with pytest.raises(HttpError, match=told):
         audit_books("http://127.0.0.1:9", is_alive=lambda: lives, within_s=within_s)

@@ -20,8 +20,7 @@ from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.windows import Gauges
 from jdkmatrix.subjects.served import observe
 from jdkmatrix.subjects.served.observe import Bench, backlog_s, queue_s
-from tests.subjects.test_served import gauges
-from tests.support.builders import load_result, remote_stats
+from tests.support.builders import gauges, load_result, remote_stats
 
 
 @pytest.mark.parametrize(
@@ -38,9 +37,7 @@ from tests.support.builders import load_result, remote_stats
         (load_result(RateLoad(rate_rps=10, connections=5), lower_bounds=100), None),
     ],
 )
-def test_a_server_works_off_what_a_closed_loop_gave_up_at_the_rate_it_had(
-    left: LoadResult, expected_s: float | None
-) -> None:
+def test_a_server_works_off_what_a_closed_loop_gave_up_at_its_rate(left: LoadResult, expected_s: float | None) -> None:
     assert backlog_s(left) == expected_s
 
 
@@ -105,9 +102,7 @@ def test_a_server_whose_requests_get_fewer_is_not_hung(bench_of: Callable[[Drain
     assert draining.now_s > 100 + 11, "longer than one request and our patience"
 
 
-def test_a_server_that_answers_nothing_is_hung_when_its_requests_should_be_over(
-    bench_of: Callable[[Draining], Bench],
-) -> None:
+def test_a_silent_server_is_hung_when_its_requests_should_be_over(bench_of: Callable[[Draining], Bench]) -> None:
     deaf = Draining(repeat(None), chain(range(0, 180, 60), repeat(180)))
     with pytest.raises(NoAnswerError, match="for 11 s, none of the requests that the load has left was answered"):
         bench_of(deaf)._work_off(CROWD)
@@ -137,9 +132,7 @@ TEN_OF_A_CROWD = load_result(RateLoad(rate_rps=10, connections=50), completed=10
         (TEN_OF_A_CROWD.model_copy(update={"completed": 0, "throughput_rps": 0.0}), 0.0),
     ],
 )
-def test_what_a_phase_leaves_is_a_request_of_each_connection_and_what_timed_out(
-    left: LoadResult, expected_s: float
-) -> None:
+def test_a_phase_leaves_a_request_of_each_connection_and_what_timed_out(left: LoadResult, expected_s: float) -> None:
     assert queue_s(left) == expected_s
 
 
@@ -160,9 +153,7 @@ def test_a_question_waits_behind_what_an_open_loop_has_left(bench_of: Callable[[
         assert deaf.now_s == 100 + patience_s
 
 
-def test_nobody_waits_for_ever_behind_one_answer_nor_behind_what_was_worked_off(
-    bench_of: Callable[[Draining], Bench],
-) -> None:
+def test_nobody_waits_for_ever_behind_one_answer_nor_what_was_worked_off(bench_of: Callable[[Draining], Bench]) -> None:
     once = TEN_OF_A_CROWD.model_copy(update={"completed": 1, "throughput_rps": 0.1})
     for left, in_flight, patience_s in ((once, repeat(None), 300), (CROWD, chain([0], repeat(None)), 2)):
         deaf = Draining(in_flight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -26,19 +27,26 @@ LOAD = CapacityLoad(connections=50, p99_max_us=10_000, floor_share=0.1, resoluti
 
 @dataclass
 class Server:
-    """Serves in time up to `capacity_rps`; other processes disturb the windows of `spoilt`."""
+    """Serves in time up to `capacity_rps`; other processes disturb the windows of `spoilt`, a window of its closed loop
+    has `closed`, and it ends after `windows`."""
 
     capacity_rps: float
     spoilt: frozenset[int] = frozenset()
+    closed: Mapping[str, Any] = field(default_factory=dict)
+    windows: int | None = None
     seen: list[tuple[Load, float, str]] = field(default_factory=list)
+    thresholds: Thresholds = MATRIX.thresholds
 
-    def nearest_rps(self, rate_rps: float) -> float:
-        return rate_rps
+    def nearest_rps(self, connections: int) -> NearestRate:
+        return float
 
     def measure(self, ask: Ask, *, index: int) -> Window:
         load = ask.load
-        assert isinstance(load, RateLoad)
+        if len(self.seen) == self.windows:
+            raise MatrixError("the server has ended")
         self.seen.append((load, ask.duration_s, ask.label))
+        if not isinstance(load, RateLoad):
+            return window(index, load_result(load, **self.closed))
         late = load.rate_rps > self.capacity_rps
         result = load_result(load, corrected=latency(500_000.0 if late else 900.0))
         spoilt, short = reasons("foreign-cpu") if index in self.spoilt else (), reasons("rate-missed") if late else ()
@@ -46,7 +54,7 @@ class Server:
 
 
 def search(server: Server, ceiling_rps: float = 20_000) -> Capacity:
-    asks = CapacitySearch(LOAD).search_below(ceiling_rps, server.nearest_rps)
+    asks = CapacitySearch(LOAD).search_below(ceiling_rps, float)
     return measure_all(asks, cast(Windows, cast(Any, server)), [])
 
 
@@ -87,49 +95,17 @@ def test_ends_without_a_bracket(server: Server, outcome: SearchOutcome, figure: 
     assert is_known(found) == (figure is not None)
 
 
-@dataclass
-class Silent:
-    """Answers nothing, or with refusals only."""
-
-    changes: dict[str, Any]
-    asked: list[Load] = field(default_factory=list)
-    thresholds: Thresholds = MATRIX.thresholds
-
-    def nearest_rps(self, connections: int) -> NearestRate:
-        return float
-
-    def measure(self, ask: Ask, *, index: int) -> Window:
-        self.asked.append(ask.load)
-        return window(index, load_result(ask.load, **self.changes))
-
-
 @pytest.mark.parametrize("changes", [{"completed": 0, "throughput_rps": 0.0}, {"non_2xx": 1000}])
 def test_where_the_closed_loop_has_no_answer_nothing_is_searched_for(changes: dict[str, Any]) -> None:
-    server, found = Silent(changes), Findings()
+    server, found = Server(0, closed=changes), Findings()
     measure_phases(CapacitySearch(LOAD), cast(Windows, cast(Any, server)), Lengths(2, 1), found)
     assert found.capacity is None
-    assert [load.kind for load in server.asked] == ["saturate", "saturate"]
-
-
-@dataclass
-class Ending(Silent):
-    """Serves up to `capacity_rps` in time, until it ends after so many windows."""
-
-    capacity_rps: float = 12_345
-    windows: int = 7
-
-    def measure(self, ask: Ask, *, index: int) -> Window:
-        if len(self.asked) == self.windows:
-            raise MatrixError("the server has ended")
-        if isinstance(ask.load, RateLoad):
-            self.asked.append(ask.load)
-            return Server(self.capacity_rps).measure(ask, index=index)
-        return super().measure(ask, index=index)
+    assert [load.kind for load, _, _ in server.seen] == ["saturate", "saturate"]
 
 
 def test_what_a_search_has_found_is_kept_where_a_window_cannot_be_measured() -> None:
     """Two windows of the closed loop, then five of the search."""
-    server, found = Ending({"throughput_rps": 20_000.0}), Findings()
+    server, found = Server(12_345, closed={"throughput_rps": 20_000.0}, windows=7), Findings()
     with pytest.raises(MatrixError, match="the server has ended"):
         measure_phases(CapacitySearch(LOAD), cast(Windows, cast(Any, server)), Lengths(2, 1), found)
     assert len(found.windows) == 2

@@ -25,26 +25,16 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.records.load_results import Errors, Lead, LoadResult
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.served import Served
-from jdkmatrix.records.windows import Gauges, Window
+from jdkmatrix.records.windows import Window
 from jdkmatrix.run import prepare
 from jdkmatrix.servers.proof import HooksError, ProofError, check_served
 from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served.kind import ServedApplications
 from jdkmatrix.subjects.served.observe import Bench, Observed
 from jdkmatrix.subjects.served.windows import Windows
-from tests.support.builders import key, load_result, pressure, sut_usage
+from tests.support.builders import gauges, key, load_result, pressure, sut_usage
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
-
-
-def gauges(begun: int = 0, **changes: Any) -> Gauges:
-    """Of a server with virtual threads that has started so many requests, and answered as many questions."""
-    return Gauges(
-        pool_size=1, active=1, queued=0, in_flight=0, in_flight_peak=0, carriers=1, heap_used_bytes=1,
-        heap_committed_bytes=1, direct_buffer_bytes=0, mapped_buffer_bytes=0, gc_count=0, gc_ms=0, jit_ms=0,
-        threads_started=2 * begun, served_on_servers=0, served_on_plugged_virtual=begun, served_on_plugged_platform=0,
-        served_elsewhere=0,
-    ).model_copy(update=changes)  # fmt: skip
 
 
 def between(begun: int, result: LoadResult, *, left_over: int = 0) -> Served:
@@ -87,9 +77,7 @@ def test_a_window_counts_what_began_in_it() -> None:
         (999, {"sent": None}, 0, ["not-counted"]),
     ],
 )
-def test_requests_that_were_sent_are_those_that_began(
-    begun: int, changes: dict[str, Any], left_over: int, expected: list[str]
-) -> None:
+def test_sent_requests_are_what_began(begun: int, changes: dict[str, Any], left_over: int, expected: list[str]) -> None:
     assert codes(between(begun, load_result(**changes), left_over=left_over)) == expected
 
 

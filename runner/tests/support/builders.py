@@ -11,7 +11,7 @@ from jdkmatrix.records.load_results import Errors, Latency, LoadResult, Spectrum
 from jdkmatrix.records.pressure import CpuRole, CpuUse, Pressure
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.remote import RemoteFaults, RemoteStats
-from jdkmatrix.records.windows import SutUsage, WarmupWindow, Window
+from jdkmatrix.records.windows import Gauges, SutUsage, WarmupWindow, Window
 from jdkmatrix.store.cells import CellRecord, Identity
 from tests.support.records import altered
 
@@ -68,6 +68,16 @@ def remote_stats(*, late_us: float, cpu_share: float) -> RemoteStats:
         faults=RemoteFaults(status_500=0, close=0, never=0), cpu_s=10 * cpu_share, since_monotonic_ns=0,
         now_monotonic_ns=10**10, lateness=latency(late_us), loop_lateness=latency(100),
     )  # fmt: skip
+
+
+def gauges(begun: int = 0, **changes: Any) -> Gauges:
+    """Of a server with virtual threads that has started so many requests, and answered as many questions."""
+    return Gauges(
+        pool_size=1, active=1, queued=0, in_flight=0, in_flight_peak=0, carriers=1, heap_used_bytes=1,
+        heap_committed_bytes=1, direct_buffer_bytes=0, mapped_buffer_bytes=0, gc_count=0, gc_ms=0, jit_ms=0,
+        threads_started=2 * begun, served_on_servers=0, served_on_plugged_virtual=begun, served_on_plugged_platform=0,
+        served_elsewhere=0,
+    ).model_copy(update=changes)  # fmt: skip
 
 
 def sut_usage(jit_share: float = 0.0, **changes: Any) -> SutUsage:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import io
 import tarfile
-import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from jdkmatrix.jdks.catalogue import JdkEntry, this_system
+from tests.support.loopback import answering
 from tests.support.programs import program
 
 VERSION = "21.0.99+1"
@@ -113,11 +113,5 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def file_server(**files: bytes) -> Iterator[FileServer]:
-    with FileServer(files) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}).start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
+def file_server(**files: bytes) -> AbstractContextManager[FileServer]:
+    return answering(FileServer(files))

@@ -13,7 +13,8 @@ from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import Driver, DriverError
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
-from tests.drivers.loadgen.test_loadgen_requests import serving
+from tests.drivers.loadgen.test_loadgen_requests import Server
+from tests.support.loopback import answering
 from tests.support.wrk2_bench import COUNTS_S, LOAD, Bench, bench
 
 __all__ = ["bench"]
@@ -26,7 +27,7 @@ MIX = RequestMix(seed=7, requests=(RequestTemplate(method="POST", path="/payment
 def test_loadgen_warms_up_and_wrk2_measures(driver: LoadgenDriver, bench: Bench) -> None:
     both: Driver = Wrk2Driver(bench.wrk2("calculate"), driver)
     assert [program.name for program in both.programs] == ["wrk2", "loadgen"]
-    with serving() as server:
+    with answering(Server()) as server:
         target = replace(bench.target, url=server.url, requests=MIX, cpus=(bench.cpu, bench.cpu))
         with both.open(target) as session:
             session.wait_ready()

@@ -140,9 +140,7 @@ def test_timeouts(moody: Moody, open_session: Open) -> None:
 
 
 @pytest.mark.parametrize("load", [LOAD, SaturateLoad(connections=20)], ids=["rate", "saturate"])
-def test_a_server_that_resets_everything_is_not_stormed(
-    load: RateLoad | SaturateLoad, moody: Moody, open_session: Open
-) -> None:
+def test_who_resets_everything_is_not_stormed(load: RateLoad | SaturateLoad, moody: Moody, open_session: Open) -> None:
     """Connections that bring no answer are opened again after pauses that double: 5 ms, 10, ... 640."""
     server = moody(mood="reset")
     result = open_session(server.url).run(load, DURATION_S, label="resets")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -17,6 +14,7 @@ from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.drivers.base import DriverError, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from tests.drivers.loadgen.test_loadgen_session import run_cli
+from tests.support.loopback import answering
 
 pytestmark = pytest.mark.real
 
@@ -70,19 +68,9 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing: what went wrong stands in the driver's counts."""
 
 
-@contextmanager
-def serving() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
-
-
 def test_a_mix_over_two_event_loops(driver: LoadgenDriver, tmp_path: Path) -> None:
     """In two phases: whole requests, the asked shares, and numbers that come once in the session."""
-    with serving() as server, driver.open(Target(server.url, (0, 0), tmp_path, requests=MIX)) as session:
+    with answering(Server()) as server, driver.open(Target(server.url, (0, 0), tmp_path, requests=MIX)) as session:
         rate = session.run(RateLoad(rate_rps=600, connections=7), 1, label="rate")
         closed = session.run(SaturateLoad(connections=7), 0.3, label="closed")
     for result in (rate, closed):
@@ -116,7 +104,7 @@ def test_a_mix_over_two_event_loops(driver: LoadgenDriver, tmp_path: Path) -> No
 def test_numbers_that_are_used_up_end_the_session(driver: LoadgenDriver, tmp_path: Path) -> None:
     mix = RequestMix(seed=1, requests=(RequestTemplate(method="GET", path="/{unique:2}"),))
     with (
-        serving() as server,
+        answering(Server()) as server,
         driver.open(Target(server.url, (0,), tmp_path, requests=mix)) as session,
         pytest.raises(DriverError, match="used up: the next is 100; make it wider"),
     ):
@@ -133,7 +121,7 @@ def test_by_hand(driver: LoadgenDriver, tmp_path: Path) -> None:
     assert refused.stderr.startswith(f'--requests {mix}: requests[0]: path = "/a\\r\\nX: y": it must begin with /')
     assert len(refused.stderr.splitlines()) == 1
     mix.write_text(MIX.model_dump_json())
-    with serving() as server:
+    with answering(Server()) as server:
         done = run_cli(driver, *common, "--url", server.url, "--requests", str(mix))
     assert done.returncode == 0, done.stderr
     sent = re.search(r"due 50, sent (\d+)", done.stdout)
