@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import ClassVar
 
 _UNSEEN = {"Cc", "Cf", "Cs"}  # control and format characters, halves of surrogate pairs
@@ -18,6 +19,28 @@ class MatrixError(Exception):
 
     def __str__(self) -> str:
         return visible(super().__str__())
+
+
+@contextmanager
+def refused(words: str, kind: type[MatrixError] = MatrixError, *, of: type[Exception] = OSError) -> Iterator[None]:
+    """What is refused in the block, by the system or by errors `of` another type, is told with these words before it.
+
+    Raises:
+        MatrixError: of this `kind`.
+    """
+    try:
+        yield
+    except of as error:
+        raise kind(f"{words}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def why_refused(call: Callable[[], object]) -> str | None:
+    """The message of the MatrixError that the call ends with; None where it ends with none."""
+    try:
+        call()
+    except MatrixError as error:
+        return str(error)
+    return None
 
 
 def visible(text: str) -> str:

@@ -9,8 +9,9 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+import questionary
+
 from jdkmatrix.cli import running
-from jdkmatrix.cli.own import with_own
 from jdkmatrix.cli.questions import (
     PROFILE,
     AskedHost,
@@ -21,27 +22,26 @@ from jdkmatrix.cli.questions import (
     needed,
     taken_words,
 )
-from jdkmatrix.cli.scenarios import Chosen, chosen_here
-from jdkmatrix.cli.selecting import Options, check_values
+from jdkmatrix.cli.scenarios import Chosen, asked_here, chosen_of
+from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.so_far import plus_minus
 from jdkmatrix.cli.terminal import say
 from jdkmatrix.config.cell_loads import basis_cells
-from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.config.model import BLOCKS_MAX, DriverChoice, Matrix
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, why_refused
 from jdkmatrix.host.cpusets import TooFewCpusError, assign, beside
 from jdkmatrix.host.topology import Topology, read_topology
-from jdkmatrix.jdks import own as own_jdks
-from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue
+from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.locate import locate
+from jdkmatrix.jdks.own import load_with_own
 from jdkmatrix.provision import postgres
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.report.words.numbers import span
-from jdkmatrix.run.asked import option
+from jdkmatrix.run.asked import options_of
 from jdkmatrix.run.capacities import bases_s
-from jdkmatrix.run.impossible import impossible_here, none_here
+from jdkmatrix.run.impossible import check_some
 from jdkmatrix.run.plan import estimate_s, make_plan, stages
 from jdkmatrix.servers.kinds import is_here, releases
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
@@ -50,6 +50,7 @@ _BUDGET = re.compile(r"([0-9]{1,9}) *(s|m|min|h)")
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 _PRECISION = 0.05
 _FEWEST = 2  # blocks with which a ratio has an interval
+_ANOTHER = ""  # no value of an axis
 _ROUNDING = 1e-9  # of a block: what floats may lose in a budget that has exactly the time
 _LONGER = ", longer where faults of the host spoil forks"
 
@@ -58,18 +59,13 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     """Returns the exit code of the run.
 
     Raises:
-        MatrixError: as running.run; the budget is too small, nothing says what to measure, or nobody is there to say
-            that it is to be measured.
+        MatrixError: as asked_here, chosen_of and running.measure; the budget is too small, nothing says what to
+            measure, or nobody is there to say that it is to be measured.
     """
     budget_s = seconds(budget)
     project, topology = find_project(), read_topology()
-    files = read_files(project.matrix)
-    matrix = parse_files(files)
-    catalogue = load_catalogue(project.jdks)
-    pinned = catalogue.entries
-    check_values(files, matrix, options, (entry.id for entry in pinned))
-    matrix = parse_files(files, tables=options.tables)
-    given = with_own(options, matrix).values
+    matrix, asked = asked_here(project, options)
+    given, pinned = asked.values, load_catalogue(project.jdks).entries
     located = [entry.id for entry in pinned if any(locate(entry))]
     most_cpus = cpus_at_most(topology, matrix.driver, map(int, given.get("cpus", (1,))))
     here = AskedHost(located, most_cpus, releases(project.root, matrix.servers))
@@ -79,9 +75,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     def choose(question: AxisQuestion) -> str | int:
         if not by_menus:
             return question.usual
-        from jdkmatrix.cli import menus
-
-        answers[question.axis] = (menus.chosen(question),)
+        answers[question.axis] = (_by_menu(question),)
         return answers[question.axis][0]
 
     values = answered(matrix, given, here, choose)
@@ -93,25 +87,38 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
         where = "" if "server" in taken else f" on {here.server_words(server)}"
         say(f"Compared{where}: {compared_words(server)}.")
     said = needed(matrix, values, given, answers)
-    options = replace(options, profile=PROFILE, values={**options.values, **said})
-    chosen = chosen_here(project, options)
-    if chosen.why and not yes:  # else the run says it, at once
+    matrix, options = asked_here(project, replace(options, profile=PROFILE, values={**options.values, **said}))
+    chosen = chosen_of(project, matrix, options)
+    if chosen.why:
         say(chosen.why)
-    before_s, block_s = _cost_s(chosen, topology, catalogue)
+    before_s, block_s = _cost_s(project, chosen, topology)
     options = within(options, block_s=block_s, before_s=before_s, budget_s=budget_s)
     unlocated = {entry.id for entry in pinned}.difference(located)
     if lacking := ", ".join(_lacking(project, chosen.matrix, values, unlocated, here)):
         say(f"Not here yet, and fetched or built before anything is measured: {lacking}.")
     options = replace(options, command=command(sys.argv[2:], said, options))
     say(f"The same without questions: .venv/bin/{shlex.join(options.command)}")
-    if by_menus:
-        from jdkmatrix.cli import menus
-
-        if not menus.confirmed():
-            return 0
-    elif not yes:
+    if by_menus and not questionary.confirm("Measure now?", qmark="").unsafe_ask():
+        return 0
+    if not by_menus and not yes:
         raise MatrixError("nothing was measured: there is no terminal to confirm on; add --yes to start")
-    return running.run(options, resume=False, directory=None, site=None)
+    return running.measure(project, chosen_of(project, matrix, options), None, None, verbose=False)
+
+
+def _by_menu(question: AxisQuestion) -> str | int:
+    """Raises: KeyboardInterrupt."""
+    choices = [questionary.Choice(title=words, value=value) for words, value in question.choices]
+    read = question.read
+    if read is not None:
+        choices.append(questionary.Choice(title="another…", value=_ANOTHER))
+    found = questionary.select(question.title, choices=choices, qmark="", instruction=" ").unsafe_ask()
+    if read is None or found != _ANOTHER:
+        return found if isinstance(found, int) else str(found)
+
+    def judge(text: str) -> bool | str:
+        return why_refused(lambda: read(text)) or True
+
+    return read(questionary.text(f"{question.title} ({question.such_as})", qmark="", validate=judge).unsafe_ask())
 
 
 def cpus_at_most(topology: Topology, driver: DriverChoice, asked: Iterable[int]) -> int:
@@ -147,16 +154,14 @@ def _lacking(
         yield "PostgreSQL"
 
 
-def _cost_s(chosen: Chosen, topology: Topology, catalogue: Catalogue) -> tuple[float, float]:
+def _cost_s(project: Project, chosen: Chosen, topology: Topology) -> tuple[float, float]:
     """Seconds for what is measured first, and for each block. Raises: MatrixError: none of it can be measured here."""
-    (stage,) = stages(chosen.matrix, PROFILE)
-    whole = own_jdks.with_own(catalogue, chosen.matrix.jdk_homes)
-    impossible = impossible_here(chosen.matrix, stage.cells, topology, whole)
-    if len(impossible) == len(stage.cells):
-        raise none_here(stage.cells, impossible)
+    matrix = chosen.matrix
+    (stage,) = stages(matrix, PROFILE)
+    impossible = check_some(matrix, stage.cells, topology, load_with_own(project.jdks, matrix.jdk_homes))
     one_block = make_plan(stage.cells, stage.profile.model_copy(update={"blocks": 1}), seed=0, impossible=impossible)
-    before_s = bases_s(chosen.matrix, stage.profile, basis_cells(chosen.matrix, stage.cells))
-    return before_s, estimate_s(chosen.matrix, stage.profile, one_block.sure)
+    before_s = bases_s(matrix, stage.profile, basis_cells(matrix, stage.cells))
+    return before_s, estimate_s(matrix, stage.profile, one_block.sure)
 
 
 def seconds(budget: str) -> int:
@@ -210,8 +215,7 @@ def command(typed: Sequence[str], said: Values, options: Options) -> tuple[str, 
             next(left)
         elif word != "--yes" and not word.startswith("--budget="):
             words.append(word)
-    words += [word for axis, values in said.items() for value in values for word in option(axis, value)]
-    words += ["--blocks", str(options.blocks)]
+    words += [*options_of(said), "--blocks", str(options.blocks)]
     if options.max_blocks is not None:
         words += ["--max-blocks", str(options.max_blocks), "--precision", str(options.precision)]
     return tuple(words)

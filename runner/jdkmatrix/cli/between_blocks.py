@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from multiprocessing import get_context
 from pathlib import Path
 
-from jdkmatrix.cli.reporting import write_site
+from jdkmatrix.cli.reporting import why_not_written, write_site
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
-from jdkmatrix.store.readable import fault
 
 SHARE_MAX = 0.05  # of a run's time
 
@@ -38,9 +37,9 @@ class SiteBetweenBlocks:
         try:
             self._write()
         except (MatrixError, OSError) as error:
-            why = _words(error)
+            why = why_not_written(error)
             if why != self._told:
-                self._say(f"the site is not written: {why}")
+                self._say(why)
             self._told = why
         self._ended_s = self._clock()
         self._took_s = 0.0 if is_first else self._ended_s - began_s
@@ -75,9 +74,5 @@ def _write(project: Project, runs: Sequence[Path], site: Path | None) -> None:
     try:
         write_site(project, runs, site)
     except Exception as error:
-        print(f"matrix: {_words(error)}", file=sys.stderr)
+        print(f"matrix: {why_not_written(error)}", file=sys.stderr)
         sys.exit(1)
-
-
-def _words(error: Exception) -> str:
-    return str(error) if isinstance(error, MatrixError) else fault(error)

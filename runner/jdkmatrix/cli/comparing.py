@@ -17,7 +17,7 @@ from jdkmatrix.cli import markdown
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, load_run, tell_damage
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report import compare_page as words
 from jdkmatrix.report.cells.cellstats import Cells
@@ -141,11 +141,9 @@ def write_page(found: Compared, target: Path, templates: Path, *, names: str) ->
     pages = pages_of(templates)
     with readable(names):
         page = pages.render(words.compare_page(found))
-    try:
+    with refused(f"{target}: the comparison cannot be written there"):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page, "utf-8")
-    except OSError as error:
-        raise MatrixError(f"{target}: the comparison cannot be written there: {error.strerror}") from None
 
 
 def _as_json(found: Compared) -> dict[str, Any]:

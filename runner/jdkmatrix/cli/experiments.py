@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jdkmatrix.domain.quantities import amount, measure, plural, wait_words
-from jdkmatrix.experiments.base import Measurand, Spread
+from jdkmatrix.domain.quantities import amount, measure
+from jdkmatrix.experiments.base import Measurand
 from jdkmatrix.experiments.kinds import measurands
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.words.sentences import program_condition
 
 HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
 
@@ -37,10 +38,7 @@ def groups(cells: Cells) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     by_group: dict[str, list[CellStats]] = {}
     for cell in cells:
         key = cell.key
-        burn = f", {key.burn_us} µs" if key.burn_us else ""
-        wait = f", {wait_words(key.wait_us)} delay" if key.wait_us else ""
-        title = f"{key.jdk}: {key.workload}, {key.load}, {plural(key.cpus, 'CPU')}{burn}{wait}"
-        by_group.setdefault(title, []).append(cell)
+        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {program_condition(key)}", []).append(cell)
     for title, members in by_group.items():
         leading = (cell.spreads[0] for cell in members if cell.spreads)
         names = dict.fromkeys(f"{one.name}, {one.unit}" if one.unit else one.name for one in leading)
@@ -51,14 +49,13 @@ def groups(cells: Cells) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
 def _row(cell: CellStats) -> tuple[str, ...]:
     forks = cell.record.forks
     statuses = sorted({fork.status.value for fork in forks if fork.status is not Status.OK})
-    figures = _columns(cell.spreads[0]) if cell.spreads else (", ".join(statuses) or "no figure", "", "")
+    figures = (", ".join(statuses) or "no figure", "", "")
+    if cell.spreads:
+        spread = cell.spreads[0]
+        median, least, most = (amount(value, spread.unit) for value in (spread.median, spread.least, spread.most))
+        figures = median, f"{least}–{most}", "" if spread.expected is None else amount(spread.expected, spread.unit)
     outcomes = dict.fromkeys(result.outcome for result in cell.results)
     return (cell.key.executor, f"{len(cell.usable)}/{len(forks)}", *figures, ", ".join(outcomes))
-
-
-def _columns(spread: Spread) -> tuple[str, str, str]:
-    median, least, most = (amount(value, spread.unit) for value in (spread.median, spread.least, spread.most))
-    return median, f"{least}–{most}", "" if spread.expected is None else amount(spread.expected, spread.unit)
 
 
 def _words(one: WindowReading, metric: Measurand) -> str:

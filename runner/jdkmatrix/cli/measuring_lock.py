@@ -19,6 +19,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner, confinement
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
+from jdkmatrix.reading import text_if_readable
 
 _NAME = "jdk-matrix.measuring"
 _NAMES = Path("/proc/net/unix")
@@ -43,10 +44,7 @@ def alone_on_this_host() -> Iterator[None]:
 
 def is_measuring() -> bool:
     """Is a run? Asked of the kernel: trying the lock would refuse a run that starts at that moment."""
-    try:
-        names = _NAMES.read_text("utf-8", errors="replace").splitlines()
-    except OSError:
-        return False
+    names = (text_if_readable(_NAMES) or "").splitlines()
     return any(name.endswith(f" @{_NAME}") for name in names)
 
 

@@ -20,7 +20,7 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.config.own import OwnApplication
 from jdkmatrix.domain.executors import aa_arm
 from jdkmatrix.domain.servers import COMMAND, feature_sets
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.provision.own import find_own, placed
 from jdkmatrix.validation import explain
 
@@ -140,10 +140,8 @@ def _own(name: str, tables: Mapping[str, Any], matrix: Matrix) -> OwnApplication
 
 
 def _placed(command: str, folder: Path) -> str:
-    try:
+    with refused("--command", of=ValueError):
         return shlex.join(placed(shlex.split(command), folder))
-    except ValueError as error:
-        raise MatrixError(f"--command: {error}") from None
 
 
 def _validated(table: Mapping[str, Any]) -> OwnApplication:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 
-from jdkmatrix.cli.plan_table import plan_table
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.quantities import plural
+from jdkmatrix.domain.quantities import delay_words, plural, work_words
 from jdkmatrix.host.topology import read_topology
-from jdkmatrix.jdks.catalogue import Catalogue, load_catalogue
-from jdkmatrix.jdks.own import with_own
+from jdkmatrix.jdks.catalogue import Catalogue
+from jdkmatrix.jdks.own import load_with_own
 from jdkmatrix.jdks.resolve import resolve
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
@@ -28,6 +28,19 @@ from jdkmatrix.run.capacities import bases_s
 from jdkmatrix.run.impossible import impossible_here, none_here
 from jdkmatrix.run.plan import Plan, Stage, estimate_s, make_plan, stages
 from jdkmatrix.subjects.kinds import kind_of
+
+_ROWS_AT_MOST = 40  # more are no table that anybody reads
+_NAMES_AT_MOST = 4
+
+_AXES: dict[str, Callable[[CellKey], str]] = {
+    "workload": lambda key: key.served,
+    "JDK": lambda key: key.jdk,
+    "CPUs": lambda key: str(key.cpus),
+    "burn µs": lambda key: str(key.burn_us),
+    "delay µs": lambda key: str(key.wait_us),
+    "load": lambda key: key.load,
+}
+_KEPT = ("workload", "load")  # in rows that stand for several conditions
 
 
 @dataclass(frozen=True)
@@ -82,7 +95,7 @@ def show(options: Options, *, as_json: bool) -> None:
     chosen = chosen_here(project, options)
     matrix, options = chosen.matrix, chosen.options
     seed = options.order_seed()
-    catalogue = with_own(load_catalogue(project.jdks), matrix.jdk_homes)
+    catalogue = load_with_own(project.jdks, matrix.jdk_homes)
     ahead = list(_ahead(matrix, stages(matrix, options.profile), seed, catalogue))
     cells = [cell for one in ahead for cell in one.plan.cells]
     not_testable = [entry for one in ahead for entry in one.plan.not_testable]
@@ -151,7 +164,7 @@ def show(options: Options, *, as_json: bool) -> None:
 
 def _show_stage(one: _StageEstimate, matrix: Matrix, console: Console) -> None:
     plan, profile = one.plan, one.stage.profile
-    table, is_whole = plan_table(plan, one.stage.name)
+    table, is_whole = _table(plan, one.stage.name)
     console.print(table)
     if not is_whole:
         console.print("matrix plan --json lists every cell.")
@@ -174,3 +187,52 @@ def _show_stage(one: _StageEstimate, matrix: Matrix, console: Console) -> None:
             f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "
             f"{profile.stopping.max_blocks}: {plural(len(plan.forks), 'fork')}, about {span(one.most_s)}."
         )
+
+
+def _table(plan: Plan, profile: str) -> tuple[Table, bool]:
+    """A row for each condition, and True; or for each workload and load where these are too many, and False."""
+    varying = [name for name, of in _AXES.items() if len({of(cell) for cell in plan.cells}) > 1]
+    rows = _rows(plan.cells, varying)
+    is_whole = len(rows) <= _ROWS_AT_MOST
+    if not is_whole:
+        rows = _rows(plan.cells, [name for name in varying if name in _KEPT])
+    shared = [words for name in _AXES if name not in varying and (words := _shared(name, plan.cells[0]))]
+    table = Table(title=f"profile {profile}: {', '.join(shared)}" if shared else f"profile {profile}")
+    for name in (*varying, "executors" if is_whole else "cells", "forks"):
+        table.add_column(name, overflow="fold", no_wrap=name in ("JDK", "load"))
+    forks, impossible = Counter(fork.key for fork in plan.sure), {entry.key for entry in plan.not_testable}
+    for cells in rows:
+        told = [_values(map(_AXES[name], cells)) for name in varying]
+        what = ", ".join(dict.fromkeys(cell.executor for cell in cells)) if is_whole else str(len(cells))
+        number = sum(forks[cell] for cell in cells)
+        none = impossible.issuperset(cells)
+        table.add_row(*told, what, "not testable" if none else str(number), style="dim" if none else None)
+    return table, is_whole
+
+
+def _rows(cells: Sequence[CellKey], axes: Sequence[str]) -> list[list[CellKey]]:
+    """The cells that are alike on these axes, in their order."""
+    found: dict[tuple[str, ...], list[CellKey]] = {}
+    for cell in cells:
+        found.setdefault(tuple(_AXES[name](cell) for name in axes), []).append(cell)
+    return list(found.values())
+
+
+def _shared(name: str, key: CellKey) -> str:
+    """The values that all cells share, for the title; empty where they go without saying."""
+    match name:
+        case "CPUs":
+            return plural(key.cpus, "CPU")
+        case "burn µs":
+            return f"{work_words(key.burn_us)} of work" if key.burn_us else ""
+        case "delay µs":
+            return delay_words(key.wait_us) if key.wait_us else ""
+        case _:
+            return _AXES[name](key)
+
+
+def _values(values: Iterable[str]) -> str:
+    found = list(dict.fromkeys(values))
+    if (len(found) <= _NAMES_AT_MOST and all(value.isdigit() for value in found)) or len(found) == 1:
+        return ", ".join(found)
+    return f"{len(found)}: {found[0]} … {found[-1]}" if found[0].isdigit() else str(len(found))

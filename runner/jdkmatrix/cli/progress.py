@@ -93,8 +93,8 @@ class Display(AbstractContextManager["Display", None], ABC):
     @abstractmethod
     def decided(self, text: str) -> None: ...
 
-    @abstractmethod
-    def told_so_far(self, text: str) -> None: ...
+    def told_so_far(self, text: str) -> None:
+        self.decided(text)
 
     @property
     def _left(self) -> str:
@@ -117,9 +117,6 @@ class Lines(Display):
 
     def decided(self, text: str) -> None:
         self._console.print(visible(text), markup=False, highlight=False, soft_wrap=True)
-
-    def told_so_far(self, text: str) -> None:
-        self.decided(text)
 
 
 class Screen(Display):

@@ -15,7 +15,7 @@ from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool, server_kind, title_of, title_with_release, virtual_of
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.words.sentences import database_words, delay_of, tasks_of
-from jdkmatrix.run.asked import option
+from jdkmatrix.run.asked import options_of
 from jdkmatrix.run.plan import axis_values
 
 PROFILE = "quick"
@@ -121,8 +121,7 @@ def _servers(matrix: Matrix, given: Values) -> list[str]:
 
 def _words(given: Values) -> str:
     """Options as on the command line, without times of 0, which nobody says of an application of the user."""
-    said = {axis: values for axis, values in given.items() if values != (0,)}
-    return " ".join(word for axis, values in said.items() for value in values for word in option(axis, value))
+    return " ".join(options_of({axis: values for axis, values in given.items() if values != (0,)}))
 
 
 def questions(matrix: Matrix, values: Values, here: AskedHost) -> Iterator[AxisQuestion]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +25,6 @@ from jdkmatrix.run.origins import source_revision
 from jdkmatrix.run.plan import Stage, stages
 from jdkmatrix.run.prepare import catalogue_records
 from jdkmatrix.run.prepared import Prepared, together
-from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
 from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.store.runs import RunStore
 
@@ -161,3 +160,26 @@ class Recording:
             notes=prepared.notes,
             sessions=sessions,
         )
+
+
+def close_killed(sessions: Sequence[Session]) -> tuple[Session, ...]:
+    """The earlier sessions when another begins: one that did not say how it ended was killed."""
+    return tuple(
+        session.model_copy(update={"status": "interrupted"}) if session.status == "running" else session
+        for session in sessions
+    )
+
+
+def end_session(run: RunRecord, status: Literal["complete", "interrupted"], at: str, duration_s: float) -> RunRecord:
+    """`run`, its latest session having ended at this time of day, after so long."""
+    *earlier, latest = run.sessions
+    last = latest.model_copy(update={"status": status, "ended_at": at, "duration_s": duration_s})
+    return run.model_copy(update={"status": status, "ended_at": at, "sessions": (*earlier, last)})
+
+
+def complete_idle(run: RunRecord, *, order: tuple[str, ...]) -> RunRecord:
+    """A run that was to go on and had nothing to measure: it is complete, even where it was killed before it could say
+    so."""
+    if run.status == "complete":
+        return run
+    return run.model_copy(update={"status": "complete", "order": order, "sessions": close_killed(run.sessions)})

@@ -17,7 +17,7 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.store.readable import readable
+from jdkmatrix.store.readable import fault, readable
 from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs, began, check_recorded, is_run, latest_run
 
 if TYPE_CHECKING:
@@ -113,6 +113,11 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
         else:
             print_summary(loaded, Console(), registry)
     return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
+
+
+def why_not_written(error: Exception) -> str:
+    """What keeps a site from being written, in a line."""
+    return f"the site is not written: {error if isinstance(error, MatrixError) else fault(error)}"
 
 
 def tell_damage(damaged: Sequence[str]) -> bool:

@@ -21,16 +21,14 @@ from jdkmatrix.cli.stopping import StoppedError, stoppable
 from jdkmatrix.cli.summary import has_failures, print_summary
 from jdkmatrix.cli.terminal import escape, say
 from jdkmatrix.config.cell_loads import basis_cells
-from jdkmatrix.config.load import recorded_matrix
-from jdkmatrix.config.model import Profile
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.topology import read_topology
-from jdkmatrix.jdks.catalogue import load_catalogue
-from jdkmatrix.jdks.own import with_own
+from jdkmatrix.jdks.own import load_with_own
 from jdkmatrix.provision.project import Project, find_project
-from jdkmatrix.records.run import BasisCapacity, Calibration, HostFacts, RunRecord
+from jdkmatrix.records.run import BasisCapacity, Calibration, RunRecord
 from jdkmatrix.report.site.replace_folder import check_replaceable
 from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
@@ -45,17 +43,17 @@ from jdkmatrix.run.try_own import Arm, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import readable
 from jdkmatrix.store.runs import RunStore, is_run, latest_begun, runs_of, unrecorded
+from jdkmatrix.validation import validated
 
 
 def set_up(options: Options) -> None:
     """Get and build what these cells need."""
     project = find_project()
     chosen = chosen_here(project, options)
-    profile = chosen.options.profile
-    cells = select_cells(chosen.matrix, profile)
-    rules = chosen.matrix.profiles[profile]
+    matrix, name = chosen.matrix, chosen.options.profile
+    cells, profile = select_cells(matrix, name), matrix.profiles[name]
     with stoppable():
-        set_up_parts(project, chosen.matrix, cells, profile=rules, capacities_rps={}, say=say)
+        set_up_parts(project, matrix, cells, profile=profile, capacities_rps={}, say=say)
 
 
 def run(options: Options, *, resume: bool, directory: Path | None, site: Path | None, verbose: bool = False) -> int:
@@ -64,19 +62,24 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
         which = ", ".join(options.given)
         raise MatrixError(f"--resume continues a run as it was started, which leaves nothing to choose: drop {which}")
     project = find_project()
+    chosen = None if resume else chosen_here(project, options)
+    if chosen and chosen.why:
+        say(chosen.why)
+    return measure(project, chosen, directory, site, verbose=verbose)
+
+
+def measure(project: Project, chosen: Chosen | None, folder: Path | None, site: Path | None, *, verbose: bool) -> int:
+    """`chosen`: of a new run; None: the one in `folder`, or the newest, goes on. Returns the exit code."""
     console = Console()
-    fresh = None if resume else _asked_for(project, options, directory)
+    new_folder = _new_folder(project, chosen, folder) if chosen else None
     check_replaceable(site or project.site)
     with measuring() as confiner:
         confined = confined_words(confiner.method, confiner.why_not_cgroup)
         say(f"server, driver and this tool are each kept on CPUs of their own, as far as there are enough, {confined}")
-        if fresh:
-            folder, chosen = fresh
-            if chosen.why:
-                say(chosen.why)
-            store, earlier = RunStore.create(folder), None
+        if chosen and new_folder:
+            store, earlier = RunStore.create(new_folder), None
         else:
-            store, chosen, earlier = _resumed(project, directory)
+            store, chosen, earlier = _resumed(project, folder)
         measured = _Stages(Recording(project, chosen, earlier, store, confiner), console, verbose=verbose)
         write = SiteBetweenBlocks(lambda: write_site_apart(project, _runs_with(project, store), site), say)
         stopped = measured.measure(write)
@@ -211,7 +214,7 @@ class _Stages:
             profile,
             cells,
             seed=self._recording.seed,
-            known_calibration=self._known_calibration,
+            known_calibration=lambda host: self._calibration or self._recording.known_calibration(host),
             capacities_rps=self._known_rps,
             confiner=self._recording.confiner,
             say=say,
@@ -226,10 +229,6 @@ class _Stages:
             session=self._recording.session,
         )
         return prepared, campaign
-
-    def _known_calibration(self, host: HostFacts) -> Calibration | None:
-        """That of this session, or of an earlier one."""
-        return self._calibration or self._recording.known_calibration(host)
 
     def _display(self, profile: Profile, prepared: Prepared) -> Display:
         sure = prepared.plan.sure
@@ -257,19 +256,17 @@ def conclude(project: Project, store: RunStore, site: Path | None, console: Cons
     return EXIT_WITH_FAILURES if failed else 0
 
 
-def _asked_for(project: Project, options: Options, directory: Path | None) -> tuple[Path, Chosen]:
-    """The folder and the cells of a new run, looked at before it has to wait for anything."""
-    chosen = chosen_here(project, options)
+def _new_folder(project: Project, chosen: Chosen, directory: Path | None) -> Path:
+    """That of a new run, which is looked at before it has to wait for anything."""
     profile = chosen.options.profile
     cells = select_cells(chosen.matrix, profile)
-    catalogue = with_own(load_catalogue(project.jdks), chosen.matrix.jdk_homes)
-    check_some(chosen.matrix, cells, read_topology(), catalogue)
+    check_some(chosen.matrix, cells, read_topology(), load_with_own(project.jdks, chosen.matrix.jdk_homes))
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
     for server in {cell.server for cell in cells}:
         check_folder(server, folder)
     if is_run(folder):
         raise MatrixError(f"{folder}: there is a run already; --resume continues it, another --run starts a new one")
-    return folder, chosen
+    return folder
 
 
 def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen, RunRecord]:
@@ -283,7 +280,8 @@ def _resumed(project: Project, directory: Path | None) -> tuple[RunStore, Chosen
     record = store.read_run()
     for server in {cell.server for cell in record.cells}:
         check_folder(server, store.directory)
-    matrix = recorded_matrix(record.matrix, str(store.directory / "run.json"))
+    # All of it agreed before options changed the profile that the run measures.
+    matrix = validated(Matrix, record.matrix, store.directory / "run.json")
     values = {axis: values for axis, values in record.selection.items() if axis != "aa"}
     aa = next((str(executor) for executor in record.selection.get("aa", ())), None)
     return store, Chosen(matrix, Options(record.profile, values, aa=aa), record.scenario, None), record

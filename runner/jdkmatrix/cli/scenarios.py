@@ -18,7 +18,7 @@ from jdkmatrix.cli.own import own_applications, with_own
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.load import load_matrix, parse_files, read_files
-from jdkmatrix.config.model import Matrix, ScaleName
+from jdkmatrix.config.model import SCALES, Matrix, ScaleName
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import aa_arm, base_of, reference, references
 from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
@@ -35,7 +35,6 @@ from jdkmatrix.run.impossible import too_few_cpus
 from jdkmatrix.run.plan import cells_of, estimate_s, make_plan, select_cells
 from jdkmatrix.validation import unknown
 
-SCALES: tuple[ScaleName, ...] = ("article", "small")
 IN_TURN = "in-turn"
 _DAY_S = 86_400
 _WEEK_S = 7 * _DAY_S
@@ -102,12 +101,12 @@ def _by_name(word: str, name: str) -> str:
     return word.replace(IN_TURN, name) if word in (IN_TURN, f"--scenario={IN_TURN}", f"-s{IN_TURN}") else word
 
 
-def chosen_here(project: Project, options: Options) -> Chosen:
-    """Apply `options` to the project's matrix on this host: the profile, or the scenario with its published claims, and
-    the protocol that they change.
+def asked_here(project: Project, options: Options) -> tuple[Matrix, Options]:
+    """The project's matrix with all values that `options` ask for, and these with what follows from an application of
+    the user.
 
     Raises:
-        MatrixError: as load_matrix, choose, check_values, Options.apply and, for a scenario, load_claims.
+        MatrixError: as load_matrix, check_own_files, with_own and check_values.
     """
     files = read_files(project.matrix)
     matrix = parse_files(files)
@@ -117,6 +116,21 @@ def chosen_here(project: Project, options: Options) -> Chosen:
     if options.asked or options.quotas_cpus:
         check_values(files, matrix, options, (entry.id for entry in load_catalogue(project.jdks).entries))
         matrix = parse_files(files, options.asked, options.tables)
+    return matrix, options
+
+
+def chosen_here(project: Project, options: Options) -> Chosen:
+    """What `options` ask for, on this host. Raises: MatrixError: as asked_here and chosen_of."""
+    return chosen_of(project, *asked_here(project, options))
+
+
+def chosen_of(project: Project, matrix: Matrix, options: Options) -> Chosen:
+    """Apply what asked_here returned on this host: the profile, or the scenario with its published claims, and the
+    protocol that `options` change.
+
+    Raises:
+        MatrixError: as choose, Options.apply and, for a scenario, load_claims.
+    """
     if options.scenario == IN_TURN and matrix.scenarios:
         name = in_turn(tuple(matrix.scenarios), time.time())
         options = replace(options, scenario=name, command=tuple(_by_name(word, name) for word in sys.argv))
@@ -249,12 +263,8 @@ def claim_lines(claim: ClaimRecord) -> Iterator[str]:
         yield f"  checked by {check.says}{size}: {reproduced_by(check, claim)} reproduces it"
         if check.inference:
             yield f"    our inference: {check.inference}"
-    if claim.not_checked:
-        yield f"  not checked: {claim.not_checked}"
-    if claim.note:
-        yield f"  note: {claim.note}"
-    if claim.inference:
-        yield f"  our inference: {claim.inference}"
+    also = {"not checked": claim.not_checked, "note": claim.note, "our inference": claim.inference}
+    yield from (f"  {what}: {text}" for what, text in also.items() if text)
     yield f"  source: {source_line(claim.source)}"
     if claim.source.inference:
         yield f"    our inference about it: {claim.source.inference}"

@@ -14,14 +14,13 @@ from jdkmatrix.config.model import Matrix, Profile, Selection
 from jdkmatrix.config.sizes import why_no_size
 from jdkmatrix.domain.executors import aa_arm, base_of, check_executor, first_arm, is_aa_arm, tuning_of
 from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.run.asked import with_values
 from jdkmatrix.run.plan import axis_values, cells_of
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
 from jdkmatrix.validation import explain, unknown
 
 Rule = TypeVar("Rule", bound=Selection)
-_SIZED = {"workload": "workloads", "load": "loads"}  # axes whose names may have a number, and their tables
 _OF_PROTOCOL = ("blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds")
 
 
@@ -152,8 +151,7 @@ class Options:
             raise MatrixError(f"--profile: {unknown(self.profile, matrix.profiles)}")
 
     def _protocol(self, profile: Profile) -> Profile:
-        asked = {name: getattr(self, name) for name in _OF_PROTOCOL}
-        changed = {name: value for name, value in asked.items() if value is not None}
+        changed = {name: value for name in _OF_PROTOCOL if (value := getattr(self, name)) is not None}
         fixed: dict[str, int | None] = {}
         if "rounds" in changed:
             fixed["max_rounds"] = None
@@ -210,41 +208,33 @@ def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, 
     Raises:
         MatrixError: a value that is unknown, or no name for one; says what is allowed.
     """
-    tables = {table: [*_names(files, table), *options.tables.get(table, ())] for table in ("loads", "tunings")}
-    known: dict[str, Collection[str]] = {
-        "workload": [
-            *_names(files, "workloads"),
-            *matrix.workloads,
-            *matrix.experiments,
-            *options.tables.get("workloads", ()),
-        ],
-        "server": [*matrix.servers, COMMAND],
-        "jdk": [*pinned, *matrix.jdk_homes, *options.tables.get("jdk_homes", ())],
-        "load": tables["loads"],
+
+    def names(table: str) -> list[str]:
+        """Those in a table of all files, templates as they are written: "saturate-N"."""
+        return [*(name for tables in files.values() for name in tables.get(table, {})), *options.tables.get(table, ())]
+
+    def check(where: str, value: str, allowed: Collection[str], sized: str = "") -> None:
+        """`sized`: the table, where names may have a number."""
+        if sized and (problem := why_no_size(files, sized, value)):
+            raise MatrixError(f"{where}: {problem}")
+        if not is_made(value, allowed):
+            raise MatrixError(f"{where}: {unknown(value, allowed)}{'; N stands for a number' if sized else ''}")
+
+    known: dict[str, tuple[Collection[str], str]] = {
+        "workload": ([*names("workloads"), *matrix.workloads, *matrix.experiments], "workloads"),
+        "server": ([*matrix.servers, COMMAND], ""),
+        "jdk": ([*pinned, *names("jdk_homes")], ""),
+        "load": (names("loads"), "loads"),
     }
-    for axis, names in known.items():
+    for axis, (allowed, sized) in known.items():
         for value in map(str, options.values.get(axis, ())):
-            if axis in _SIZED and (problem := why_no_size(files, _SIZED[axis], value)):
-                raise MatrixError(f"--{axis}: {problem}")
-            if not is_made(value, names):
-                number = "; N stands for a number" if axis in _SIZED else ""
-                raise MatrixError(f"--{axis}: {unknown(value, names)}{number}")
+            check(f"--{axis}", value, allowed, sized)
     if options.aa and is_aa_arm(options.aa):
         raise MatrixError(f"--aa {options.aa}: give the executor itself, {first_arm(options.aa)}")
     for executor in map(str, options.asked.get("executor", ())):
         by_arm = executor in (*options.added, *options.arms)
         where = "--aa" if options.aa is not None else "--arm" if by_arm else "--executor"
-        try:
+        with refused(where, of=ValueError):
             check_executor(executor)
-        except ValueError as error:
-            raise MatrixError(f"{where}: {error}") from None
         if tuning := tuning_of(executor):
-            if problem := why_no_size(files, "tunings", tuning):
-                raise MatrixError(f"{where} {executor}: {problem}")
-            if not is_made(tuning, tables["tunings"]):
-                raise MatrixError(f"{where} {executor}: {unknown(tuning, tables['tunings'])}")
-
-
-def _names(files: Mapping[str, Tables], table: str) -> list[str]:
-    """The names in a table of all files, templates as they are written: "saturate-N"."""
-    return [name for tables in files.values() for name in tables.get(table, {})]
+            check(f"{where} {executor}", tuning, names("tunings"), "tunings")

@@ -158,10 +158,9 @@ def _only(option: inspect.Parameter, given: Any) -> Any:
 
 def _selected(asked: Mapping[str, Any]) -> Options:
     """Raises: MatrixError: two of them exclude each other, or a value is not what the option takes."""
-    from jdkmatrix.cli.arms import arms
     from jdkmatrix.cli.own import own_table
     from jdkmatrix.cli.selecting import Options
-    from jdkmatrix.cli.written_values import load_name, microseconds, quota_cpus
+    from jdkmatrix.cli.written_values import arms, load_name, microseconds, quota_cpus
     from jdkmatrix.domain.cell_key import BURN_US_MAX, WAIT_US_MAX
     from jdkmatrix.jdks.own import own_ids
 

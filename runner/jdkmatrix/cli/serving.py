@@ -10,10 +10,9 @@ from pathlib import Path
 
 from jdkmatrix.cli.loopback_server import LOOPBACK, LoopbackServer
 from jdkmatrix.cli.measuring_lock import is_measuring
-from jdkmatrix.cli.reporting import folders_of, write_site
+from jdkmatrix.cli.reporting import folders_of, why_not_written, write_site
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import find_project
-from jdkmatrix.store.readable import fault
 from jdkmatrix.store.runs import RunStore
 
 _LOOKS_EVERY_S = 2.0
@@ -70,7 +69,7 @@ def watch(
                 write(tuple(found))
             told = ""
         except Exception as error:
-            why = str(error) if isinstance(error, MatrixError) else f"the site is not written again: {fault(error)}"
+            why = why_not_written(error)
             if why != told:
                 print(f"matrix: {why}", file=sys.stderr)
             told = why

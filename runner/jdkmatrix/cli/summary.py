@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain
+from typing import NamedTuple
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
+from rich.text import Text
 
 from jdkmatrix.cli import experiments, markdown
 from jdkmatrix.cli.answer import answer_lines, next_step, trust_line
-from jdkmatrix.cli.conditions_table import ConditionRow, ConditionRows, conditions_table
 from jdkmatrix.cli.terminal import escape
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of, is_aa_arm
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.errors import visible
 from jdkmatrix.figures.metrics import CAPACITY, metrics_of
 from jdkmatrix.loads.kinds import AnyLoad, kind_of, loads_words
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
-from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import of_forks
 from jdkmatrix.report.cells.shown import ShownCell, failed_words
 from jdkmatrix.report.claims.verdicts import verdict_lines
@@ -37,12 +41,39 @@ from jdkmatrix.store.loaded import LoadedRun
 # Of reasons and the like in a job summary, which may have 1 MiB: a run of many forks that all fail has thousands.
 _LISTED_AT_MOST = 50
 _EXPERIMENT_CAPTION = "without a server: median, least and most over forks"
+_INDENT = "  "
+
+
+class ConditionRow(NamedTuple):
+    """`columns`: as the headings. `amber`: it needs a look."""
+
+    amber: bool
+    columns: tuple[str, ...]
 
 
 def summary_table(run: JudgedRun) -> RenderableType:
     """One row per cell; the last column pairs each executor with the server's own pool, block by block. Fits on a
     terminal of 80 columns, so that the rate that is held stands in the place of p99 where it was searched for."""
-    return conditions_table(_headings(run), _conditions(run), _caption(run))
+    headings, conditions = _headings(run), tuple(_conditions(run))
+    rows = [row for _, members in conditions for row in members]
+    widths = [max(map(cell_len, column)) for column in zip(headings, *(row.columns for row in rows), strict=True)]
+    parts: list[RenderableType] = [_grid(widths, [ConditionRow(amber=False, columns=headings)], style="bold")]
+    parts.append(Text(_INDENT + "─" * (sum(widths) + 2 * (len(widths) - 1)), style="dim"))
+    for words, members in conditions:
+        parts += [Text(visible(words), style="bold"), _grid(widths, members)]
+    return Group(*parts, Text(_caption(run), style="dim italic"))
+
+
+def _grid(widths: Sequence[int], rows: Iterable[ConditionRow], style: str = "") -> Table:
+    """The first column is text, the others are figures."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for number, width in enumerate(widths):
+        first = number == 0
+        grid.add_column(justify="left" if first else "right", min_width=width + len(_INDENT) * first, style=style)
+    for row in rows:
+        first_text, *others = map(visible, row.columns)
+        grid.add_row(Text(_INDENT + first_text), *map(Text, others), style="yellow" if row.amber else None)
+    return grid
 
 
 def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimRecord] = ()) -> None:
@@ -169,10 +200,9 @@ def _problems(loaded: LoadedRun) -> Iterator[str]:
 def _outcomes(run: JudgedRun) -> Iterator[str]:
     """Conditions in which forks did not do what their load asks for, failed requests, and ratios that are not
     judged."""
-    for record in cells_by_condition(run.loaded.served):
-        cell, key = run.cells.get(record.key), record.key
-        told = list(_told(cell, run)) if cell else []
-        if told:
+    for cell in chain.from_iterable(_by_condition(run.cells).values()):
+        if told := list(_told(cell, run)):
+            key = cell.key
             yield f"{key.jdk}, {key.served}, {condition(key.cpus, key.task)}, {key.load}: {'; '.join(told)}."
 
 
@@ -229,10 +259,10 @@ def _caption(run: JudgedRun) -> str:
     return caption
 
 
-def _conditions(run: JudgedRun) -> Iterator[ConditionRows]:
+def _conditions(run: JudgedRun) -> Iterator[tuple[str, Sequence[ConditionRow]]]:
+    """Each in words, with the rows of its cells."""
     searched = _searched(run.loaded.served)
-    for key, members in groupby(cells_by_condition(run.loaded.served), key=lambda cell: cell.key.group):
-        cells = [cell for one in members if (cell := run.cells.get(one.key))]
+    for key, cells in _by_condition(run.cells).items():
         drivers = " and ".join(dict.fromkeys(cell.driver for cell in cells if cell.driver))
         words = f"{key.jdk}: {key.served}, {condition(key.cpus, key.task)}, {driven(key.load, drivers or None)}"
         yield words, [_row(cell, run, searched=searched) for cell in cells]
@@ -256,10 +286,12 @@ def _why_no_figure(cell: CellStats) -> str:
     return ", ".join(sorted(whys)) or "not measured"
 
 
-def cells_by_condition(cells: Sequence[CellRecord]) -> list[CellRecord]:
-    """Cells that are compared stand together; otherwise their order stays."""
-    first = {cell.key.group: index for index, cell in reversed(list(enumerate(cells)))}
-    return sorted(cells, key=lambda cell: first[cell.key.group])
+def _by_condition(cells: Cells) -> dict[CellKey, list[CellStats]]:
+    """Those that are compared with each other."""
+    found: dict[CellKey, list[CellStats]] = {}
+    for cell in cells:
+        found.setdefault(cell.key.group, []).append(cell)
+    return found
 
 
 def ratio_text(judged: Judged) -> str:

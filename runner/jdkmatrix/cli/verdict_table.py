@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jdkmatrix.cli import markdown
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.reading import read_text
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, rests_on
 from jdkmatrix.report.site.claims_page import HostVerdict
 from jdkmatrix.report.site.digest import host_names
@@ -50,10 +51,7 @@ def put_between(file: Path, mark: str, text: str) -> None:
         MatrixError: the file cannot be read or written, or does not have both marks, once and in this order.
     """
     start, end = f"<!-- {mark} -->\n", f"<!-- /{mark} -->"
-    try:
-        whole = file.read_text("utf-8")
-    except (OSError, ValueError) as error:
-        raise MatrixError(f"{file}: cannot be read: {error}") from None
+    whole = read_text(file)
     before, found, rest = whole.partition(start)
     _, closed, after = rest.partition(end)
     if not found or not closed or start in rest:

@@ -1,17 +1,24 @@
-"""Values of axes as people write them on the command line."""
+"""Values of axes, and arms with options of their own, as people write them on the command line. Pure."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+import shlex
+from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.domain.executors import is_aa_arm
+from jdkmatrix.errors import MatrixError, refused
 
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(us|µs|ms|s)?")
 _US = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000}
 _QUOTA = re.compile(r"([0-9]+(?:\.[0-9]+)?)(m?)")
 _NUMBER = r"-?[0-9][0-9.,]*"
 _PER_SECOND = re.compile(rf"({_NUMBER}) */ *s")
+_NAME_LENGTH_MAX = 60  # it becomes a part of names of files
+_PROPERTY = re.compile(r"-D(jdk\.[^=]+)=(.*)")
 
 
 def microseconds(option: str, most_us: int, text: str) -> int:
@@ -55,3 +62,54 @@ def load_name(text: str) -> str:
             "loop of so many connections?"
         )
     return text
+
+
+def arms(texts: Iterable[str]) -> tuple[tuple[str, ...], dict[str, dict[str, Any]]]:
+    """The executors that arms such as "virtual:-XX:+UseParallelGC" are, and the tables [tunings.NAME] that they need.
+
+    Raises:
+        MatrixError: no executor before the colon, no option behind it, or other options that have the same name.
+    """
+    executors: list[str] = []
+    tunings: dict[str, dict[str, Any]] = {}
+    for text in texts:
+        executor, colon, given = text.partition(":")
+        with refused(f'--arm: "{text}"', of=ValueError):
+            options = shlex.split(given)
+        if not executor or bool(colon) != bool(options):
+            raise MatrixError(f'--arm: "{text}" is no EXECUTOR or EXECUTOR:OPTIONS, such as virtual:-XX:+UseParallelGC')
+        if wrong := [option for option in options if not (option.startswith("-") and _name(option))]:
+            raise MatrixError(f'--arm: "{wrong[0]}" is no option of a JVM; it must begin with a hyphen and have a name')
+        name = _name_of_all(options)
+        if options and tunings.setdefault(name, _tuning(options)) != _tuning(options):
+            raise MatrixError(
+                f"--arm: {tunings[name]['description']} and {' '.join(options)} would both be called {name}; a table "
+                "[tunings.NAME] of matrix.toml gives one of them a name of its own"
+            )
+        executors.append(f"{executor}+{name}" if name else executor)
+    return tuple(dict.fromkeys(executors)), tunings
+
+
+def _name_of_all(options: list[str]) -> str:
+    name = "-".join(map(_name, options))
+    if len(name) <= _NAME_LENGTH_MAX and not is_aa_arm(name):
+        return name
+    digest = hashlib.sha256(shlex.join(options).encode()).hexdigest()[:8]
+    return f"{name[:_NAME_LENGTH_MAX].rstrip('-')}-{digest}"
+
+
+def _name(option: str) -> str:
+    """A name that a tuning may have: "-XX:-Foo" is "no-foo", "-Xmx2g" is "xmx2g"."""
+    text = re.sub(r"^-XX:-", "no-", option)
+    text = re.sub(r"^-(XX:\+?|D|-)?", "", text)
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _tuning(options: list[str]) -> dict[str, Any]:
+    """Properties of the JDK are properties, which it must know to have an effect."""
+    found = [(option, _PROPERTY.fullmatch(option)) for option in options]
+    return {
+        "description": " ".join(options),
+        "properties": {match[1]: match[2] for _, match in found if match},
+        "jvm_options": [option for option, match in found if not match],
+    }

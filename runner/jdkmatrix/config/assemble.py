@@ -67,20 +67,14 @@ def merged(
             if file != found.main and table not in of_others:
                 found.problems.append((file, f"{table}: {unknown(table, of_others)}"))
                 continue
-            in_parts = table in named
-            if in_parts and not isinstance(entries, dict):
+            if table in named and not isinstance(entries, dict):
                 found.problems.append((file, f"{table}: found {shown(entries)}; it should be a table"))
                 continue
-            if (other := found.files.setdefault(table, file)) != file and not in_parts:
-                found.problems.append((file, f"{table}: stands in {other}, too"))
-            if not in_parts:
-                found.tables[table] = entries
-                continue
-            found.tables.setdefault(table, {})
-            for name, entry in entries.items():
-                if (other := found.files.setdefault(f"{table}.{name}", file)) != file:
-                    found.problems.append((file, f"{table}.{name}: stands in {other}, too"))
-                found.tables[table][name] = entry
+            found.files.setdefault(table, file)
+            for key in (f"{table}.{name}" for name in entries) if table in named else (table,):
+                if (other := found.files.setdefault(key, file)) != file:
+                    found.problems.append((file, f"{key}: stands in {other}, too"))
+            found.tables[table] = {**found.tables.get(table, {}), **entries} if table in named else entries
     return found
 
 

@@ -8,7 +8,7 @@ from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.loads.relative import RelativeLoad
+from jdkmatrix.loads.kinds.relative import RelativeLoad
 
 
 def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:

@@ -11,7 +11,7 @@ from jdkmatrix.domain.executors import tuning_of
 from jdkmatrix.domain.loads import SaturateLoad, TaskLoad
 from jdkmatrix.domain.servers import feature_sets, server_kind
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.loads.relative import RelativeLoad
+from jdkmatrix.loads.kinds.relative import RelativeLoad
 from jdkmatrix.validation import unknown
 
 Templates = Mapping[str, tuple[str, ...]]
@@ -150,10 +150,7 @@ def _tunings(matrix: Matrix, templates: Templates) -> Iterator[str]:
 def _profiles(matrix: Matrix, templates: Templates) -> Iterator[str]:
     for name, profile in matrix.profiles.items():
         yield from (f"profiles.{name}.first: {text}" for text in _first(matrix, name, profile))
-    protocols: list[tuple[str, Protocol]] = [(f"profiles.{name}", found) for name, found in matrix.profiles.items()]
-    for name, scenario in matrix.scenarios.items():
-        protocols += [(f"scenarios.{name}.article", scenario.article), (f"scenarios.{name}.small", scenario.small)]
-    for name, protocol in protocols:
+    for name, protocol in matrix.protocols.items():
         yield from (f"{name}.{text}" for text in _blocks(protocol))
         rules: list[tuple[str, Selection]] = [("select", protocol.select)]
         rules += [(f"exclude[{i}]", rule) for i, rule in enumerate(protocol.exclude)]

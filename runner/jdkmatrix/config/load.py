@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,15 @@ from pydantic import ValidationError
 
 from jdkmatrix.config import checks
 from jdkmatrix.config.assemble import Tables, assembled
-from jdkmatrix.config.axes import axes_of
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Axes, Matrix
 from jdkmatrix.domain.applications import application_file, applications
 from jdkmatrix.domain.catalogue import server_file, server_kinds
+from jdkmatrix.domain.servers import server_kind
 from jdkmatrix.reading import read_toml
-from jdkmatrix.validation import explain, told, validated
+from jdkmatrix.validation import explain, told
+
+Values = tuple[str | int, ...]
+TABLES = {"workload": ("workloads", "experiments"), "server": ("servers",), "load": ("loads",)}
 
 
 def load_matrix(path: Path) -> Matrix:
@@ -44,16 +47,6 @@ def read_files(path: Path) -> dict[str, Tables]:
     return {**own, **mixes, **servers, **others}
 
 
-def recorded_matrix(data: Mapping[str, Any], where: str) -> Matrix:
-    """The matrix that a run recorded; `where` is its name for messages. All of it agreed before options changed the
-    profile that the run measures.
-
-    Raises:
-        ConfigError: a key is wrong.
-    """
-    return validated(Matrix, data, where)
-
-
 def parse_files(
     files: Mapping[str, Tables],
     also: Mapping[str, Sequence[str | int]] | None = None,
@@ -75,3 +68,36 @@ def parse_files(
     if problems := [*checks.of_axes(matrix.axes, axes), *checks.problems(whole, found.templates)]:
         raise found.error(problems)
     return whole
+
+
+def axes_of(matrix: Matrix) -> Axes:
+    """Workloads, servers and loads are those that have a table, in the order of the tables; JDKs are listed. Executors
+    are those that the servers bring along, those that they can be given, and what else is listed or selected. Numbers
+    are in ascending order."""
+    listed: Mapping[str, Values] = dict(matrix.axes)
+
+    def selected(axis: str, first: Iterable[str | int] = ()) -> Values:
+        rules = (rule for protocol in matrix.protocols.values() for rule in (protocol.select, *protocol.include))
+        named = (values for rule in rules if (values := getattr(rule, axis)) is not None and values != "all")
+        return tuple(dict.fromkeys((*first, *listed[axis], *(value for values in named for value in values))))
+
+    return matrix.axes.model_copy(
+        update={
+            **{
+                axis: tuple(name for table in tables for name in getattr(matrix, table))
+                for axis, tables in TABLES.items()
+            },
+            "executor": selected("executor", _of_servers(matrix)),
+            **{axis: tuple(sorted(selected(axis))) for axis in ("cpus", "burn_us", "wait_us")},
+        }
+    )
+
+
+def _of_servers(matrix: Matrix) -> Iterator[str]:
+    """Without those whose name has a number."""
+    kinds = [kind for name in matrix.servers if (kind := server_kind(name))]
+    names = (
+        *(name for kind in kinds for name in kind.executors),
+        *(n for kind in kinds for n in kind.every_executor()),
+    )
+    yield from (name for name in names if not name.endswith("-N"))

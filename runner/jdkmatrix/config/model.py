@@ -62,7 +62,7 @@ All = Literal["all"]
 
 class Axes(Table):
     """The values that "all" means. Workloads, servers and loads are not listed: they have tables. Executors follow from
-    the servers and from what is selected (config/axes.py); more may be listed."""
+    the servers and from what is selected; more may be listed."""
 
     workload: tuple[Name, ...] = ()
     server: tuple[Name, ...] = ()
@@ -225,6 +225,7 @@ class Scale(Protocol):
 
 
 ScaleName = Literal["article", "small"]
+SCALES: tuple[ScaleName, ...] = ("article", "small")
 
 
 class Scenario(Table):
@@ -305,6 +306,14 @@ class Matrix(Table):
     measure: MeasureRules = MeasureRules()
     turns: Turns = Turns()
     thresholds: Thresholds = Thresholds()
+
+    @property
+    def protocols(self) -> dict[str, Protocol]:
+        """Those of all profiles and sizes of scenarios, by their keys."""
+        sizes = {
+            f"scenarios.{name}.{scale}": one.size(scale) for name, one in self.scenarios.items() for scale in SCALES
+        }
+        return {**{f"profiles.{name}": profile for name, profile in self.profiles.items()}, **sizes}
 
     def stages(self, profile: str) -> tuple[str, ...]:
         """The profiles that are measured under this name, one after another, itself the last."""

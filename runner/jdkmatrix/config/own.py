@@ -114,12 +114,13 @@ class OwnApplication(Table):
 
     def settings(self) -> dict[str, str]:
         """The variables of the environment that stand before its program."""
-        return dict(word.split("=", 1) for word in self._before)
+        settings, _ = self._split
+        return dict(word.split("=", 1) for word in settings)
 
     def words(self, executor: str) -> list[str]:
         """The command as an arm starts it, with placeholders. Its options are in the place of {arm}, else among those
         of the JVM."""
-        words = shlex.split(self.command or "")[len(self._before) :]
+        _, words = self._split
         options = [word.replace("{", "{{").replace("}", "}}") for word in shlex.split(self.arms[executor])]  # type: ignore[index]
         if words[0] == "java":
             words = ["{java}", *([] if "{jvm_options}" in words else ["{jvm_options}"]), *words[1:]]
@@ -136,7 +137,8 @@ class OwnApplication(Table):
     def of_java(self) -> Iterator[tuple[str, str]]:
         """The options of `java` that name files to load, each with its value: -jar, and the lists of JAVA_PATHS. Empty
         where `java` is not its program, since a script may run it in any folder."""
-        left = iter(shlex.split(self.command or "")[len(self._before) :])
+        _, words = self._split
+        left = iter(words)
         if next(left, None) != "java":
             return
         for word in left:
@@ -148,14 +150,11 @@ class OwnApplication(Table):
                 return
 
     @property
-    def _before(self) -> list[str]:
+    def _split(self) -> tuple[list[str], list[str]]:
+        """The command's settings of the environment, and its program with arguments."""
         words = shlex.split(self.command or "")
-        settings: list[str] = []
-        for word in words:
-            if not _SETTING.fullmatch(word):
-                break
-            settings.append(word)
-        return settings
+        at = next((at for at, word in enumerate(words) if not _SETTING.fullmatch(word)), len(words))
+        return words[:at], words[at:]
 
 
 def is_command(table: object) -> bool:

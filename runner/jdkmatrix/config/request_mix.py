@@ -13,7 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
+
+from jdkmatrix.domain.tables import Table
 
 MAX_DIGITS = 15
 MAX_BYTES = 65_536
@@ -52,11 +54,7 @@ class Random:
 Part = bytes | Unique | Random
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class RequestTemplate(_Model):
+class RequestTemplate(Table):
     """One request of a mix; `path` is below the target's host and port, with its query."""
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
@@ -113,7 +111,7 @@ class RequestTemplate(_Model):
         return 10 ** min(widths) - 1 if widths else None
 
 
-class RequestMix(_Model):
+class RequestMix(Table):
     """The requests of a session, chosen by weight each time; `seed` makes the choice and the numbers repeatable."""
 
     seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jdkmatrix.config.assemble import NAMED
-from jdkmatrix.config.axes import TABLES
+from jdkmatrix.config.load import TABLES
 from jdkmatrix.config.model import Matrix
 
 _EXTENDS = {"type": "string", "description": "The table that this one changes."}

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from jdkmatrix.host.cpu_ticks import CpuTicks, read_ticks
+from jdkmatrix.reading import text_if_readable
 
 _NAMED = 3  # processes: enough to know whom to end
 
@@ -109,10 +110,7 @@ def _snapshot(root: Path, processes: Callable[[], Mapping[int, Process]]) -> Sna
     ticks = read_ticks(root / "proc")
     if not ticks:
         return None
-    try:
-        interrupts = parse_interrupts((root / "proc/interrupts").read_text())
-    except OSError:
-        interrupts = {}
+    interrupts = parse_interrupts(text_if_readable(root / "proc/interrupts") or "")
     # The walk through all processes takes long, and the first one longer: the clocks belong beside the ticks.
     monotonic_ns, own_cpu_ns = time.monotonic_ns(), time.process_time_ns()
     return Snapshot(

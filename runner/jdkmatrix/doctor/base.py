@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from jdkmatrix.doctor.activity import Activity, Process, observe, other_processes
 from jdkmatrix.doctor.stalls import Stalls, probe
@@ -17,6 +17,7 @@ from jdkmatrix.reading import text_if_readable
 
 HostVerdict = Literal["ready", "noisy", "unfit"]
 Verdict = Literal["ready", "noisy", "unfit", "not shown"]
+T = TypeVar("T")
 
 NOT_SHOWN = "not shown by this host"
 
@@ -64,17 +65,16 @@ class Host:
         return text_if_readable(self.at(file))
 
     def number(self, file: str) -> int | None:
-        text = self.text(file)
-        try:
-            return None if text is None else int(text)
-        except ValueError:
-            return None
+        return self._parsed(file, int)
 
     def cpus(self, file: str) -> tuple[int, ...] | None:
         """A file in the kernel's list format; None where it is not shown."""
+        return self._parsed(file, parse_cpu_list)
+
+    def _parsed(self, file: str, parse: Callable[[str], T]) -> T | None:
         text = self.text(file)
         try:
-            return None if text is None else parse_cpu_list(text)
+            return None if text is None else parse(text)
         except ValueError:
             return None
 
@@ -140,11 +140,3 @@ def overall(checks: Iterable[Check]) -> HostVerdict:
     """The worst verdict. What is not shown counts for nothing: it was not measured."""
     verdicts = {check.verdict for check in checks}
     return "unfit" if "unfit" in verdicts else "noisy" if "noisy" in verdicts else "ready"
-
-
-def chosen(text: str) -> str:
-    """ "always [madvise] never" → "madvise"; a text without brackets stays as it is, with single spaces."""
-    for word in text.split():
-        if word.startswith("[") and word.endswith("]"):
-            return word[1:-1]
-    return " ".join(text.split())

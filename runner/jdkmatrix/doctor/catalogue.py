@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jdkmatrix.doctor import cpu_frequency, cpu_sharing, limits, machine, memory, network, noise
+from jdkmatrix.doctor import cpu_frequency, cpu_sharing, limits, machine, memory, noise
 from jdkmatrix.doctor.base import Check, Host, HostChange, Property
 
 _HOST_DECIDES = "stays unknown; in a VM the host decides"
@@ -59,13 +59,11 @@ PROPERTIES = (
     Property("perf events", "who may read the CPU's counters stays unknown", limits.perf_events),
     Property("open files", "how many connections a process may hold stays unknown", limits.open_files),
     Property("processes", "how many threads a server may start stays unknown", limits.processes),
+    Property("ephemeral ports", "how many connections can be open stays unknown", limits.ephemeral_ports, tunable=True),
     Property(
-        "ephemeral ports", "how many connections can be open stays unknown", network.ephemeral_ports, tunable=True
+        "somaxconn", "how many connections may wait to be accepted stays unknown", limits.listen_queue, tunable=True
     ),
-    Property(
-        "somaxconn", "how many connections may wait to be accepted stays unknown", network.listen_queue, tunable=True
-    ),
-    Property("SYN backlog", "how many connections may be half open stays unknown", network.syn_queue, tunable=True),
+    Property("SYN backlog", "how many connections may be half open stays unknown", limits.syn_queue, tunable=True),
     Property("steal", "how much a hypervisor takes away stays unknown", noise.steal),
     Property("hiccups", "for how long the CPUs stand still was not probed", noise.hiccups),
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from jdkmatrix.doctor.base import Check, Host, HostChange, Verdict
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.host.cgroup_limits import quotas_cpus
+from jdkmatrix.host.cgroup_limits import counted, quotas_cpus
 from jdkmatrix.host.cpulist import format_cpu_list
 
 _CPU = "/sys/devices/system/cpu"
@@ -137,9 +137,5 @@ def cpu_mask(cpus: tuple[int, ...], *, like: str) -> str:
 
 def _throttled_periods(host: Host) -> int | None:
     """Since the group exists."""
-    for file in host.group_files("cpu", "cpu.stat"):
-        for line in (host.text(file) or "").splitlines():
-            key, _, value = line.partition(" ")
-            if key == "nr_throttled":
-                return int(value)
-    return None
+    counts = (counted(host.text(file) or "", "nr_throttled") for file in host.group_files("cpu", "cpu.stat"))
+    return next((count for count in counts if count is not None), None)

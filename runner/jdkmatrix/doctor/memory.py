@@ -6,8 +6,9 @@ import os
 import re
 from collections.abc import Mapping
 
-from jdkmatrix.doctor.base import Check, Host, HostChange, chosen
+from jdkmatrix.doctor.base import Check, Host, HostChange
 from jdkmatrix.host.cgroup_limits import memory_left_bytes
+from jdkmatrix.host.facts import chosen
 
 _THP = "/sys/kernel/mm/transparent_hugepage"
 _SWAPPINESS = "/proc/sys/vm/swappiness"

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.store.atomic import write_atomic
 
 STATE_FILE = Path("/var/lib/jdk-matrix/tuned.json")
@@ -72,14 +72,9 @@ def load(file: Path) -> Tuned | None:
 
 
 def save(file: Path, tuned: Tuned) -> None:
-    """Whole and on the disk when this returns."""
+    """Whole and on the disk when this returns. Raises: MatrixError: that cannot be done."""
     record = {"format": _FORMAT, "boot_id": tuned.boot_id, "settings": [asdict(each) for each in tuned.settings]}
-    try:
-        write_atomic(file, json.dumps(record, indent=2) + "\n")
-    except OSError as error:
-        raise MatrixError(
-            f"{file}: what was found cannot be kept ({error.strerror}); nothing more is changed"
-        ) from None
+    write_atomic(file, json.dumps(record, indent=2) + "\n")
 
 
 def remove(file: Path) -> None:
@@ -93,11 +88,9 @@ def locked(file: Path) -> Iterator[None]:
     Raises:
         MatrixError: another one is at work, or the folder cannot be made.
     """
-    try:
+    with refused(str(file.parent)):
         file.parent.mkdir(parents=True, exist_ok=True)
         folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError as error:
-        raise MatrixError(f"{file.parent}: {error.strerror}") from None
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

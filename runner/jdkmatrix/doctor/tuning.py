@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from jdkmatrix.doctor.base import Host, HostChange, chosen
+from jdkmatrix.doctor.base import Host, HostChange
 from jdkmatrix.doctor.tuned import Setting, Tuned, load, locked, remove, save
+from jdkmatrix.host.facts import chosen
 
 Ending = Literal["put back", "already so", "left", "gone", "failed"]
 

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.reading import text_if_readable
 
 _NAME = re.compile(r"jdk-matrix-(?P<pid>\d+)-(?P<started>\d+)-[a-z]+(?P<handed_down>(-[a-z]+)*)")
@@ -30,10 +30,8 @@ def make(parent: Path, role: str, handed_down: frozenset[str] = frozenset()) -> 
         CgroupError: the kernel refuses.
     """
     name = "-".join([f"jdk-matrix-{os.getpid()}", str(_started(_PROC, os.getpid())), role, *sorted(handed_down)])
-    try:
+    with refused(f"cannot make the cgroup {parent / name}", CgroupError):
         mkdir(parent / name)
-    except OSError as error:
-        raise CgroupError(f"cannot make the cgroup {parent / name}: {error.strerror}") from error
     return parent / name
 
 
@@ -48,17 +46,15 @@ def remove(folder: Path, home: Path) -> None:
         time.sleep(0.01)  # a process that has just ended leaves its cgroup a moment later
 
 
-def remove_leftovers(parent: Path, proc: Path = _PROC) -> tuple[dict[Path, frozenset[str]], frozenset[str]]:
-    """Remove the cgroups of runners that are gone. One that still has processes stays.
-
-    Returns them, with the controllers that were handed down for each, and all these controllers together.
-    """
+def remove_leftovers(parent: Path, proc: Path = _PROC) -> dict[Path, frozenset[str]]:
+    """Remove the cgroups of runners that are gone; one that still has processes stays. Returns them, with the
+    controllers that were handed down for each."""
     removed: dict[Path, frozenset[str]] = {}
     for folder in sorted(parent.glob("jdk-matrix-*")):
         name = _NAME.fullmatch(folder.name)
         if name and _started(proc, int(name["pid"])) != name["started"] and _try_rmdir(folder):
             removed[folder] = frozenset(filter(None, name["handed_down"].split("-")))
-    return removed, frozenset[str]().union(*removed.values())
+    return removed
 
 
 def is_ours(folder: Path) -> bool:
@@ -94,14 +90,12 @@ def read(path: Path) -> str:
 
 def write(path: Path, text: str) -> None:
     """Raises: CgroupError when there is no such file, or the kernel refuses."""
-    try:
+    with refused(f"cannot write {text!r} to {path}", CgroupError):
         file = os.open(path, os.O_WRONLY)  # never makes one
         try:
             os.write(file, text.encode())
         finally:
             os.close(file)
-    except OSError as error:
-        raise CgroupError(f"cannot write {text!r} to {path}: {error.strerror}") from error
 
 
 def mkdir(folder: Path) -> None:

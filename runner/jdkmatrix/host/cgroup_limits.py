@@ -6,6 +6,7 @@ quota shows only in the throttling counters.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -71,6 +72,12 @@ def read_limits(hierarchies: Sequence[Hierarchy]) -> CgroupLimits:
         cpuset=frozenset.intersection(*cpusets) if cpusets else None,
         quota_cpus=min(quotas_cpus(hierarchies), default=None),
     )
+
+
+def counted(text: str, key: str) -> int | None:
+    """The number that a file such as memory.events has behind this key."""
+    found = re.search(rf"^{key} (\d+)$", text, re.MULTILINE)
+    return int(found[1]) if found else None
 
 
 def quotas_cpus(hierarchies: Iterable[Hierarchy], read: Read = text_if_readable) -> Iterator[float]:

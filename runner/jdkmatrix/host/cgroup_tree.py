@@ -139,8 +139,8 @@ def children(state: CgroupState, roles: Sequence[str], controllers: Collection[s
 def remove_leftovers(parent: Path, proc: Path = Path("/proc")) -> tuple[Path, ...]:
     """Remove the cgroups of runners that are gone, and return them. What such a runner handed down is taken back from
     `parent` if no other uses it."""
-    removed, handed_down = folders.remove_leftovers(parent, proc)
-    _take_back(parent, handed_down)
+    removed = folders.remove_leftovers(parent, proc)
+    _take_back(parent, frozenset[str]().union(*removed.values()))
     return tuple(removed)
 
 

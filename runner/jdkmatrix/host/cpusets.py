@@ -316,13 +316,13 @@ def _cores(topology: Topology) -> tuple[_Core, ...]:
 
 
 def _cpu_sets(request: _Request, sut: Sequence[Cpu], driver: Sequence[Cpu], remote: Sequence[Cpu]) -> CpuSets:
-    others = (*driver, *remote)
+    codes = _given_up(request, sut, driver, remote)
     return CpuSets(
         sut=_numbers(sut),
         driver=_numbers(driver),
         remote=_numbers(remote),
-        overlapped=not set(sut).isdisjoint(others),
-        compromises=tuple(Compromise(code, _MESSAGES[code]) for code in _given_up(request, sut, driver, remote)),
+        overlapped="overlapped" in codes,
+        compromises=tuple(Compromise(code, _MESSAGES[code]) for code in codes),
     )
 
 

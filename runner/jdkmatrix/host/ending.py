@@ -10,6 +10,8 @@ from pathlib import Path
 import psutil
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.cgroup_limits import counted
+from jdkmatrix.reading import text_if_readable
 
 # What a process brings upon itself (signal(7)). Whoever sends one of these to another is not found out.
 _OWN = {
@@ -46,11 +48,7 @@ def signal_of_another(status: int) -> int | None:
 def oom_kills(proc: Path = Path("/proc")) -> int:
     """How many processes of this host the kernel has killed for want of memory; 0 where it does not say (before Linux
     4.13)."""
-    try:
-        found = re.search(r"^oom_kill (\d+)$", (proc / "vmstat").read_text(), re.MULTILINE)
-    except OSError:
-        return 0
-    return int(found.group(1)) if found else 0
+    return counted(text_if_readable(proc / "vmstat") or "", "oom_kill") or 0
 
 
 def out_of_memory(log: str) -> str | None:

@@ -25,6 +25,7 @@ def read_facts(topology: Topology) -> HostFacts:
     cpuinfo = text_if_readable(Path("/proc/cpuinfo")) or ""
     command_line = text_if_readable(Path("/proc/cmdline"))
     shown = None if command_line is None else masked(command_line)
+    huge_pages = text_if_readable(Path("/sys/kernel/mm/transparent_hugepage/enabled"))
     return HostFacts(
         hostname_hash=hashlib.sha256(platform.node().encode()).hexdigest()[:12],
         system=f"{platform.machine()}-linux",
@@ -43,7 +44,7 @@ def read_facts(topology: Topology) -> HostFacts:
             "processes": _limit(resource.RLIMIT_NPROC),
             "locked memory (bytes)": _limit(resource.RLIMIT_MEMLOCK),
         },
-        transparent_huge_pages=_chosen(text_if_readable(Path("/sys/kernel/mm/transparent_hugepage/enabled"))),
+        transparent_huge_pages=huge_pages and chosen(huge_pages),
         kernel_command_line=shown,
         kernel_command_line_sha256=None if shown is None else hashlib.sha256(shown.encode()).hexdigest(),
     )
@@ -95,10 +96,10 @@ def _boost() -> str | None:
     return None if boost is None else ("on" if boost == "1" else "off")
 
 
-def _chosen(choices: str | None) -> str | None:
-    """ "madvise" of "always [madvise] never"."""
-    found = re.search(r"\[(.+)\]", choices or "")
-    return found.group(1) if found else choices
+def chosen(text: str) -> str:
+    """ "always [madvise] never" → "madvise"; a text without brackets stays as it is, with single spaces."""
+    words = text.split()
+    return next((word[1:-1] for word in words if word.startswith("[") and word.endswith("]")), " ".join(words))
 
 
 def _scheduler() -> str | None:

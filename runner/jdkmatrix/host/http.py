@@ -73,15 +73,14 @@ class Connection:
             self._client.request(method, self._prefix + path)
             response = self._client.getresponse()
             return response.status, _body(response, time.monotonic() + self._timeout_s)
-        except ConnectionRefusedError:
-            self._client.close()
-            raise RefusedError(f"{method} {self._prefix}{path}: connection refused") from None
-        except TimeoutError:
-            self._client.close()
-            raise NoAnswerError(f"{method} {self._prefix}{path}: no answer within {self._timeout_s:g} s") from None
         except (OSError, http.client.HTTPException) as error:
             self._client.close()
-            raise HttpError(f"{method} {self._prefix}{path}: {error or type(error).__name__}") from None
+            asked = f"{method} {self._prefix}{path}"
+            if isinstance(error, ConnectionRefusedError):
+                raise RefusedError(f"{asked}: connection refused") from None
+            if isinstance(error, TimeoutError):
+                raise NoAnswerError(f"{asked}: no answer within {self._timeout_s:g} s") from None
+            raise HttpError(f"{asked}: {error or type(error).__name__}") from None
 
     def __enter__(self) -> Self:
         return self

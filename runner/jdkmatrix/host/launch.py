@@ -139,18 +139,10 @@ def stderr_tail(log: Path) -> str:
     return f"; the end of {log}:\n" + "\n".join(lines) if lines else ""
 
 
-def _become(
-    cpu_list: str,
-    cgroup_list: str,
-    open_files_max: str,
-    slice_us: str,
-    user: str,
-    dies_by: int,
-    parent_pid: int,
-    command: list[str],
-) -> None:
+def _become(cpu_list: str, cgroup_list: str, open_files_max: str, slice_us: str, user: str, *rest: str) -> None:
+    dies_by, parent_pid, *command = rest
     libc = ctypes.CDLL(None, use_errno=True)
-    _die_with(parent_pid, dies_by, libc)
+    _die_with(int(parent_pid), int(dies_by), libc)
     for cgroup in filter(None, cgroup_list.split("\n")):
         with _or_end(f"join the cgroup {cgroup}"):
             file = os.open(f"{cgroup}/cgroup.procs", os.O_WRONLY)  # never makes one
@@ -170,7 +162,7 @@ def _become(
             os.setgroups([])
             os.setgid(gid)
             os.setuid(uid)
-        _die_with(parent_pid, dies_by, libc)  # which the kernel forgets with the user
+        _die_with(int(parent_pid), int(dies_by), libc)  # which the kernel forgets with the user
     with _or_end(f"start {command[0]}"):
         os.execvp(command[0], command)
 
@@ -207,5 +199,4 @@ def _ask_for_slice(libc: ctypes.CDLL, slice_us: int) -> None:
 
 
 if __name__ == "__main__":
-    _cpus, _cgroups, _files, _slice_us, _user, _dies_by, _parent_pid, *_command = sys.argv[1:]
-    _become(_cpus, _cgroups, _files, _slice_us, _user, int(_dies_by), int(_parent_pid), _command)
+    _become(*sys.argv[1:])

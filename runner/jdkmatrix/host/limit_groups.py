@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from jdkmatrix.domain.quantities import rise
 from jdkmatrix.domain.tables import Limits
 from jdkmatrix.host import cgroup_folders as folders
 from jdkmatrix.host import cgroup_tree
+from jdkmatrix.host.cgroup_limits import counted
 from jdkmatrix.host.limits import Controller, LimitPlan
 
 _ROLE = "limits"
@@ -70,21 +70,19 @@ class LimitGroups:
         return QuotaCounters(int(found["nr_periods"]), int(found["nr_throttled"]), throttled_us)
 
     def _read(self) -> LimitCounters:
+        held_back = oom_kills = None
+        pids = self._v1.get("pids", self._v2)
+        threads = counted(folders.read(pids / "pids.events"), "max") if pids else None
         if self._v2 is not None:
-            threads = _value(folders.read(self._v2 / "pids.events"), "max")
             events = folders.read(self._v2 / "memory.events")
-            held_back = _value(events, "max")
+            held_back = counted(events, "max")
             # Kills are of any kind (mm/oom_kill.c, __oom_kill_process); "oom" is how often the limit was the reason.
-            found = [_value(events, name) for name in ("oom_kill", "oom")]
+            found = [counted(events, name) for name in ("oom_kill", "oom")]
             oom_kills = min((count for count in found if count is not None), default=None)
-        else:
-            threads = held_back = oom_kills = None
-        if "pids" in self._v1:
-            threads = _value(folders.read(self._v1["pids"] / "pids.events"), "max")
         if "memory" in self._v1:
             count = folders.read(self._v1["memory"] / "memory.failcnt")
             held_back = int(count) if count else None
-            oom_kills = _value(folders.read(self._v1["memory"] / "memory.oom_control"), "oom_kill")
+            oom_kills = counted(folders.read(self._v1["memory"] / "memory.oom_control"), "oom_kill")
             if oom_kills and not _was_full(self._v1["memory"]):
                 oom_kills = 0
         return LimitCounters(threads, held_back, oom_kills)
@@ -148,11 +146,6 @@ def _write_all(folder: Path, settings: Mapping[str, str]) -> None:
         # A kernel that does not account for swap has no files for it.
         if "sw" not in name or (folder / name).exists():
             folders.write(folder / name, text)
-
-
-def _value(events: str, key: str) -> int | None:
-    found = re.search(rf"^{key} (\d+)$", events, re.MULTILINE)
-    return int(found.group(1)) if found else None
 
 
 def _was_full(v1_memory: Path) -> bool:

@@ -19,7 +19,7 @@ from typing import Literal
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.tables import Limits
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, why_refused
 from jdkmatrix.host import cgroup_folders, cgroup_tree
 from jdkmatrix.host.cgroup_limits import read_hierarchies
 from jdkmatrix.host.cgroup_tree import CgroupState
@@ -140,11 +140,7 @@ def why_no_limit(quota_cpus: float, cpus: int) -> str | None:
 
 def why_no_quota(quota_cpus: float, host: LimitHost) -> str | None:
     """Why this host cannot hold a server to this quota of CPU time; None where it can. Pure."""
-    try:
-        plan_limits(Limits(cpu_quota_cpus=quota_cpus), host)
-    except MatrixError as error:
-        return str(error)
-    return None
+    return why_refused(lambda: plan_limits(Limits(cpu_quota_cpus=quota_cpus), host))
 
 
 def _why_not_v2(controller: Controller, host: LimitHost) -> str | None:

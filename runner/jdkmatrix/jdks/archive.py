@@ -9,7 +9,7 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import net
 from jdkmatrix.jdks.cache import Cached, Delivery, Progress, install
-from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, for_this_system, this_system
+from jdkmatrix.jdks.catalogue import Archive, Catalogue, JdkEntry, for_this_system, this_system
 from jdkmatrix.jdks.pins import instead_of, why_fixed
 
 _MIB = 1 << 20
@@ -21,9 +21,9 @@ def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = Non
     Raises:
         MatrixError: in one line why not; nothing is left behind then.
     """
-    archive, why_not = for_this_system(entry.archives), absent(entry)
-    if archive is None or why_not:
-        raise MatrixError(why_not or "none")
+    archive = pinned(entry)
+    if isinstance(archive, str):
+        raise MatrixError(archive)
 
     def make(staging: Path, _final: Path) -> Delivery:
         packed = staging / "archive.tar.gz"
@@ -34,20 +34,18 @@ def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = Non
         progress(f"{entry.id}: sha256 is right; unpacking")
         _unpack(packed, staging)
         packed.unlink()
-        return Delivery("archive", "jdk", {"url": archive.url, "sha256": archive.sha256}, {})
+        origin = {"url": archive.url, "sha256": archive.sha256}
+        return Delivery(source="archive", java_home="jdk", origin=origin)
 
     return install(entry, entry.version, make)
 
 
-def absent(entry: JdkEntry) -> str | None:
-    """Why there is no archive that can be tried here; None if there is one."""
-    if not entry.archives:
-        return "none"
-    if this_system() not in entry.archives:
-        return f"none for {this_system()} (only {', '.join(sorted(entry.archives))})"
-    if not hasattr(tarfile, "data_filter"):
-        return "this Python cannot unpack safely; 3.11.4 or newer can"
-    return None
+def pinned(entry: JdkEntry) -> Archive | str:
+    """The archive for this system. A text says why there is none that can be tried here."""
+    archive = for_this_system(entry.archives)
+    if archive is None:
+        return f"none for {this_system()} (only {', '.join(sorted(entry.archives))})" if entry.archives else "none"
+    return archive if hasattr(tarfile, "data_filter") else "this Python cannot unpack safely; 3.11.4 or newer can"
 
 
 def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:

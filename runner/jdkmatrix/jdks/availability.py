@@ -11,7 +11,7 @@ from typing import Literal
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import archive, net, pypi
-from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource, for_this_system
+from jdkmatrix.jdks.catalogue import Catalogue, DebianSource, JdkEntry, PypiSource
 from jdkmatrix.jdks.locate import Here, host_only, locate, not_handed_over, notice
 from jdkmatrix.provision.debian import apt
 
@@ -44,13 +44,10 @@ def outlook(catalogue: Catalogue) -> list[Outlook]:
     places = {entry.id: [_looked_at(place) for place in locate(entry)] for entry in catalogue.entries}
     missing = [entry for entry in catalogue.entries if _usable(places[entry.id]) is None]
     asked = (place for entry in missing for place in _elsewhere(entry) if place.absent is None)
-    answers = ask({place.name: place.probe for place in asked})
+    probes = {place.name: place.probe for place in asked}
+    late = f"no answer within {PROBES_LIMIT_S:g} s"
+    answers: dict[str, Answer] = net.answers_in_time(probes, PROBES_LIMIT_S, late)
     return [_judge(entry, places[entry.id], answers) for entry in catalogue.entries]
-
-
-def ask(probes: Mapping[str, Probe], limit_s: float = PROBES_LIMIT_S) -> dict[str, Answer]:
-    """Run all probes at the same time; one that does not end in time is answered for."""
-    return net.answers_in_time(probes, limit_s, f"no answer within {limit_s:g} s")
 
 
 @dataclass(frozen=True)
@@ -66,9 +63,9 @@ class _Elsewhere:
 
 
 def _elsewhere(entry: JdkEntry) -> Iterator[_Elsewhere]:
-    pinned, why_not = for_this_system(entry.archives), archive.absent(entry)
-    if pinned is None or why_not:
-        yield _Elsewhere("archive", absent=why_not)
+    pinned = archive.pinned(entry)
+    if isinstance(pinned, str):
+        yield _Elsewhere("archive", absent=pinned)
     else:
         host = net.host_of(pinned.url)
         yield _Elsewhere("archive", host, pinned.url, partial(net.unreachable, host))

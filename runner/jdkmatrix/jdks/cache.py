@@ -18,7 +18,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from jdkmatrix.domain.record import Record
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource
 from jdkmatrix.jdks.identify import VersionOutput, feature_version, is_build, parse_release, signed_by
 from jdkmatrix.jdks.jvm import java_version
@@ -30,32 +30,26 @@ Progress = Callable[[str], None]
 FACTS_FILE = "matrix-jdk.json"
 
 
-class Facts(Record):
-    """Contents and origin of a cached JDK, and its own account of its version. `got_at` is UTC; paths are relative."""
-
-    schema_version: Literal[1] = 1
-    id: str
-    catalogue_version: str
-    source: Literal["archive", "registry"]
-    java_home: str
-    version: str
-    version_output: str
-    release: dict[str, str]
-    origin: dict[str, str]
-    packages: dict[str, str] = {}
-    libc: str | None = None  # its own, where it does not run on the host's
-    got_at: str
-
-
-@dataclass(frozen=True)
-class Delivery:
+class Delivery(Record):
     """A download in the folder that its source was given; `java_home` is relative to it."""
 
     source: Literal["archive", "registry"]
     java_home: str
     origin: dict[str, str]
-    packages: dict[str, str]
-    libc: str | None = None
+    packages: dict[str, str] = {}
+    libc: str | None = None  # its own, where it does not run on the host's
+
+
+class Facts(Delivery):
+    """Of a cached JDK, with its own account of its version. `got_at` is UTC."""
+
+    schema_version: Literal[1] = 1
+    id: str
+    catalogue_version: str
+    version: str
+    version_output: str
+    release: dict[str, str]
+    got_at: str
 
 
 @dataclass(frozen=True)
@@ -93,21 +87,18 @@ def install(entry: JdkEntry, build: str, make: Callable[[Path, Path], Delivery])
         MatrixError: from `make`, or because java is not what the catalogue says; nothing is left behind then.
     """
     final = _folder(entry) / path_safe(build)
-    try:
-        with locked(final):
-            cached = _read(final)
-            if cached is not None and _is_for(entry, cached.facts) and cached.problem is None:
-                return cached
-            clear(final)
-            with atomic_dir(final) as staging:
-                delivery = make(staging, final)
-            try:
-                return _count(entry, final, delivery)
-            except BaseException:
-                shutil.rmtree(final, ignore_errors=True)
-                raise
-    except OSError as error:
-        raise MatrixError(f"cache folder {final} cannot be written: {error.strerror or error}") from None
+    with refused(f"cache folder {final} cannot be written"), locked(final):
+        cached = _read(final)
+        if cached is not None and _is_for(entry, cached.facts) and cached.problem is None:
+            return cached
+        clear(final)
+        with atomic_dir(final) as staging:
+            delivery = make(staging, final)
+        try:
+            return _count(entry, final, delivery)
+        except BaseException:
+            shutil.rmtree(final, ignore_errors=True)
+            raise
 
 
 def path_safe(text: str) -> str:
@@ -146,7 +137,7 @@ def _count(entry: JdkEntry, final: Path, delivery: Delivery) -> Cached:
     output, build = run_as(entry, home, f"what came from the {delivery.source}")
     release = home / "release"
     facts = Facts(
-        **vars(delivery),
+        **delivery.model_dump(),
         id=entry.id,
         catalogue_version=entry.version,
         version=build.version,

@@ -143,9 +143,7 @@ class Catalogue(Record):
     entries: Annotated[tuple[JdkEntry, ...], Field(min_length=1)]
 
     def entry(self, jdk_id: str) -> JdkEntry:
-        """Raises:
-        MatrixError: there is none of that id; says which was meant and which there are.
-        """
+        """Raises: MatrixError: there is none of that id; says which was meant and which there are."""
         for entry in self.entries:
             if entry.id == jdk_id:
                 return entry
@@ -163,11 +161,7 @@ def for_this_system(choices: Mapping[System, T]) -> T | None:
 
 
 def load_catalogue(path: Path) -> Catalogue:
-    """Read and validate jdks.json.
-
-    Raises:
-        MatrixError: names the file, the entry, the key, what was found and what is allowed.
-    """
+    """Read and validate jdks.json. Raises: MatrixError: it cannot be read, or as parse_catalogue."""
     return parse_catalogue(path, read_text(path))
 
 

@@ -40,9 +40,9 @@ def _make(source: DebianSource, versions: dict[str, str], staging: Path, final: 
     shutil.rmtree(homes[0] / "jmods", ignore_errors=True)  # jlink's input, a fifth of the whole
     elf.relocate(elf.files(homes[0]), staging, final)
     return Delivery(
-        "registry",
-        str(homes[0].relative_to(staging)),
-        {"kind": "debian", "suite": source.suite, "package": source.packages[0]},
-        versions,
+        source="registry",
+        java_home=str(homes[0].relative_to(staging)),
+        origin={"kind": "debian", "suite": source.suite, "package": source.packages[0]},
+        packages=versions,
         libc=f"glibc {versions['libc6']}",
     )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from jdkmatrix.jdks.identify import VersionOutput, describe_release, parse_release
+from jdkmatrix.provision.hosttools import java_homes
 
 
 def candidates() -> Iterator[Path]:
-    """Java homes in the usual places, each once, links followed; not all of them need be one."""
+    """Java homes, $JAVA_HOME first and then those in the usual places, each once, links followed."""
     seen: set[Path] = set()
-    for place in _places():
+    chosen = os.environ.get("JAVA_HOME")
+    for place in (*([Path(chosen)] if chosen else []), *java_homes("java", os.environ)):
         home = place.resolve()
         if home not in seen and _is_there(home / "bin" / "java"):
             seen.add(home)
@@ -35,14 +36,3 @@ def read_release(home: Path) -> tuple[dict[str, str], VersionOutput | None]:
     except (OSError, UnicodeDecodeError):
         return {}, None
     return release, describe_release(release)
-
-
-def _places() -> Iterator[Path]:
-    if home := os.environ.get("JAVA_HOME"):
-        yield Path(home)
-    if java := shutil.which("java"):
-        yield Path(java).resolve().parent.parent
-    for folder in ("/usr/lib/jvm", "~/.sdkman/candidates/java", "~/.jdks"):
-        path = Path(folder).expanduser()
-        if path.is_dir():
-            yield from sorted(path.iterdir())

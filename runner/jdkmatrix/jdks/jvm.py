@@ -1,7 +1,9 @@
-"""Command-line options by VM family, the flags that a JVM ends up with, and what it says who it is."""
+"""Command-line options by VM family, the flags that a JVM ends up with, which system properties it knows, and what it
+says who it is."""
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +23,22 @@ _XMX = re.compile(r"-Xmx(?P<number>\d+)(?P<unit>[kKmMgG]?)")
 _SHIFTS = {"": 0, "k": 10, "m": 20, "g": 30}
 # "   size_t MaxHeapSize   = 1073741824   {product} {command line}"; JDK 8 and its like are too old for this tool.
 _FLAG = re.compile(r"^\s*\S+\s+(?P<name>\w+)\s+:?= *(?P<value>.*?)\s*\{[^}]*\} \{(?P<origin>[^}]*)\}\s*$")
+
+# Names and first versions: JEP 444 and java.lang.VirtualThread of each version. `jdk.unparker.maxPoolSize` was seen to
+# make as many "VirtualThread-unparker" threads as asked on 21.0.8; on 25.0.3 nothing reads it, since timed waits are in
+# the ForkJoinPool's own delay scheduler (JDK-8351927). The names of the pollers were looked up in the classes of 21.0.8
+# and 25.0.2. 22 to 24 were not looked at, so they count as without what only one of the two has.
+_FIRST = {
+    "jdk.virtualThreadScheduler.parallelism": 21,
+    "jdk.virtualThreadScheduler.maxPoolSize": 21,
+    "jdk.virtualThreadScheduler.minRunnable": 21,
+    "jdk.unparker.maxPoolSize": 21,
+    "jdk.readPollers": 21,
+    "jdk.writePollers": 21,
+    "jdk.pollerMode": 25,
+}
+_LAST = {"jdk.unparker.maxPoolSize": 21}
+_FIRST_WITH = {("jdk.pollerMode", "3"): 27}  # values that came later than their property
 
 
 def java_version(home: Path) -> tuple[str, VersionOutput]:
@@ -92,3 +110,16 @@ def parse_flags(text: str) -> dict[str, str]:
     """The lines of -XX:+PrintFlagsFinal whose origin is not "default"."""
     matches = (_FLAG.match(line) for line in text.splitlines())
     return {m["name"]: m["value"] for m in matches if m and m["origin"] != "default"}
+
+
+def unknown_properties(properties: Mapping[str, str], vm: Vm, feature_version: int) -> list[str]:
+    """A sentence for each property of the scheduler and the pollers of virtual threads that this JDK does not have, or
+    not with this value: it would change nothing, and a cell that measured it would show a tuning that was none. Pure.
+    """
+    found = []
+    for name, value in properties.items():
+        if not _FIRST.get(name, math.inf) <= feature_version <= _LAST.get(name, math.inf):
+            found.append(name)
+        elif feature_version < _FIRST_WITH.get((name, value), 0):
+            found.append(f"{name}={value}")
+    return [f"JDK {feature_version} ({vm}) is not known to have {what}" for what in found]

@@ -7,20 +7,37 @@ sum, and runs the JDK to see that it is the build that the entry names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import Archive, JdkEntry
 from jdkmatrix.jdks.identify import VendorName
 from jdkmatrix.jdks.net import answers_in_time, is_secure
-from jdkmatrix.jdks.upstream.offers import Answer, Offer, Over, Pin, Unanswered, read_sha256
-from jdkmatrix.jdks.upstream.sources import SOURCES
+from jdkmatrix.jdks.upstream import adoptium, oracle, semeru
+from jdkmatrix.jdks.upstream.offers import Answer, Found, Offer, Over, Pin, Unanswered, read_sha256
 
 LOOKUP_LIMIT_S = 60.0
 
 Question = tuple[VendorName, int]  # vendor and feature version
 GetText = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class VendorSource:
+    """`read` takes the texts at `addresses`, in the same order, and the feature version."""
+
+    addresses: Callable[[int], tuple[str, ...]]
+    read: Callable[[Sequence[str], int], Found]
+    early_access_only: bool = False
+
+
+SOURCES: Mapping[VendorName, VendorSource] = {
+    "Eclipse Adoptium": VendorSource(adoptium.addresses, adoptium.read),
+    "IBM Semeru": VendorSource(semeru.addresses, semeru.read),
+    "Oracle OpenJDK": VendorSource(oracle.addresses, oracle.read, early_access_only=True),
+}
 
 
 def question(entry: JdkEntry) -> Question:

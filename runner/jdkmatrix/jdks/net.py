@@ -15,7 +15,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import Any, TypeVar
 
 from jdkmatrix.errors import MatrixError
 
@@ -144,15 +144,7 @@ def _refused(url: str, error: urllib.error.HTTPError) -> MatrixError:
 
 
 class _SecureRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: http.client.HTTPMessage,
-        newurl: str,
-    ) -> urllib.request.Request | None:
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         if not is_secure(newurl):
             raise urllib.error.URLError(f"it redirects to {newurl}, which is not https")
         return super().redirect_request(req, fp, code, msg, headers, newurl)

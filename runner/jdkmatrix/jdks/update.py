@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, System
 from jdkmatrix.jdks.identify import BuildOrder, build_order
 from jdkmatrix.jdks.pins import PREVIOUS_SUFFIX, instead_of
@@ -97,10 +97,8 @@ def _stays(entry: JdkEntry, why: str, unanswered: str | None = None) -> EntryUpd
 
 
 def _order(entry: JdkEntry, version: str) -> BuildOrder:
-    try:
+    with refused(f'entry "{entry.id}"', of=MatrixError):
         return build_order(version)
-    except MatrixError as error:
-        raise MatrixError(f'entry "{entry.id}": {error}') from None
 
 
 def _same_build(entry: JdkEntry, answer: Mapping[System, Pin], systems: Iterable[System]) -> str:

@@ -101,7 +101,7 @@ class LoadKind(ABC, Generic[L]):
     throughput is of, in a sentence; None: all of it.
     """
 
-    question: ClassVar[Question]
+    question: ClassVar[Question] = Question("answered", "Answered", in_tables=False)
     metrics: ClassVar[tuple[str, ...]]
     ratio_of: ClassVar[str]
     overloads: ClassVar[bool] = False
@@ -160,9 +160,9 @@ class LoadKind(ABC, Generic[L]):
 
     # ---- what a fork says; of usable ones only
 
-    @abstractmethod
     def answer(self, fork: Fork) -> bool | None:
-        """To the question; None where it cannot be told."""
+        """To the question; None where it cannot be told. A fork that can be used has answered."""
+        return True
 
     def throughput_rps(self, fork: Fork) -> ForkFigure | None:
         """Answers of status 2xx per second."""

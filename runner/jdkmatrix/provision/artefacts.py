@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -43,6 +44,10 @@ class Artefact(Record):
         file_name = "-".join([name, version, *classifier]) + f".{packaging}"
         return Path(*group.split("."), name, version, file_name)
 
+    def kept_at(self, kind: str) -> Path:
+        """The folder of the cache for what is made of it."""
+        return cache_dir() / kind / f"{self.version}-{self.sha256[:12]}"
+
 
 class Lock(Record):
     """toolchain.lock.json. `maven_dependency_plugin` is the version of the plugin that fetches."""
@@ -52,11 +57,10 @@ class Lock(Record):
 
     def artefact(self, name: str) -> Artefact:
         """Raises: MatrixError when the lock does not name it."""
-        try:
-            return self.artefacts[name]
-        except KeyError:
+        if name not in self.artefacts:
             known = ", ".join(sorted(self.artefacts))
-            raise MatrixError(f"{LOCK_FILE}: no artefact {name!r} (there are: {known})") from None
+            raise MatrixError(f"{LOCK_FILE}: no artefact {name!r} (there are: {known})")
+        return self.artefacts[name]
 
 
 def load_lock(root: Path) -> Lock:
@@ -98,6 +102,12 @@ def forget(lock: Lock, name: str) -> None:
     """Free the disk that artefact `name` takes; `fetch` gets it again."""
     folder = (maven_repository() / lock.artefact(name).repository_path).parent
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def unpack_tar(file: tarfile.TarFile, target: Path) -> None:
+    """Refuses paths outside the target, except with Python 3.11.3 and older, which has no such filter."""
+    file.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
+    file.extractall(target)
 
 
 def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.provision.seal import changed, is_sealed, seal
 
 
@@ -40,19 +40,16 @@ def kept(
     """
     if is_sealed(target) and changed(target) is None:
         return
-    try:
-        with locked(alone_in or target):
-            if is_sealed(target):
-                why = changed(target)
-                if why is None:
-                    return
-                say(f"{why}; making it anew")
-            clear(target)
-            with atomic_dir(target) as partial:
-                make(partial)
-                seal(partial)
-    except OSError as error:
-        raise MatrixError(f"{target} cannot be made: {error.strerror or error}") from None
+    with refused(f"{target} cannot be made"), locked(alone_in or target):
+        if is_sealed(target):
+            why = changed(target)
+            if why is None:
+                return
+            say(f"{why}; making it anew")
+        clear(target)
+        with atomic_dir(target) as partial:
+            make(partial)
+            seal(partial)
 
 
 def clear(target: Path) -> None:
@@ -90,12 +87,10 @@ def partial_dir(target: Path) -> Iterator[Path]:
     """
     partial = target.with_name(f".{target.name}.{os.getpid()}.{secrets.token_hex(4)}.part")
     try:
-        try:
+        with refused(f"{target} cannot be written"):
             target.parent.mkdir(parents=True, exist_ok=True)
             _remove_abandoned(target)
             partial.mkdir()
-        except OSError as error:
-            raise MatrixError(f"{target} cannot be written: {error.strerror}") from None
         yield partial
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -111,11 +106,9 @@ def locked(target: Path) -> Iterator[None]:
         MatrixError: the lock cannot be made.
     """
     lock = target.with_name(f".{target.name}.lock")
-    try:
+    with refused(f"{lock} cannot be written"):
         lock.parent.mkdir(parents=True, exist_ok=True)
         opened = lock.open("w")
-    except OSError as error:
-        raise MatrixError(f"{lock} cannot be written: {error.strerror}") from None
     with opened as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield

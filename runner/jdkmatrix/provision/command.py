@@ -12,8 +12,16 @@ from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
+from jdkmatrix.provision import hosttools
 
 _SHOWN_LINES = 20
+
+
+def building_jdk() -> hosttools.Jdk:
+    """The host's JDK to build with. Raises: MatrixError: it has none; says all that is missing, and how to get it."""
+    if (jdk := hosttools.find_jdk()) is None:
+        raise MatrixError("; ".join(hosttools.problems()))
+    return jdk
 
 
 @contextmanager

@@ -44,14 +44,13 @@ class Maven:
 def find_jdk(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS) -> Jdk | None:
     """The JDK of `$JAVA_HOME` if it is suitable, else the newest suitable one that is found.
 
-    Suitable: at least `MIN_JDK`, with javac. Looked at: javac on `$PATH`, every folder in `folders`, those of SDKMAN
-    and IntelliJ, and Nix profiles. Versions come from the `release` files.
+    Suitable: at least `MIN_JDK`, with javac. Versions come from the `release` files.
     """
     chosen = env.get("JAVA_HOME")
     jdk = _suitable(Path(chosen)) if chosen else None
     if jdk is not None:
         return jdk
-    found = [jdk for jdk in map(_suitable, _candidates(env, folders)) if jdk is not None]
+    found = [jdk for jdk in map(_suitable, java_homes("javac", env, folders)) if jdk is not None]
     return max(found, key=lambda jdk: _numbers(jdk.version), default=None)
 
 
@@ -109,10 +108,12 @@ def problems(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _S
     return found
 
 
-def _candidates(env: Mapping[str, str], folders: tuple[Path, ...]) -> Iterator[Path]:
-    javac = shutil.which("javac", path=env.get("PATH", ""))
-    if javac is not None:
-        yield Path(javac).resolve().parent.parent
+def java_homes(program: str, env: Mapping[str, str], folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS) -> Iterator[Path]:
+    """Where JDKs usually are: that of `program` on `$PATH`, all in `folders`, those of SDKMAN and IntelliJ, of Nix
+    profiles. Not all of them need be one."""
+    found = shutil.which(program, path=env.get("PATH", ""))
+    if found is not None:
+        yield Path(found).resolve().parent.parent
     home = env.get("HOME")
     own = [Path(home, name) for name in (".sdkman/candidates/java", ".jdks")] if home else []
     for folder in [*folders, *own]:

@@ -16,9 +16,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision import artefacts, hosttools
-from jdkmatrix.provision.cache import cache_dir, kept, partial_dir
-from jdkmatrix.provision.command import run_logged
+from jdkmatrix.provision import artefacts
+from jdkmatrix.provision.cache import kept, partial_dir
+from jdkmatrix.provision.command import building_jdk, run_logged
 from jdkmatrix.provision.seal import files_sha256
 
 _SERVER = "minify"
@@ -65,9 +65,9 @@ def provision_liberty(
 
 def kept_at(root: Path, config: Path, artefact_name: str, feature_sets: Sequence[str]) -> Path:
     """The folder of the cache in which the server is, once it has been made; parameters as of provision_liberty."""
-    artefact = artefacts.load_lock(root).artefact(artefact_name)
+    whole = artefacts.load_lock(root).artefact(artefact_name).kept_at("liberty")
     key = hashlib.sha256("\n".join(features(config, feature_sets)).encode()).hexdigest()
-    return cache_dir() / "liberty" / f"{artefact.version}-{artefact.sha256[:12]}-{key[:12]}"
+    return whole.with_name(f"{whole.name}-{key[:12]}")
 
 
 def open_liberty(home: Path, version: str, sha256: str) -> Liberty:
@@ -100,9 +100,7 @@ def parse_options(text: str) -> tuple[str, ...]:
 
 def _minify(archive: Path, config: Path, feature_sets: Sequence[str], target: Path) -> None:
     """Leave `target`/wlp with what these feature sets need."""
-    jdk = hosttools.find_jdk()
-    if jdk is None:
-        raise MatrixError("; ".join(hosttools.problems()))
+    jdk = building_jdk()
     # Beside the target, because /tmp may be a small file system in memory.
     with partial_dir(target.parent / "minify") as scratch:
         _unpack(archive, scratch)

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.provision import artefacts, hosttools
-from jdkmatrix.provision.cache import cache_dir, kept
-from jdkmatrix.provision.command import run_logged, started
+from jdkmatrix.provision import artefacts
+from jdkmatrix.provision.cache import kept
+from jdkmatrix.provision.command import building_jdk, run_logged, started
 
 _MODULES = Path("servers", "modules.sh")
 CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
@@ -35,8 +35,13 @@ def provision_maven(root: Path) -> Path:
     """
     lock = artefacts.load_lock(root)
     artefact = lock.artefact("maven")
-    target = cache_dir() / "maven" / f"{artefact.version}-{artefact.sha256[:12]}"
-    kept(target, lambda folder: _unpack(artefacts.fetch(lock, "maven"), folder), say=print)
+    target = artefact.kept_at("maven")
+
+    def make(folder: Path) -> None:
+        with tarfile.open(artefacts.fetch(lock, "maven")) as file:
+            artefacts.unpack_tar(file, folder)
+
+    kept(target, make, say=print)
     return target / f"apache-maven-{artefact.version}" / "bin" / "mvn"
 
 
@@ -46,9 +51,7 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
     Raises:
         MatrixError: there is no suitable JDK, or Maven cannot be had.
     """
-    jdk = hosttools.find_jdk()
-    if jdk is None:
-        raise MatrixError("; ".join(hosttools.problems()))
+    jdk = building_jdk()
     maven, sources = provision_maven(root), root / "workloads"
     run_logged(["/bin/sh", str(sources / _MODULES)], what="listing the servers", cwd=sources)
     command = [
@@ -94,13 +97,6 @@ def record_checksums(root: Path) -> None:
     except MatrixError:
         file.write_bytes(before)
         raise
-
-
-def _unpack(archive: Path, target: Path) -> None:
-    with tarfile.open(archive) as file:
-        # Refuses paths outside the target; Python 3.11.3 and older do not have it.
-        file.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
-        file.extractall(target)
 
 
 def main(arguments: Sequence[str], root: Path) -> int:

@@ -70,7 +70,7 @@ def check_own_files(own: OwnApplication, folder: Path) -> None:
         entries = word.split(pathsep) if option in JAVA_PATHS else [word]
         if not any(_is_there(folder / one) for one in entries):
             raise MatrixError(f"{f'{option} {word}'.lstrip()}: there is no such file (looked for in {folder})")
-        if option not in JAVA_PATHS and not _is_archive(folder / word):
+        if option not in JAVA_PATHS and not zipfile.is_zipfile(folder / word):
             raise MatrixError(f"{folder / word}: it is no archive, as a {'WAR' if own.war else 'jar'} is")
 
 
@@ -88,11 +88,3 @@ def _is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
-
-
-def _is_archive(path: Path) -> bool:
-    """Raises: MatrixError: it cannot be read."""
-    try:
-        return zipfile.is_zipfile(path)
-    except OSError as error:
-        raise MatrixError(f"{path}: cannot be read: {error.strerror}") from None

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts
-from jdkmatrix.provision.cache import cache_dir, kept
+from jdkmatrix.provision.cache import kept
 from jdkmatrix.provision.seal import files_sha256
 
 _ARTEFACTS = {"x86_64": "postgresql-x86_64", "aarch64": "postgresql-aarch64"}  # of toolchain.lock.json
@@ -46,7 +46,7 @@ def provision_postgres(root: Path, *, say: Callable[[str], None]) -> Postgres:
         say(f"fetching PostgreSQL {artefact.version}")
         _unpack(artefacts.fetch(lock, name), folder)
 
-    target = _kept_at(artefact)
+    target = artefact.kept_at("postgresql")
     kept(target, make, say=say)
     return postgres_at(target)
 
@@ -54,11 +54,7 @@ def provision_postgres(root: Path, *, say: Callable[[str], None]) -> Postgres:
 def is_here(root: Path) -> bool:
     """Is the pinned release in the cache, or is there none for this system, so that none is fetched?"""
     name = _ARTEFACTS.get(platform.machine())
-    return name is None or _kept_at(artefacts.load_lock(root).artefact(name)).is_dir()
-
-
-def _kept_at(artefact: artefacts.Artefact) -> Path:
-    return cache_dir() / "postgresql" / f"{artefact.version}-{artefact.sha256[:12]}"
+    return name is None or artefacts.load_lock(root).artefact(name).kept_at("postgresql").is_dir()
 
 
 def postgres_at(home: Path) -> Postgres:
@@ -80,8 +76,6 @@ def _unpack(archive: Path, target: Path) -> None:
         with zipfile.ZipFile(archive) as jar:
             (inside,) = (name for name in jar.namelist() if name.endswith(".txz"))
             with jar.open(inside) as packed, lzma.open(packed) as plain, tarfile.open(fileobj=plain) as files:
-                # Refuses paths outside the target; Python 3.11.3 and older do not have it.
-                files.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)
-                files.extractall(target)
+                artefacts.unpack_tar(files, target)
     except (OSError, ValueError, lzma.LZMAError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise MatrixError(f"unpacking {archive.name}: {error}") from None

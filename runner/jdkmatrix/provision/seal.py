@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
@@ -61,6 +61,15 @@ def files_sha256(folder: Path) -> str:
         MatrixError: a file cannot be read.
     """
     return hashlib.sha256(json.dumps(_listed(folder), sort_keys=True).encode()).hexdigest()
+
+
+def digest_of_files(base: Path, files: Iterable[Path], read: Callable[[Path], bytes] = Path.read_bytes) -> str:
+    """One hash over their names, seen from `base`, and their contents, in this order."""
+    digest = hashlib.sha256()
+    for path in files:
+        content = hashlib.sha256(read(path)).hexdigest()
+        digest.update(f"{path.relative_to(base)}\0{content}\n".encode())
+    return digest.hexdigest()
 
 
 def _listed(folder: Path) -> dict[str, str]:

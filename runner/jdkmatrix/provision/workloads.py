@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, maven
 from jdkmatrix.provision.cache import kept
-from jdkmatrix.provision.seal import sha256_of
+from jdkmatrix.provision.seal import digest_of_files, sha256_of
 from jdkmatrix.reading import parse_json, read_text
 
 _OUTPUTS = "outputs.json"
@@ -67,7 +66,7 @@ def build_workloads(root: Path, *, say: Callable[[str], None]) -> Workloads:
 
 def built_folder(root: Path) -> Path:
     """Where the build of these sources leaves what it makes."""
-    return root / ".build" / "workloads" / _digest_of(root, _inputs(root))[:16]
+    return root / ".build" / "workloads" / digest_of_files(root, sorted(_inputs(root)))[:16]
 
 
 def open_workloads(root: Path, built: Path) -> Workloads:
@@ -129,15 +128,6 @@ def _inputs(root: Path) -> list[Path]:
         *(module / "pom.xml" for module in modules),
         *(path for folder in folders for path in folder.rglob("*") if path.is_file()),
     ]
-
-
-def _digest_of(base: Path, files: list[Path]) -> str:
-    """One hash over the names (below `base`) and contents of `files`, in any order."""
-    digest = hashlib.sha256()
-    for path in sorted(files):
-        content = sha256_of(path)
-        digest.update(f"{path.relative_to(base)}\0{content}\n".encode())
-    return digest.hexdigest()
 
 
 def _remove_others(current: Path) -> None:

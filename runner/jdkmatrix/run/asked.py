@@ -79,12 +79,15 @@ def _why_not(matrix: Matrix, name: str, asked: Values, axis: str, value: str | i
     ((reason, _),) = Counter(map(matrix.why_no_cell, points)).most_common(1)
     own = any(workload.own for one in asked.get("workload", ()) if (workload := matrix.workloads.get(str(one))))
     implied = ("burn_us", "wait_us") if own else ()  # nobody says that no work is added to an application of the user
-    given = " ".join(
-        word for one, values in asked.items() if one not in implied for value in values for word in option(one, value)
-    )
-    return f"{given}: {reason}"
+    given = options_of({one: values for one, values in asked.items() if one not in implied})
+    return f"{' '.join(given)}: {reason}"
 
 
-def option(axis: str, value: str | int) -> tuple[str, str]:
-    """A value of an axis as two words of the command line: "--wait 2000us"."""
-    return f"--{axis.removesuffix('_us')}", f"{value}us" if axis.endswith("_us") else str(value)
+def options_of(asked: Values) -> list[str]:
+    """As words of the command line, two for each value: "--wait", "2000us"."""
+    return [
+        word
+        for axis, values in asked.items()
+        for value in values
+        for word in (f"--{axis.removesuffix('_us')}", f"{value}us" if axis.endswith("_us") else str(value))
+    ]

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.errors import refused
 from jdkmatrix.fork.affinity import runner_beside
 from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener
@@ -99,8 +100,7 @@ class Campaign:
             if block.number > self.plan.blocks:
                 listener.forks_added(len(block.forks))
             self._measure_block(block, cells, listener)
-            group = [cell for key, cell in cells.items() if key.group == block.group]
-            listener.block_finished(group, block.number < self.profile.blocks_at_most)
+            listener.block_finished(block.condition(cells), block.number < self.profile.blocks_at_most)
         return in_order(cells.values())
 
     def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[PlannedBlock]:
@@ -122,8 +122,7 @@ class Campaign:
             return False
         if not kind_of(self.setups[block.forks[0].key].load).metrics:
             return True
-        group = [cell for key, cell in cells.items() if key.group == block.group]
-        decision = decide(group, done, rules)
+        decision = decide(block.condition(cells), done, rules)
         if not block.is_settled(cells):
             decided(f"{block.group.group_id}: {words(decision, done, rules)}")
         return decision.stop
@@ -139,8 +138,7 @@ class Campaign:
     def _measure_in_turns(self, block: PlannedBlock, cells: Records, listener: CampaignListener) -> None:
         """All forks of the block at once; and all of them again where a fault has spoilt one, since its rounds are
         compared with theirs. Until then the others go on: what they measure is kept."""
-        group = [cell for key, cell in cells.items() if key.group == block.group]
-        rounds = rounds_of_next(group, self.profile, self.matrix.turns)
+        rounds = rounds_of_next(block.condition(cells), self.profile, self.matrix.turns)
         for repeats_left in range(self.matrix.measure.repeats_max, -1, -1):
             spoilt = self._take_turns(block, cells, listener, rounds)
             if not spoilt or not repeats_left:
@@ -245,9 +243,7 @@ class Campaign:
         log_dir = self.store.new_log_dir(planned.key, planned.fork, planned.attempt)
         scratch = self.store.directory / f"scratch-{planned.position}"
         shutil.rmtree(scratch, ignore_errors=True)
-        try:
+        with refused(f"{scratch} cannot be made", StoreError):
             scratch.mkdir()
-        except OSError as error:
-            raise StoreError(f"{scratch} cannot be made: {error.strerror}") from None
         log_prefix = f"../{log_dir.relative_to(self.store.directory)}"
         return ForkDraft(self.setups[planned.key], planned, scratch, log_dir, log_prefix)

@@ -10,10 +10,10 @@ versions, settings of the kernel by their values.
 from __future__ import annotations
 
 import ast
-import hashlib
-from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
+
+from jdkmatrix.provision.seal import digest_of_files
 
 NOT_MEASURING = ("claims", "cli", "doctor", "jdks", "provision", "report", "store")
 PACKAGE = Path(__file__).parents[1]
@@ -44,15 +44,6 @@ def without_words(source: bytes) -> bytes:
         rest = lines[last - 1][one.end_col_offset :]
         lines[one.lineno - 1 : last] = [lines[one.lineno - 1][: one.col_offset] + rest]
     return b"".join(lines)
-
-
-def digest_of_files(base: Path, files: Iterable[Path], read: Callable[[Path], bytes] = Path.read_bytes) -> str:
-    """One hash over their names, seen from `base`, and their contents, in this order."""
-    digest = hashlib.sha256()
-    for path in files:
-        content = hashlib.sha256(read(path)).hexdigest()
-        digest.update(f"{path.relative_to(base)}\0{content}\n".encode())
-    return digest.hexdigest()
 
 
 def modules(package: Path) -> tuple[Path, ...]:

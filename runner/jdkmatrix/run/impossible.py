@@ -14,7 +14,7 @@ from jdkmatrix.fork.kernel import cannot_set
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign, beside
 from jdkmatrix.host.topology import Topology
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry
-from jdkmatrix.jdks.properties import unknown_properties
+from jdkmatrix.jdks.jvm import unknown_properties
 from jdkmatrix.subjects.kinds import kind_of
 from jdkmatrix.subjects.parts import tuning_for
 
@@ -51,11 +51,14 @@ def _why_never(matrix: Matrix, cell: CellKey, jdk: JdkEntry) -> str | None:
     return kind_of(matrix, cell).why_never(matrix, cell)
 
 
-def check_some(matrix: Matrix, cells: Sequence[CellKey], topology: Topology, catalogue: Catalogue) -> None:
-    """Raises: MatrixError: none of the cells can be measured on this host."""
+def check_some(
+    matrix: Matrix, cells: Sequence[CellKey], topology: Topology, catalogue: Catalogue
+) -> dict[CellKey, str]:
+    """As impossible_here. Raises: MatrixError: none of the cells can be measured on this host."""
     impossible = impossible_here(matrix, cells, topology, catalogue)
     if len(impossible) == len(cells):
         raise none_here(cells, impossible)
+    return impossible
 
 
 def none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> MatrixError:

@@ -48,10 +48,9 @@ def _parts(parts: Parts, handed: NixParts | None) -> Iterator[tuple[str, Origin,
     for name, server in parts.servers.items():
         if server.home is None:
             continue  # it is one of the workloads, or comes with one
-        if handed and any(given.home == server.home for given in handed.servers.values()):
-            yield name, "nix", _FLAKE
-        else:
-            yield name, "hash", "cut down here from a release that was got by its sha256"
+        ours = handed is not None and any(given.home == server.home for given in handed.servers.values())
+        cut = "cut down here from a release that was got by its sha256"
+        yield name, "nix" if ours else "hash", _FLAKE if ours else cut
     for workload, files in parts.own.items():
         yield workload, "host", f"an application of the user: {files.words}"
     for jdk_id, jdk in parts.jdks.items():

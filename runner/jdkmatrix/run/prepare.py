@@ -18,7 +18,7 @@ from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.drivers.wrk2 import ENVIRONMENT_VARIABLE as WRK2_VARIABLE
 from jdkmatrix.drivers.wrk2 import Wrk2, find_wrk2
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, why_refused
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.database import room_bytes, why_no_room
 from jdkmatrix.fork.fork_record import CellSetup
@@ -30,7 +30,7 @@ from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, load_catalogue, this_system
 from jdkmatrix.jdks.locate import has_everything
-from jdkmatrix.jdks.own import with_own
+from jdkmatrix.jdks.own import load_with_own
 from jdkmatrix.jdks.resolve import Available, fetch, resolve
 from jdkmatrix.loads.kinds import kind_of as kind_of_load
 from jdkmatrix.provision.nix_parts import EVERYTHING, NixParts, handed_over
@@ -40,7 +40,7 @@ from jdkmatrix.provision.project import Project
 from jdkmatrix.provision.workloads import Workloads, build_workloads, open_workloads
 from jdkmatrix.records.run import Calibration, HostFacts, JdkRecord, KnownBug, ServerFacts
 from jdkmatrix.run.calibrate import calibrate, count_rounds
-from jdkmatrix.run.impossible import cpu_sets_of, cpus_of_others, impossible_here, none_here
+from jdkmatrix.run.impossible import check_some, cpu_sets_of, cpus_of_others, none_here
 from jdkmatrix.run.origins import origins
 from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared, distinct
@@ -68,7 +68,7 @@ def set_up_parts(
     Raises:
         MatrixError: a part that every cell needs cannot be had.
     """
-    catalogue = _catalogue(project, matrix)
+    catalogue = load_with_own(project.jdks, matrix.jdk_homes)
     handed = handed_over()
     workloads = _get_workloads(project, handed, say)
     wanted = dict.fromkeys([matrix.driver.jdk, *(cell.jdk for cell in cells)])
@@ -179,11 +179,9 @@ def prepare(
     """
     topology = read_topology()
     host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
-    catalogue, selected = _catalogue(project, matrix), {cell.jdk for cell in cells}
-    impossible = impossible_here(matrix, cells, topology, catalogue)
+    catalogue, selected = load_with_own(project.jdks, matrix.jdk_homes), {cell.jdk for cell in cells}
+    impossible = check_some(matrix, cells, topology, catalogue)  # before anything is downloaded for them
     measurable = [cell for cell in cells if cell not in impossible]
-    if not measurable:  # before anything is downloaded for them
-        raise none_here(cells, impossible)
     parts = set_up_parts(project, matrix, measurable, profile=profile, capacities_rps=capacities_rps, say=say)
     box = read_limit_host(confiner.group("sut", [cpu.cpu for cpu in topology.cpus]))
     impossible |= {cell: reason for cell in measurable if (reason := _missing(matrix, parts, cell, box))}
@@ -218,10 +216,6 @@ def prepare(
         provenance=origins(parts, handed_over()),
         notes=_notes(setups),
     )
-
-
-def _catalogue(project: Project, matrix: Matrix) -> Catalogue:
-    return with_own(load_catalogue(project.jdks), matrix.jdk_homes)
 
 
 def catalogue_records(project: Project, prepared: Prepared) -> tuple[JdkRecord, ...]:
@@ -308,11 +302,8 @@ def _refused(matrix: Matrix, parts: Parts, cell: CellKey, cpus: CpuSets, flags: 
     jdk = parts.jdk(cell.jdk)
     if not tuning_for(matrix, cell).jvm_options:
         return None
-    try:
-        flags.of(jdk, cpus, jvm_options(matrix, cell, jdk.entry.vm))
-    except MatrixError as error:
-        return f"{cell.executor} on {cell.jdk}: {error}"
-    return None
+    why = why_refused(lambda: flags.of(jdk, cpus, jvm_options(matrix, cell, jdk.entry.vm)))
+    return why and f"{cell.executor} on {cell.jdk}: {why}"
 
 
 def _calibration(

@@ -36,6 +36,10 @@ class PlannedBlock:
     def number(self) -> int:
         return self.forks[0].fork
 
+    def condition(self, cells: Cells) -> list[CellRecord]:
+        """All cells that its forks are compared with, and their own."""
+        return [cell for key, cell in cells.items() if key.group == self.group]
+
     def current(self, cells: Cells) -> tuple[Fork, ...]:
         """The forks that are measured, each by its latest attempt."""
         found = (latest(cells[planned.key], planned.fork) for planned in self.forks)

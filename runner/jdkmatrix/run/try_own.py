@@ -11,7 +11,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.drivers.base import Target
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.http import Connection
 from jdkmatrix.servers.kinds import check_folder
@@ -45,10 +45,8 @@ def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[
             f"{key.workload}, {arm[2]}: started once to see that it answers {asked} with status 2xx, within "
             f"{setup.matrix.server.first_response_timeout_s:g} s"
         )
-        try:
+        with refused(f"{key.workload}, {arm[2]}", of=MatrixError):
             first_s = try_once(setup, own.example)
-        except MatrixError as error:
-            raise MatrixError(f"{key.workload}, {arm[2]}: {error}") from None
         say(f"{key.workload}, {arm[2]}: answers {told}, {after_words(first_s)}")
 
 

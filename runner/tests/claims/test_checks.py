@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from jdkmatrix.cli.scenarios import SCALES, as_profile
+from jdkmatrix.cli.scenarios import as_profile
+from jdkmatrix.config.model import SCALES
 from jdkmatrix.figures.metrics import BY_ID, CPU
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.report.claims.estimates import compared_cells

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.cli.scenarios import SCALES, as_profile, cannot, choose, chosen_here, in_turn
+from jdkmatrix.cli.scenarios import as_profile, cannot, choose, chosen_here, in_turn
 from jdkmatrix.cli.selecting import Options
+from jdkmatrix.config.model import SCALES
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.loads import CountLoad, RateLoad, SaturateLoad
-from jdkmatrix.loads.kinds.flood import FloodLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad
+from jdkmatrix.loads.kinds.relative import FloodLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.run import ScenarioRecord

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.cli import catalogue, running
+from jdkmatrix.cli.recording import close_killed, complete_idle, end_session
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.cli.summary import summary_markdown
@@ -23,7 +24,6 @@ from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, Session
 from jdkmatrix.report.run_page.facts import started
 from jdkmatrix.report.run_page.sessions import differences, windows_fact
-from jdkmatrix.run.sessions import close_killed, complete_idle, end_session
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, facts_of, printed
 from tests.support.project import ROOT

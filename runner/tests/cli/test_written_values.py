@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.cli.arms import arms
-from jdkmatrix.cli.written_values import load_name, microseconds, quota_cpus
+from jdkmatrix.cli.written_values import arms, load_name, microseconds, quota_cpus
 from jdkmatrix.config.load import parse_files
 from jdkmatrix.domain.executors import check_executor, is_aa_arm
 from jdkmatrix.errors import MatrixError

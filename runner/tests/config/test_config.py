@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.scenarios import as_profile
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.load import load_matrix, parse_files, read_files, recorded_matrix
-from jdkmatrix.config.model import Profile
+from jdkmatrix.config.load import load_matrix, parse_files, read_files
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.config.schema import file_schema
 from jdkmatrix.config.sizes import why_no_size
 from jdkmatrix.domain.catalogue import executor_kinds
@@ -29,6 +29,7 @@ from jdkmatrix.provision.nix_parts import VARIABLE, handed_over
 from jdkmatrix.provision.workloads import open_workloads
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.run.plan import select_cells
+from jdkmatrix.validation import validated
 from tests.support.builders import key
 from tests.support.changes import change
 from tests.support.project import ROOT
@@ -281,7 +282,8 @@ def test_the_bank_on_a_database_may_have_any_number_of_connections() -> None:
 )
 def test_a_run_goes_on_with_the_matrix_that_it_recorded(options: Options) -> None:
     changed = options.apply(MATRIX)
-    assert recorded_matrix(json.loads(changed.model_dump_json(by_alias=True)), "run.json") == changed
+    recorded = validated(Matrix, json.loads(changed.model_dump_json(by_alias=True)), "run.json")
+    assert recorded == changed
 
 
 def test_every_jdk_of_the_axis_is_in_the_catalogue() -> None:

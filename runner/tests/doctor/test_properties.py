@@ -11,13 +11,14 @@ from types import SimpleNamespace
 import pytest
 
 from jdkmatrix.doctor.activity import Activity
-from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, chosen, overall
+from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, overall
 from jdkmatrix.doctor.catalogue import PROPERTIES, examine, proposed
 from jdkmatrix.doctor.cpu_frequency import c_states
 from jdkmatrix.doctor.cpu_sharing import cpu_mask, interrupts
 from jdkmatrix.doctor.memory import disk
 from jdkmatrix.doctor.noise import foreign_load, hiccups, steal
 from jdkmatrix.doctor.stalls import Stalls
+from jdkmatrix.host.facts import chosen
 from tests.support.doctor_host import CALM, CLOCK, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
 
 SAMPLED = {"steal", "hiccups"}  # a made-up host has no CPUs to spin on

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.doctor import tuning
-from jdkmatrix.doctor.base import Host, HostChange, chosen
+from jdkmatrix.doctor.base import Host, HostChange
 from jdkmatrix.doctor.catalogue import proposed
 from jdkmatrix.doctor.tuned import Tuned, locked, save
 from jdkmatrix.doctor.tuning import Restored, restore, steps, tune
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.host.facts import chosen
 from tests.support.doctor_host import CPU, FIXABLE, make_host, read, write
 
 BOOT = "proc/sys/kernel/random/boot_id"

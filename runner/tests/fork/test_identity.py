@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.config.cell_loads import cell_loads
-from jdkmatrix.config.load import recorded_matrix
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
@@ -39,6 +38,7 @@ from jdkmatrix.subjects import parts as assembling
 from jdkmatrix.subjects.kinds import assemble
 from jdkmatrix.subjects.parts import Flags, Parts
 from jdkmatrix.subjects.served.measurement import ServedCell
+from jdkmatrix.validation import validated
 from tests.support.builders import key
 from tests.support.project import ROOT
 from tests.support.run_facts import host_facts
@@ -237,7 +237,7 @@ def test_how_often_a_fork_may_be_repeated_decides_nothing(shared: Parts) -> None
 
 def test_the_rules_that_a_run_keeps_decide_as_they_did_when_it_began() -> None:
     """A run goes on with the rules in its record, which were its own whatever this tool's are by then."""
-    kept = recorded_matrix(json.loads(MATRIX.model_dump_json(by_alias=True)), "run.json")
+    kept = validated(Matrix, json.loads(MATRIX.model_dump_json(by_alias=True)), "run.json")
     assert kept.model_dump_json() == MATRIX.model_dump_json(), "1 is not 1.0 in a digest"
     assert {*kept.model_dump()["thresholds"]} == {*Thresholds.model_fields}
 

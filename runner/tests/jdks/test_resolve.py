@@ -14,8 +14,9 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import cache
-from jdkmatrix.jdks.availability import ask, outlook
+from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, this_system
+from jdkmatrix.jdks.net import answers_in_time
 from jdkmatrix.jdks.resolve import fetch, resolve
 from jdkmatrix.provision import nix_parts
 from tests.support.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
@@ -296,6 +297,8 @@ def test_the_outlook_says_what_can_be_had(server: FileServer, tmp_path: Path) ->
 
 def test_a_probe_that_hangs_is_answered_for() -> None:
     never = threading.Event()
-    answers = ask({"slow": lambda: str(never.wait()), "quick": lambda: None}, limit_s=0.2)
+    answers: dict[str, str | None] = answers_in_time(
+        {"slow": lambda: str(never.wait()), "quick": lambda: None}, 0.2, "late"
+    )
     never.set()
-    assert answers == {"slow": "no answer within 0.2 s", "quick": None}
+    assert answers == {"slow": "late", "quick": None}

@@ -11,7 +11,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import host
 from jdkmatrix.jdks.cache import other_build
 from jdkmatrix.jdks.catalogue import JdkEntry, load_catalogue
-from jdkmatrix.jdks.own import own_ids, with_own
+from jdkmatrix.jdks.own import load_with_own, own_ids
 from jdkmatrix.jdks.resolve import resolve
 from jdkmatrix.provision.debian.sources import (
     AptSource,
@@ -25,7 +25,8 @@ from tests.support.jdks_doubles import entry, fake_jdk
 from tests.support.project import ROOT
 from tests.support.upstream_doubles import rolling
 
-CATALOGUE = load_catalogue(ROOT / "jdks.json")
+JDKS = ROOT / "jdks.json"
+CATALOGUE = load_catalogue(JDKS)
 KEY = "/usr/share/keyrings/main.gpg"
 ONE_LINE = """\
 # deb http://old.example/debian bookworm main
@@ -197,14 +198,14 @@ def test_an_own_jdk_is_one_of_the_catalogue_that_nothing_pins(tmp_path: Path) ->
     home = jdk(tmp_path / "JDK 25 (mine)")
     homes = own_ids([home])
     assert homes == {"own-jdk-25-mine": str(home)}
-    mine = with_own(CATALOGUE, homes).entry("own-jdk-25-mine")
+    mine = load_with_own(JDKS, homes).entry("own-jdk-25-mine")
     assert (mine.vendor, mine.vm, mine.feature_version) == ("Me", "hotspot", 25)
     found = resolve(mine)
     assert (found.source, found.version) == ("own", "25.0.1-internal-adhoc.me.jdk")
     assert found.notice == f"the JDK in {home}, which no catalogue has and no hash pins"
     (home / "lib").write_text("changed")
     assert resolve(mine).files_sha256 != found.files_sha256, "another build is another cell"
-    assert with_own(CATALOGUE, {}) is CATALOGUE
+    assert load_with_own(JDKS, {}) == CATALOGUE
 
 
 def test_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
@@ -214,7 +215,7 @@ def test_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
 
 def test_what_is_no_jdk_or_too_old_is_told(tmp_path: Path) -> None:
     with pytest.raises(MatrixError, match=r"own-empty: .*/empty is no JDK: there is no bin/java in it"):
-        with_own(CATALOGUE, {"own-empty": str(tmp_path / "empty")})
+        load_with_own(JDKS, {"own-empty": str(tmp_path / "empty")})
     old = jdk(tmp_path / "old", "17.0.9")
     with pytest.raises(MatrixError, match=r"is Java 17\.0\.9-internal-adhoc\.me\.jdk; virtual threads need 21 or"):
-        with_own(CATALOGUE, {"own-old": str(old)})
+        load_with_own(JDKS, {"own-old": str(old)})

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.config.cell_loads import basis_cells, basis_of, cell_loads
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
-from jdkmatrix.loads.kinds.flood import FloodLoad
-from jdkmatrix.loads.kinds.share import ShareLoad
-from jdkmatrix.loads.relative import RelativeLoad
+from jdkmatrix.loads.kinds.relative import FloodLoad, RelativeLoad, ShareLoad
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.plan import select_cells

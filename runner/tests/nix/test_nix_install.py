@@ -19,7 +19,7 @@ import pytest
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import this_system
 from jdkmatrix.provision.cache import cache_dir
-from jdkmatrix.provision.debian import apt, elf
+from jdkmatrix.provision.debian import elf
 from tests.nix import install
 from tests.nix.install import Nix, newest_nix, nix_of_host_release
 from tests.support.programs import loaded
@@ -196,6 +196,6 @@ def test_without_debian_and_without_a_known_one(looked: Callable[[float], Path])
 
 def test_no_debian(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MATRIX_CACHE", str(tmp_path))
-    monkeypatch.setattr(apt, "_os_release", lambda: {"ID": "fedora"})
+    monkeypatch.setattr("platform.freedesktop_os_release", lambda: {"ID": "fedora"})
     with pytest.raises(MatrixError, match=r"cannot be had: this host is fedora, not Debian$"):
         nix_of_host_release()

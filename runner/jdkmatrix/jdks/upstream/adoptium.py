@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC
 
 from pydantic import AwareDatetime, BaseModel, TypeAdapter
 
 from jdkmatrix.jdks.catalogue import Sha256, System
 from jdkmatrix.jdks.identify import feature_version as feature_of
-from jdkmatrix.jdks.upstream.offers import MACHINES, Offer, newest, parse_as
+from jdkmatrix.jdks.upstream.offers import MACHINES, Offer, newest_of, parse_as
 
 VENDOR = "Eclipse Adoptium"
 
@@ -51,15 +51,6 @@ def addresses(feature_version: int) -> tuple[str, ...]:
     )
 
 
-def read(texts: Sequence[str], feature_version: int) -> dict[System, Offer]:
-    """The newest JDK for each system, from the answers of `addresses`.
-
-    Raises:
-        MatrixError: an answer is not as expected.
-    """
-    return newest(offer for text in texts for offer in _offers(text, feature_version))
-
-
 def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
     for asset in parse_as(_ASSETS, text, VENDOR):
         binary, name = asset.binary, _RELEASE_NAME.fullmatch(asset.release_name)
@@ -71,3 +62,6 @@ def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
             date = binary.updated_at.astimezone(UTC).date().isoformat() if binary.updated_at else None
             package = binary.package
             yield system, Offer(name[1], date, package.link, package.checksum, package.checksum_link)
+
+
+read = newest_of(_offers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import unquote
@@ -70,6 +70,17 @@ def newest(offers: Iterable[tuple[System, Offer]]) -> dict[System, Offer]:
         if system not in best or build_order(offer.version) > build_order(best[system].version):
             best[system] = offer
     return best
+
+
+def newest_of(
+    offers: Callable[[str, int], Iterable[tuple[System, Offer]]],
+) -> Callable[[Sequence[str], int], dict[System, Offer]]:
+    """What reads the newest JDK for each system from all answers of a vendor, of which `offers` reads one.
+
+    Raises:
+        MatrixError: an answer is not as expected.
+    """
+    return lambda texts, feature_version: newest(offer for text in texts for offer in offers(text, feature_version))
 
 
 def parse_as(adapter: TypeAdapter[T], text: str, vendor: str) -> T:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC
 
 from pydantic import AwareDatetime, BaseModel, TypeAdapter
 
 from jdkmatrix.jdks.catalogue import System
 from jdkmatrix.jdks.identify import feature_version as feature_of
-from jdkmatrix.jdks.upstream.offers import MACHINES, Offer, newest, parse_as
+from jdkmatrix.jdks.upstream.offers import MACHINES, Offer, newest_of, parse_as
 
 VENDOR = "IBM Semeru"
 
@@ -42,16 +42,8 @@ def addresses(feature_version: int) -> tuple[str, ...]:
     return (f"https://api.github.com/repos/ibmruntimes/semeru{feature_version}-binaries/releases?per_page=10",)
 
 
-def read(texts: Sequence[str], feature_version: int) -> dict[System, Offer]:
-    """The newest JDK for each system, from the answers of `addresses`; drafts and previews do not count.
-
-    Raises:
-        MatrixError: an answer is not as expected.
-    """
-    return newest(offer for text in texts for offer in _offers(text, feature_version))
-
-
 def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
+    """Drafts and previews do not count."""
     for release in parse_as(_RELEASES, text, VENDOR):
         if release.draft or release.prerelease:
             continue
@@ -77,3 +69,6 @@ def _version(text: str) -> str | None:
         return text
     match = _JAVA_AND_OPENJ9.fullmatch(text)
     return f"{match['numbers']}+{match['build']}_openj9-{match['openj9']}" if match else None
+
+
+read = newest_of(_offers)

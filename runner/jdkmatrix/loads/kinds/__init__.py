@@ -1,4 +1,4 @@
-"""The kinds of load: one in each file beside this one, with its fields, what follows from them, its words and figures.
+"""The kinds of load, in the files beside this one: their fields, what follows from these, their words and figures.
 
 A file's `LOADS` names the records that a table [loads.NAME] may be, with what makes a `LoadKind` of each. Another kind
 is measured without being named elsewhere. Named are those that alone have a chart (report/run_page/over_rate.py,

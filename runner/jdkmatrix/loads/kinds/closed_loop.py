@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import plural, span_words, wait_words
-from jdkmatrix.loads.base import LoadKind, Question
+from jdkmatrix.loads.base import LoadKind
 from jdkmatrix.method.measuring import Turns
-from jdkmatrix.records.forks import Fork
 
 _NEXT = ", each sends its next request as soon as it has the answer"
 _OF_LEAD = 10  # a choice, not a measurement
@@ -18,7 +17,6 @@ class ClosedLoop(LoadKind[SaturateLoad]):
     """A slow answer delays the next request: latencies say how many connections share the throughput, and not how long
     a request that comes when it comes would take. So executors are not compared by them."""
 
-    question = Question("answered", "Answered", in_tables=False)
     metrics = ("throughput", "cpu")
     ratio_of = "of req/s"
 
@@ -30,9 +28,6 @@ class ClosedLoop(LoadKind[SaturateLoad]):
             f"its remote system answers after {wait_words(wait_us)}, for which each turn has no answer: more than a "
             f"tenth of its lead of {turns.lead_s:g} s"
         )
-
-    def answer(self, fork: Fork) -> bool:
-        return True
 
     def words(self) -> str:
         return f"closed loop: {plural(self.load.connections, 'connection')}{_NEXT}"

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import CellLoad, Load, SaturateLoad
 from jdkmatrix.domain.quantities import plural, rate_words
-from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps, best_window
+from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Steps, best_window
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
 
@@ -45,7 +45,6 @@ class ConnectionStepsLoad(CellLoad):
 class ConnectionSteps(Steps[ConnectionStepsLoad]):
     """Service times, as in any closed loop: executors are not compared by them. A pool grows while it is measured."""
 
-    question = Question("answered", "Answered", in_tables=False)
     metrics = ("saturated", "cpu")
     ratio_of = "of the highest req/s in steps of connections"
     grows_pool = True
@@ -78,9 +77,6 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
 
     def length_words(self, lengths: Lengths) -> str:
         return f"{len(self.load.every_step)} steps of {self.load.step_s:g} s"
-
-    def answer(self, fork: Fork) -> bool:
-        return True
 
     def throughput_rps(self, fork: Fork) -> ForkFigure:
         """The most of any step; at least that, where the last one still gained, or does not count."""

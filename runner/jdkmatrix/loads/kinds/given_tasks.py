@@ -6,16 +6,12 @@ from typing import Any
 
 from jdkmatrix.domain.loads import CountLoad, GivenLoad, InFlightLoad, TaskRateLoad
 from jdkmatrix.loads.base import LoadKind, Question
-from jdkmatrix.records.forks import Fork
 
 
 class Tasks(LoadKind[Any]):
     question = Question("ran to its end", "Ran to the end", in_tables=False)
     metrics = ()
     ratio_of = ""
-
-    def answer(self, fork: Fork) -> bool:
-        return True
 
     def words(self) -> str:
         words: str = self.load.words()

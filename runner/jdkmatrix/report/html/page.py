@@ -22,12 +22,12 @@ from markupsafe import Markup
 from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.catalogue import catalogue, server_kinds
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.seal import digest_of_files
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, Wording
 from jdkmatrix.report.blocks.kinds import TAIL_LINES, PageBlock, WebPage
 from jdkmatrix.report.charts.shapes import on_a_page
 from jdkmatrix.report.html.method import COMPARED, PROVOKED, read_tried
 from jdkmatrix.report.words.sentences import State
-from jdkmatrix.run.code_version import digest_of_files
 
 DRAWS = "vega.js"  # Vega, Vega-Lite and Vega-Embed, which give the page `vegaEmbed` and no other name
 LIBRARY = f"assets/{DRAWS}"  # seen from the site's root

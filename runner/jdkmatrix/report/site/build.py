@@ -22,6 +22,7 @@ from jdkmatrix.claims.model import Registry
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.seal import digest_of_files
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.html.page import DRAWS, LIBRARY, Pages, digest_of_templates, pages_of
 from jdkmatrix.report.site.by_axis import axis_pages
@@ -31,7 +32,7 @@ from jdkmatrix.report.site.history_page import history_pages
 from jdkmatrix.report.site.home import home_page, offered
 from jdkmatrix.report.site.render_runs import SiteRun, make_all, rendered
 from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
-from jdkmatrix.run.code_version import PACKAGE, digest_of_files
+from jdkmatrix.run.code_version import PACKAGE
 from jdkmatrix.store.readable import UnreadableError, readable
 
 _BUILT_ON = ("altair", "hdrhistogram", "jinja2", "markupsafe", "numpy", "pydantic", "scipy")

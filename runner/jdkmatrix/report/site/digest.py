@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
@@ -180,6 +180,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
     host, commit = session.host, session.git_commit
     virtual = f", {host.virtualisation}" if host.virtualisation else ""
     dirty = " with uncommitted changes" if is_dirty(run) else ""
+    own = {one.workload: one.files for one in own_applications(run)}
     return RunDigest(
         run_id=run.run_id,
         folder=folder,
@@ -196,10 +197,10 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
         forks=count_forks(judged.loaded),
         aa=aa_words(judgements),
         damaged=judged.loaded.damaged,
-        conditions=tuple(_conditions(judged, warned(notices))),
+        conditions=tuple(_conditions(judged, warned(notices), own)),
         cells=tuple(_cells(judgements)),
         claims=judged.evidence,
-        own=tuple((one.workload, one.files) for one in own_applications(run)),
+        own=tuple(own.items()),
         commit=f"{commit[:12]}{dirty}" if commit else "not known",
         two_modes=tuple(key for key, (_, p_value) in judged.modes.items() if p_value < P_MAX),
     )
@@ -222,14 +223,14 @@ def _check(key: CellKey, judgements: Judgements) -> str:
     return words.get(judged.verdict, judged.verdict.value)
 
 
-def _conditions(judged: JudgedRun, care: Sequence[str]) -> Iterator[MeasuredCondition]:
-    """`care`: titles of the warnings on the run's page."""
+def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) -> Iterator[MeasuredCondition]:
+    """`care`: titles of the warnings on the run's page; `own`: the workloads that are applications of the user."""
     cells, judgements = judged.cells, judged.judgements
 
     def titles(*keys: CellKey) -> set[str]:
         return {notice.title for notice in pair_warnings(judged, *keys)}
 
-    of_cells, own = titles(*cells.keys), {one.workload for one in own_applications(judged.run)}
+    of_cells = titles(*cells.keys)
     for key, advice in advised(judgements).items():
         pool = key.model_copy(update={"executor": own_pool(key.server)})
         here, both = titles(key, pool), cells.some((pool, key))

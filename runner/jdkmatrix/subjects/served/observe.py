@@ -107,7 +107,7 @@ class Bench:
     `answer_timeout_s`: in which a server without load answers; `service_s`: what each request of the load takes at
     least. `irq_time_accounting`: as host/irq_time.py found it. `own_path`: of an application that is not ours,
     which has no gauges and can be asked nothing but what its load asks, too. `left_over`: requests that were sent in
-    phases that are over, and may begin only in a later one; `queue_s`: as the function, of the last phase; `carriers`:
+    phases that are over, and may begin only in a later one; `queued_s`: of the last phase, by `queue_s`; `carriers`:
     what the kernel calls the threads that carry virtual ones, once that is known."""
 
     server: ServerProcess
@@ -124,7 +124,7 @@ class Bench:
     quota: Callable[[], QuotaCounters | None] = lambda: None
     own_path: str | None = None
     left_over: int = field(default=0, init=False)
-    queue_s: float = field(default=0.0, init=False)
+    queued_s: float = field(default=0.0, init=False)
     carriers: frozenset[str] = field(default=frozenset(), init=False)
 
     @property
@@ -202,7 +202,7 @@ class Bench:
         Raises:
             NoAnswerError: no answer, and none of those requests got on meanwhile.
         """
-        until = time.monotonic() + (0.0 if under_load else min(2 * self.queue_s, _QUEUE_S_MAX))
+        until = time.monotonic() + (0.0 if under_load else min(2 * self.queued_s, _QUEUE_S_MAX))
         while True:
             called = self._calls_answered()
             if self.own_path is not None:  # it may close connections that are idle for a while
@@ -222,7 +222,7 @@ class Bench:
         Raises:
             NoAnswerError: for longer than its requests may take, it did neither.
         """
-        self.queue_s = queue_s(result)
+        self.queued_s = queue_s(result)
         needed_s = backlog_s(result)
         if needed_s is None:
             return
@@ -237,7 +237,7 @@ class Bench:
                 gauges = read_gauges(connection)
             in_flight = math.inf if gauges is None else gauges.in_flight
             if in_flight == 0:
-                self.queue_s = 0.0
+                self.queued_s = 0.0
                 return
             called_before, called = called, self._calls_answered()
             if in_flight < least or called > called_before:
