@@ -2,34 +2,27 @@
 (() => {
   const picker = document.getElementById("picker");
   if (!picker) return;
-  const rows = Array.from(document.querySelectorAll("#answers-table tbody tr"));
+  const rows = all("#answers-table tbody tr");
   const said = document.getElementById("said");
   const map = document.getElementById("map");
   const { served } = JSON.parse(document.getElementById("page-data").textContent);
   const selects = Array.from(picker.elements).filter((one) => one.name);
-  const database = selects.find((one) => one.name === "database");
+  const { host: hosts, workload: workloads, database } = picker.elements;
   const axes = selects.filter((one) => one !== database && one.name !== "figure").map((one) => one.name);
-  const glance = Array.from(document.querySelectorAll("#conditions a"), (link) => [link, document.querySelector(link.hash)]);
+  const glance = all("#conditions a").map((link) => [link, document.querySelector(link.hash)]);
   const NUMBERS = new Set(["cpus", "burn_us", "wait_us"]);
 
-  const make = (tag, className, ...children) => {
-    const element = document.createElement(tag);
-    if (className) element.className = className;
-    element.append(...children);
-    return element;
-  };
   const of = (row, axis) => row.getAttribute(`data-${axis}`);
   const state = () => Object.fromEntries(selects.map((one) => [one.name, one.value]));
-  const words = (axis, value) => {
-    const select = selects.find((one) => one.name === axis);
-    return Array.from(select.options).find((one) => one.value === value)?.text ?? value;
-  };
+  const words = (axis, value) => Array.from(picker.elements[axis].options).find((one) => one.value === value)?.text ?? value;
   const figureOf = (row, figure) => row.querySelector(`[data-figure="${CSS.escape(figure)}"]`);
+  const leadOf = (row) => row.querySelector("[data-figure]");
+  const textOf = (cell, tag) => cell.querySelector(tag).textContent; // "b": the ratio, "small": its interval, "p": a sentence
+  const verdict = (side, ...content) => make("p", { className: `verdict ${side}` }, ...content);
 
   // Only what the page itself offers is taken from an address: anything else in it means nothing.
   const fromAddress = () => {
-    const host = selects.find((one) => one.name === "host");
-    if (host.options[0].value === "") host.value = "";
+    if (hosts.options[0].value === "") hosts.value = "";
     for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
       const select = selects.find((one) => one.name === name);
       if (select && Array.from(select.options).some((one) => one.value === value)) select.value = value;
@@ -53,39 +46,31 @@
   const nearest = (wanted) =>
     rows.map((row) => [distance(row, wanted), row]).sort(([a], [b]) => a - b).slice(0, 3).map(([, row]) => row);
 
-  const tiles = (row) => {
-    const list = make("dl", "tiles");
-    for (const cell of row.querySelectorAll("[data-figure]")) {
-      const tile = make("div", cell.dataset.tone);
-      tile.append(make("dt", "", cell.dataset.title, " ", make("small", "", "virtual / pool")));
-      tile.append(make("dd", "", cell.querySelector("b").cloneNode(true), cell.querySelector("small").cloneNode(true)));
-      list.append(tile);
-    }
-    return list;
+  // A button that picks the condition of a row.
+  const way = (row, properties, ...content) => {
+    const button = make("button", { type: "button", ...properties }, ...content);
+    button.addEventListener("click", () => choose(asState(row), button));
+    return button;
   };
+  const ways = (found, label) => make("ul", { className: "nearest" }, ...found.map((row) => make("li", {}, way(row, {}, label(row)))));
 
-  const ways = (found, label) => {
-    const list = make("ul", "nearest");
-    for (const row of found) {
-      const button = make("button", "", label(row));
-      button.type = "button";
-      button.addEventListener("click", () => choose(asState(row), button));
-      list.append(make("li", "", button));
-    }
-    return list;
-  };
+  const tile = (cell) => make("div", { className: cell.dataset.tone },
+    make("dt", {}, cell.dataset.title, " ", make("small", {}, "virtual / pool")),
+    make("dd", {}, make("b", {}, textOf(cell, "b")), make("small", {}, textOf(cell, "small"))));
 
   const answer = ([row, ...elsewhere], figure) => {
-    const lead = row.querySelector("[data-figure]");
-    const cell = figureOf(row, figure) ?? lead;
-    const instead = cell === lead && figure !== lead.dataset.figure;
-    const verdict = make("p", `verdict ${cell.dataset.side}`);
+    const cell = figureOf(row, figure) ?? leadOf(row);
     const where = `On ${words("host", of(row, "host"))}: ${row.cells[0].textContent}. `;
     const missing = `Nothing to tell of “${words("figure", figure)}” here; this is ${cell.dataset.title}. `;
-    verdict.append(make("span", "where", `${where}${instead ? missing : ""}`), make("b", "", cell.querySelector("p").textContent));
-    said.replaceChildren(verdict, tiles(row), ...Array.from(row.querySelector(".rests").children, (one) => one.cloneNode(true)));
+    const place = make("span", { className: "where" }, where, cell.dataset.figure === figure ? "" : missing);
+    said.replaceChildren(
+      verdict(cell.dataset.side, place, make("b", {}, textOf(cell, "p"))),
+      make("dl", { className: "tiles" }, ...all("[data-figure]", row).map(tile)),
+      ...Array.from(row.querySelector(".rests").children, (one) => one.cloneNode(true)),
+    );
     if (elsewhere.length > 0) {
-      said.append(make("p", "sub", "Measured on other hosts, too:"), ways(elsewhere, (one) => words("host", of(one, "host"))));
+      const others = ways(elsewhere, (one) => words("host", of(one, "host")));
+      said.append(make("p", { className: "sub" }, "Measured on other hosts, too:"), others);
     }
   };
 
@@ -115,32 +100,30 @@
   const asState = (row) => Object.fromEntries(axes.map((axis) => [axis, of(row, axis)]));
 
   const notMeasured = (wanted) => {
-    const found = [make("p", "verdict open", make("b", "", "Not measured under this condition."))];
     const reason = whyNot(wanted);
     const needs = `In a clone of the project, on a host with ${Number(wanted.cpus) + 1} CPUs or more, this says how long it takes, usually 20 to 30 minutes, and measures it if you agree:`;
-    found.push(make("p", "", reason ?? needs), ...(reason ? [] : [make("pre", "", command(wanted))]));
-    found.push(make("p", "", "The nearest conditions that were measured:"));
     const told = (row) => {
-      const cell = figureOf(row, wanted.figure) ?? row.querySelector("[data-figure]");
-      const ratio = `${cell.querySelector("b").textContent} (${cell.querySelector("small").textContent})`;
-      return `${row.cells[0].textContent}: ${cell.dataset.title} ${ratio}`;
+      const cell = figureOf(row, wanted.figure) ?? leadOf(row);
+      return `${row.cells[0].textContent}: ${cell.dataset.title} ${textOf(cell, "b")} (${textOf(cell, "small")})`;
     };
-    said.replaceChildren(...found, ways(nearest(wanted), told));
+    said.replaceChildren(
+      verdict("open", make("b", {}, "Not measured under this condition.")),
+      make("p", {}, reason ?? needs),
+      ...(reason ? [] : [make("pre", {}, command(wanted))]),
+      make("p", {}, "The nearest conditions that were measured:"),
+      ways(nearest(wanted), told),
+    );
   };
 
   // One host only: that of the answer, where none was chosen. One driver only. Under the load picked; where that has one
   // condition alone, under the one that has the most.
   const around = (wanted) => {
     const free = (axis) => NUMBERS.has(axis) || axis === "load";
-    const all = rows.filter((row) => axes.every((axis) => free(axis) || fits(row, axis, wanted)));
-    const host = wanted.host || (measured(wanted)[0] ?? all[0])?.getAttribute("data-host");
-    const byLoad = new Map();
-    for (const row of all.filter((one) => of(one, "host") === host)) {
-      const load = `${of(row, "load")}, by ${of(row, "driver")}`;
-      byLoad.set(load, [...(byLoad.get(load) ?? []), row]);
-    }
-    const groups = [...byLoad.values()];
+    const alike = rows.filter((row) => axes.every((axis) => free(axis) || fits(row, axis, wanted)));
     const [answered] = measured(wanted);
+    const host = wanted.host || (answered ?? alike[0])?.getAttribute("data-host");
+    const there = alike.filter((row) => of(row, "host") === host);
+    const groups = [...Map.groupBy(there, (row) => `${of(row, "load")}, by ${of(row, "driver")}`).values()];
     const under = groups.find((some) => some.includes(answered)) ?? groups.find((some) => of(some[0], "load") === wanted.load) ?? [];
     const most = groups.reduce((one, other) => (other.length > one.length ? other : one), []);
     return { host, here: under.length > 1 ? under : most };
@@ -149,49 +132,38 @@
   // Where virtual threads win: remote delay across, CPUs and task duration down, all else as picked.
   const draw = (wanted) => {
     const { host, here } = around(wanted);
-    const values = (axis) => [...new Set(here.map((row) => of(row, axis)))].sort((a, b) => a - b);
-    const [waits, cpus, burns] = [values("wait_us"), values("cpus"), values("burn_us")];
     map.hidden = here.length < 2;
     if (map.hidden) return;
-    const shown = here.some((row) => figureOf(row, wanted.figure)) ? wanted.figure : here[0].querySelector("[data-figure]").dataset.figure;
-    const across = waits.length > 1 || burns.length === 1 ? "wait_us" : "burn_us";
-    const columns = across === "wait_us" ? waits : burns;
-    const sizes = cpus.flatMap((cpu) => (across === "wait_us" ? burns : waits).map((other) => [cpu, other]));
-    const place = (cpu, other, column) => {
-      const asked = { cpus: cpu, [across]: column, [across === "wait_us" ? "burn_us" : "wait_us"]: other };
-      return here.find((row) => Object.entries(asked).every(([axis, value]) => of(row, axis) === value));
+    const values = (axis) => [...new Set(here.map((row) => of(row, axis)))].sort((a, b) => a - b);
+    const shown = here.some((row) => figureOf(row, wanted.figure)) ? wanted.figure : leadOf(here[0]).dataset.figure;
+    const byDelay = values("wait_us").length > 1 || values("burn_us").length === 1;
+    const [across, down] = byDelay ? ["wait_us", "burn_us"] : ["burn_us", "wait_us"];
+    const [columns, others] = [values(across), values(down)];
+    const entry = (sizes) => {
+      const row = here.find((one) => Object.entries(sizes).every(([axis, value]) => of(one, axis) === value));
+      const figure = row && figureOf(row, shown);
+      if (!figure) return make("td", { className: "none" }, "–");
+      const sentence = textOf(figure, "p");
+      const ariaCurrent = axes.every((axis) => fits(row, axis, wanted)) ? "true" : null;
+      return make("td", { className: figure.dataset.tone }, way(row, { title: sentence, ariaCurrent },
+        make("b", {}, textOf(figure, "b")),
+        make("span", {}, textOf(figure, "small")),
+        make("span", { className: "unseen" }, ` ${row.cells[0].textContent}: ${sentence}`)));
     };
-    const head = make("tr", "", make("th", "", "CPUs"), ...columns.map((value) => make("th", "", words(across, value))));
-    const body = sizes.map(([cpu, other]) => {
-      const size = across === "wait_us" && burns.length > 1 ? `${cpu}, ${words("burn_us", other)}` : cpu;
-      const cells = columns.map((column) => {
-        const row = place(cpu, other, column);
-        const figure = row && figureOf(row, shown);
-        if (!figure) return make("td", "none", "–");
-        const button = make("button", "", make("b", "", figure.querySelector("b").textContent));
-        const sentence = figure.querySelector("p").textContent;
-        button.append(make("span", "", figure.querySelector("small").textContent));
-        button.append(make("span", "unseen", ` ${row.cells[0].textContent}: ${sentence}`));
-        button.type = "button";
-        button.title = sentence;
-        if (axes.every((axis) => fits(row, axis, wanted))) button.setAttribute("aria-current", "true");
-        button.addEventListener("click", () => choose(asState(row), button));
-        return make("td", figure.dataset.tone, button);
-      });
-      return make("tr", "", make("th", "", size), ...cells);
-    });
-    const table = make("table", "heat", make("thead", "", head), make("tbody", "", ...body));
-    for (const one of table.querySelectorAll("thead th")) one.scope = "col";
-    for (const one of table.querySelectorAll("tbody th")) one.scope = "row";
+    const heads = columns.map((value) => make("th", { scope: "col" }, words(across, value)));
+    const body = values("cpus").flatMap((cpus) => others.map((other) => {
+      const size = others.length > 1 ? `${cpus}, ${words(down, other)}` : cpus;
+      const entries = columns.map((column) => entry({ cpus, [across]: column, [down]: other }));
+      return make("tr", {}, make("th", { scope: "row" }, size), ...entries);
+    }));
+    const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "CPUs"), ...heads));
+    const table = make("table", { className: "heat" }, head, make("tbody", {}, ...body));
     const load = of(here[0], "load");
-    const title = `${words("figure", shown)} by CPUs and ${across === "wait_us" ? "remote delay" : "task duration"}, virtual threads / pool, under ${load}, by ${of(here[0], "driver")}`;
+    const title = `${words("figure", shown)} by CPUs and ${byDelay ? "remote delay" : "task duration"}, virtual threads / pool, under ${load}, by ${of(here[0], "driver")}`;
     const other = load === wanted.load ? "" : `Under ${wanted.load} too little was measured for a map; this is ${words("load", load)}. `;
-    const scroll = make("div", "scroll", table);
-    scroll.tabIndex = 0;
-    scroll.setAttribute("role", "region");
-    scroll.setAttribute("aria-label", title);
-    map.replaceChildren(make("h3", "", title), make("div", "heats", make("div", "", scroll)),
-      make("p", "sub", `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one more often.`));
+    const scroll = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: title }, table);
+    map.replaceChildren(make("h3", {}, title), make("div", { className: "heats" }, make("div", {}, scroll)),
+      make("p", { className: "sub" }, `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one more often.`));
   };
 
   // The database is the workload's.
@@ -199,7 +171,6 @@
     ...served.map((one) => [one.workload, one.database]),
     ...rows.map((row) => [of(row, "workload"), of(row, "database")]),
   ]);
-  const workloads = selects.find((one) => one.name === "workload");
   const having = (value) => Array.from(workloads.options, (one) => one.value).filter((name) => databases.get(name) === value);
 
   // What some row has, and none beside all else that is picked.
@@ -229,29 +200,28 @@
     mark(wanted);
     if (found.length > 0) answer(found, wanted.figure);
     else notMeasured(wanted);
-    for (const [link, row] of glance) {
-      if (row === found[0]) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
+    for (const [link, row] of glance) link.ariaCurrent = row === found[0] ? "true" : null;
     draw(wanted);
     toAddress();
   };
 
-  const isState = () => location.hash.includes("=");
-  if (isState()) {
+  const toldByAddress = () => {
+    if (!location.hash.includes("=")) return false;
     fromAddress();
     show();
-  } else {
+    return true;
+  };
+  if (!toldByAddress()) {
     mark(state());
     if (glance.length === 0) draw(state());
   }
   for (const [link, row] of glance) {
     link.addEventListener("click", (event) => {
       event.preventDefault();
-      choose({ ...asState(row), figure: row.querySelector("[data-figure]").dataset.figure }, link);
+      choose({ ...asState(row), figure: leadOf(row).dataset.figure }, link);
     });
   }
   for (const select of selects) select.addEventListener("input", show);
-  window.addEventListener("hashchange", () => { if (isState()) { fromAddress(); show(); } });
+  window.addEventListener("hashchange", toldByAddress);
   picker.addEventListener("submit", (event) => event.preventDefault());
 })();

@@ -1,7 +1,13 @@
 "use strict";
-(() => {
-  const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
+// These two are for home.js, too.
+const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
+const make = (tag, properties, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
 
+(() => {
   // Colours are references to CSS variables: charts follow light, dark and print without being drawn again.
   const css = (name) => `var(--${name})`;
   const palette = (prefix) => [0, 1, 2, 3, 4, 5, 6, 7].map((slot) => css(prefix + slot));
@@ -23,8 +29,8 @@
       expected: { color: css("text"), opacity: 1 },
       fork: { color: css("text"), stroke: css("surface"), strokeWidth: 1, opacity: 1 },
       value: { color: css("text") },
-      window: { color: css("band"), opacity: 0.13 },
-      series: { color: css("band") },
+      window: { color: css("muted"), opacity: 0.13 },
+      series: { color: css("muted") },
     },
   };
   // The area around a point that shows the point's tooltip has the point as its datum: Vega-Lite reads figures through it,
@@ -46,26 +52,21 @@
 
   const { shapes, charts } = JSON.parse(document.getElementById("page-charts")?.textContent ?? "{}");
 
-  // A shape with what a chart gives for its blanks (report/charts/shapes.py).
-  const filled = (part, chart) => {
+  // A shape with what a chart gives for its blanks (report/charts/shapes.py): a list for one that is alone in a list.
+  const filled = (part, given) => {
+    if (typeof part === "string") return Object.hasOwn(given, part) ? given[part] : part;
     if (Array.isArray(part)) {
-      const given = part.length === 1 && typeof part[0] === "string" && Object.hasOwn(chart.lists, part[0]);
-      return given ? chart.lists[part[0]] : part.map((inside) => filled(inside, chart));
+      const inside = part.map((one) => filled(one, given));
+      return part.length === 1 && typeof part[0] === "string" ? inside.flat() : inside;
     }
-    if (part && typeof part === "object") {
-      return Object.fromEntries(Object.entries(part).map(([name, inside]) => [name, filled(inside, chart)]));
-    }
-    return typeof part === "string" && Object.hasOwn(chart.words, part) ? chart.words[part] : part;
+    if (!part || typeof part !== "object") return part;
+    return Object.fromEntries(Object.entries(part).map(([name, inside]) => [name, filled(inside, given)]));
   };
-  const rowsOf = (data) => {
-    if (Array.isArray(data)) return data;
-    return data.rows.map((row) => Object.fromEntries(data.names.map((name, column) => [name, row[column]])));
-  };
-  const specOf = (id) => {
-    const chart = charts[id];
+  const rowsOf = ({ names, rows }) => rows.map((row) => Object.fromEntries(names.map((name, column) => [name, row[column]])));
+  const specOf = (chart) => {
     const datasets = Object.entries(chart.datasets).map(([name, data]) => [name, rowsOf(data)]);
     return {
-      ...filled(shapes[chart.shape], chart), height: chart.height, description: chart.description,
+      ...filled(shapes[chart.shape], chart.given), height: chart.height, description: chart.description,
       datasets: Object.fromEntries(datasets),
     };
   };
@@ -75,25 +76,18 @@
     const plain = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
   };
-  const csvOf = (rows) => {
-    const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-    return [names, ...rows.map((row) => names.map((name) => row[name]))].map((row) => row.map(field).join(",")).join("\n");
-  };
+  const csvOf = ({ names, rows }) => [names, ...rows].map((row) => row.map(field).join(",")).join("\n");
   // Of a chart's data sets the one with the most rows.
-  const offerData = (plot, datasets) => {
-    const rows = Object.values(datasets).reduce((most, one) => (one.length > most.length ? one : most), []);
+  const offerData = (plot) => {
+    const datasets = Object.values(charts[plot.dataset.chart].datasets);
+    const most = datasets.reduce((one, other) => (other.rows.length > one.rows.length ? other : one));
+    if (most.rows.length === 0) return;
     const caption = plot.parentElement.querySelector("figcaption");
-    if (rows.length === 0 || !caption) return;
-    const title = caption.querySelector("h4")?.textContent ?? plot.dataset.chart;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "data-of";
-    button.textContent = "CSV";
-    button.setAttribute("aria-label", `CSV of the chart ${title}`);
+    const title = caption.querySelector("h4").textContent;
+    const button = make("button", { type: "button", className: "data-of", ariaLabel: `CSV of the chart ${title}` }, "CSV");
     button.addEventListener("click", () => {
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([csvOf(rows), "\n"], { type: "text/csv" }));
-      link.download = `${plot.dataset.chart}.csv`;
+      const href = URL.createObjectURL(new Blob([csvOf(most), "\n"], { type: "text/csv" }));
+      const link = make("a", { href, download: `${plot.dataset.chart}.csv` });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 1000);
     });
@@ -103,18 +97,14 @@
   const draw = async (plot) => {
     plot.dataset.state = "drawing";
     try {
-      const spec = specOf(plot.dataset.chart);
-      await window.vegaEmbed(plot, spec, options);
+      await window.vegaEmbed(plot, specOf(charts[plot.dataset.chart]), options);
       // Groups of marks that have none are no pictures, and have nothing to be called by.
       for (const group of all("[role=graphics-symbol]:empty:not([aria-label])", plot)) group.removeAttribute("role");
       plot.dataset.state = "drawn";
-      offerData(plot, spec.datasets);
+      offerData(plot);
     } catch (error) {
       plot.dataset.state = "failed";
-      const text = document.createElement("p");
-      text.className = "problem";
-      text.textContent = `This chart could not be drawn: ${error.message}`;
-      plot.replaceChildren(text);
+      plot.replaceChildren(make("p", { className: "problem" }, `This chart could not be drawn: ${error.message}`));
       console.error(plot.dataset.chart, error);
     }
   };
@@ -137,82 +127,60 @@
     document.documentElement.dataset.charts = "done";
   };
 
-  const compare = (a, b) => {
-    if (a === "" || b === "") return a === b ? 0 : a === "" ? 1 : -1; // missing figures last, whatever the direction
-    return null;
-  };
   const keyOf = (cell) => cell.dataset.sort ?? cell.textContent.trim();
   const sortBy = (table, column, direction) => {
-    for (const body of table.tBodies) {
-      const rows = Array.from(body.rows, (row) => [keyOf(row.cells[column]), row]);
-      rows.sort(([a], [b]) => {
-        const missing = compare(a, b);
-        if (missing !== null) return missing;
-        const apart = Number(a) - Number(b);
-        return direction * (Number.isNaN(apart) ? a.localeCompare(b, "en", { numeric: true }) : apart);
-      });
-      body.append(...rows.map(([, row]) => row));
-    }
+    const [body] = table.tBodies;
+    const rows = Array.from(body.rows, (row) => [keyOf(row.cells[column]), row]);
+    rows.sort(([a], [b]) => {
+      if (a === "" || b === "") return (a === "") - (b === ""); // missing figures last, whatever the direction
+      const apart = Number(a) - Number(b);
+      return direction * (Number.isNaN(apart) ? a.localeCompare(b, "en", { numeric: true }) : apart);
+    });
+    body.append(...rows.map(([, row]) => row));
   };
-
   for (const table of all("table.sortable")) {
     const heads = Array.from(table.tHead.rows[0].cells);
     heads.forEach((head, column) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...head.childNodes);
+      const button = make("button", { type: "button" }, ...head.childNodes);
       head.append(button);
-      head.setAttribute("aria-sort", "none");
+      head.ariaSort = "none";
       button.addEventListener("click", () => {
         // Figures start with the largest, text with A.
-        const first = head.classList.contains("num") ? "descending" : "ascending";
-        const other = first === "descending" ? "ascending" : "descending";
-        const now = head.getAttribute("aria-sort") === first ? other : first;
-        heads.forEach((one) => one.setAttribute("aria-sort", "none"));
-        head.setAttribute("aria-sort", now);
+        const [first, other] = head.classList.contains("num") ? ["descending", "ascending"] : ["ascending", "descending"];
+        const now = head.ariaSort === first ? other : first;
+        for (const one of heads) one.ariaSort = one === head ? now : "none";
         sortBy(table, column, now === "ascending" ? 1 : -1);
       });
     });
   }
 
-  const filter = (id) => {
-    const controls = all(`[data-filter="${id}"]`);
-    const words = controls.filter((c) => !c.dataset.axis).flatMap((c) => c.value.toLowerCase().split(/\s+/)).filter(Boolean);
-    const axes = controls.filter((c) => c.dataset.axis && c.value !== "");
-    const rows = all(`#${id} tbody tr`);
-    let shown = 0;
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
-      const fits = words.every((word) => text.includes(word)) &&
-        axes.every((c) => row.getAttribute(`data-${c.dataset.axis}`) === c.value);
-      row.hidden = !fits;
-      shown += fits ? 1 : 0;
-    }
-    for (const output of all(`[data-count="${id}"]`)) output.textContent = `${shown} of ${rows.length} cells`;
-  };
-  for (const control of all("[data-filter]")) {
-    control.addEventListener("input", () => filter(control.dataset.filter));
+  for (const output of all("[data-count]")) {
+    const id = output.dataset.count;
+    const [rows, controls] = [all(`#${id} tbody tr`), all(`[data-filter="${id}"]`)];
+    const filter = () => {
+      const words = controls.filter((c) => !c.dataset.axis).flatMap((c) => c.value.toLowerCase().split(/\s+/));
+      const axes = controls.filter((c) => c.dataset.axis && c.value !== "");
+      for (const row of rows) {
+        const text = row.textContent.toLowerCase();
+        const fits = words.every((word) => text.includes(word));
+        row.hidden = !fits || axes.some((c) => row.getAttribute(`data-${c.dataset.axis}`) !== c.value);
+      }
+      output.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} cells`;
+    };
+    for (const control of controls) control.addEventListener("input", filter);
+    filter();
   }
-  new Set(all("[data-filter]").map((c) => c.dataset.filter)).forEach(filter);
 
-  const copyText = async (pre) => {
-    const text = pre.textContent;
-    try {
-      await navigator.clipboard.writeText(text);
-      return true;
-    } catch {
-      const range = document.createRange(); // no clipboard for this page: select, so that the reader can copy
-      range.selectNodeContents(pre);
-      const selection = window.getSelection();
-      selection.removeAllRanges();
-      selection.addRange(range);
-      return false;
-    }
-  };
   for (const button of all("button.copy")) {
+    const pre = button.parentElement.querySelector("pre");
     button.addEventListener("click", async () => {
-      const done = await copyText(button.parentElement.querySelector("pre"));
-      button.textContent = done ? "Copied" : "Selected";
+      try {
+        await navigator.clipboard.writeText(pre.textContent);
+        button.textContent = "Copied";
+      } catch {
+        window.getSelection().selectAllChildren(pre); // no clipboard for this page: the reader can copy
+        button.textContent = "Selected";
+      }
       setTimeout(() => { button.textContent = "Copy"; }, 1500);
     });
   }

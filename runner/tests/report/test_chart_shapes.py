@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jdkmatrix.report.blocks.spark import SparkPoint, spark
+from jdkmatrix.report.blocks.spark import spark
 from jdkmatrix.report.charts.bars import bars
-from jdkmatrix.report.charts.over_runs import RunAxis, RunPoint, over_runs
-from jdkmatrix.report.charts.shapes import Drawing, NamedRows, Shape, blank, blanks, on_a_page, rows
+from jdkmatrix.report.charts.lines import over_runs
+from jdkmatrix.report.charts.shapes import Drawing, Shape, blank, blanks, on_a_page, rows
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.charts import rows_of, vega_lite
+from tests.support.charts import vega_lite
 from tests.support.experiment_runs import experiments_run
 from tests.support.judged_pages import page_in
 from tests.support.served_runs import QUICK, synthetic_run
@@ -56,14 +56,13 @@ def test_one_chart_changes_no_other() -> None:
 def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
     ends = [1, 2]
     one = SHAPE.filled(data={"rows": [{"x": 1}]}, height=10, description="", title="{ends}", ends=ends)
-    two = SHAPE.filled(data={"rows": NamedRows(("x",), [(1,)])}, height=9, description="", title="", ends=ends)
+    two = SHAPE.filled(data={"rows": []}, height=9, description="", title="", ends=ends)
     page = on_a_page({"one": one, "two": two})
     assert page["shapes"] == [SHAPE.spec]
     assert [chart["shape"] for chart in page["charts"].values()] == [0, 0]
-    assert page["charts"]["one"]["datasets"] == {"rows": [{"x": 1}]}
-    assert page["charts"]["two"]["datasets"] == {"rows": {"names": ("x",), "rows": [(1,)]}}
+    assert page["charts"]["one"]["datasets"] == {"rows": {"names": ["x"], "rows": [[1]]}}
+    assert page["charts"]["two"]["datasets"] == {"rows": {"names": [], "rows": []}}
     assert vega_lite(one)["layer"][0]["encoding"]["x"]["title"] == "{ends}", "what is given has no blanks"
-    assert vega_lite(one)["datasets"] == vega_lite(two)["datasets"]
     assert on_a_page({}) is None
 
 
@@ -74,7 +73,7 @@ def test_an_interval_that_reaches_beyond_its_chart_ends_in_an_arrow() -> None:
     ]
     words = {"title": "", "figure": "", "number_format": "~s", "description": ""}
     drawing = bars(means, [], order=("wide", "narrow", "lone"), highest=1.0, **words)
-    assert [(row["high_shown"], row["cut"]) for row in rows_of(drawing.datasets["means"])] == [
+    assert [(row["high_shown"], row["cut"]) for row in drawing.datasets["means"]] == [
         (1.06, True), (1.05, False), (None, False),
     ]  # fmt: skip
     layers = vega_lite(drawing)["layer"]
@@ -115,18 +114,20 @@ def drawn(runs: list[tuple[float, float | None]], day_ms: int = 86_400_000) -> D
     points = []
     for number, (value, reach) in enumerate(runs):
         low, high = (None, None) if reach is None else (value / reach, value * reach)
-        about = ("run", "day", "3", "25", "Open Liberty", "abc", "")
-        care = "Not steady" if number else ""
-        points.append(RunPoint(number * day_ms, about, "a line", "a line", value, low, high, f"{value:.2f}", care))
-    marks, axis = [{"t": 0, "number": "1", "tool": False, "level": True}], RunAxis("Ratio", even=1.0)
-    return over_runs(points, marks, axis=axis, order=("a line",), of="measured on", description="d")
+        about = {"run": "run", "measured": "day", "blocks": "3", "JDK": "25", "commit": "abc", "new": ""}
+        care = {"care": "Not steady" if number else "", "server": "Open Liberty"}
+        figure = {"value": value, "low": low, "high": high, "figure": f"{value:.2f}"}
+        points.append({"t": number * day_ms, "series": "a line", "line": "a line"} | figure | about | care)
+    marks = [{"t": 0, "number": "1", "tool": False, "level": True}]
+    order = ("a line",)
+    return over_runs(points, marks, title="Ratio", order=order, of="measured on", description="d", even=1.0)
 
 
 @given(RUNS)
 def test_every_run_is_inside_of_the_axes_and_no_interval_leaves_them(runs: list[tuple[float, float | None]]) -> None:
     drawing = drawn(runs)
-    x_low, x_high, low, high = (drawing.words[blank(end)] for end in ("x_low", "x_high", "y_low", "y_high"))
-    rows = rows_of(drawing.datasets["points"])
+    x_low, x_high, low, high = (drawing.given[blank(end)] for end in ("x_low", "x_high", "y_low", "y_high"))
+    rows = drawing.datasets["points"]
     assert [row["value"] for row in rows] == [value for value, _ in runs]
     for row in rows:
         assert low < row["value"] < high and x_low < row["t"] < x_high
@@ -140,17 +141,19 @@ def test_every_run_is_inside_of_the_axes_and_no_interval_leaves_them(runs: list[
 def test_it_is_vega_lite_and_runs_of_one_day_share_a_label() -> None:
     drawing = drawn([(0.8, 1.1), (0.9, None), (0.7, 1.2)], day_ms=40_000_000)
     alt.LayerChart.from_dict({**vega_lite(drawing), "datasets": {}}, validate=True)
-    assert drawing.lists[blank("days")] == [0]
-    rows = rows_of(drawing.datasets["points"])
+    assert drawing.given[blank("days")] == [0]
+    rows = drawing.datasets["points"]
     assert all(word for row in rows for word in row.values() if isinstance(word, str)), "tooltips have no empty words"
     assert [(row["hollow"], row["care"]) for row in rows] == [(False, "–"), *[(True, "Not steady")] * 2]
 
 
+def of_run(value: float, low: float | None = None, high: float | None = None) -> dict[str, Any]:
+    return {"value": value, "low": low, "high": high, "line": "a", "care": ""}
+
+
 @given(RUNS)
 def test_a_trend_has_a_dot_for_each_run_inside_of_its_edges(runs: list[tuple[float, float | None]]) -> None:
-    points = [
-        SparkPoint(value, reach and value / reach, reach and value * reach, "a", hollow=False) for value, reach in runs
-    ]
+    points = [of_run(value, reach and value / reach, reach and value * reach) for value, reach in runs]
     svg = str(spark(points, "<0.8> & more"))
     circles = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([0-9.]+)" cy="([0-9.]+)"', svg)]
     assert len(circles) == len(runs) and svg.count("<path") == sum(reach is not None for _, reach in runs)
@@ -161,13 +164,13 @@ def test_a_trend_has_a_dot_for_each_run_inside_of_its_edges(runs: list[tuple[flo
 
 def test_an_interval_that_is_cut_off_ends_in_an_arrow() -> None:
     def ends(reach: float) -> tuple[bool, bool]:
-        svg = str(spark([SparkPoint(1.0, 1 / reach, reach, "a", hollow=False)], ""))
+        svg = str(spark([of_run(1.0, 1 / reach, reach)], ""))
         return "l3 3l3 -3" in svg, "l3 -3l3 3" in svg
 
     assert ends(1.9) == (False, False) and ends(2.1) == (True, True)
-    row = rows_of(drawn([(1.0, 1.9)]).datasets["points"])[0]
+    row = drawn([(1.0, 1.9)]).datasets["points"][0]
     assert (row["low"], row["high"]) == (row["low_shown"], row["high_shown"])
-    row = rows_of(drawn([(1.0, 3.0)]).datasets["points"])[0]
+    row = drawn([(1.0, 3.0)]).datasets["points"][0]
     assert row["low"] < row["low_shown"] and row["high"] > row["high_shown"]
     filters = [
         layer["transform"][0]["filter"] for layer in vega_lite(drawn([(1.0, 3.0)]))["layer"] if "transform" in layer
@@ -177,7 +180,7 @@ def test_an_interval_that_is_cut_off_ends_in_an_arrow() -> None:
 
 def test_a_small_scatter_looks_small_and_higher_is_higher() -> None:
     def heights(*values: float) -> list[float]:
-        svg = str(spark([SparkPoint(value, None, None, "a", hollow=False) for value in values], ""))
+        svg = str(spark([of_run(value) for value in values], ""))
         return [float(y) for y in re.findall(r'cy="([0-9.]+)"', svg)]
 
     low, high = heights(1.0, 1.01)

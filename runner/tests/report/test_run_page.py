@@ -14,7 +14,6 @@ from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.charts import rows_of
 from tests.support.judged_pages import PageOfRun, Trouble, figure_in, found, plain, section_of
 from tests.support.records import altered, with_forks_of
 
@@ -188,7 +187,7 @@ def us_of(work: str) -> int:
 def test_bars_are_shares_of_the_highest_under_the_same_work(page: PageOfRun) -> None:
     """With no work a server answers five times as often as with 100 µs: beside each other only shares can be read."""
     for chart in page.charts("Throughput"):
-        rows = [one for values in chart.drawing.datasets.values() for one in rows_of(values)]
+        rows = [one for values in chart.drawing.datasets.values() for one in values]
         means = [one["mean"] for one in rows if one.get("mean") is not None]
         assert means and all(0.7 < mean <= 1 for mean in means)
         points = [one["value"] for one in rows if "value" in one]
@@ -202,7 +201,7 @@ def test_a_cell_without_a_figure_has_a_dash_where_its_bar_would_be(page: PageOfR
     told = set()
     for chart in page.charts("Throughput"):
         jdk, cpus = chart.title.split(", ")
-        for one in rows_of(chart.drawing.datasets["means"]):
+        for one in chart.drawing.datasets["means"]:
             if one["mean"] is None:
                 burn_us = us_of(one["work"])
                 told.add((jdk, int(cpus.split()[0]), one["executor"], burn_us, one["label"]))

@@ -34,7 +34,6 @@ from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.charts import rows_of
 from tests.support.judged_pages import (
     PageOfRun,
     answer_of,
@@ -162,7 +161,7 @@ def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun) -> Non
     assert [group.title.split(" over")[0] for group in groups] == ["Throughput", "CPU use", "CPU per request", "p99"]
     throughput = groups[0].charts[0]
     assert "virtual: 2,801 requests/s at most" in throughput.note
-    rows = [row for data in throughput.drawing.datasets.values() for row in rows_of(data) if "fork" in row]
+    rows = [row for data in throughput.drawing.datasets.values() for row in data if "fork" in row]
     assert {row["x"] for row in rows} == {1000, 2000, 3000, 4000, 5000}
     assert all(row["y"] <= row["x"] for row in rows)
 
@@ -174,7 +173,7 @@ def test_steps_of_connections_have_their_charts_and_remarks_too(tmp_path: Path) 
     assert [group.title.split(" over")[0] for group in charts] == ["Throughput", "CPU use", "CPU per request"]
     (chart,) = charts[0].charts
     assert chart.note == "liberty: ≥ 6,000 requests/s; virtual: 3,500 requests/s at most"
-    rows = [row for data in chart.drawing.datasets.values() for row in rows_of(data) if "fork" in row]
+    rows = [row for data in chart.drawing.datasets.values() for row in data if "fork" in row]
     assert {row["x"] for row in rows} == {10, 30, 50, 60}
     told = dict(page.answers[0].sentences)
     assert told["liberty"].startswith("not seen saturated in 2 of 2 forks, with up to 60 connections: ")
@@ -368,7 +367,7 @@ def test_the_rate_that_held_leads(search: LoadedRun) -> None:
 
 def test_a_curve_has_every_valid_window_and_says_which_held(search: LoadedRun) -> None:
     chart = PageOfRun(search).charts("Latency over rate")[0]
-    marks = rows_of(chart.drawing.datasets["marks"])
+    marks = chart.drawing.datasets["marks"]
     here = [cell for cell in Cells(search.run, search.cells) if cell.key.jdk == "temurin-21.0.8"]
     searches = [fork.capacity for cell in here for fork in cell.usable]
     valid = [step for one in searches if one for step in one.steps if step.held is not None]

@@ -36,7 +36,6 @@ from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.store.cells import Identity
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import cell, fork_with, key, reasons, remote_stats, sut_usage, window
-from tests.support.charts import rows_of
 from tests.support.experiment_runs import experiments_run, sections_of
 from tests.support.judged_pages import (
     PageOfRun,
@@ -334,7 +333,7 @@ def test_the_figures_between_windows_are_drawn_and_said_to_be(quick: LoadedRun) 
         "nothing was read."
     )
     fork = quick.cells[0].forks[0]
-    drawn = {chart.title: rows_of(chart.drawing.datasets["rows"]) for chart in fork_charts(fork)[0]}
+    drawn = {chart.title: chart.drawing.datasets["rows"] for chart in fork_charts(fork)[0]}
     begin_s = fork.windows[0].t_s
     assert any(row["t"] < begin_s for row in drawn["RSS in MiB"])
     assert all(row["t"] >= begin_s for row in drawn["Throughput in requests/s"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,12 @@ from jdkmatrix.report.cell_page.fork_windows import window_tables
 from jdkmatrix.report.cell_page.forks import under_load_words
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.slices import Pair, slices
+from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.answers import cpu_scope
 from jdkmatrix.report.run_page.facts import jdk_row
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.charts import rows_of
 from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, page_of, section_of, table_of
 from tests.support.records import altered, altered_run, with_load
 from tests.support.served_runs import QUICK, synthetic_run, turned_run
@@ -210,9 +211,9 @@ def test_a_block_without_its_partner_is_in_no_ratio_and_a_planned_fork_without_a
     assert (compared.losses.numerator, compared.losses.denominator) == (1, 0)
 
 
-def _rows(fork: Fork, id_prefix: str) -> list[dict[str, Any]]:
+def _rows(fork: Fork, id_prefix: str) -> Sequence[Row]:
     chart = next(chart for chart in fork_charts(fork)[0] if chart.id == f"fork-{fork.fork}-{id_prefix}")
-    return rows_of(chart.drawing.datasets["rows"])
+    return chart.drawing.datasets["rows"]
 
 
 def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(quick: LoadedRun) -> None:
@@ -243,7 +244,7 @@ def test_a_line_breaks_where_nothing_was_read_for_long(quick: LoadedRun) -> None
 def test_the_warm_up_shows_where_the_measured_load_began(quick: LoadedRun) -> None:
     fork = quick.cells[0].forks[0]
     last_moderate = max(w.t_s for w in fork.warmup.windows if w.stage == "moderate")
-    bands = rows_of(warmup_charts(fork)[0].drawing.datasets["bands"])
+    bands = warmup_charts(fork)[0].drawing.datasets["bands"]
     assert bands == [{"start": last_moderate, "end": fork.warmup.windows[-1].t_s}]
     assert "6 windows at a moderate rate, then 6 under the load" in warmup_note(fork)
     unsteady = altered(fork, {"warmup": fork.warmup.model_copy(update={"steady": False})})

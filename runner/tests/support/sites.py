@@ -13,7 +13,6 @@ from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.site.build import Background, Built, build_site
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, digest
 from jdkmatrix.report.site.render_runs import SiteRun
-from jdkmatrix.report.site.run_pages import run_folder
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
@@ -49,7 +48,7 @@ def built(runs: Sequence[LoadedRun], site: Path, *, templates: Path = TEMPLATES)
 def digest_of(loaded: LoadedRun) -> RunDigest:
     """What pages of all runs are told of this one, but for claims that it did not set out to judge."""
     judged = JudgedRun(loaded)
-    return digest(judged, run_notices(judged), run_folder(loaded.run.run_id))
+    return digest(judged, run_notices(judged))
 
 
 @cache

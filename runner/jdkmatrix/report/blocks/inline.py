@@ -16,7 +16,7 @@ from jdkmatrix.report.charts.shapes import dash_of
 
 @dataclass(frozen=True)
 class Wording:
-    """Words of words.html.j2, by the name of their macro, and what it fills in."""
+    """Words of words.toml, by their name, and what is filled in."""
 
     name: str
     values: Mapping[str, object]

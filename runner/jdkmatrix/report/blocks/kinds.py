@@ -297,11 +297,6 @@ class WebPage:
         return self.tab or f"{self.heading} · {self.run_id or 'jdk-matrix'}"
 
     @property
-    def site_menu(self) -> tuple[tuple[str, str], ...]:
-        shown = SITE_MENU if self.root and not self.plain else ()
-        return tuple((title, f"{self.root}{path}") for title, path in shown)
-
-    @property
     def charts(self) -> dict[str, Drawing]:
         found = (one for one in every_block((*self.lede, *self.blocks)) if isinstance(one, Charts))
         return {chart.id: chart.drawing for group in found for chart in group.charts}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup, escape
+
+from jdkmatrix.report.charts.shapes import Row
 
 _WIDTH, _HEIGHT, _EDGE = 132, 34, 5
 _LARGE_MAX = 12  # dots that have the room to be large
@@ -14,24 +15,15 @@ _EXACT = 1 + 1e-9  # rounding is no end that is cut off
 _LEAST = math.log(1.1)  # the scale reaches at least so far to either side, so that scatter looks small where it is
 
 
-@dataclass(frozen=True)
-class SparkPoint:
-    """`line`: joins it with others of the same; `hollow`: to be read with care."""
-
-    value: float
-    low: float | None
-    high: float | None
-    line: str
-    hollow: bool
-
-
-def spark(points: Sequence[SparkPoint], label: str) -> Markup:
-    """Values above 0 with their intervals, the oldest first, evenly spaced, on a logarithmic scale; `label` says the
-    same in words."""
-    logs = [math.log(point.value) for point in points]
+def spark(points: Sequence[Row], label: str) -> Markup:
+    """Values above 0 with their intervals, the oldest first, evenly spaced, on a logarithmic scale. `points`: value,
+    low, high, line and care, as `over_runs` has them; `label` says the same in words."""
+    logs = [math.log(point["value"]) for point in points]
     middle, spread = (min(logs) + max(logs)) / 2, (max(logs) - min(logs)) / 2
     # An interval that dwarfs the values is cut off, and ends in an arrow.
-    widest = max((abs(math.log(end) - middle) for point in points for end in (point.low, point.high) if end), default=0)
+    widest = max(
+        (abs(math.log(end) - middle) for point in points for end in (point["low"], point["high"]) if end), default=0
+    )
     reach = max(_LEAST, spread, min(widest, 2 * spread + math.log(2)))
 
     def y(log: float) -> str:
@@ -43,15 +35,15 @@ def spark(points: Sequence[SparkPoint], label: str) -> Markup:
     places = [f"{_EDGE + number * step:.1f}" for number in range(len(points))]
     lines: dict[str, list[str]] = {}
     for place, log, point in zip(places, logs, points, strict=True):
-        lines.setdefault(point.line, []).append(f"{place},{y(log)}")
+        lines.setdefault(point["line"], []).append(f"{place},{y(log)}")
     drawn = [f'<polyline points="{" ".join(line)}"/>' for line in lines.values()]
     for place, log, point in zip(places, logs, points, strict=True):
-        if point.low and point.high:
-            low, high = math.log(point.low), math.log(point.high)
+        if point["low"] and point["high"]:
+            low, high = math.log(point["low"]), math.log(point["high"])
             below = "m-3 -3l3 3l3 -3m-3 3" if middle - low > reach * _EXACT else ""
             above = "m-3 3l3 -3l3 3" if high - middle > reach * _EXACT else ""
             drawn.append(f'<path d="M{place} {y(low)}{below}V{y(high)}{above}"/>')
-        css = ' class="hollow"' if point.hollow else ""
+        css = ' class="hollow"' if point["care"] else ""
         drawn.append(f'<circle cx="{place}" cy="{y(log)}" r="{radius}"{css}/>')
     return Markup(
         f'<svg class="spark" width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" '

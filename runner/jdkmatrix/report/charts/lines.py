@@ -1,4 +1,4 @@
-"""Lines over a rate or over time, stacks, and one figure of a fork second by second. Pure."""
+"""Lines over a rate, over time or over the runs of a host, stacks, and one figure of a fork second by second. Pure."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import altair as alt
 
+from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.report.charts.shapes import (
     Drawing,
-    NamedRows,
     Row,
     Shape,
     blank,
@@ -51,7 +51,7 @@ def log_domain(values: Sequence[float]) -> tuple[float, float]:
 def _series_shape() -> Shape:
     scale = alt.Scale(domain=[0, blank("end")], nice=False)
     x = alt.X("t:Q", title=None, scale=scale, axis=alt.Axis(tickCount=6))
-    number = alt.Axis(tickCount=3, format=blank("number_format"))
+    number = alt.Axis(tickCount=3, format="~s")
     y = alt.Y("v:Q", title=None, scale=alt.Scale(zero=True, nice=True), axis=number)
     band = rows("bands").mark_rect(style="window")
     line = rows("rows").mark_line(
@@ -77,10 +77,10 @@ def series(
     description: str,
 ) -> Drawing:
     """One figure over the seconds since the fork's start; measured windows are shaded. None breaks the line."""
-    told = NamedRows(("t", "v"), [(round(t, 3), v) for t, v in points])
-    data = {"rows": told, "bands": NamedRows(("start", "end"), bands)}
+    told = [{"t": round(t, 3), "v": v} for t, v in points]
+    windows = [{"start": start, "end": end} for start, end in bands]
     return _series_shape().filled(
-        data=data, height=96, description=description, end=end_s, title=title, number_format="~s"
+        data={"rows": told, "bands": windows}, height=96, description=description, end=end_s, title=title
     )
 
 
@@ -207,4 +207,98 @@ def stacked(
     data = {"points": points, "totals": totals}
     return _stack_shape(x.kind, y.kind).filled(
         data=data, height=_HEIGHT, description=description, **x.given("x"), **y.given("y"), origins=origins
+    )
+
+
+_RUNS_HEIGHT = 260
+_DAY_MS = 86_400_000
+_ROOM = 0.06  # of the axes, beyond the outermost points
+_ROOM_LEAST = 0.01  # of the figure, so that scatter looks small where it is
+_REACH = 2  # intervals end so many times beyond the outermost points: wider ones, which leave no room, in an arrow
+_ABOUT = ("run", "measured", "blocks", "JDK", "server", "commit", "new")
+_NUMBERS = ",.4~r"
+
+
+@cache
+def _over_runs_shape() -> Shape:
+    title = blank("title")
+    dates = alt.Axis(values=blanks("days"), labelExpr="utcFormat(datum.value, '%Y-%m-%d')", grid=False)
+    x_scale = alt.Scale(domain=[blank("x_low"), blank("x_high")], nice=False, zero=False)
+    y_scale = alt.Scale(domain=[blank("y_low"), blank("y_high")], nice=False, zero=False)
+    x = alt.X("t:Q", title=None, scale=x_scale, axis=dates)
+    y = alt.Y("value:Q", title=title, scale=y_scale, axis=alt.Axis(tickCount=5, format=_NUMBERS))
+    low = alt.Y("low_shown:Q", title=title, scale=y_scale)
+    colours, dashed = colour("series"), dash("series")
+    told = [alt.Tooltip("series:N", title=blank("of")), *tooltips("figure", *_ABOUT, "care")]
+
+    even = rows("even").mark_rule(style="interval", strokeDash=[4, 3], opacity=0.5)
+    marks, points = rows("marks"), rows("points")
+    changed = marks.transform_filter("datum.number !== ''")
+    interval = points.transform_filter("isValid(datum.low_shown)").mark_rule(strokeWidth=1.6)
+    above = points.transform_filter("datum.high > datum.high_shown").mark_point(shape="triangle-up", filled=True)
+    below = points.transform_filter("datum.low < datum.low_shown").mark_point(shape="triangle-down", filled=True)
+    line = points.mark_line(strokeWidth=1.8, opacity=0.85)
+    plain = points.transform_filter("!datum.hollow").mark_point(filled=True, size=64)
+    hollow = points.transform_filter("datum.hollow").mark_point(size=64, strokeWidth=1.8)
+    near = points.mark_point(filled=True, size=110)
+    return Shape(
+        even.encode(y=y),
+        marks.transform_filter("datum.tool").mark_rule(style="series", strokeDash=[1, 4]).encode(x=x),
+        marks.transform_filter("datum.level").mark_rule(style="interval", strokeWidth=3).encode(x=x),
+        changed.mark_rule(style="series").encode(x=x),
+        changed.mark_text(style="value", align="left", dx=4).encode(x=x, y=alt.value(7), text="number:N"),
+        line.encode(x=x, y=y, color=colours, strokeDash=dashed, detail="line:N"),
+        interval.encode(x=x, y=low, y2="high_shown:Q", color=colours),
+        plain.encode(x=x, y=y, color=colours),
+        hollow.encode(x=x, y=y, color=colours),
+        above.encode(x=x, y=alt.Y("high_shown:Q", title=title, scale=y_scale), color=colours),
+        below.encode(x=x, y=low, color=colours),
+        hovered(near.encode(x=x, y=y, color=colours, tooltip=told), "x", "y"),
+    )
+
+
+def over_runs(
+    points: Sequence[Row],
+    marks: Sequence[Row],
+    *,
+    title: str,
+    order: Sequence[str],
+    of: str,
+    description: str,
+    even: float | None = None,
+) -> Drawing:
+    """`points`, a run each, at least one: t (in ms since 1970), value, low and high (None: no interval), figure (in
+    words), series (decides its colour and dash), line (joins it with others of the same), care (why it must be read
+    with care, and is hollow; empty where nothing is), and in words run, measured, blocks, JDK, server, commit, new.
+
+    `marks`, each between two runs: t, number (of the change in what was measured; empty if that stayed), tool (only the
+    tool's commit is another), level (that of the figure changed). `title`: of the axis of the figure, which begins
+    where the figures do; `order`: of series, which are what they are `of`; `even`: the value at which neither arm is
+    ahead, for a line there, if it is on the axis."""
+    times, values = [row["t"] for row in points], [row["value"] for row in points]
+    least, most = min(values) / _REACH, max(values) * _REACH
+    told = []
+    for row in points:
+        bare = row["low"] is None or row["high"] is None
+        shown = (None, None) if bare else (max(row["low"], least), min(row["high"], most))
+        drawn = {"low_shown": shown[0], "high_shown": shown[1], "hollow": bool(row["care"])}
+        told.append({**row, **drawn, **{name: row[name] or MISSING for name in ("care", *_ABOUT)}})
+    ends = [*values, *(row[end] for row in told for end in ("low_shown", "high_shown") if row[end] is not None)]
+    low, high = min(ends), max(ends)
+    room = max(_ROOM * (high - low), _ROOM_LEAST * high)
+    margin = round(_ROOM * (max(times) - min(times))) or _DAY_MS // 2
+    level = [{"value": even}] if even is not None and low <= even <= high else []
+    return _over_runs_shape().filled(
+        data={"points": told, "marks": marks, "even": level},
+        height=_RUNS_HEIGHT,
+        description=description,
+        title=title,
+        of=of,
+        x_low=min(times) - margin,
+        x_high=max(times) + margin,
+        y_low=low - room,
+        y_high=high + room,
+        order=order,
+        dashes=dashes(order),
+        days=[*{time // _DAY_MS: time for time in reversed(times)}.values()],
     )

@@ -36,17 +36,6 @@ def rows(name: str) -> alt.Chart:
     return alt.Chart(alt.NamedData(name=name))
 
 
-@dataclass(frozen=True)
-class NamedRows:
-    """Rows that all have the same names, which are said once."""
-
-    names: tuple[str, ...]
-    rows: Sequence[Sequence[Any]]
-
-
-Rows = Sequence[Row] | NamedRows
-
-
 class Shape:
     """A specification with blanks, without what the page's JavaScript decides: library and look."""
 
@@ -56,11 +45,10 @@ class Shape:
         self.spec: dict[str, Any] = chart.to_dict(validate=False)
         del self.spec["$schema"], self.spec["config"]
 
-    def filled(self, *, data: Mapping[str, Rows], height: float, description: str, **given: Any) -> Drawing:
-        """`data`: rows by name; `given`: what every blank stands for, a list for those of `blanks`."""
-        words = {blank(name): value for name, value in given.items() if isinstance(value, str | int | float)}
-        lists = {blank(name): list(value) for name, value in given.items() if blank(name) not in words}
-        return Drawing(self, words, lists, height, description, data)
+    def filled(self, *, data: Mapping[str, Sequence[Row]], height: float, description: str, **given: Any) -> Drawing:
+        """`data`: rows by name, all of one name with the same keys; `given`: what every blank stands for, a list for
+        those of `blanks`."""
+        return Drawing(self, {blank(name): value for name, value in given.items()}, height, description, data)
 
 
 @dataclass(frozen=True)
@@ -68,11 +56,10 @@ class Drawing:
     """A chart: what stands in the blanks of its shape, by blank, and its data."""
 
     shape: Shape
-    words: Mapping[str, Any]
-    lists: Mapping[str, list[Any]]
+    given: Mapping[str, Any]
     height: float
     description: str
-    datasets: Mapping[str, Rows]
+    datasets: Mapping[str, Sequence[Row]]
 
 
 def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
@@ -83,18 +70,20 @@ def on_a_page(drawings: Mapping[str, Drawing]) -> dict[str, Any] | None:
     charts = {
         name: {
             "shape": places.setdefault(drawing.shape, len(places)),
-            "words": drawing.words,
-            "lists": drawing.lists,
+            "given": drawing.given,
             "height": drawing.height,
             "description": drawing.description,
-            "datasets": {
-                name: {"names": rows.names, "rows": rows.rows} if isinstance(rows, NamedRows) else list(rows)
-                for name, rows in drawing.datasets.items()
-            },
+            "datasets": {name: _table(rows) for name, rows in drawing.datasets.items()},
         }
         for name, drawing in drawings.items()
     }
     return {"shapes": [shape.spec for shape in places], "charts": charts}
+
+
+def _table(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """Names are said once."""
+    names = list(rows[0]) if rows else []
+    return {"names": names, "rows": [[row[name] for name in names] for row in rows]}
 
 
 # The dash of an executor's line, so that colour is not the only difference.

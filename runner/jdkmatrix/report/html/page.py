@@ -23,8 +23,9 @@ from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.catalogue import catalogue, server_kinds
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.seal import digest_of_files
+from jdkmatrix.reading import read_toml
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, Wording
-from jdkmatrix.report.blocks.kinds import TAIL_LINES, PageBlock, WebPage
+from jdkmatrix.report.blocks.kinds import SITE_MENU, TAIL_LINES, PageBlock, WebPage
 from jdkmatrix.report.charts.shapes import on_a_page
 from jdkmatrix.report.html.method import COMPARED, PROVOKED, read_tried
 from jdkmatrix.report.words.sentences import State
@@ -32,7 +33,7 @@ from jdkmatrix.report.words.sentences import State
 DRAWS = "vega.js"  # Vega, Vega-Lite and Vega-Embed, which give the page `vegaEmbed` and no other name
 LIBRARY = f"assets/{DRAWS}"  # seen from the site's root
 _PARTS = (
-    *("page.html.j2", "blocks.html.j2", "words.html.j2", "reading.html.j2", COMPARED, *PROVOKED),
+    *("page.html.j2", "blocks.html.j2", "reading.html.j2", "words.toml", COMPARED, *PROVOKED),
     *("report.css", "report.js", "home.js", DRAWS),
 )
 
@@ -105,15 +106,18 @@ class Pages:
         environment.globals.update(
             show=self._show,
             say=self._say,
+            words=self._in_words,
             statuses=tuple((state.value, state.meaning) for state in State),
             tail_lines=TAIL_LINES,
+            site_menu=SITE_MENU,
             method_page=METHOD_PAGE,
             catalogue=catalogue(),
             servers=tuple(server_kinds().values()),
         )
         try:
             self._macros = environment.get_template("blocks.html.j2").module
-            self._words = environment.get_template("words.html.j2").module
+            texts = read_toml(templates / "words.toml")
+            self._words = {name: environment.from_string(text) for name, text in texts.items()}
             self._page = environment.get_template("page.html.j2")
         except TemplateError as error:
             raise MatrixError(f"{templates}: {error}") from None
@@ -125,7 +129,10 @@ class Pages:
         return Markup("\n").join([getattr(self._macros, type(one).__name__.lower())(one) for one in blocks])
 
     def _say(self, text: str | Wording) -> str:
-        return text if isinstance(text, str) else getattr(self._words, text.name)(**text.values)
+        return text if isinstance(text, str) else self._in_words(text.name, **text.values)
+
+    def _in_words(self, name: str, **values: object) -> Markup:
+        return Markup(self._words[name].render(values))
 
     def render(self, page: WebPage, *, data: Any = None, scripts: tuple[str, ...] = ("report.js",)) -> str:
         """`data`: for its `scripts`."""

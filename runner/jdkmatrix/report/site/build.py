@@ -119,11 +119,11 @@ def _pages_of_all(
 ) -> dict[str, str]:
     """By path, what is written of all runs together. `runs`: newest first."""
     hosts = host_verdicts(registry, runs)
-    said, can_be = verdicts(registry, hosts), offered(background.matrix)
+    can_be = offered(background.matrix)
     scenarios = {name: claim.scenarios for name, claim in background.claims.claims.items()}
     shown = axis_pages(runs) | history_pages(runs)
-    shown["claims/index.html"] = claims_page(registry, hosts, said, scenarios)
-    front = home_page(runs, said.values(), unreadable, can_be)
+    shown["claims/index.html"] = claims_page(registry, hosts, scenarios)
+    front = home_page(runs, verdicts(registry, hosts).values(), unreadable, can_be)
     return {
         **{path: pages.render(page) for path, page in shown.items()},
         "index.html": pages.render(front, data={"served": can_be.served}, scripts=("report.js", "home.js")),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from itertools import compress
+
+from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.quantities import MISSING, plural
@@ -14,27 +16,13 @@ from jdkmatrix.report.blocks.tables import Column, DataTable, columns
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, host_names, runs_section
-from jdkmatrix.report.site.server_costs import server_costs_section
+from jdkmatrix.report.site.server_costs import RunPart, server_costs_section
 from jdkmatrix.report.words.sentences import AXIS_TITLES, driven
 from jdkmatrix.report.words.sentences import condition as condition_words
 
 INDEX = "by/index.html"
 KINDS = {axis: AXIS_TITLES[axis] for axis in ("server", "jdk", "executor", "workload", "host")}
 _ROOT = "../../"  # from a page to the site's
-_Part = tuple[RunDigest, list[MeasuredCell]]  # of a run, those cells that a page is about
-
-
-class ConditionPlace(NamedTuple):
-    """`words`: of the axes of `KINDS` other than the page's and the executor; `load`: and what made it."""
-
-    words: tuple[str, ...]
-    cpus: int
-    size: TaskSize
-    load: str
-
-    @property
-    def order(self) -> tuple[object, ...]:
-        return [*map(_by_number, self.words)], self.cpus, self.size, _by_number(self.load)
 
 
 def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
@@ -63,8 +51,8 @@ def axis_pages(runs: Sequence[RunDigest]) -> dict[str, WebPage]:
     return pages
 
 
-def _by_value(axis: str, runs: Sequence[RunDigest]) -> dict[str, list[_Part]]:
-    found: dict[str, list[_Part]] = {}
+def _by_value(axis: str, runs: Sequence[RunDigest]) -> dict[str, list[RunPart]]:
+    found: dict[str, list[RunPart]] = {}
     for run in runs:
         valued = [(run.host_id if axis == "host" else getattr(cell, axis), cell) for cell in run.cells]
         there = {"host": [run.host_id], "jdk": [jdk for jdk, _ in run.jdks]}.get(axis, [value for value, _ in valued])
@@ -85,24 +73,28 @@ def _by_number(text: str) -> list[tuple[bool, int, str]]:
     return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
 
-_Rows = dict[ConditionPlace, dict[str, str]]  # by executor, the link to its cell
+_Rows = dict[tuple[str, ...], dict[str, str]]  # by the words of `_others` and of the condition, each executor's entry
 
 
-def _rows(axis: str, parts: Sequence[_Part], hosts: Mapping[str, str]) -> _Rows:
+def _rows(axis: str, parts: Sequence[RunPart], hosts: Mapping[str, str]) -> _Rows:
     others = _others(axis)
-    found: _Rows = {}
+    found: dict[tuple[tuple[str, ...], int, TaskSize, str], dict[str, str]] = {}
     for run, cells in parts:
         for cell in cells:
             words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
-            size = TaskSize(cell.burn_us, cell.wait_us)
-            place = ConditionPlace(words, cell.cpus, size, driven(cell.load, cell.driver))
+            place = words, cell.cpus, cell.task, driven(cell.load, cell.driver)
             newest = found.setdefault(place, {})
             if cell.executor not in newest:
                 newest[cell.executor] = _entry(cell, run)
-    return dict(sorted(found.items(), key=lambda told: told[0].order))
+    in_order = sorted(found, key=lambda place: ([*map(_by_number, place[0])], *place[1:3], _by_number(place[3])))
+    return {
+        (*words, f"{condition_words(cpus, size)}, {load}"): found[words, cpus, size, load]
+        for words, cpus, size, load in in_order
+    }
 
 
 def _others(axis: str) -> tuple[str, ...]:
+    """The axes of `KINDS` other than the page's and the executor."""
     return tuple(name for name in KINDS if name not in (axis, "executor"))
 
 
@@ -112,7 +104,7 @@ def _entry(cell: MeasuredCell, run: RunDigest) -> str:
     return joined(link(cell.value or "measured", f"{_ROOT}{run.folder}{cell.page}"), " ", small(under))
 
 
-def _page(axis: str, value: str, parts: Sequence[_Part], hosts: Mapping[str, str], rows: _Rows) -> WebPage:
+def _page(axis: str, value: str, parts: Sequence[RunPart], hosts: Mapping[str, str], rows: _Rows) -> WebPage:
     runs = [run for run, _ in parts]
     title = hosts[value] if axis == "host" else value
     told = "; ".join(f"{name} ({days})" for name, days in _facts(axis, value, runs))
@@ -133,29 +125,18 @@ def _table(axis: str, rows: _Rows, hosts: Mapping[str, str]) -> tuple[PageBlock,
     """Axes with one value in all rows stand above it."""
     if not rows:
         return (Prose("No cell with a server: what its runs measured stands on their pages.", css=""),)
-    others = _others(axis)
     executors = _ordered("executor", {executor for entries in rows.values() for executor in entries}, hosts)
-    differ = [index for index in range(len(others)) if len({place.words[index] for place in rows}) > 1]
-    first = next(iter(rows)).words
-    shared = [(KINDS[others[index]], word) for index, word in enumerate(first) if index not in differ]
-    above = [part for name, word in shared for part in (f"{name}: ", strong(word), " · ")]
-    return (
-        *([Prose(joined(*above[:-1]), css="")] if above else []),
-        DataTable(
-            "Table of what was measured",
-            (*(Column(KINDS[others[index]], "ends") for index in differ), *columns("Condition", *executors)),
-            [
-                (
-                    *(place.words[index] for index in differ),
-                    f"{condition_words(place.cpus, place.size)}, {place.load}",
-                    *(entries.get(executor, MISSING) for executor in executors),
-                )
-                for place, entries in rows.items()
-            ],
-            "wrap",
-            sortable=True,
-        ),
-    )
+    *others, _ = zip(*rows, strict=True)
+    titled = [(KINDS[name], words) for name, words in zip(_others(axis), others, strict=True)]
+    alike = [joined(f"{title}: ", strong(words[0])) for title, words in titled if len(set(words)) == 1]
+    differ = [len(set(words)) > 1 for words in others]
+    heads = (*(Column(title, "ends") for title, _ in compress(titled, differ)), *columns("Condition", *executors))
+    body = [
+        (*compress(words, (*differ, True)), *(entries.get(executor, MISSING) for executor in executors))
+        for words, entries in rows.items()
+    ]
+    table = DataTable("Table of what was measured", heads, body, "wrap", sortable=True)
+    return (Prose(Markup(" · ").join(alike), css=""), table) if alike else (table,)
 
 
 def _facts(axis: str, value: str, runs: Sequence[RunDigest]) -> Iterator[tuple[str, str]]:

@@ -72,17 +72,17 @@ _ROOT = "../"  # from the page to the site's
 def claims_page(
     claims: Sequence[ClaimRecord],
     hosts: Mapping[str, Sequence[HostVerdict]],
-    verdicts: Mapping[str, ClaimVerdict],
     scenarios: Mapping[str, Sequence[str]],
 ) -> WebPage:
-    """`hosts`, `verdicts`: what the functions above tell of the claims; `scenarios`: by claim those that repeat it."""
+    """`hosts`: as `host_verdicts`; `scenarios`: by claim those that repeat it."""
+    came_out = verdicts(claims, hosts)
     runs = {run.run_id: run for told in hosts.values() for one in told for run in one.runs}
-    names = host_names(run for told in hosts.values() for one in told for run in one.runs)
+    names = host_names(runs.values())
     seen = {run_id: frozenset(_cells_seen(run)) for run_id, run in runs.items()}
 
     def table(label: str, kinds: Sequence[ClaimVerdict]) -> DataTable | None:
         """The claims with one of these verdicts, in their order."""
-        some = [claim for kind in kinds for claim in claims if verdicts[claim.id] is kind]
+        some = [claim for kind in kinds for claim in claims if came_out[claim.id] is kind]
         rows = [(_published(one), measured(one)) for one in some]
         return DataTable(label, columns("Published=", "Measured="), rows, "wrap stack") if rows else None
 
@@ -97,7 +97,7 @@ def claims_page(
             yield Disclosure(f"{number} that no run here can judge, and why", (others,), "block")
 
     def measured(claim: ClaimRecord) -> Markup:
-        verdict, told = verdicts[claim.id], hosts[claim.id]
+        verdict, told = came_out[claim.id], hosts[claim.id]
         parts: list[Markup] = []
         for one in told:
             rest = (one.judged.why,) if one.judged.why else rests_on(one.judged)
@@ -110,7 +110,7 @@ def claims_page(
 
     def came_to(claim: ClaimRecord) -> CameTo:
         spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names, seen))
-        return verdict_badge(verdicts[claim.id]), (*not_checked(claim.not_checked), *spoken)
+        return verdict_badge(came_out[claim.id]), (*not_checked(claim.not_checked), *spoken)
 
     every = Section("claims", "Claims", tuple(published_blocks(claims, came_to, folded=True)), say("inference"))
     return WebPage(

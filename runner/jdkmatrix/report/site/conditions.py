@@ -147,11 +147,11 @@ def conditions_maps(found: Sequence[tuple[str, MeasuredCondition]], first: str =
 
 
 def _map(title: str, heads: Sequence[str], found: Sequence[tuple[str, MeasuredCondition]], first: str) -> HeatMap:
-    sizes = sorted({(one.burn_us, one.wait_us) for _, one in found})
-    rows: dict[str, dict[tuple[int, int], HeatCell]] = {}
+    sizes = sorted({one.task for _, one in found})
+    rows: dict[str, dict[TaskSize, HeatCell]] = {}
     for anchor, one in found:
         head = ", ".join(_HEADS[axis](one) for axis in heads)
-        rows.setdefault(head, {})[one.burn_us, one.wait_us] = _cell(anchor, one, current=anchor == first)
+        rows.setdefault(head, {})[one.task] = _cell(anchor, one, current=anchor == first)
     return HeatMap(
         title=title,
         corner="",

@@ -19,7 +19,7 @@ from jdkmatrix.domain.tables import Database
 from jdkmatrix.figures.metrics import CPU, P99, Metric
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.kinds import loads_words
-from jdkmatrix.report.blocks.inline import cell_page, joined, link, small
+from jdkmatrix.report.blocks.inline import cell_page, file_stem, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advised, asked_of, likely_cause, ratio_words
@@ -84,6 +84,10 @@ class Measured:
     driver: str | None
 
     @property
+    def task(self) -> TaskSize:
+        return TaskSize(self.burn_us, self.wait_us)
+
+    @property
     def is_command(self) -> bool:
         """Is it served by whatever a command of the user started?"""
         kind = server_kind(self.server)
@@ -111,10 +115,6 @@ class MeasuredCondition(Measured):
     cause: str | None
     warnings: tuple[str, ...]
     better: tuple[BetterArm, ...]
-
-    @property
-    def task(self) -> TaskSize:
-        return TaskSize(self.burn_us, self.wait_us)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -173,8 +173,13 @@ class RunDigest:
         return re.sub(r"[^0-9.].*", "", self.kernel, flags=re.DOTALL)
 
 
-def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDigest:
-    """`notices`: as run_notices; `folder`: where its pages are, seen from the site's root."""
+def run_folder(run_id: str) -> str:
+    """Of its pages, seen from the site's root."""
+    return f"runs/{file_stem(run_id)}/"
+
+
+def digest(judged: JudgedRun, notices: Sequence[Notice]) -> RunDigest:
+    """`notices`: as run_notices."""
     run, judgements = judged.run, judged.judgements
     session = run.latest_session
     host, commit = session.host, session.git_commit
@@ -183,7 +188,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice], folder: str) -> RunDige
     own = {one.workload: one.files for one in own_applications(run)}
     return RunDigest(
         run_id=run.run_id,
-        folder=folder,
+        folder=run_folder(run.run_id),
         started_at=run.started_at,
         about=f"scenario {run.scenario.name}, {run.scenario.scale}" if run.scenario else f"profile {run.profile}",
         repeats_published=run.scenario is not None,

@@ -1,4 +1,4 @@
-"""How ratios went over the runs of a host, and where they changed. Pure.
+"""How ratios went over the runs of a host, where they changed, and whether starts of an executor differ. Pure.
 
 Each point is a ratio that is paired inside its run, so that what the host did on another day cancels as far as it
 befell both executors. No line joins hosts, load drivers, releases of the server or protocols."""
@@ -9,15 +9,17 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.advice import Advice
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names
 from jdkmatrix.report.site.home import where_words
-from jdkmatrix.report.words.numbers import apart, higher
+from jdkmatrix.report.words.numbers import apart, higher, p_value
 from jdkmatrix.report.words.sentences import driven
 from jdkmatrix.stats.change_points import LEAST, change_points
+from jdkmatrix.stats.modes import P_MAX, Modes, modes_of_family
 
 FEWEST_RUNS = 2 * LEAST  # on one line, for a change of level to be found
 
@@ -159,14 +161,12 @@ def _figure(figure: str, title: str, runs: Sequence[MeasuredRun]) -> FigureHisto
         for told in one.condition.advice
         if told.figure == figure and told.ratio
     )
-    changes: dict[int, str] = {}
-    longest = 0
-    for line in dict.fromkeys(one.line for one in runs):
-        # Ratios that are not judged, or are of a single block, say nothing of the level.
-        here = [point for point in points if runs[point.place].line == line and point.told.judged]
-        longest = max(longest, len(here))
-        changes |= _changes(here)
-    return FigureHistory(figure, title, points, changes, longest >= FEWEST_RUNS)
+    telling: dict[str, list[RatioPoint]] = {}
+    for point in points:
+        if point.told.judged:  # those that are not, or are of a single block, say nothing of the level
+            telling.setdefault(runs[point.place].line, []).append(point)
+    changes = dict(change for here in telling.values() for change in _changes(here))
+    return FigureHistory(figure, title, points, changes, any(len(here) >= FEWEST_RUNS for here in telling.values()))
 
 
 def _changes(points: Sequence[RatioPoint]) -> Iterator[tuple[int, str]]:
@@ -176,3 +176,42 @@ def _changes(points: Sequence[RatioPoint]) -> Iterator[tuple[int, str]]:
     for before, change, after in zip((0, *found), found, (*found[1:], len(logs)), strict=False):
         ratio = math.exp(sum(logs[change:after]) / (after - change) - sum(logs[before:change]) / (change - before))
         yield points[change].place, f"{apart(ratio)} {higher(ratio)} from here on"
+
+
+def starts_told(runs: Sequence[MeasuredRun]) -> Iterator[str]:
+    """Do an executor's starts fall into two groups over all runs of a host? One run seldom has forks enough to tell. A
+    sentence for each build of the JDK on each line that has enough forks, of two runs at least; all of them are one
+    family of tests."""
+    places: dict[tuple[str, str, str], list[tuple[float, ...]]] = {}
+    for run in runs:
+        for executor, figures in run.condition.forks:
+            if figures:
+                places.setdefault((executor, run.line, run.jdk), []).append(figures)
+    of_runs = {place: figures for place, figures in places.items() if len(figures) > 1}
+    tested = modes_of_family({place: chain.from_iterable(figures) for place, figures in of_runs.items()})
+    several = len({place[1:] for place in tested}) > 1
+    for place, (modes, adjusted) in tested.items():
+        executor, line, jdk = place
+        where = f"{executor} on {line}, JDK {jdk}" if several else executor
+        yield f"{where}: {_starts_finding(of_runs[place], modes, adjusted)}."
+
+
+def _starts_finding(figures: Sequence[Sequence[float]], modes: Modes, adjusted: float) -> str:
+    """`figures`: of each run, by fork. Where the groups are runs, the host or something else that befell whole runs
+    differed; where runs have forks of both, a start did."""
+    ordered = sorted(chain.from_iterable(figures))
+    counted = f"{len(ordered)} forks of {plural(len(figures), 'run')}"
+    if adjusted >= P_MAX:
+        return f"{counted} do not fall into two groups"
+    border = ordered[modes.lower]
+    both = sum(min(of_run) < border <= max(of_run) for of_run in figures)
+    why = (
+        f"{plural(both, 'run')} {'has' if both == 1 else 'have'} forks of both, so that a start seems to end up in one "
+        "of two modes, and a run of few forks can miss one of them"
+        if both
+        else "no run has forks of both, so that whole runs differed rather than starts"
+    )
+    return (
+        f"{counted} fall into two groups, {modes.lower} and {plural(modes.upper, 'fork')}, "
+        f"{apart(math.exp(modes.apart))} apart (adjusted {p_value(adjusted)}); {why}"
+    )

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Any
 
 from jdkmatrix.domain.quantities import MISSING, digits, plural
 from jdkmatrix.figures.metrics import BY_ID, Metric
 from jdkmatrix.report.blocks.inline import joined, link, say, small, strong, swatch
 from jdkmatrix.report.blocks.kinds import Chart, Charts, Items, PageBlock, Pre, Prose, Section, WebPage
-from jdkmatrix.report.blocks.spark import SparkPoint, spark
+from jdkmatrix.report.blocks.spark import spark
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.charts.over_runs import RunAxis, RunPoint, over_runs
-from jdkmatrix.report.charts.shapes import Drawing, executor_order
+from jdkmatrix.report.charts.lines import over_runs
+from jdkmatrix.report.charts.shapes import Drawing, Row, executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import ArmFigure, RunDigest
-from jdkmatrix.report.site.history import FigureHistory, History, MeasuredRun, RatioPoint, histories
-from jdkmatrix.report.site.starts import starts_told
+from jdkmatrix.report.site.history import FigureHistory, History, MeasuredRun, RatioPoint, histories, starts_told
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import capitalised
 
@@ -57,7 +57,6 @@ _OVERVIEW = columns("Condition", "Host~", "Runs#", "Run by run", "Newest#", "Lev
 
 
 def _conditions(found: Sequence[History], alone: int) -> Iterator[PageBlock]:
-    """All histories by their leading figures."""
     if found:
         yield DataTable("Table of conditions", _OVERVIEW, [_overview(one) for one in found], "wrap stack")
         if alone:
@@ -71,15 +70,11 @@ def _conditions(found: Sequence[History], alone: int) -> Iterator[PageBlock]:
 
 def _overview(one: History) -> tuple[Cell, ...]:
     lead = one.figures[0]
-    sparks = [
-        SparkPoint(point.value, point.told.low, point.told.high, one.runs[point.place].line, bool(point.care))
-        for point in lead.points[-_SPARK_MAX:]
-    ]
     return (
         joined(link(one.where, one.file), " ", small(lead.title)),
         one.host,
         Figure(str(len(lead.points)), len(lead.points)),
-        spark(sparks, _in_words(lead)),
+        spark(_points(one, lead)[-_SPARK_MAX:], _in_words(lead)),
         _ratio(lead, lead.points[-1]),
         lead.finding,
     )
@@ -137,35 +132,26 @@ def _ratio(one: FigureHistory, point: RatioPoint) -> Figure:
 def _ratios(one: History, figure: FigureHistory, id_prefix: str, heading: str = "") -> Charts:
     lines = tuple(dict.fromkeys(run.line for run in one.runs))
     order = (*executor_order(()), *lines)  # so that no line has the colour of an executor
-    points = [
-        RunPoint(
-            run.time_ms,
-            _about(run),
-            series=run.line,
-            line=run.line,
-            value=point.value,
-            low=point.told.low,
-            high=point.told.high,
-            figure=f"{point.told.value} ({point.told.under})",
-            care=", ".join(point.care),
-        )
-        for point in figure.points
-        for run in [one.runs[point.place]]
-        if run.time_ms is not None
-    ]
     changes = "".join(f" {moment(one.runs[place].run.started_at)}: {words}." for place, words in figure.changes.items())
     note = f"{capitalised(_in_words(figure))}. {capitalised(figure.finding)}.{changes}"
-    axis = RunAxis(f"{figure.title}, virtual / pool", even=1.0)
     first, last = (moment(one.runs[place].run.started_at) for place in (0, -1))
     title = f"{figure.title} on {one.host}" if heading else f"{first} to {last}"
-    drawing = _drawing(one, points, axis, order, "measured on", figure.changes)
+    drawing = _drawing(one, _points(one, figure), f"{figure.title}, virtual / pool", order, figure)
     charts = (Chart(f"{id_prefix}-{figure.figure}", title, note, drawing),) if drawing else ()
     key = tuple(joined(swatch(order.index(line)), line) for line in lines)
     return Charts(heading or figure.title, "", charts, key)
 
 
+def _points(one: History, figure: FigureHistory) -> list[Row]:
+    return [
+        _about(one.runs[point.place])
+        | {"value": point.value, "low": point.told.low, "high": point.told.high}
+        | {"figure": f"{point.told.value} ({point.told.under})", "care": ", ".join(point.care)}
+        for point in figure.points
+    ]
+
+
 def _arms(one: History) -> Charts:
-    """Both, figure by figure."""
     measured = [(run, arm) for run in one.runs for arm in run.condition.arms]
     there = {arm.executor for _, arm in measured}
     order = executor_order(there)
@@ -174,24 +160,15 @@ def _arms(one: History) -> Charts:
     for metric in (BY_ID[figure] for figure in dict.fromkeys(arm.figure for _, arm in measured) if figure in BY_ID):
         told = [(run, arm) for run, arm in measured if arm.figure == metric.id]
         points = [
-            RunPoint(
-                run.time_ms,
-                _about(run),
-                series=arm.executor,
-                line=f"{arm.executor}, {run.line}",
-                value=arm.value,
-                low=arm.low,
-                high=arm.high,
-                figure=_amount(arm, metric),
-                care=", ".join(run.condition.warnings),
-            )
+            _about(run)
+            | {"series": arm.executor, "line": f"{arm.executor}, {run.line}"}
+            | {"value": arm.value, "low": arm.low, "high": arm.high}
+            | {"figure": _amount(arm, metric), "care": ", ".join(run.condition.warnings)}
             for run, arm in told
-            if run.time_ms is not None
         ]
         newest = [f"{arm.executor} {_amount(arm, metric)}" for run, arm in told if run is told[-1][0]]
         note = f"In the newest run: {'; '.join(newest)}."
-        axis = RunAxis(f"{metric.title}, {metric.unit}")
-        if drawing := _drawing(one, points, axis, order, "executor"):
+        if drawing := _drawing(one, points, f"{metric.title}, {metric.unit}", order):
             found.append(Chart(f"history-arms-{metric.id}", metric.title, note, drawing))
     key = tuple(joined(swatch(order.index(name)), name) for name in names)
     return Charts(" and ".join(names), "", tuple(found), key, "by-2")
@@ -204,30 +181,32 @@ def _amount(arm: ArmFigure, metric: Metric) -> str:
 
 
 def _drawing(
-    one: History, points: Sequence[RunPoint], axis: RunAxis, order: Sequence[str], of: str, levels: Collection[int] = ()
+    one: History, points: Sequence[Row], title: str, order: Sequence[str], ratio: FigureHistory | None = None
 ) -> Drawing | None:
-    """None where no run has a date. `levels`: places of the runs from which on the level is another."""
+    """Of the runs that have a date; None where none has. `ratio`: what is drawn, if not executors by themselves."""
+    levels = ratio.changes if ratio else ()
     dated = [(place, run.time_ms, run.number) for place, run in enumerate(one.runs) if run.time_ms is not None]
     marks = [
         {"t": (before + after) // 2, "number": number or "", "tool": number == "", "level": place in levels}
         for (_, before, _), (place, after, number) in pairwise(dated)
         if number is not None or place in levels
     ]
-    described = f"{axis.title}: {one.where}, on {one.host}"
-    return over_runs(points, marks, axis=axis, order=order, of=of, description=described) if points else None
+    shown = [row for row in points if row["t"] is not None]
+    if not shown:
+        return None
+    of, even = ("measured on", 1.0) if ratio else ("executor", None)
+    described = f"{title}: {one.where}, on {one.host}"
+    return over_runs(shown, marks, title=title, order=order, of=of, description=described, even=even)
 
 
-def _about(one: MeasuredRun) -> tuple[str, ...]:
-    """The texts on a run beside its points in a chart."""
-    run = one.run
-    return (
-        *(run.run_id, moment(run.started_at), str(one.condition.blocks), one.jdk, one.server),
-        *(run.commit, ", ".join(one.new)),
-    )
+def _about(one: MeasuredRun) -> dict[str, Any]:
+    """What a point of a chart says of its run."""
+    words = {"run": one.run.run_id, "measured": moment(one.run.started_at), "blocks": str(one.condition.blocks)}
+    builds = {"JDK": one.jdk, "server": one.server, "commit": one.run.commit, "new": ", ".join(one.new)}
+    return {"t": one.time_ms, "series": one.line, "line": one.line} | words | builds
 
 
 def _table(one: History) -> DataTable:
-    """Every run, with the ratios of all figures."""
     ratios = [{point.place: _ratio(figure, point) for point in figure.points} for figure in one.figures]
     several = len({run.line for run in one.runs}) > 1
     rows: list[tuple[Cell, ...]] = [

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Thread
+from typing import Any, NamedTuple
 
 import psutil
 from pydantic import TypeAdapter
@@ -22,7 +23,7 @@ from pydantic import TypeAdapter
 from jdkmatrix.domain.gc_pause import frozen
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
-from jdkmatrix.report.html.page import Pages, pages_of
+from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, RunWriter
 from jdkmatrix.store.loaded import LoadedRun
@@ -31,8 +32,7 @@ from jdkmatrix.store.readable import UnreadableError, readable
 CELLS_PER_PROCESS = 100  # a process takes a second to start, in which so many small cells are made
 PROCESSES_MAX = 8
 _CELLS_AT_A_TIME = 16
-_forked_with: list[Callable[[range], None]] = []  # in a process that was forked to write cells of a run: what does so
-_made_by: list[Callable[[_Job], RenderedRun | str]] = []  # in a process that makes runs: what does so
+_doing: list[Callable[[Any], Any]] = []  # in a process of a pool: what it does with each job
 _DIGEST = "digest.json"
 _DIGESTS = TypeAdapter(RunDigest)
 
@@ -49,16 +49,11 @@ class SiteRun:
     files: CellFiles = IN_FULL
 
 
-@dataclass(frozen=True)
-class RenderedRun:
-    """The pages of a run, in the folder `digest.folder` of `root`."""
+class RenderedRun(NamedTuple):
+    """`folder`: of the run's pages."""
 
-    root: Path
+    folder: Path
     digest: RunDigest
-
-    @property
-    def folder(self) -> Path:
-        return self.root / self.digest.folder
 
 
 def rendered(site: Path) -> dict[str, RenderedRun]:
@@ -67,8 +62,8 @@ def rendered(site: Path) -> dict[str, RenderedRun]:
     for path in site.glob(f"runs/*/{_DIGEST}"):
         try:
             kept = json.loads(path.read_text("utf-8"))
-            one = RenderedRun(site, _DIGESTS.validate_python(kept["run"]))
-            found |= {kept["stamp"]: one} if one.folder == path.parent else {}
+            told = _DIGESTS.validate_python(kept["run"])
+            found |= {kept["stamp"]: RenderedRun(path.parent, told)} if site / told.folder == path.parent else {}
         except Exception:  # whatever stands there, the run's pages can be made anew
             continue
     return found
@@ -89,14 +84,15 @@ def make_all(
     shares = writers(runs, cpus)
     jobs = [(run, folder / str(number), share) for number, (run, share) in enumerate(zip(runs, shares, strict=True))]
     count = processes(runs, cpus)
+    make = partial(_make, templates=templates, registry=registry)
     if max((count, *shares)) == 1:
-        yield from map(_maker(templates, registry), jobs)
+        yield from map(make, jobs)
         return
     context = get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    with ProcessPoolExecutor(count, context, initializer=_begin_to_make, initargs=(templates, registry)) as pool:
+    with ProcessPoolExecutor(count, context, initializer=_begin, initargs=(make,)) as pool:
         try:
-            yield from pool.map(_make_next, jobs)
+            yield from pool.map(_do, jobs)
         except BaseException as error:
             _end_children()
             if not isinstance(error, BrokenProcessPool):
@@ -117,26 +113,17 @@ def writers(runs: Sequence[SiteRun], cpus: int) -> list[int]:
     return [max(1, min(PROCESSES_MAX, share)) for share in shares]
 
 
-def _maker(templates: Path, registry: tuple[ClaimRecord, ...]) -> Callable[[_Job], RenderedRun | str]:
-    """Templates are looked at once, by the first run: that takes as long as some runs do."""
-    return partial(_make, pages=cache(partial(pages_of, templates)), registry=registry)
-
-
-def _begin_to_make(templates: Path, registry: tuple[ClaimRecord, ...]) -> None:
-    """Begin a process: what every run takes is sent to it once, and not with each run."""
-    _begin()
-    _made_by.append(_maker(templates, registry))
-
-
-def _make_next(job: _Job) -> RenderedRun | str:
-    return _made_by[0](job)
-
-
-def _begin() -> None:
+def _begin(do: Callable[[Any], Any]) -> None:
+    """Begin a process of a pool: what all jobs take is sent to it once, and not with each job."""
+    _doing[:] = [do]
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # and so does this
     signal.signal(signal.SIGTERM, _end)
     with_parent(_end)
+
+
+def _do(job: Any) -> Any:
+    return _doing[0](job)
 
 
 def with_parent(end: Callable[[], object]) -> None:
@@ -163,19 +150,19 @@ def _end_children() -> None:
         process.join()
 
 
-def _make(job: _Job, *, pages: Callable[[], Pages], registry: tuple[ClaimRecord, ...]) -> RenderedRun | str:
+def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> RenderedRun | str:
     run, root, count = job
     try:
         with readable(run.name):
             loaded = run.load()
         with frozen():
             with readable(run.name):
-                writer = RunWriter(loaded, root, pages(), registry, run.files)
-            made = RenderedRun(root, _write(run.name, writer, count))
+                writer = RunWriter(loaded, root, pages_of(templates), registry, run.files)
+            told = _write(run.name, writer, count)
             with readable(run.name):
-                kept = {"stamp": run.stamp, "run": _DIGESTS.dump_python(made.digest, mode="json")}
-                (made.folder / _DIGEST).write_text(json.dumps(kept, allow_nan=False) + "\n", "utf-8")
-            return made
+                kept = {"stamp": run.stamp, "run": _DIGESTS.dump_python(told, mode="json")}
+                (root / told.folder / _DIGEST).write_text(json.dumps(kept, allow_nan=False) + "\n", "utf-8")
+            return RenderedRun(root / told.folder, told)
     except UnreadableError as error:  # whatever is wrong with one run, the others are shown
         return str(error)
 
@@ -191,16 +178,8 @@ def _write(run: str, writer: RunWriter, count: int) -> RunDigest:
         return index()
     parts = [range(first, first + _CELLS_AT_A_TIME) for first in range(1, writer.cells, _CELLS_AT_A_TIME)]
     gc.freeze()
-    _forked_with.append(cells)
-    try:
-        with ProcessPoolExecutor(count, get_context("fork"), initializer=_begin) as pool:
-            written = pool.map(_write_forked, parts)
-            told = index()
-            list(written)
-            return told
-    finally:
-        _forked_with.clear()
-
-
-def _write_forked(places: range) -> None:
-    _forked_with[0](places)
+    with ProcessPoolExecutor(count, get_context("fork"), initializer=_begin, initargs=(cells,)) as pool:
+        written = pool.map(_do, parts)
+        told = index()
+        list(written)
+        return told

@@ -22,7 +22,7 @@ from jdkmatrix.report.html.page import Pages
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.run_page.page import run_page
-from jdkmatrix.report.site.digest import RunDigest, digest
+from jdkmatrix.report.site.digest import RunDigest, digest, run_folder
 from jdkmatrix.report.site.replace_folder import link_or_copy
 from jdkmatrix.stats.histograms import percentile_distribution
 from jdkmatrix.store.cells import CellRecord
@@ -43,11 +43,6 @@ class CellFiles:
 
 
 IN_FULL = CellFiles(pages=True, records_at=None)
-
-
-def run_folder(run_id: str) -> str:
-    """Seen from the site's root."""
-    return f"runs/{file_stem(run_id)}/"
 
 
 class RunWriter:
@@ -74,10 +69,9 @@ class RunWriter:
             "verdicts.json": json.dumps(verdicts(judged.claims), indent=1, allow_nan=False) + "\n",
         }.items():
             (self._folder / name).write_text(text, "utf-8")
-        return digest(judged, notices, run_folder(run.run_id))
+        return digest(judged, notices)
 
     def write_cells(self, places: range) -> None:
-        """Their pages and records."""
         for outline in self._judged.loaded.cells[places.start : places.stop]:
             with gc_paused():
                 page = self._page(outline) if self._files.pages else self._brief(outline)

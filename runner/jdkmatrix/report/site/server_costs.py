@@ -6,9 +6,7 @@ Nothing else compares servers with each other, and this names no winner: they di
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
-from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.quantities import MISSING, digits, plural
 from jdkmatrix.domain.servers import own_pool, server_kind, virtual_of
@@ -21,39 +19,25 @@ from jdkmatrix.report.words.sentences import condition, driven
 
 _COLUMNS = columns("Server", "Own pool|µs#", "Virtual threads|µs#", "What differs=")
 
-
-class AlikeLoaded(NamedTuple):
-    """All that cells of one workload share but for server and executor; `load`: the rate, and what made it."""
-
-    host_id: str
-    jdk: str
-    cpus: int
-    size: TaskSize
-    load: str
+# The cells of its pool and of its virtual threads, where no fork of them missed the rate.
+ServerCost = tuple[MeasuredCell | None, MeasuredCell | None]
+RunPart = tuple[RunDigest, Sequence[MeasuredCell]]  # with those of its cells that a page is about
 
 
-class ServerCost(NamedTuple):
-    """The cell of each kind of thread, where no fork of it missed the rate."""
+def server_costs(
+    parts: Sequence[RunPart], hosts: Mapping[str, str]
+) -> dict[str, tuple[RunDigest, Mapping[str, ServerCost]]]:
+    """By condition, in words, the newest run in which at least two servers held one rate, and these servers by name.
 
-    pool: MeasuredCell | None
-    virtual: MeasuredCell | None
-
-
-AlikeServers = tuple[RunDigest, Mapping[str, ServerCost]]
-
-
-def server_costs(parts: Sequence[tuple[RunDigest, Sequence[MeasuredCell]]]) -> dict[AlikeLoaded, AlikeServers]:
-    """By condition, the newest run in which at least two servers held one rate, and these servers by name.
-
-    `parts`: runs with their cells of one workload, the newest first.
+    `parts`: the newest first; `hosts`: their words.
     """
-    found: dict[AlikeLoaded, AlikeServers] = {}
+    found: dict[str, tuple[RunDigest, Mapping[str, ServerCost]]] = {}
     for run, cells in parts:
-        held: dict[AlikeLoaded, dict[str, dict[str, MeasuredCell]]] = {}
+        held: dict[str, dict[str, dict[str, MeasuredCell]]] = {}
         for cell in cells:
             if cell.rate:
-                size, load = TaskSize(cell.burn_us, cell.wait_us), driven(cell.rate.words, cell.driver)
-                alike = AlikeLoaded(run.host_id, cell.jdk, cell.cpus, size, load)
+                load = driven(cell.rate.words, cell.driver)
+                alike = f"{cell.jdk}, {condition(cell.cpus, cell.task)}, {load}, on {hosts[run.host_id]}"
                 held.setdefault(alike, {}).setdefault(cell.server, {})[cell.executor] = cell
         for alike, servers in held.items():
             costs = {server: cost for server, arms in servers.items() if any(cost := _cost(server, arms))}
@@ -66,16 +50,13 @@ def _cost(server: str, arms: Mapping[str, MeasuredCell]) -> ServerCost:
     """Of its own pool as it comes, and of the virtual threads that stand for it; an own "pool" may be virtual."""
     own = own_pool(server)
     virtual = (arms[name] for name in (virtual_of(server), "virtual", own) if name in arms and is_virtual(name))
-    return ServerCost(None if is_virtual(own) else arms.get(own), next(virtual, None))
+    return None if is_virtual(own) else arms.get(own), next(virtual, None)
 
 
-def server_costs_section(
-    parts: Sequence[tuple[RunDigest, Sequence[MeasuredCell]]], hosts: Mapping[str, str], root: str
-) -> Section | None:
-    """None where no run loaded two servers alike. `hosts`: their words; `root` leads to the site's folder."""
+def server_costs_section(parts: Sequence[RunPart], hosts: Mapping[str, str], root: str) -> Section | None:
+    """None where no run loaded two servers alike. `root` leads to the site's folder."""
     blocks: list[PageBlock] = []
-    for alike, (run, servers) in server_costs(parts).items():
-        words = f"{alike.jdk}, {condition(alike.cpus, alike.size)}, {alike.load}, on {hosts[alike.host_id]}"
+    for words, (run, servers) in server_costs(parts, hosts).items():
         folder = f"{root}{run.folder}"
         blocks.append(Prose(joined(f"{words}: run ", link(run.run_id, f"{folder}index.html")), css=""))
         rows = [_row(server, cost, run, folder) for server, cost in servers.items()]

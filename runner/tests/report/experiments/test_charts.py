@@ -3,6 +3,7 @@ throughput whether blocked threads keep their carriers, its heat map, and the st
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,12 @@ from jdkmatrix.report.blocks.kinds import Chart, Charts, HeatMap, Pre, Prose, Se
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
 from jdkmatrix.report.charts.bars import BarScale
-from jdkmatrix.report.charts.shapes import Drawing
+from jdkmatrix.report.charts.shapes import Drawing, Row
 from jdkmatrix.report.experiments import pinning
 from jdkmatrix.report.experiments.bars import bar_groups
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.charts import rows_of, vega_lite
+from tests.support.charts import vega_lite
 from tests.support.experiment_runs import NEW, OLD, Sections, experiments_run
 from tests.support.judged_pages import charts_of, found
 
@@ -96,7 +97,7 @@ def test_notes_tell_every_bar_with_unit_and_expectation(sections: Sections) -> N
 
 def test_a_bar_is_the_median_and_every_fork_is_a_point(sections: Sections) -> None:
     chart = charts_of([sections["pinning"]], "Throughput")[0]
-    rows = [one for values in chart.drawing.datasets.values() for one in rows_of(values)]
+    rows = [one for values in chart.drawing.datasets.values() for one in values]
     points = [one["value"] for one in rows if one.get("fork") and one["row"] == "synchronized"]
     (bar,) = [one for one in rows if "median" in one and one["row"] == "synchronized"][:1]
     assert len(set(points)) == 2 and bar["median"] == pytest.approx(sum(points) / 2)
@@ -132,8 +133,8 @@ def test_whatever_was_measured_every_figure_is_drawn_once(loaded: LoadedRun, dat
         assert len(set(names)) == len(names), "two cells on one row"
 
 
-def _medians(drawing: Drawing) -> list[dict[str, Any]]:
-    return rows_of(drawing.datasets[drawing.shape.spec["layer"][0]["data"]["name"]])
+def _medians(drawing: Drawing) -> Sequence[Row]:
+    return drawing.datasets[drawing.shape.spec["layer"][0]["data"]["name"]]
 
 
 def test_rows_say_what_their_experiments_name_does_not(loaded: LoadedRun) -> None:

@@ -95,7 +95,7 @@ def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
     told = host_verdicts((CHECKED,), runs)
     all_of_them = verdicts((CHECKED,), told)
     assert all_of_them[CHECKED.id] is ClaimVerdict(verdict)
-    page = claims_page((CHECKED,), told, all_of_them, {CHECKED.id: ("spawn",)})
+    page = claims_page((CHECKED,), told, {CHECKED.id: ("spawn",)})
     (table,) = (one for one in found(page.blocks, DataTable) if one.label.startswith("Claims that "))
     kind = {"reproduced": "were decided", "not testable here": "no run here can judge"}.get(verdict, "are open")
     assert table.label == f"Claims that {kind}"
@@ -107,7 +107,7 @@ def test_a_run_that_tried_in_vain_outweighs_none_that_judged(
 def test_why_a_claim_is_not_repeated_is_said_once_in_its_table_and_once_below_its_source() -> None:
     claim = next(one for one in REGISTRY if one.not_repeated)
     told = host_verdicts((claim,), ())
-    page = claims_page((claim,), told, verdicts((claim,), told), {})
+    page = claims_page((claim,), told, {})
     texts = [str(cell) for row in table_of(page.blocks, "Claims that no run") for cell in row.values()]
     texts += [str(one.text) for one in found(page.blocks, Prose)]
     said = [text for text in texts if str(escape(claim.not_repeated)) in text]
@@ -117,7 +117,7 @@ def test_why_a_claim_is_not_repeated_is_said_once_in_its_table_and_once_below_it
 def test_why_a_claim_has_no_check_is_said_where_a_run_repeats_its_experiment_too(run: RunDigest) -> None:
     claim = next(one for one in REGISTRY if one.not_checked)
     told = host_verdicts((claim,), [replace(run, claims=(ClaimEvidence(claim.id, ()),))])
-    page = claims_page((claim,), told, verdicts((claim,), told), {})
+    page = claims_page((claim,), told, {})
     (row,) = table_of(page.blocks, "Claims that no run")
     assert str(escape(claim.not_checked)) in str(row["Measured"])
 
@@ -139,7 +139,7 @@ def test_links_of_all_claims_lead_to_the_newest_run_and_its_cells_are_gathered_o
     ]
     monkeypatch.setattr(claims_module, "_cells_seen", gather)
     told = host_verdicts(claims, both)
-    page = str(claims_page(claims, told, verdicts(claims, told), {}).blocks)
+    page = str(claims_page(claims, told, {}).blocks)
     assert gathered == ["new", "old"]
     assert "../new/cells/" in page and "../old/cells/" not in page
 
@@ -148,7 +148,7 @@ def test_forks_of_a_cell_in_two_groups_are_a_warning(run: RunDigest) -> None:
     """Beside the verdicts that rest on it."""
     for two_modes, warnings in (((key("virtual"),), 1), ((key("virtual", cpus=2),), 0)):
         told = host_verdicts((CHECKED,), [saying(replace(run, two_modes=two_modes), FULL)])
-        page = claims_page((CHECKED,), told, verdicts((CHECKED,), told), {})
+        page = claims_page((CHECKED,), told, {})
         said = [str(one.text) for one in found(page.blocks, Prose) if one.css == "warned"]
         assert len(said) == warnings
         assert all("two groups" in text and "mp-ping · temurin-25 · virtual" in text for text in said)
@@ -156,14 +156,14 @@ def test_forks_of_a_cell_in_two_groups_are_a_warning(run: RunDigest) -> None:
 
 def test_of_many_runs_the_newest_are_named_and_the_others_counted(run: RunDigest) -> None:
     told = host_verdicts((CHECKED,), [saying(run, FULL, name=f"run-{number}") for number in range(7)])
-    page = claims_page((CHECKED,), told, verdicts((CHECKED,), told), {})
+    page = claims_page((CHECKED,), told, {})
     said = str(table_of(page.blocks, "Claims that ")[0]["Measured"])
     assert said.count("/index.html") == 5 and ") and 2 older runs</p>" in said
 
 
 def test_what_is_decided_stands_first_then_what_is_open_and_the_rest_is_folded(run: RunDigest) -> None:
     told = host_verdicts(REGISTRY, [saying(run, FULL)])
-    page = claims_page(REGISTRY, told, verdicts(REGISTRY, told), {})
+    page = claims_page(REGISTRY, told, {})
     blocks = (one for one in page.blocks if isinstance(one, Section | Disclosure))
     places = [one.id if isinstance(one, Section) else "folded" for one in blocks]
     assert places == ["decided", "open", "folded", "claims"]

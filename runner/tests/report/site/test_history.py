@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +14,11 @@ from scipy.stats import binom
 
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.report.blocks.kinds import Chart, Charts, Items, Pre, Prose, WebPage
+from jdkmatrix.report.charts.shapes import Row
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import histories
 from jdkmatrix.report.site.history_page import INDEX, history_pages
 from jdkmatrix.stats.change_points import LEAST, change_points
-from tests.support.charts import rows_of
 from tests.support.judged_pages import charts_of, figure_in, found, page_of, plain, section_of, table_of, tiles_of
 from tests.support.served_runs import QUICK, synthetic_run, turned_run
 from tests.support.sites import digest_of, later
@@ -107,8 +106,8 @@ def chart_of(page: WebPage, figure: str = "Throughput") -> Chart:
     return chart
 
 
-def points_of(chart: Chart) -> list[dict[str, Any]]:
-    return rows_of(chart.drawing.datasets["points"])
+def points_of(chart: Chart) -> Sequence[Row]:
+    return chart.drawing.datasets["points"]
 
 
 def test_a_history_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: Path) -> None:
@@ -133,7 +132,7 @@ def test_a_history_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: 
     points = points_of(chart)
     assert [point["value"] for point in points] == [0.80, 0.81, 0.80, 0.60, 0.61, 0.60, 0.60]
     assert points[0]["line"] == points[5]["line"] != points[6]["line"] == "Open Liberty 26, separate"
-    marks = rows_of(chart.drawing.datasets["marks"])
+    marks = chart.drawing.datasets["marks"]
     assert [(mark["t"] - points[0]["t"]) // 86_400_000 for mark in marks] == [1, 2, 5]
     assert [(mark["number"], mark["tool"], mark["level"]) for mark in marks] == [
         ("", True, False), ("1", False, True), ("2", False, False),

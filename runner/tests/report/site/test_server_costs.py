@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.kinds import Section
 from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.site.by_axis import axis_pages
-from jdkmatrix.report.site.digest import ArmFigure, HeldRate, RunDigest
-from jdkmatrix.report.site.server_costs import server_costs
+from jdkmatrix.report.site.digest import ArmFigure, HeldRate, RunDigest, host_names
+from jdkmatrix.report.site.server_costs import RunPart, ServerCost, server_costs
 from tests.support.hostile_runs import HOSTILE
 from tests.support.judged_pages import figure_in, found, plain, table_of
 from tests.support.outcome_runs import missed, with_outcomes
@@ -56,6 +57,10 @@ def test_only_a_rate_that_every_fork_held_has_a_cost(tmp_path: Path) -> None:
     assert [cell.executor for cell in one_missed.cells if cell.rate] == ["liberty"]
 
 
+def costs(parts: Sequence[RunPart]) -> list[tuple[RunDigest, Mapping[str, ServerCost]]]:
+    return [*server_costs(parts, host_names(run for run, _ in parts)).values()]
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -66,10 +71,10 @@ def test_only_a_rate_that_every_fork_held_has_a_cost(tmp_path: Path) -> None:
 )
 def test_servers_that_were_not_loaded_alike_are_not_side_by_side(run: RunDigest, other: dict[str, Any]) -> None:
     alike = on_servers(run, "jetty", "tomcat")
-    ((_, servers),) = server_costs([(alike, alike.cells)]).values()
+    ((_, servers),) = costs([(alike, alike.cells)])
     assert list(servers) == ["jetty", "tomcat"]
     cells = [replace(cell, **other) if cell.server == "tomcat" else cell for cell in alike.cells]
-    assert server_costs([(alike, cells)]) == {}
+    assert costs([(alike, cells)]) == []
 
 
 @pytest.mark.parametrize(
@@ -86,16 +91,16 @@ def test_a_server_is_told_by_its_pool_as_it_comes_and_by_what_stands_for_virtual
     run: RunDigest, server: str, executors: list[str], pool: str | None, virtual: str | None
 ) -> None:
     cells = [replace(run.cells[0], server=server, executor=executor) for executor in executors]
-    ((_, servers),) = server_costs([(run, [*cells, *on_servers(run, "undertow").cells])]).values()
+    ((_, servers),) = costs([(run, [*cells, *on_servers(run, "undertow").cells])])
     assert [cell and cell.executor for cell in servers[server]] == [pool, virtual]
 
 
 def test_servers_are_of_one_run_the_newest_of_each_host(run: RunDigest) -> None:
     both, jetty, tomcat = (on_servers(run, *names) for names in (("jetty", "tomcat"), ("jetty",), ("tomcat",)))
-    assert server_costs([(jetty, jetty.cells), (tomcat, tomcat.cells)]) == {}
+    assert costs([(jetty, jetty.cells), (tomcat, tomcat.cells)]) == []
     new, old = replace(both, run_id="new"), replace(both, run_id="old")
     runs = [jetty, new, old, replace(both, run_id="elsewhere", host_id="another")]
-    assert [one.run_id for one, _ in server_costs([(one, one.cells) for one in runs]).values()] == ["new", "elsewhere"]
+    assert [one.run_id for one, _ in costs([(one, one.cells) for one in runs])] == ["new", "elsewhere"]
 
 
 def test_the_page_of_a_workload_shows_it_and_every_text_of_it_stays_text(tmp_path: Path, run: RunDigest) -> None:
