@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from jdkmatrix.domain.loads import LoadOverTime
-from jdkmatrix.figures.latency import fork_latency
+from jdkmatrix.figures.fork_figures import fork_latency
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.store.cells import CellRecord

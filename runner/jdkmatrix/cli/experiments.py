@@ -11,7 +11,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.words.sentences import program_condition
+from jdkmatrix.report.words.sentences import size_words
 
 HEADINGS = ("arm", "forks", "median", "least–most", "expected", "outcome")
 
@@ -38,7 +38,7 @@ def groups(cells: Cells) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     by_group: dict[str, list[CellStats]] = {}
     for cell in cells:
         key = cell.key
-        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {program_condition(key)}", []).append(cell)
+        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {size_words(key)}", []).append(cell)
     for title, members in by_group.items():
         leading = (cell.spreads[0] for cell in members if cell.spreads)
         names = dict.fromkeys(f"{one.name}, {one.unit}" if one.unit else one.name for one in leading)

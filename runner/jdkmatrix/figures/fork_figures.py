@@ -13,19 +13,38 @@ from statistics import fmean, median
 from typing import Literal
 
 from jdkmatrix.domain.loads import LoadOverTime, RampLoad
-from jdkmatrix.figures.latency import chosen, fork_latency
 from jdkmatrix.loads.base import Bound, ForkFigure, held
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import summarise
-from jdkmatrix.stats.percentiles import tail_checked
+from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, seconds_of
 
 # None: the fork does not have this figure. Of usable forks only.
 FigureOf = Callable[[Fork, AnyLoad], ForkFigure | None]
+Kind = Literal["corrected", "uncorrected"]
+
+
+def distribution_of(window: Window) -> Kind:
+    """Which of its distributions stands for this window: the corrected one wherever there is a schedule."""
+    return "uncorrected" if window.load.load.is_closed_loop else "corrected"
+
+
+def chosen(window: Window) -> Latency | None:
+    return window.load.corrected if distribution_of(window) == "corrected" else window.load.uncorrected
+
+
+def fork_latency(fork: Fork) -> Latency | None:
+    """The latency over all valid windows; None where none of them has the distribution that its load asks for, or
+    nothing was answered."""
+    if fork.latency is not None:
+        return fork.latency
+    found = [latency for window in fork.valid_windows if (latency := chosen(window)) is not None and latency.count]
+    return merge_latencies(found) if found else None
 
 
 def throughput_rps(fork: Fork, load: AnyLoad) -> ForkFigure | None:

@@ -20,7 +20,7 @@ from jdkmatrix.loads.base import ForkFigure
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import DATABASE_CPU_US, QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US
-from jdkmatrix.records.windows import ObservedWindow, Window
+from jdkmatrix.records.windows import ObservedWindow
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -51,17 +51,15 @@ class Metric:
         return self.title if self.title[:3] in ("CPU", "p99", "RSS") else self.title.lower()
 
 
-def _succeeded_rps(window: Window) -> float:
-    return window.load.succeeded_rps
-
-
-def _cpu_us(window: Window) -> float:
-    return window.cpu_us_per_answer
-
-
 _RPS, _CPU_US, _S = "requests/s", "µs", "s"
-THROUGHPUT = Metric("throughput", "Throughput", True, read.throughput_rps, _RPS, 4, of_window=_succeeded_rps)
-CPU = Metric("cpu", "CPU per request", False, read.cpu_us_per_request, _CPU_US, 3, of_window=_cpu_us)
+THROUGHPUT = Metric(
+    *("throughput", "Throughput", True, read.throughput_rps, _RPS, 4),
+    of_window=lambda window: window.load.succeeded_rps,
+)
+CPU = Metric(
+    *("cpu", "CPU per request", False, read.cpu_us_per_request, _CPU_US, 3),
+    of_window=lambda window: window.cpu_us_per_answer,
+)
 P99 = Metric("p99", "p99 latency", False, read.p99_us, "ms", 3, 1e-3, "the driver recorded no such latency")
 SATURATED = Metric("saturated", "Throughput at saturation", True, read.throughput_rps, _RPS, 4)
 LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, read.cpu_us_per_request, _CPU_US, 3)

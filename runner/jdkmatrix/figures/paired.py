@@ -37,18 +37,15 @@ def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[
     return above, below
 
 
-def round_logs(metric: Metric, fork: Fork, other: Fork) -> list[float]:
-    """The log ratios of the rounds that count in both; empty where they took no turns, or the figure is none of a
-    window."""
-    if metric.of_window is None or not fork.took_turns_with(other):
-        return []
-    one, two = _by_round(metric, fork), _by_round(metric, other)
-    return [math.log(one[index] / two[index]) for index in sorted(one.keys() & two.keys())]
-
-
 def logs_of_rounds(metric: Metric, cell: CellRecord, base: CellRecord) -> list[list[float]]:
-    """`round_logs` of each block in which both are usable."""
-    return [round_logs(metric, *pair) for pair in _pairs(cell, base)]
+    """Of each block in which both are usable, the log ratios of the rounds that count in both; none where they took no
+    turns, or the figure is none of a window."""
+    found = []
+    for fork, other in _pairs(cell, base):
+        one, two = _by_round(metric, fork), _by_round(metric, other)
+        rounds = sorted(one.keys() & two.keys()) if fork.took_turns_with(other) else ()
+        found.append([math.log(one[index] / two[index]) for index in rounds])
+    return found
 
 
 def _valid_rounds(fork: Fork) -> frozenset[int]:

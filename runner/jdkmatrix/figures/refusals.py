@@ -12,10 +12,11 @@ counted in each of its windows, one disturbed reading would be proof enough.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from jdkmatrix.figures.metrics import THROUGHPUT, metrics_in, metrics_of
+from jdkmatrix.domain.grouping import grouped
+from jdkmatrix.figures.metrics import THROUGHPUT, Metric, metrics_in, metrics_of
 from jdkmatrix.records.reasons import BURN_OFF, Status
 from jdkmatrix.records.windows import ObservedWindow
 from jdkmatrix.stats.exact_test import fisher_exact, least_p_value
@@ -26,7 +27,7 @@ from jdkmatrix.store.cells import CellRecord
 def refused_by_arm(cell: CellRecord, base: CellRecord) -> ArmRefusals | None:
     """The windows that the gates refused of two compared cells, `cell` the numerator. None where no outcome of so many
     windows, with so many refused in all, could be told from chance: such pairs are no members of a family. The p-value
-    is the pair's own; `one_sided` adjusts it."""
+    is the pair's own; `one_sided_among` adjusts it."""
     numerator, denominator = refused_of(cell), refused_of(base)
     table = (numerator.refused, numerator.passed, denominator.refused, denominator.passed)
     if least_p_value(*table) >= FAMILY_ERROR:
@@ -34,17 +35,12 @@ def refused_by_arm(cell: CellRecord, base: CellRecord) -> ArmRefusals | None:
     return ArmRefusals(numerator, denominator, fisher_exact(*table))
 
 
-def one_sided(pairs: Mapping[Key, ArmRefusals]) -> dict[Key, ArmRefusals]:
-    """Those whose gates refused one arm more often, at an error of 5 % over all of them (Holm); with adjusted
-    p-values."""
-    adjusted = adjust({key: one.p_value for key, one in pairs.items()})
-    return {key: replace(one, p_value=adjusted[key]) for key, one in pairs.items() if adjusted[key] < FAMILY_ERROR}
-
-
 def one_sided_among(pairs: Iterable[tuple[Key, CellRecord, CellRecord]]) -> dict[Key, ArmRefusals]:
-    """`one_sided` of pairs of cells, each the numerator first, which are one family."""
-    found = ((key, refused_by_arm(cell, base)) for key, cell, base in pairs)
-    return one_sided({key: told for key, told in found if told is not None})
+    """Of pairs of cells, each the numerator first, those whose gates refused one arm more often, at an error of 5 %
+    over all of them (Holm); with adjusted p-values."""
+    told = {key: one for key, cell, base in pairs if (one := refused_by_arm(cell, base)) is not None}
+    adjusted = adjust({key: one.p_value for key, one in told.items()})
+    return {key: replace(one, p_value=adjusted[key]) for key, one in told.items() if adjusted[key] < FAMILY_ERROR}
 
 
 def refused_of(cell: CellRecord) -> Refused:
@@ -56,31 +52,20 @@ def refused_of(cell: CellRecord) -> Refused:
     return Refused(len(codes), sum(map(bool, codes)), Counter(code for found in codes for code in found))
 
 
-@dataclass(frozen=True)
-class GatedFigures:
-    """`refused`, `passed`: in `unit`, of windows."""
-
-    name: str
-    unit: str
-    refused: tuple[float, ...]
-    passed: tuple[float, ...]
-
-
-def gated_figures(cell: CellRecord) -> GatedFigures | None:
-    """The figure that is compared first, by window, in those that gates refused and those that passed; throughput where
-    it is no figure of a window. None where no window has it."""
+def gated_figures(cell: CellRecord) -> tuple[Metric, list[float], list[float]] | None:
+    """The figure that is compared first, by window and in its unit, in those that gates refused and those that passed;
+    throughput where it is no figure of a window. None where no window has it."""
     leading = next(iter((*metrics_of(cell.load), *metrics_in(cell))), None)
     if leading is None:
         return None
     metric = leading if leading.of_window else THROUGHPUT
-    told = [
-        (metric.of_window(window) * metric.scale, bool(whole or _gates(window)))
+    told = grouped(
+        (bool(whole or _gates(window)), value * metric.scale)
         for whole, windows in _judged(cell)
         for window in windows
-        if metric.of_window
-    ]
-    refused, passed = (tuple(value for value, gated in told if value > 0 and gated == found) for found in (True, False))
-    return GatedFigures(metric.name, metric.unit, refused, passed) if refused or passed else None
+        if metric.of_window and (value := metric.of_window(window)) > 0
+    )
+    return (metric, told.get(True, []), told.get(False, [])) if told else None
 
 
 def _judged(cell: CellRecord) -> Iterator[tuple[frozenset[str], tuple[ObservedWindow, ...]]]:

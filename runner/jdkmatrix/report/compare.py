@@ -19,8 +19,8 @@ from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, losses_of
 from jdkmatrix.report.cells.judgements import Family, Refusals, counted, of_forks, page_refusals
-from jdkmatrix.report.cells.shown import of_metric
-from jdkmatrix.report.words.numbers import apart, over_forks, ratio_interval, ratio_value
+from jdkmatrix.report.cells.shown import of_metric, over_forks
+from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, cell_words, finding, not_judged_words, possible_words
 from jdkmatrix.run.identity import changes
 from jdkmatrix.stats.ratios import Ratio
@@ -248,7 +248,7 @@ def _shown(metric: Metric, cell: CellStats) -> str:
     """The figure of a cell that its ratio is of: p99 over the forks, each with its own, and not that of all requests
     together."""
     own = cell.figures(P99).values() if metric is P99 else ()
-    figure = over_forks(own, P99.significant, why="", scale=P99.scale) if own else of_metric(metric, cell, why="")
+    figure = over_forks(P99, own, why="") if own else of_metric(metric, cell, why="")
     return figure.text
 
 

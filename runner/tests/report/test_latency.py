@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.domain.loads import JoinLoad
-from jdkmatrix.figures.latency import chosen, distribution_of, fork_latency
+from jdkmatrix.figures.fork_figures import chosen, distribution_of, fork_latency
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cell_page.logs import publish
 from jdkmatrix.report.cells.cellstats import MAX_CURVE_POINTS, CellStats, Pooled, pool

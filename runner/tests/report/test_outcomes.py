@@ -16,6 +16,7 @@ from jdkmatrix.report.blocks.inline import METHOD_PAGE
 from jdkmatrix.report.blocks.kinds import Prose
 from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cells.heat import mapped, scorecard
+from jdkmatrix.report.cells.shown import state_text
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import count_forks
@@ -69,7 +70,7 @@ def test_an_arm_that_never_held_the_rate_is_worse_and_not_absent(under_rate: Loa
     assert [cell.basis for cell in heat[1:]] == ["no pair", "no pair"]
     row = row_of(loaded, "virtual")
     assert (row.outcome.text, row.outcome.under, row.outcome.amber) == ("0 of 5", "worse", True)
-    assert row.state.value == row.state_text == "fell short" and row.forks == "5/5"
+    assert row.state.value == state_text(row.cell) == "fell short" and row.forks == "5/5"
     assert row.throughput.text != "–" and row.cpu.text != "–", "what was measured is shown"
     assert row.cpu.amber and "in no ratio" in (row.cpu.title or "")
     fork = section_of(page_of(loaded), "fork-1")

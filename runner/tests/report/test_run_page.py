@@ -12,6 +12,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
+from jdkmatrix.report.cells.shown import state_text
 from jdkmatrix.report.words.sentences import added_work
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.judged_pages import PageOfRun, Trouble, figure_in, found, plain, section_of
@@ -53,7 +54,7 @@ def test_rows_say_how_many_forks_can_be_used_and_what_became_of_the_others(page:
     assert plain(section_of(page.page, "cells").words).startswith(
         "11 ok 1 not steady 1 partly usable 1 invalid 1 failed 1 not measured "
     )
-    seen = {one.state.value: (one.forks, one.state_text, one.state.css) for one in page.rows}
+    seen = {one.state.value: (one.forks, state_text(one.cell), one.state.css) for one in page.rows}
     assert seen["ok"] == ("3/3", "ok", "ok")
     assert seen["not steady"] == ("3/3", "not steady", "not-steady")
     assert seen["partly usable"] == ("2/3", "2 of 3 forks usable", "partly")

@@ -26,7 +26,7 @@ from jdkmatrix.report.cells.slices import Pair
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import crossover_sentence
 from jdkmatrix.report.run_page.cells_table import cells_section
-from jdkmatrix.report.run_page.facts import cpus_words
+from jdkmatrix.report.run_page.facts import numbered
 from jdkmatrix.report.run_page.notices import aa_notices, attempt_notices, run_notices
 from jdkmatrix.report.run_page.over_time import became
 from jdkmatrix.report.run_page.precision import precision_section
@@ -244,7 +244,7 @@ def test_one_fork_is_a_fork(tmp_path: Path) -> None:
 
 
 def test_one_cpu_is_a_cpu(quick: LoadedRun) -> None:
-    assert [cpus_words(cpus) for cpus in ((1,), (0, 1))] == ["CPU 1", "CPUs 0-1"]
+    assert [numbered("CPU", cpus) for cpus in ((1,), (0, 1))] == ["CPU 1", "CPUs 0-1"]
 
     def beside(fork: Fork) -> Fork:
         warmup = fork.warmup.model_copy(update={"jit_cpus": (0,)}) if fork.warmup else None

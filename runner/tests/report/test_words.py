@@ -19,11 +19,12 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.heat import EDGES, legend, tone
 from jdkmatrix.report.cells.judgements import of_forks
+from jdkmatrix.report.cells.shown import half_width
 from jdkmatrix.report.charts.lines import log_domain, log_ticks
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.claims.evidence import words_of
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.words.numbers import half_width, p_value, ratio_interval, ratio_value, share, span, with_interval
+from jdkmatrix.report.words.numbers import p_value, ratio_interval, ratio_value, share, span, with_interval
 from jdkmatrix.report.words.sentences import (
     STATUS_WORDS,
     PairFinding,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.loads import CellLoad, RateLoad, SaturateLoad
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
-from jdkmatrix.figures.paired import paired_figures, round_logs
+from jdkmatrix.figures.paired import logs_of_rounds, paired_figures
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.loads.kinds import kind_of
@@ -71,9 +71,8 @@ def test_the_ratio_of_two_forks_is_the_mean_over_their_common_rounds(above: list
     one, two = pair(above, below, bad=cast(Any, spoilt))
     kept = [i for i in range(1, len(above) + 1) if i not in spoilt[0] | spoilt[1]]
     arms = paired_figures(THROUGHPUT, one, two)
-    assert round_logs(THROUGHPUT, one.forks[0], two.forks[0]) == pytest.approx(
-        [math.log(above[i - 1] / below[i - 1]) for i in kept]
-    )
+    logs = [log for block in logs_of_rounds(THROUGHPUT, one, two) for log in block]
+    assert logs == pytest.approx([math.log(above[i - 1] / below[i - 1]) for i in kept])
     if not kept:
         assert arms == ({}, {})
         return
@@ -118,12 +117,12 @@ def test_forks_of_different_blocks_of_turns_are_not_paired_by_rounds() -> None:
     one, two = pair([100.0, 200.0], [100.0, 200.0])
     apart = two.forks[0].model_copy(update={"sequence": 7, "together": (7, 8)})
     assert not one.forks[0].took_turns_with(apart)
-    assert round_logs(CPU, one.forks[0], apart) == []
+    assert logs_of_rounds(CPU, one, two.model_copy(update={"forks": (apart,)})) == [[]]
 
 
 def test_a_figure_that_no_window_has_is_that_of_the_common_rounds() -> None:
     one, two = pair([100.0] * 4, [100.0] * 4, bad=({1}, set()))
-    assert round_logs(P99, one.forks[0], two.forks[0]) == []
+    assert logs_of_rounds(P99, one, two) == [[]]
     part = one.forks[0].only({2, 3})
     assert [window.index for window in part.windows] == [2, 3]
 

@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from jdkmatrix.domain.quantities import MISSING, digits, plural
+from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.records.windows import Gauges, Sample, SeriesSteadiness, WarmupWindow
 from jdkmatrix.report.blocks.kinds import Chart
 from jdkmatrix.report.charts.lines import series
 from jdkmatrix.report.run_page.charts import Points
-from jdkmatrix.report.run_page.facts import cpus_words
+from jdkmatrix.report.run_page.facts import numbered
+from jdkmatrix.report.words.numbers import signed_share
 
 Point = tuple[float, float | None]
 _MIB = 1024 * 1024
@@ -72,7 +73,7 @@ def warmup_note(fork: Fork) -> str:
         (
             f"{plural(len(warmup.windows) - loaded, 'window')} at a moderate rate, then {loaded} under the load to be "
             f"measured (shaded); {warmup.duration_s:.0f} s, {state}. In the last one a request took {_cost(last)}. "
-            f"Meanwhile the JIT ran on {cpus_words(warmup.jit_cpus)}.",
+            f"Meanwhile the JIT ran on {numbered('CPU', warmup.jit_cpus)}.",
             *(_drift(series) for series in warmup.series if series.drift_per_s is not None),
             *([f"{settled}: a request took {costs}."] if warmup.settling else []),
         )
@@ -81,19 +82,12 @@ def warmup_note(fork: Fork) -> str:
 
 def _drift(series: SeriesSteadiness) -> str:
     """The change that may have gone on after it."""
-    per_s, ahead, least = map(_signed, (series.drift_per_s, series.drift_ahead, series.drift_tail_least))
+    per_s, ahead, least = map(signed_share, (series.drift_per_s, series.drift_ahead, series.drift_tail_least))
     return (
         f"CPU per request drifted by {per_s} a second in the last {series.tail_s:g} s: {ahead} over the "
         f"next {series.ahead_s:g} s. Over all {series.tail_s:g} s that is {least} at worst, where "
-        f"{_signed(-(series.fall_max or 0), 3)} is allowed."
+        f"{signed_share(-(series.fall_max or 0), 3)} is allowed."
     )
-
-
-def _signed(value: float | None, significant: int = 2) -> str:
-    """A change as per cent."""
-    if value is None:
-        return MISSING
-    return f"{'+' if value > 0 else ''}{digits(value * 100, significant)} %"
 
 
 def _cost(window: WarmupWindow) -> str:

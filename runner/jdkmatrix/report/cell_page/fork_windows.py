@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.figures.latency import chosen, distribution_of
+from jdkmatrix.figures.fork_figures import chosen, distribution_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.pressure import CpuRole, CpuUse

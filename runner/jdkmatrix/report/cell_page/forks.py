@@ -27,6 +27,7 @@ from jdkmatrix.report.blocks.kinds import Charts, Disclosure, Fact, FactList, Lo
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cell_page.fork_series import fork_charts, warmup_charts, warmup_note
 from jdkmatrix.report.cell_page.fork_windows import search_blocks, window_blocks
+from jdkmatrix.report.cell_page.logs import Logs
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.shown import few_beyond
 from jdkmatrix.report.experiments.pinning import pinned_stacks
@@ -53,7 +54,7 @@ _CLOCKS_APART_S = 0.001
 def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord, logs: Sequence[Log]) -> Section:
     """The first log of a fork that failed is open."""
     word, css = STATUS_WORDS[fork.status], fork.status.value
-    if not cell.is_program and cell.fork_fell_short(fork):
+    if cell.fork_fell_short(fork):
         word, css = State.FELL_SHORT.value, State.FELL_SHORT.css
     programs = {
         "Program" if cell.is_program else "Server": fork.command,
@@ -61,13 +62,13 @@ def fork_section(fork: Fork, cell: CellStats, record: CellRecord, run: RunRecord
         "Remote system": fork.remote_command,
         "Database": fork.database.command if fork.database else (),
     }
+    commands = {title: command for title, command in programs.items() if command}
     blocks: list[PageBlock] = [
         *(program_blocks(fork, run) if cell.is_program else _served_blocks(fork, record, run)),
-        *([Prose(heading="Command lines")] if any(programs.values()) else []),
+        *([Prose(heading="Command lines")] if commands else []),
         *(
             block
-            for title, command in programs.items()
-            if command
+            for title, command in commands.items()
             for block in (Prose(heading=title, level=4), Pre(for_a_shell(command), f"{title}’s command line"))
         ),
         *([Prose(heading="Logs")] if logs else []),
@@ -127,15 +128,16 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
             work += f", {check.expected_us:.1f} expected at the CPU’s speed of then"
     yield Fact("Work check", work)
     yield Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows")
-    shared = " (the driver's)" if confinement.remote_cpus == confinement.driver_cpus else ""
+    where = facts.numbered("CPU", confinement.remote_cpus)
+    where += " (the driver's)" if confinement.remote_cpus == confinement.driver_cpus else ""
     if database := fork.database:
-        where, size = facts.cpus_words(confinement.remote_cpus), f"{database.data_bytes / 1e6:.0f} MB of fresh data"
+        size = f"{database.data_bytes / 1e6:.0f} MB of fresh data"
         size += f" on {database.file_system}" if database.file_system else ""
-        yield Fact("Database", f"PostgreSQL {database.version} on {where}{shared}, as user {database.user}, {size}")
+        yield Fact("Database", f"PostgreSQL {database.version} on {where}, as user {database.user}, {size}")
     elif confinement.remote_cpus:
         by_socket = (record.identity.inputs.get("workload") or {}).get("client") == "socket"
         caller = "a plain socket on which the request’s thread blocks" if by_socket else "the JDK’s HTTP client"
-        yield Fact("Remote system", f"on {facts.cpus_words(confinement.remote_cpus)}{shared}, called by {caller}")
+        yield Fact("Remote system", f"on {where}, called by {caller}")
     if audit := fork.audit:
         money = "money was conserved" if audit.conserved else "money was made or lost"
         moved = f"{plural(audit.transfers_done, 'transfer')} between {plural(audit.accounts, 'account')}"
@@ -334,3 +336,14 @@ def remote_facts(remote: RemoteStats) -> tuple[Fact, ...]:
         Fact("Answered late by", f"{milliseconds(late, why='').text} ms (p99)" if late is not None else "not recorded"),
         Fact("CPU", f"{digits(remote.cpu_s, 3)} s"),
     )
+
+
+def earlier_attempts(record: CellRecord, run: RunRecord, logs: Logs) -> Iterator[PageBlock]:
+    """In the order of measurement; none where every fork stands at its first attempt."""
+    for fork in record.attempts:
+        status = badge(STATUS_WORDS[fork.status], fork.status)
+        yield Prose(heading=joined(f"Fork {fork.fork}, attempt {fork.attempt} ", status))
+        reasons = dict.fromkeys(reason.message for reason in (*fork.reasons, *fork.window_reasons))
+        yield from (Prose(reason, css="reason") for reason in reasons)
+        yield FactList((Fact("Order", facts.order_words(fork, run)), facts.started(fork)))
+        yield from logs.get((fork.fork, fork.attempt), ())

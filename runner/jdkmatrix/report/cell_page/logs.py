@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os.path import realpath
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import is_of_the_host
 
+Logs = Mapping[tuple[int, int], Sequence[Log]]  # by number and attempt of a fork
 _TAIL_BYTES = 512 * 1024
 _NUMBER = re.compile(r"[0-9]+")
 # What no browser shows well; tabs and line ends stay.
@@ -54,7 +55,7 @@ def tail(path: Path) -> tuple[str, int]:
     return _CONTROL.sub("", "\n".join(shown)), len(lines) - len(shown)
 
 
-def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> dict[tuple[int, int], tuple[Log, ...]]:
+def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> Logs:
     """The logs of every fork and every earlier attempt, by number and attempt."""
     root = loaded.directory.resolve()
     return {(fork.fork, fork.attempt): publish(root, cell, fork, page_dir) for fork in (*cell.attempts, *cell.forks)}

@@ -2,67 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.base import Spread
-from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, THROUGHPUT, metrics_of
-from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.inline import badge, element, file_stem, joined, say, strong
-from jdkmatrix.report.blocks.kinds import (
-    Container,
-    Disclosure,
-    Fact,
-    FactList,
-    Items,
-    Log,
-    Notices,
-    PageBlock,
-    Pre,
-    Prose,
-    Section,
-    Tile,
-    Tiles,
-    WebPage,
-)
+from jdkmatrix.report.blocks.inline import file_stem, joined, say, strong
+from jdkmatrix.report.blocks.kinds import Container, Disclosure, Items, Notices, Prose, Section, Tile, Tiles, WebPage
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow, columns
-from jdkmatrix.report.cell_page.forks import fork_section
-from jdkmatrix.report.cells.advice import cause_of
+from jdkmatrix.report.cell_page.forks import earlier_attempts, fork_section
+from jdkmatrix.report.cell_page.logs import Logs
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
-from jdkmatrix.report.cells.shown import (
-    CPU_COST,
-    KIND_SHORT,
-    KIND_WORDS,
-    P99_LATENCY,
-    RATE,
-    ShownCell,
-    failed_words,
-    named,
-    pair_table,
-    paired_words,
-    state_badge,
-)
-from jdkmatrix.report.cells.slices import experiment_of
+from jdkmatrix.report.cells.shown import BRIEF, KIND_WORDS, ShownCell, failed_words, named, pair_table, state_badge
+from jdkmatrix.report.experiments.sections import asked_section
 from jdkmatrix.report.experiments.words import ended, endings, spread_figure
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page import facts
+from jdkmatrix.report.run_page.answers import pair_sentences
+from jdkmatrix.report.run_page.facts import parts_section
 from jdkmatrix.report.run_page.notices import refusal_notices
 from jdkmatrix.report.words.numbers import Figure, missing
-from jdkmatrix.report.words.sentences import (
-    STATUS_WORDS,
-    added_work,
-    capitalised,
-    condition,
-    driven,
-    losses_words,
-    program_condition,
-    ratio_sentence,
-    served_words,
-)
+from jdkmatrix.report.words.sentences import capitalised, driven, served_words, size_words
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -76,27 +37,24 @@ class CellLinks:
     hgrm: str | None = None
 
 
-Logs = Mapping[tuple[int, int], Sequence[Log]]  # by number and attempt of a fork
-
-
 def cell_page(
     cell: CellStats, record: CellRecord, judged: JudgedRun, logs: Logs, links: CellLinks, root: str
 ) -> WebPage:
     """`record`: of the cell, with all details; `root` leads to the site's folder."""
     key, run = record.key, judged.run
-    above: tuple[PageBlock, ...]
+    above: tuple[Section, ...]
     if cell.is_program:
         title = f"{key.workload}, {key.executor} on {key.jdk}"
-        where, load = f"Without a server, {program_condition(key)}", cell.tasks.words()
+        subject, load = "Without a server", cell.tasks.words()
         cells, work = ("All experiments", "../index.html#experiments"), "Work per task"
         tiles, note = tuple(map(_spread_tile, cell.spreads)), None
         if any(one.least != one.most for one in cell.spreads):
             note = "Medians over the usable forks; beneath them the minimum and the maximum."
-        above = (_asked(record), *_arms(cell, judged))
+        above = (asked_section(record), *_arms(cell, judged))
     else:
         shown = ShownCell(key, cell, judged.judgements)
         title = f"{key.executor} on {key.jdk}"
-        where, load = f"{served_words(key)}, {condition(key.cpus, key.task)}", driven(cell.kind.words(), cell.driver)
+        subject, load = served_words(key), driven(cell.kind.words(), cell.driver)
         cells, work = ("All cells", "../index.html#cells"), "Task duration"
         tiles, note = _figure_tiles(shown, cell), None
         if cell.latency:
@@ -109,9 +67,10 @@ def cell_page(
                 )
             note += "."
         above = (*_siblings(shown, judged), *_against(shown, cell))
+    where = f"{subject}, {size_words(key)}"
     forks = [fork_section(fork, cell, record, run, logs.get((fork.fork, fork.attempt), ())) for fork in record.forks]
     refused = tuple(refusal_notices(judged, [pair for pair in judged.refusals if key in pair]))
-    attempts = tuple(_attempts(record, run, logs))
+    attempts = tuple(earlier_attempts(record, run, logs))
     if attempts:
         forks.append(Section("attempts", "Earlier attempts", attempts, say("attempts")))
     return WebPage(
@@ -119,12 +78,12 @@ def cell_page(
         heading=joined(title, " ", state_badge(cell)),
         summary=f"{where}. {capitalised(load)}.",
         lede=(
-            *(Prose(one.words, css="outcome") for one in (endings(record.forks) if cell.is_program else ())),
+            *(Prose(one.words, css="outcome") for one in endings(record.forks)),
             *([Notices(refused)] if refused else []),
             *([Tiles(tiles)] if tiles else []),
             *([Prose(note)] if note else []),
         ),
-        blocks=(*above, *forks, _parts(record, run, work, links)),
+        blocks=(*above, *forks, parts_section(record, run, work, say("record", links=links))),
         root=root,
         up="../index.html",
         run_id=run.run_id,
@@ -156,9 +115,8 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
         return figure if figure.sort is None or figure.under else replace(figure, under=figure.title)
 
     def percentile(name: str) -> Figure:
-        figure = sure(shown.percentile(name))
-        low_to_high = figure.under != figure.title and figure.sort is not None
-        return replace(figure, under=f"{figure.under} over forks") if low_to_high else figure
+        figure = shown.percentile(name)
+        return replace(figure, under=f"{figure.under} over forks") if figure.under else sure(figure)
 
     def throughput() -> Figure:
         figure = shown.figure(THROUGHPUT)
@@ -182,17 +140,6 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
     )
 
 
-def _asked(record: CellRecord) -> Section:
-    """Its table of matrix.toml, less what is not set."""
-    kind = experiment_of(record.parameters)
-    asked = [
-        Fact(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-        for name, value in record.parameters.items()
-        if value is not None
-    ]
-    return Section("asked", "What was asked", (FactList(asked),), BY_NAME[kind].PAGE.introduction if kind else "")
-
-
 def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
     """Every arm, beside the leading figure of this one or, where it has none, of another."""
     cells = judged.experiments
@@ -209,11 +156,11 @@ def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
 
 def _siblings(shown: ShownCell, judged: JudgedRun) -> Iterator[Section]:
     """Every executor."""
-    kind = KIND_SHORT[shown.cell.latency.kind] if shown.cell and shown.cell.latency else ""
-    heads = (Column("Executor", head=True), RATE.column(), CPU_COST.column(), P99_LATENCY.column(kind))
+    kind = shown.cell.latency.kind if shown.cell and shown.cell.latency else None
+    heads = (Column("Executor", head=True), *(one.column(kind) for one in BRIEF))
 
     def row(key: CellKey, peer: CellStats | None) -> Sequence[Cell]:
-        return [one.of(replace(shown, key=key, cell=peer)) for one in (RATE, CPU_COST, P99_LATENCY)]
+        return [one.of(replace(shown, key=key, cell=peer)) for one in BRIEF]
 
     return _peers(shown.key, judged.cells, heads, row)
 
@@ -239,55 +186,13 @@ def _peers(
 def _against(shown: ShownCell, cell: CellStats) -> Iterator[Section]:
     """The run’s comparison of this cell with its reference, and the blocks behind it."""
     key, judgements = cell.key, shown.judgements
-    compared = [one for metric in metrics_of(cell.load) if (one := judgements.comparison(metric, key))]
+    metrics = metrics_of(cell.load)
+    compared = [one for metric in metrics if (one := judgements.comparison(metric, key))]
     if not compared:
         return
     base = compared[0].base.key.executor
-    outcomes = judgements.outcomes(key)
-    sentences = []
-    if outcomes is not None and outcomes.worth_reporting:
-        sentences.append((outcomes.question.title, f"{outcomes.sentence(key.executor, base)}."))
-    for one in compared:
-        said = f"no block has both; {losses_words(one.losses, key.executor, base)}."
-        if found := judgements.of(one.metric, key):
-            said = ratio_sentence(one.metric, found, key.executor, base, paired=paired_words(one))
-        sentences.append((one.metric.title, said))
-    leading, found = compared[0], judgements.of(compared[0].metric, key)
-    if found and (cause := cause_of(leading.metric, found, leading)):
-        sentences.append(("A likely cause", f"{cause}."))
+    sentences = pair_sentences(judgements, key, metrics)
     items = Items([strong(term) + f": {said}" for term, said in sentences], "against")
     pairs = [pair_table(one) for one in compared if one.pairs]
     behind = [Disclosure("The blocks behind these ratios", (Container(pairs, "windows"),))] if pairs else []
     yield Section("", f"Compared with {base}", (items, *behind))
-
-
-def _attempts(record: CellRecord, run: RunRecord, logs: Logs) -> Iterator[PageBlock]:
-    """In the order of measurement; none where every fork stands at its first attempt."""
-    for fork in record.attempts:
-        status = badge(STATUS_WORDS[fork.status], fork.status)
-        yield Prose(heading=joined(f"Fork {fork.fork}, attempt {fork.attempt} ", status))
-        reasons = dict.fromkeys(reason.message for reason in (*fork.reasons, *fork.window_reasons))
-        yield from (Prose(reason, css="reason") for reason in reasons)
-        yield FactList((Fact("Order", facts.order_words(fork, run)), facts.started(fork)))
-        yield from logs.get((fork.fork, fork.attempt), ())
-
-
-def _parts(record: CellRecord, run: RunRecord, work: str, links: CellLinks) -> Section:
-    """All that decides a cell's figures besides its condition. `work`: what takes the time on the CPU."""
-    key, flags = record.key, tuple(sorted(record.jvm_flags.items()))
-    jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
-    done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else added_work(0)
-    digest = Fact("Identity", element("span", record.identity.digest, css="digest"))
-    blocks: list[PageBlock] = [FactList((*(facts.jdk_facts(jdk) if jdk else ()), Fact(work, done), digest))]
-    if reports := facts.reports_of_itself(jdk) if jdk else ():
-        blocks.append(Disclosure("What the JDK reports about itself", tuple(map(Pre, reports))))
-    if flags:
-        table = DataTable("Final flags", columns("Flag", "Value"), flags)
-        blocks.append(Disclosure(f"Final flags of the JVM that are not at their default ({len(flags)})", (table,)))
-    decides = "Everything that decides the result (the inputs of the identity)"
-    blocks += [
-        Disclosure("Host", (FactList(facts.host_facts(run.latest_session.host)),)),
-        Disclosure(decides, (facts.pretty_json(record.identity.inputs),)),
-        Prose(say("record", links=links)),
-    ]
-    return Section("parts", "What it ran with", blocks)

@@ -19,7 +19,7 @@ from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.experiments.base import at
 from jdkmatrix.figures.metrics import BY_ID, CPU, P99, SATURATED, SWITCHES, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.base import Bound, Steps, best_window
-from jdkmatrix.report.cells.cellstats import CellStats, Comparison
+from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted
 from jdkmatrix.report.cells.shown import of_metric
@@ -78,12 +78,14 @@ def likely_cause(arms: Mapping[str, CellStats], ahead: str | None) -> str | None
     return f"context switches per request: {words}" if many >= _SWITCHES_TIMES_MIN * few else None
 
 
-def cause_of(metric: Metric, judged: Judged, compared: Comparison) -> str | None:
-    """What was measured beside this figure and may be why one of the two is behind in it, by the names of their
-    executors; None where nothing was."""
-    arms, found = (compared.cell, compared.base), finding(judged, metric)
-    if found not in _SIDE_OF:
+def cause_of(judgements: Judgements, key: CellKey) -> str | None:
+    """What was measured beside the leading figure of a cell and may be why it or what it is compared with is behind, by
+    the names of their executors; None where nothing was."""
+    metric = judgements.cells.leading(key)
+    judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
+    if judged is None or compared is None or (found := finding(judged, metric)) not in _SIDE_OF:
         return None
+    arms = (compared.cell, compared.base)
     ahead, behind = arms if found is PairFinding.BETTER else arms[::-1]
     if cause := likely_cause({arm.key.executor: arm for arm in arms}, ahead.key.executor):
         return cause
@@ -161,8 +163,20 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     found = [(metric, judged) for metric in metrics_of(cell.load) if (judged := judgements.of(metric, key))]
     outcomes = judgements.outcomes(key)
     told = (_of_outcomes(cell, outcomes),) if outcomes is not None and outcomes.worth_reporting else ()
-    each = (_advice(metric, judged, found, outcomes, cell, pool) for metric, judged in found)
-    figures = tuple(replace(one, confidence=cells.confidence) for one in each)
+
+    def of(metric: Metric, judged: Judged) -> Advice:
+        """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
+        own = _side(judged, metric)
+        behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
+        why = None if own is Side.OPEN else held_back(behind, far_behind=_is_far_behind(metric, judged))
+        note = f" With {name} the server was {why}." if why else ""
+        one = replace(_of_ratio(metric, judged, found, asked_of(cell), note), confidence=cells.confidence)
+        if outcomes is None or not outcomes.differs:
+            return one
+        sentence = f"{_of_outcomes(cell, outcomes).sentence} {_of_figure(metric, judged)}"
+        return replace(one, side=_SIDE_OF[outcomes.finding], sentence=sentence, note="")
+
+    figures = tuple(of(metric, judged) for metric, judged in found)
     return (*told, *figures, *_service_times(cell, pool)) if told or figures else ()
 
 
@@ -249,26 +263,6 @@ def asked_of(cell: CellStats) -> str:
     if task.burn_us:
         return f"tasks of {work_words(task.burn_us)}{f' that {waits}' if waits else ''}"
     return f"requests that {waits or 'do nothing'}" if waits or cell.does_nothing else "such requests"
-
-
-def _advice(
-    metric: Metric,
-    judged: Judged,
-    all_figures: Sequence[tuple[Metric, Judged]],
-    outcomes: JudgedOutcomes | None,
-    cell: CellStats,
-    pool: CellStats,
-) -> Advice:
-    """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
-    own = _side(judged, metric)
-    behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
-    why = None if own is Side.OPEN else held_back(behind, far_behind=_is_far_behind(metric, judged))
-    note = f" With {name} the server was {why}." if why else ""
-    told = _of_ratio(metric, judged, all_figures, asked_of(cell), note)
-    if outcomes is None or not outcomes.differs:
-        return told
-    sentence = f"{_of_outcomes(cell, outcomes).sentence} {_of_figure(metric, judged)}"
-    return replace(told, side=_SIDE_OF[outcomes.finding], sentence=sentence, note="")
 
 
 def _side(judged: Judged, metric: Metric) -> Side:

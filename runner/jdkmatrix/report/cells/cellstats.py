@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,12 +13,12 @@ from typing import Any
 from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import references
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.experiments.base import Experiment, Seen, Spread
 from jdkmatrix.experiments.kinds import table_of
-from jdkmatrix.figures.fork_figures import FigureOf, comparable
-from jdkmatrix.figures.latency import Kind, distribution_of, fork_latency
+from jdkmatrix.figures.fork_figures import FigureOf, Kind, comparable, distribution_of, fork_latency
 from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, Metric, metrics_in, metrics_of, over_forks
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
@@ -223,18 +223,14 @@ class CellStats:
         return sum(window.load.failed for fork in self.usable for window in fork.valid_windows)
 
     @cached_property
-    def _fork_latencies(self) -> dict[int, Latency]:
-        if not self.kind.one_level:
-            return {}
-        return {fork.fork: latency for fork in self.usable if (latency := fork_latency(fork)) is not None}
-
-    @cached_property
     def latency(self) -> Pooled | None:
         """None when no usable fork has the distribution that the load asks for."""
-        if not self._fork_latencies:
+        told = ((fork, fork_latency(fork)) for fork in self.usable) if self.kind.one_level else ()
+        found = [(fork, latency) for fork, latency in told if latency is not None]
+        if not found:
             return None
-        short = [fork for fork in self.usable if fork.fork in self._fork_latencies and not held(fork)]
-        return pool(distribution_of(self.usable[0].valid_windows[0]), list(self._fork_latencies.values()), short)
+        short = [fork for fork, _ in found if not held(fork)]
+        return pool(distribution_of(self.usable[0].valid_windows[0]), [latency for _, latency in found], short)
 
     @cached_property
     def state(self) -> State:
@@ -258,7 +254,7 @@ class CellStats:
 
     def fork_fell_short(self, fork: Fork) -> bool:
         """Did one of its forks? Loads that go on until the server cannot are no trouble."""
-        if self.question.is_sought or fork.status not in (Status.OK, Status.NOT_STEADY):
+        if self.is_program or self.question.is_sought or fork.status not in (Status.OK, Status.NOT_STEADY):
             return False
         return fate(fork, self.load) is ForkOutcome.NO or not (self.kind.overloads or held(fork))
 
@@ -333,10 +329,7 @@ class Cells:
 
     @cached_property
     def _groups(self) -> Mapping[CellKey, Sequence[CellKey]]:
-        found = defaultdict(list)
-        for key in self.keys:
-            found[key.group].append(key)
-        return found
+        return grouped((key.group, key) for key in self.keys)
 
     @cached_property
     def _references(self) -> Mapping[CellKey, Mapping[str, str]]:

@@ -24,6 +24,7 @@ from typing import Generic, TypeVar
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm, reference
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.metrics import Metric, metrics_of
 from jdkmatrix.figures.refusals import one_sided_among
@@ -53,10 +54,7 @@ def page_pairs(cells: Cells, experiments: Iterable[CellStats]) -> Iterator[tuple
 
 def arm_pairs(experiments: Iterable[CellStats]) -> Iterator[tuple[CellStats, CellStats]]:
     """Every two arms of an experiment under the same condition, the later one first."""
-    groups: dict[CellKey, list[CellStats]] = {}
-    for one in experiments:
-        groups.setdefault(one.key.group, []).append(one)
-    for arms in groups.values():
+    for arms in grouped((one.key.group, one) for one in experiments).values():
         yield from ((later, earlier) for earlier, later in combinations(arms, 2))
 
 

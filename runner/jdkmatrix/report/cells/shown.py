@@ -6,23 +6,23 @@ say different things, the reader is told which blocks were paired and what each 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
-from jdkmatrix.domain.quantities import digits, plural
+from jdkmatrix.domain.quantities import MINUS, digits, plural
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.figures.latency import Kind
+from jdkmatrix.figures.fork_figures import Kind, OverForks, overall
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, Metric
-from jdkmatrix.loads.base import Bound
+from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
 from jdkmatrix.report.blocks.tables import Column, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, Pooled
 from jdkmatrix.report.cells.judgements import Judgements, counted, of_forks
-from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, over_forks, quantity, ratio_value
+from jdkmatrix.report.words.numbers import Figure, count, milliseconds, missing, quantity, ratio_value
 from jdkmatrix.report.words.sentences import PairFinding, State, because, finding, losses_words, marked_interval
 from jdkmatrix.stats.percentiles import MIN_BEYOND
 from jdkmatrix.stats.ratios import Ratio
@@ -84,7 +84,7 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
         if metric.significant == 0:
             return count(None if most is None else round(most), why=why)
         return quantity(most, metric.significant, why=why, scale=metric.scale)
-    return over_forks(cell.figures(metric).values() if cell else (), metric.significant, why=why, scale=metric.scale)
+    return over_forks(metric, cell.figures(metric).values() if cell else (), why=why)
 
 
 def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
@@ -97,6 +97,42 @@ def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
 def amount(metric: Metric, value: float) -> str:
     """A figure of one fork, or a mean of some, with the digits that the cell's own has."""
     return digits(value * metric.scale, metric.significant)
+
+
+def half_width(over: OverForks) -> Figure:
+    """How far the interval of the geometric mean reaches: "± 3.1 %"; from ten on, to either side: "−25/+33 %"."""
+    if over.forks == 1:
+        return missing("one fork only: no interval")
+    if over.low is None or over.high is None:
+        return missing("a fork has 0: the arithmetic mean, without an interval")
+    half = (over.high - over.low) / 2 / over.value * 100
+    if half < 10:
+        text = f"± {half:.1f} %"
+    else:
+        below, above = ((end / over.value - 1) * 100 for end in (over.low, over.high))
+        text = f"{MINUS}{-below:.0f}/+{above:,.0f} %"
+    return Figure(text, half, f"95 % interval of the geometric mean over {over.forks} forks")
+
+
+def over_forks(metric: Metric, figures: Iterable[ForkFigure], *, why: str) -> Figure:
+    """The geometric mean over forks, with how far its interval reaches beneath. Where forks give bounds only, so is the
+    mean: "≥ 9,400"; where these point both ways, from the least to the most."""
+    found = list(figures)
+    over = overall(found)
+    if over is None:
+        return missing(why)
+    text, forks = amount(metric, over.value), plural(over.forks, "fork")
+    if over.bounded:
+        ends = (f"{end.bound.value} {amount(metric, end.value)}".lstrip() for end in (over.least, over.most))
+        shown = " – ".join(ends) if over.bound is None else f"{over.bound.value} {text}"
+        title = f"{over.bounded} of {forks} {'gives' if over.bounded == 1 else 'give'} a bound only"
+        return Figure(shown, over.value, title)
+    half = half_width(over)
+    apart = sum(not figure.comparable for figure in found)
+    title = half.title or ""
+    if apart:
+        title += f"; {apart} of {forks} fell short: in this figure, and in no ratio"
+    return Figure(text, over.value, title, None if half.sort is None else half.text, amber=apart > 0)
 
 
 def failed_words(cell: CellStats) -> str | None:
@@ -180,10 +216,6 @@ class ShownCell:
     @property
     def state(self) -> State:
         return self.cell.state if self.cell else State.NOT_MEASURED
-
-    @property
-    def state_text(self) -> str:
-        return state_text(self.cell)
 
     @property
     def forks(self) -> str:
@@ -292,27 +324,46 @@ class FigureColumn:
     title: str
     unit: str
     of: Callable[[ShownCell], Figure]
+    is_latency: bool = False
 
-    def column(self, kind: str = "") -> Column:
+    def column(self, kind: Kind | None = None) -> Column:
         """`kind`: of latency, where all cells of a table have the same."""
-        notes = [small(text) for text in (kind, self.unit) if text]
-        return Column(joined(self.title, *(part for note in notes for part in (" ", note))), "num")
+        notes = [KIND_SHORT[kind] if kind and self.is_latency else "", self.unit]
+        return Column(joined(self.title, *(part for note in notes if note for part in (" ", small(note)))), "num")
 
 
-HELD = FigureColumn("Held", "req/s", lambda one: one.figure(CAPACITY))
+def _percentile_column(name: str) -> FigureColumn:
+    return FigureColumn(f"p{name}", "ms", lambda one: one.percentile(name), is_latency=True)
+
+
 RATE = FigureColumn("Throughput", "req/s", lambda one: one.throughput)
 CPU_COST = FigureColumn("CPU", "µs/req", lambda one: one.cpu)
-P99_LATENCY = FigureColumn("p99", "ms", lambda one: one.percentile("99"))
-PERCENTILES = (
-    FigureColumn("p50", "ms", lambda one: one.percentile("50")),
-    P99_LATENCY,
-    FigureColumn("p99.9", "ms", lambda one: one.percentile("99.9")),
-)
-USE = (
-    FigureColumn("Time to steady", "s", lambda one: one.time_to_steady),
-    FigureColumn("RSS", "MiB", lambda one: one.figure(RSS_PEAK)),
-    FigureColumn("Threads", "", lambda one: one.figure(THREADS_PEAK)),
-)
+PERCENTILES = tuple(map(_percentile_column, ("50", "99", "99.9")))
+BRIEF = (RATE, CPU_COST, PERCENTILES[1])  # beside each other on the page of a cell
+
+
+def columns_of(cells: Cells, shown: Sequence[ShownCell]) -> tuple[FigureColumn, ...]:
+    """Where one load asks forks a question it stands in the head, else each figure's tooltip says it; there is none
+    where every fork did what it was to do."""
+    held = FigureColumn("Held", "req/s", lambda one: one.figure(CAPACITY))
+    titles = {one.cell.question.title for one in shown if one.cell and one.cell.question.in_tables and _is_news(one)}
+    asked = next(iter(titles)) if len(titles) == 1 else "Did as asked"
+    return (
+        *((FigureColumn(asked, "forks", lambda one: one.outcome),) if titles else ()),
+        *((held,) if any(cell.figures(CAPACITY) for cell in cells) else ()),
+        RATE,
+        FigureColumn(f"vs {cells.references}", "ratio", lambda one: one.versus),
+        CPU_COST,
+        *PERCENTILES,
+        FigureColumn("Time to steady", "s", lambda one: one.time_to_steady),
+        FigureColumn("RSS", "MiB", lambda one: one.figure(RSS_PEAK)),
+        FigureColumn("Threads", "", lambda one: one.figure(THREADS_PEAK)),
+    )
+
+
+def _is_news(one: ShownCell) -> bool:
+    judged = one.judgements.outcomes(one.key)
+    return (judged is not None and judged.worth_reporting) or one.outcome.amber
 
 
 def named(executor: str, order: Sequence[str], href: str | None, *, current: bool = False) -> Markup:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from jdkmatrix.domain.cell_key import AXES, CellKey, TaskSize
 from jdkmatrix.domain.executors import is_virtual, references
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import delay_words, plural
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.experiments.base import Page
@@ -48,6 +49,11 @@ class CellGroup:
     @cached_property
     def jdks(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(key.jdk for key in self.keys))
+
+    @property
+    def beside(self) -> int:
+        """So many charts stand beside each other: one for each JDK, where these are few."""
+        return min(len(self.jdks), 3)
 
     def in_order(self, cells: Iterable[CellStats]) -> list[CellStats]:
         """By executor."""
@@ -94,9 +100,7 @@ class Slice(CellGroup):
 
     def conditions(self) -> Iterator[tuple[str, list[CellStats]]]:
         """The cells of each number of CPUs, task and JDK, by executor, with a title that tells them from the others."""
-        found: dict[tuple[int, TaskSize, str], list[CellStats]] = {}
-        for cell in self.cells:
-            found.setdefault((cell.key.cpus, cell.key.task, cell.key.jdk), []).append(cell)
+        found = grouped(((cell.key.cpus, cell.key.task, cell.key.jdk), cell) for cell in self.cells)
         for place in itertools.product(self.cpus, self.tasks, self.jdks):
             if here := found.get(place):
                 cpus, task, jdk = place
@@ -113,9 +117,7 @@ class Slice(CellGroup):
 
 def slices(cells: Cells) -> tuple[Slice, ...]:
     """Apart by driver, too: figures of two make no table, no chart and no curve."""
-    found: dict[tuple[str, str, str], list[CellKey]] = {}
-    for key in cells.keys:
-        found.setdefault((key.workload, key.server, key.load), []).append(key)
+    found = grouped(((key.workload, key.server, key.load), key) for key in cells.keys)
     parts = (some for keys in found.values() for some in _by_driver(cells, keys))
     return tuple(Slice(tuple(some), cells.some(some), cells.order) for some in parts)
 
@@ -129,10 +131,7 @@ def _by_driver(cells: Cells, keys: Sequence[CellKey]) -> Iterable[list[CellKey]]
 
     told = [of(key) or next(filter(None, map(of, cells.peers(key))), None) for key in keys]
     first = next(filter(None, told), None)
-    found: dict[str | None, list[CellKey]] = {}
-    for key, name in zip(keys, told, strict=True):
-        found.setdefault(name or first, []).append(key)
-    return found.values()
+    return grouped((name or first, key) for key, name in zip(keys, told, strict=True)).values()
 
 
 def of_kinds(cells: Cells) -> tuple[ExperimentSlice, ...]:
@@ -140,11 +139,12 @@ def of_kinds(cells: Cells) -> tuple[ExperimentSlice, ...]:
     it is in none."""
     planned = cells.run.matrix.get("experiments")
     tables = planned if isinstance(planned, Mapping) else {}
-    by_kind: dict[str | None, list[CellKey]] = {}
-    for key in cells.keys:
+
+    def kind_of(key: CellKey) -> str | None:
         cell = cells.get(key)
-        kind = (experiment_of(cell.record.parameters) if cell else None) or experiment_of(tables.get(key.workload))
-        by_kind.setdefault(kind, []).append(key)
+        return (experiment_of(cell.record.parameters) if cell else None) or experiment_of(tables.get(key.workload))
+
+    by_kind = grouped((kind_of(key), key) for key in cells.keys)
     there = ((kind, keys) for kind in BY_NAME if (keys := by_kind.get(kind)))
     return tuple(ExperimentSlice(tuple(keys), cells.some(keys), cells.order, kind) for kind, keys in there)
 

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import plural, range_words, wait_words, work_words
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
@@ -81,12 +82,8 @@ class SeenFigure:
 
 def seen_words(seen: Iterable[SeenFigure]) -> tuple[str, ...]:
     """Preconditions in words: a part of a sentence for what was not there, and one for what was."""
-    found: dict[tuple[bool, str, str, str], list[SeenFigure]] = {}
-    for one in seen:
-        found.setdefault((one.holds, one.says, one.name, one.arm), []).append(one)
-    told: dict[tuple[bool, str], list[str]] = {}
-    for (holds, says, *_), same in found.items():
-        told.setdefault((holds, "" if holds else says), []).append(_range(same))
+    found = grouped(((one.holds, one.says, one.name, one.arm), one) for one in seen)
+    told = grouped(((holds, "" if holds else says), _range(same)) for (holds, says, *_), same in found.items())
     lacking = [f"needs {says} ({', '.join(ranges)})" for (holds, says), ranges in told.items() if not holds]
     if lacking:
         return tuple(lacking)
@@ -169,9 +166,7 @@ def together(found: Sequence[ClaimEvidence]) -> ClaimEvidence:
 def _checks_together(found: Sequence[CheckEvidence]) -> CheckEvidence:
     every = [cell for check in found for cell in check.cells]
     known = {_parts(cell): cell.driver for cell in reversed(every) if cell.driver}
-    cells: dict[tuple[CellKey | str | None, ...], list[CellEvidence]] = {}
-    for cell in every:
-        cells.setdefault((*_parts(cell), cell.driver or known.get(_parts(cell))), []).append(cell)
+    cells = grouped(((*_parts(cell), cell.driver or known.get(_parts(cell))), cell) for cell in every)
     if not cells:
         return found[0]
     unit = next((check.unit for check in found if check.cells and check.unit), "")
@@ -205,18 +200,14 @@ def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
 
 def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     found, cell = results.estimate(check, key), results.cell(key)
-    estimate, why, seen = (
-        (None, found, ()) if isinstance(found, str) else (found, None, _seen(check, key, found, results))
-    )
-    build, release = results.builds.get(key.jdk), results.releases.get(key.server)
-    driver = cell.driver if cell else None
+    estimate, why = (None, found) if isinstance(found, str) else (found, None)
     behind = (told for one in compared_cells(check, key) if (told := results.cell(one)))
-    run_id = results.run.run_id
     return CellEvidence(
-        *(key, build, estimate, why, tuple(seen)),
-        driver=driver,
-        release=release,
-        behind=tuple(CellForks(run_id, one.key.cell_id, len(one.usable), one.not_steady) for one in behind),
+        *(key, results.builds.get(key.jdk), estimate, why),
+        seen=tuple(_seen(check, key, estimate, results)) if estimate else (),
+        driver=cell.driver if cell else None,
+        release=results.releases.get(key.server),
+        behind=tuple(CellForks(results.run.run_id, one.key.cell_id, len(one.usable), one.not_steady) for one in behind),
     )
 
 

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from jdkmatrix.claims.address import web
 from jdkmatrix.claims.words import amount, of_whom, without_figures
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.report.blocks.inline import badge, cell_page, element, joined, link, small, strong
@@ -26,10 +27,7 @@ def published_blocks(
     claims: Iterable[ClaimRecord], came_to: Callable[[ClaimRecord], CameTo], *, folded: bool = False
 ) -> Iterator[PageBlock]:
     """Every source once, in the order of its first claim, with its claims. `folded`: these are opened one by one."""
-    by_source: dict[ClaimSource, list[ClaimRecord]] = {}
-    for claim in claims:
-        by_source.setdefault(claim.source, []).append(claim)
-    for source, of_it in by_source.items():
+    for source, of_it in grouped((claim.source, claim) for claim in claims).items():
         yield from _source(source)
         yield Container([_claim(claim, *came_to(claim), folded=folded) for claim in of_it], "claims")
 
@@ -50,10 +48,10 @@ def _source(source: ClaimSource) -> Iterator[PageBlock]:
 
 def _inference(text: str | None) -> Iterator[PageBlock]:
     """This project's conclusion, which no source states."""
-    return _behind("Our inference:", text, "inference")
+    return behind("Our inference:", text, "inference")
 
 
-def _behind(head: str, text: str | None, css: str = "sub") -> Iterator[PageBlock]:
+def behind(head: str, text: str | None, css: str = "sub") -> Iterator[PageBlock]:
     """A text behind the words that say what it is, where there is one."""
     if text:
         yield Prose(joined(strong(head), f" {text}"), css=css)
@@ -74,10 +72,10 @@ def _body(claim: ClaimRecord, told: Iterable[PageBlock]) -> Iterator[PageBlock]:
         yield DataTable(f"Figures of {claim.id}", heads, [_figure(one) for one in claim.figures], "stack")
     if instead := without_figures(claim):
         yield Prose(instead)
-    yield from _behind("Note.", claim.note)
+    yield from behind("Note.", claim.note)
     yield from _inference(claim.inference)
     yield from told
-    yield from _behind("Not repeated.", claim.not_repeated)
+    yield from behind("Not repeated.", claim.not_repeated)
 
 
 def _figure(one: PublishedFigure) -> tuple[Cell, ...]:
@@ -90,17 +88,13 @@ def _figure(one: PublishedFigure) -> tuple[Cell, ...]:
     )
 
 
-def not_checked(why: str | None) -> Iterator[PageBlock]:
-    return _behind("Not checked.", why)
-
-
 def claim_in_run(one: JudgedClaim, earlier: ClaimVerdict | None) -> CameTo:
     """By one run alone. `earlier`: by the checks that the run recorded, where that is another verdict."""
     then = f"the claim had other checks, by which this run came to: {earlier.value}." if earlier else None
     found = (block for check in one.asked for block in check_blocks(check, one.claim.id, cell_page))
     alone = (" ", small("by this run alone")) if one.decided else ()
     verdict = joined(verdict_badge(one.verdict), *alone)
-    return verdict, (*_behind("When it was measured,", then), *not_checked(one.why), *found)
+    return verdict, (*behind("When it was measured,", then), *behind("Not checked.", one.why), *found)
 
 
 def check_blocks(one: JudgedCheck, of: str, page: Callable[[CellKey], str]) -> Iterator[PageBlock]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from jdkmatrix.claims.words import between
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import MISSING, digits, plural, with_unit
 from jdkmatrix.records.claims import BandOrigin, ClaimCheck, ClaimRecord
 from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, not_steady_words, seen_words
@@ -253,15 +254,12 @@ def _elsewhere(check: JudgedCheck) -> str:
     others = [cell for cell in check.cells if cell.estimate and cell.verdict is not check.verdict]
     if not check.check.one_is_enough or check.verdict is not ClaimVerdict.REPRODUCED or not others:
         return ""
-    alike: dict[ClaimVerdict, list[JudgedCell]] = {}
-    for cell in others:
-        alike.setdefault(cell.verdict, []).append(cell)
     told = (
         (
             _together([cell.measured(check.unit) for cell in cells], len(cells)),
             *seen_words([one for cell in cells for one in cell.absent]),
         )
-        for cells in alike.values()
+        for cells in grouped((cell.verdict, cell) for cell in others).values()
     )
     return f" (elsewhere {'; elsewhere '.join(map(', '.join, told))})"
 

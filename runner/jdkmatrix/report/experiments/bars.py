@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.loads import CountLoad
 from jdkmatrix.domain.quantities import measure
-from jdkmatrix.experiments.base import ChartFigure, ReadingGroup
+from jdkmatrix.experiments.base import ReadingGroup
 from jdkmatrix.report.blocks.kinds import Chart, Charts
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.slices import ExperimentSlice
@@ -25,7 +27,7 @@ def bar_groups(piece: ExperimentSlice) -> Iterator[Charts]:
         charts = tuple(_charts(piece, group))
         if not charts:
             continue
-        columns = len(group.figures) if len(group.figures) > 1 else min(len(piece.jdks), 3)
+        columns = len(group.figures) if len(group.figures) > 1 else piece.beside
         spreads = (cell.spread(figure.name) for cell in piece.cells for figure in group.figures)
         ticks = any(spread.expected is not None for spread in spreads if spread)
         starred = any(_STAR in chart.note for chart in charts)
@@ -38,37 +40,38 @@ def bar_groups(piece: ExperimentSlice) -> Iterator[Charts]:
 
 
 def _charts(piece: ExperimentSlice, group: ReadingGroup) -> Iterator[Chart]:
-    number = 0
-    by_condition: dict[tuple[object, ...], list[CellStats]] = {}
-    for cell in piece.cells:
-        by_condition.setdefault(tuple(getattr(cell.key, axis) for axis in piece.page.apart), []).append(cell)
-    for peers in by_condition.values():
+    number, apart = 0, piece.page.apart
+    for peers in grouped((tuple(getattr(cell.key, axis) for axis in apart), cell) for cell in piece.cells).values():
         labels = _labels(piece, peers)
-        for jdk in piece.jdks:
+        axes = ("jdk", *(axis for axis in apart if piece.varies(axis)))
+        for jdk, figure in itertools.product(piece.jdks, group.figures):
             cells = piece.in_order(cell for cell in peers if cell.key.jdk == jdk)
             if piece.by_subject:
                 cells.sort(key=lambda cell: [key.workload for key in piece.keys].index(cell.key.workload))
-            for figure in group.figures:
-                if chart := _chart(piece, group, figure, cells, peers, labels, number):
-                    yield chart
-                    number += 1
+            medians, forks, notes = _rows(figure.name, cells, labels)
+            if not medians:
+                continue
+            names = [one.name for one in group.figures] if group.same_scale else [figure.name]
+            lines = 2 if any("\n" in row["row"] for row in medians) else 1
+            scale = BarScale(figure.title, _highest(peers, names), figure.linear_to, lines)
+            title = ", ".join(map(piece.axis_words(cells[0].key).__getitem__, axes))
+            if len(group.figures) > 1:
+                title = f"{figure.short}: {title}"
+            told = f"{figure.title} of {title}: a bar for the median, a point per fork, a tick where one is expected"
+            drawing = expected_bars(medians, forks, scale=scale, order=piece.order, description=told)
+            yield Chart(f"experiment-{piece.kind}-{group.id}-{number}", title, "; ".join(notes), drawing)
+            number += 1
 
 
-def _chart(
-    piece: ExperimentSlice,
-    group: ReadingGroup,
-    figure: ChartFigure,
-    cells: Sequence[CellStats],
-    peers: Sequence[CellStats],
-    labels: Mapping[CellKey, str],
-    number: int,
-) -> Chart | None:
-    """None where no cell has the figure."""
+def _rows(
+    figure: str, cells: Iterable[CellStats], labels: Mapping[CellKey, str]
+) -> tuple[list[Row], list[Row], list[str]]:
+    """The medians of the cells that have the figure, their forks, and both in words."""
     medians: list[Row] = []
     forks: list[Row] = []
     notes = []
     for cell in cells:
-        spread = cell.spread(figure.name)
+        spread = cell.spread(figure)
         if spread is None:
             continue
         row = labels[cell.key]
@@ -83,21 +86,10 @@ def _chart(
         whose = {"row": row, "executor": cell.key.executor}
         words = {"label": label, "expected_label": expected or "no figure"}
         medians.append({**whose, "median": spread.median, "expected": spread.expected, **words})
-        if metric := cell.metric(figure.name):
+        if metric := cell.metric(figure):
             for fork, one in cell.figures(metric).items():
                 forks.append({**whose, "fork": fork, "value": one.value, "label": measure(one.value, metric.unit)})
-    if not medians:
-        return None
-    names = [one.name for one in group.figures] if group.same_scale else [figure.name]
-    lines = 2 if any("\n" in row["row"] for row in medians) else 1
-    scale = BarScale(figure.title, _highest(peers, names), figure.linear_to, lines)
-    axes = ("jdk", *(axis for axis in piece.page.apart if piece.varies(axis)))
-    title = ", ".join(map(piece.axis_words(cells[0].key).__getitem__, axes))
-    if len(group.figures) > 1:
-        title = f"{figure.short}: {title}"
-    description = f"{figure.title} of {title}: a bar for the median, a point per fork, a tick where one is expected"
-    drawing = expected_bars(medians, forks, scale=scale, order=piece.order, description=description)
-    return Chart(f"experiment-{piece.kind}-{group.id}-{number}", title, "; ".join(notes), drawing)
+    return medians, forks, notes
 
 
 def _labels(piece: ExperimentSlice, peers: Sequence[CellStats]) -> dict[CellKey, str]:

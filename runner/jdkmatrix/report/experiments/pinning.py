@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import median
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.quantities import MISSING, amount, plural
+from jdkmatrix.domain.quantities import MISSING, amount, per_cent, plural
 from jdkmatrix.experiments.base import at
 from jdkmatrix.experiments.pinning import cell_held
 from jdkmatrix.experiments.pinning_rule import TOLERANCE, held_words
@@ -85,7 +85,7 @@ def _cell(piece: ExperimentSlice, key: CellKey | None) -> HeatCell:
     return HeatCell(
         value=f"{amount(throughput.median, '1/s')}/s",
         interval=words,
-        basis=f"{share * 100:.0f} % of threads / D" if share >= 0.1 else f"{share * 100:.1f} % of threads / D",
+        basis=f"{per_cent(share)} of threads / D",
         tone=tone(share),
         decided=True,
         title=f"{piece.subject(key)} on {key.jdk}: {words}; median of {plural(throughput.forks, 'fork')}",

@@ -3,11 +3,12 @@ and a table with a row for each cell. Pure."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from statistics import median
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.quantities import digits, measure, plural, wait_words, work_words
+from jdkmatrix.domain.quantities import digits, measure, plural
 from jdkmatrix.experiments.base import CompleteCell, Sentences, Spread, at
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.report.blocks.inline import cell_page, element, joined, say, small
@@ -15,12 +16,13 @@ from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Fact, FactList
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, axis_column, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.shown import named, state_badge
-from jdkmatrix.report.cells.slices import ExperimentSlice, of_kinds
+from jdkmatrix.report.cells.slices import ExperimentSlice, experiment_of, of_kinds
 from jdkmatrix.report.experiments.bars import bar_groups
 from jdkmatrix.report.experiments.pinning import pinning_blocks, stacks_of_kind
 from jdkmatrix.report.experiments.words import ended, endings, expectation_of, spread_figure, titled
 from jdkmatrix.report.words.numbers import Figure, missing
-from jdkmatrix.report.words.sentences import STATUS_WORDS, State
+from jdkmatrix.report.words.sentences import STATUS_WORDS, State, size_parts
+from jdkmatrix.store.cells import CellRecord
 
 _AXES = ("jdk", "workload", "load", "cpus", "burn_us", "wait_us")
 
@@ -49,17 +51,9 @@ def figures_table(piece: ExperimentSlice) -> DataTable:
 
 
 def _figures(piece: ExperimentSlice) -> dict[str, Spread]:
-    """Every figure that a cell has, by its name; each behind those that stand before it in a cell."""
-    names: list[str] = []
-    found: dict[str, Spread] = {}
-    for cell in piece.cells:
-        at = 0
-        for spread in cell.spreads:
-            found[spread.name] = spread
-            if spread.name not in names:
-                names.insert(at, spread.name)
-            at = names.index(spread.name) + 1
-    return {name: found[name] for name in names}
+    """Every figure that a cell has, by its name, in the order of the experiment."""
+    found = {spread.name: spread for cell in piece.cells for spread in cell.spreads}
+    return {one.id: found[one.id] for one in BY_NAME[piece.kind].METRICS if one.id in found}
 
 
 def _row(piece: ExperimentSlice, key: CellKey, cell: CellStats | None, figures: Iterable[str]) -> tuple[Cell, ...]:
@@ -211,13 +205,17 @@ def _blocks(piece: ExperimentSlice) -> Iterator[PageBlock]:
 def _shared(piece: ExperimentSlice) -> str:
     """By all cells, so that the table need not repeat it."""
     key = piece.keys[0]
-    words = {
-        "workload": key.workload,
-        "jdk": key.jdk,
-        "load": piece.load_words(key),
-        "cpus": plural(key.cpus, "CPU"),
-        "burn_us": f"{work_words(key.burn_us)} of work per task" if key.burn_us else "",
-        "wait_us": f"answers after {wait_words(key.wait_us)}" if key.wait_us else "",
-    }
+    words = {"workload": key.workload, "jdk": key.jdk, "load": piece.load_words(key), **size_parts(key)}
     told = ", ".join(text for axis, text in words.items() if text and not piece.varies(axis))
     return f" In every cell: {told}." if told else ""
+
+
+def asked_section(record: CellRecord) -> Section:
+    """Its table of matrix.toml, less what is not set."""
+    kind = experiment_of(record.parameters)
+    asked = [
+        Fact(name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for name, value in record.parameters.items()
+        if value is not None
+    ]
+    return Section("asked", "What was asked", (FactList(asked),), BY_NAME[kind].PAGE.introduction if kind else "")

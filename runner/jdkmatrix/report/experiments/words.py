@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import amount, digits, plural, range_words
 from jdkmatrix.experiments.base import Spread
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.readings import ProgramResult
 from jdkmatrix.report.blocks.inline import badge, code, element, joined, small
 from jdkmatrix.report.words.numbers import Figure
 
@@ -56,11 +56,8 @@ def outcome_words(outcome: str) -> str:
 def endings(forks: Sequence[Fork]) -> tuple[Ending, ...]:
     """Each way in which forks ended once, with how far they came, why, and what helps."""
     results = [fork.result for fork in forks if fork.result]
-    by_outcome: dict[str, list[ProgramResult]] = {}
-    for result in results:
-        by_outcome.setdefault(result.outcome, []).append(result)
     found = []
-    for outcome, same in by_outcome.items():
+    for outcome, same in grouped((result.outcome, result) for result in results).items():
         problems = [result.problem for result in same if result.problem]
         counts = [problem.at_count for problem in problems if problem.at_count is not None]
         words = [f"at {range_words(counts, '')}"] if counts else []

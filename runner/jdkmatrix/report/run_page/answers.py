@@ -4,37 +4,39 @@ heat maps and charts. Pure."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.executors import reference, tuning_of
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import plural, wait_words
 from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.kinds import kind_of, loads_words
-from jdkmatrix.report.blocks.inline import Wording, element, file_stem, fill, joined, say, swatch
+from jdkmatrix.report.blocks.inline import element, file_stem, joined, say
 from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Charts, ColourScale, Container, Prose, Section
 from jdkmatrix.report.cells.advice import cause_of
 from jdkmatrix.report.cells.heat import heat_map, legend, mapped, scorecard
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted, of_forks
-from jdkmatrix.report.cells.shown import KIND_WORDS, paired_words
+from jdkmatrix.report.cells.shown import paired_words
 from jdkmatrix.report.cells.slices import Pair, Slice, slices
-from jdkmatrix.report.run_page.charts import ChartPlace, bar_charts, latency_charts
+from jdkmatrix.report.run_page.charts import bar_charts, latency_charts
 from jdkmatrix.report.run_page.over_rate import remarks, search_charts, steps_charts
 from jdkmatrix.report.run_page.over_time import became, memory_charts, ramp_charts, readings_words
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import (
     PairFinding,
-    capitalised,
     change,
     condition,
     driven,
     finding,
+    losses_words,
     marked_interval,
     not_judged_words,
     possible_words,
     ratio_sentence,
     served_words,
+    size_words,
 )
 from jdkmatrix.stats.verdicts import Judged
 
@@ -45,13 +47,6 @@ def answers(
     """One per JDK, on these figures of its load, the leading one first; `seen`: sentences about its executors that are
     no ratios."""
     return tuple(_answer(judgements, piece, metrics, jdk, tuple(seen.get(jdk, ()))) for jdk in piece.jdks)
-
-
-def _cause(judgements: Judgements, metric: Metric, key: CellKey) -> Iterator[tuple[str, str]]:
-    """Beside the leading figure of a cell: a measurement that may be why one of the two is behind."""
-    judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
-    if judged and compared and (cause := cause_of(metric, judged, compared)):
-        yield "A likely cause", f"{cause}."
 
 
 def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> Iterator[tuple[str, str]]:
@@ -78,8 +73,7 @@ def _answer(
     outcomes = {key: outcome for key in keys if (outcome := judgements.outcomes(key))}
     told = [(metric, by_key) for metric, by_key in judged if by_key]
     news = {key: outcome for key, outcome in outcomes.items() if outcome.worth_reporting}
-    behind = [*_cause(judgements, metrics[0], keys[0])] if len(keys) == 1 and metrics else []
-    behind += _tuned(judgements, piece, metrics[0], jdk) if metrics else []
+    behind = tuple(_tuned(judgements, piece, metrics[0], jdk)) if metrics else ()
     if not told and not news:
         absent = pair.absent(key.executor for key in piece.keys if key.jdk == jdk)
         nothing = f"No block has both {pair.numerator} and {pair.base} usable."
@@ -89,41 +83,41 @@ def _answer(
         return AnswerBox(lead, (*(seen or (("", nothing),)), *behind))
     amber = any(finding(one, metric) is PairFinding.NOT_JUDGED for metric, by_key in told for one in by_key.values())
     if len(keys) > 1:
-        recorded = [key for key in keys if judgements.cells.get(key)]
-        first = [*_crossovers(pair, recorded, judged, outcomes), *([_outcomes_tally(pair, outcomes)] if news else [])]
+        # Who did what the load asks for comes before the leading figure, where that makes a difference.
+        leads = {key: finding(one, metrics[0]) for key, one in judged[0][1].items()}
+        leads |= {key: outcome.finding for key, outcome in outcomes.items() if outcome.differs}
+        recorded = {key: leads.get(key) for key in keys if judgements.cells.get(key)}
+        first = [*_crossovers(pair, recorded), *([_outcomes_tally(pair, outcomes)] if news else [])]
         tallies = [(metric.title, _tally(pair, by_key, metric, len(keys))) for metric, by_key in told]
         return AnswerBox(jdk, (*seen, *first, *tallies, *behind), amber)
     (key,) = keys
-    sentences = [(outcome.question.title, f"{outcome.sentence(*pair)}.") for outcome in news.values()]
-    for metric, by_key in told:
-        compared = judgements.comparison(metric, key)
-        paired = paired_words(compared) if compared else None
-        sentences.append((metric.title, ratio_sentence(metric, by_key[key], *pair, paired=paired)))
+    sentences = pair_sentences(judgements, key, [metric for metric, _ in told])
     lead = _lead(pair, [(metric, by_key[key]) for metric, by_key in told], next(iter(news.values()), None))
     return AnswerBox(f"{jdk}: {lead}", (*seen, *sentences, *behind), amber)
 
 
-def _crossovers(
-    pair: Pair,
-    keys: Sequence[CellKey],
-    judged: Sequence[tuple[Metric, dict[CellKey, Judged]]],
-    outcomes: Mapping[CellKey, JudgedOutcomes],
-) -> list[tuple[str, str]]:
-    """From which delay on, by CPUs and work, where several delays were measured. Who did what the load asks for comes
-    before the leading figure, where that makes a difference."""
+def pair_sentences(judgements: Judgements, key: CellKey, metrics: Iterable[Metric]) -> Iterator[tuple[str, str]]:
+    """Of a cell over the one that it is compared with: how many forks did what their load asks for, where that is worth
+    a sentence; those of these figures that are compared; and what may be why one of the two is behind."""
+    arms = key.executor, judgements.cells.reference(key)
+    outcomes = judgements.outcomes(key)
+    if outcomes is not None and outcomes.worth_reporting:
+        yield outcomes.question.title, f"{outcomes.sentence(*arms)}."
+    for metric in metrics:
+        judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
+        if compared and judged:
+            yield metric.title, ratio_sentence(metric, judged, *arms, paired=paired_words(compared))
+        elif compared:
+            yield metric.title, f"no block has both; {losses_words(compared.losses, *arms)}."
+    if cause := cause_of(judgements, key):
+        yield "A likely cause", f"{cause}."
 
-    def found(key: CellKey) -> PairFinding | None:
-        told = outcomes.get(key)
-        if told and told.differs:
-            return told.finding
-        metric, by_key = judged[0]
-        return finding(by_key[key], metric) if key in by_key else None
 
-    by_place: dict[tuple[int, int], dict[int, PairFinding | None]] = {}
-    for key in keys:
-        by_place.setdefault((key.cpus, key.burn_us), {})[key.wait_us] = found(key)
+def _crossovers(pair: Pair, found: Mapping[CellKey, PairFinding | None]) -> list[tuple[str, str]]:
+    """From which delay on, by CPUs and work, where several delays were measured."""
+    by_place = grouped(((key.cpus, key.burn_us), (key.wait_us, one)) for key, one in found.items())
     return [
-        (f"From which delay? {condition(cpus, TaskSize(burn_us, 0))}", crossover_sentence(findings, *pair))
+        (f"From which delay? {condition(cpus, TaskSize(burn_us, 0))}", crossover_sentence(dict(findings), *pair))
         for (cpus, burn_us), findings in sorted(by_place.items())
         if len(findings) > 1
     ]
@@ -169,7 +163,7 @@ def _tally(pair: Pair, by_key: dict[CellKey, Judged], metric: Metric, conditions
     found = finding(judged, metric)
     open_ = None if found in (PairFinding.BETTER, PairFinding.WORSE) else found.value
     basis = ", ".join(filter(None, (f"ratio {ratio_value(judged.ratio)}", marked_interval(judged), open_)))
-    largest = f"{change(judged.ratio, *pair)} ({basis}), with {condition(key.cpus, key.task)}"
+    largest = f"{change(judged.ratio, *pair)} ({basis}), with {size_words(key)}"
     return f"{_counts(pair, findings, conditions)}. The largest difference: {largest}."
 
 
@@ -180,7 +174,7 @@ def _outcomes_tally(pair: Pair, by_key: Mapping[CellKey, JudgedOutcomes]) -> tup
     one, other = widest.contrast.numerator, widest.contrast.denominator
     both = f"{of_forks(one)} with {pair.numerator}, {counted(other)} with {pair.base}"
     which = "The largest difference" if widest.contrast.gap else "For example"
-    return widest.question.title, f"{counts}. {which}: {both}, with {condition(key.cpus, key.task)}."
+    return widest.question.title, f"{counts}. {which}: {both}, with {size_words(key)}."
 
 
 def crossover_sentence(findings: Mapping[int, PairFinding | None], numerator: str, denominator: str) -> str:
@@ -222,9 +216,6 @@ def _delays(waits_us: Sequence[int]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
-_LATENCIES_MAX = 8  # charts that stand unfolded
-
-
 def sections(judgements: Judgements) -> tuple[Section, ...]:
     pieces = enumerate(slices(judgements.cells), start=1)
     return tuple(_section(f"s{number}", piece, judgements) for number, piece in pieces)
@@ -242,8 +233,7 @@ def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
     if piece.cells:
         words = driven(loads_words([cell.load for cell in piece.cells]), piece.driver)
         words += f"; {piece.single}" if piece.single else ""
-    figures = tuple(_figures(prefix, piece))
-    shown = any(group.title.startswith(_FIRST) for group in figures)
+    usable = any(cell.usable for cell in piece.cells)
     return Section(
         id=f"{prefix}-{file_stem(piece.keys[0].served)}-{file_stem(piece.keys[0].load)}",
         title=joined(f"{served} ", element("span", "under", css="under"), f" {piece.keys[0].load}"),
@@ -251,8 +241,8 @@ def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
         blocks=(
             AnswerBoxes(answers(judgements, piece, metrics, seen)),
             *_maps(piece, judgements, metrics),
-            *figures,
-            *(() if shown else (Prose(say("no_usable_fork")),)),
+            *_figures(prefix, piece),
+            *(() if usable else (Prose(say("no_usable_fork")),)),
         ),
     )
 
@@ -286,39 +276,16 @@ def _maps(piece: Slice, judgements: Judgements, metrics: Sequence[Metric]) -> It
         yield Prose(f"No heat map: it compares {pair.numerator} with {pair.base}, and {absent}.")
 
 
-_FIRST = ("Throughput", "What was asked for", "Where the memory is")  # one of them is there, where a fork is usable
-
-
 def _figures(prefix: str, piece: Slice) -> Iterator[Charts]:
-    measured = {cell.key.executor for cell in piece.cells}
-    lines = tuple(joined(swatch(slot), name) for slot, name in enumerate(piece.order) if name in measured)
-    filled = tuple(joined(fill(f"e{slot % 8}"), name) for slot, name in enumerate(piece.order) if name in measured)
-    css = f"by-{min(len(piece.jdks), 3)}"
-    load = piece.first_load
-    shares = len(piece.tasks) > 1
-
-    def place(name: str) -> ChartPlace:
-        return ChartPlace(f"{prefix}-{name}", piece, lines, css)
-
-    def bars(name: str, title: str, metric: Metric, axis: str, words: Wording) -> Iterator[Charts]:
-        if charts := tuple(bar_charts(place(name), metric, axis)):
-            yield Charts(title, words, charts, filled, css, repeats=True)
-
-    rps = "requests per second"
-    yield from bars("capacity", "Rate held", CAPACITY, rps, say("rate_held", shares=shares))
-    yield from search_charts(place("search"))
-    yield from steps_charts(place("steps"))
-    yield from ramp_charts(place("ramp"))
-    yield from memory_charts(place("memory"))
+    load, shares, rps = piece.first_load, len(piece.tasks) > 1, "requests per second"
+    yield from bar_charts(prefix, piece, CAPACITY, rps, say("rate_held", shares=shares))
+    for charts in (search_charts, steps_charts, ramp_charts, memory_charts):
+        yield from charts(prefix, piece)
     of = kind_of(load).throughput_of if load else None
-    yield from bars("throughput", "Throughput", THROUGHPUT, rps, say("throughput", of=of, shares=shares))
+    yield from bar_charts(prefix, piece, THROUGHPUT, rps, say("throughput", of=of, shares=shares))
     cost = say("cpu_cost", scope=cpu_scope(piece), shares=shares)
-    yield from bars("cpu", "CPU per request", CPU, "CPU µs per request", cost)
-    pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
-    if latency := tuple(latency_charts(place("latency"), pools)):
-        kinds = "; ".join(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
-        words = f"{capitalised(kinds)}. All usable forks of a cell together; both axes are logarithmic."
-        yield Charts("Latency by percentile", words, latency, lines, css, unfolded_max=_LATENCIES_MAX)
+    yield from bar_charts(prefix, piece, CPU, "CPU µs per request", cost)
+    yield from latency_charts(prefix, piece)
 
 
 def cpu_scope(piece: Slice) -> str | None:

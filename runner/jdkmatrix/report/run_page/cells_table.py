@@ -10,9 +10,9 @@ from functools import partial
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import AXES, CellKey
-from jdkmatrix.domain.quantities import MISSING, plural
+from jdkmatrix.domain.grouping import grouped
+from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.domain.servers import server_kind
-from jdkmatrix.figures.metrics import CAPACITY
 from jdkmatrix.figures.unsteady import COMPILING, why_not_steady
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
@@ -21,24 +21,11 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.inline import badge, element, joined, link, paragraphs, say, small
 from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, Sorted, TableRow, axis_column, columns
-from jdkmatrix.report.cells.shown import (
-    CPU_COST,
-    HELD,
-    KIND_SHORT,
-    KIND_WORDS,
-    PERCENTILES,
-    RATE,
-    USE,
-    FigureColumn,
-    ShownCell,
-    named,
-    shown_cells,
-    state_badge,
-)
+from jdkmatrix.report.cells.shown import KIND_WORDS, ShownCell, columns_of, named, shown_cells, state_badge, state_text
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.facts import ranges
+from jdkmatrix.report.run_page.facts import numbered
 from jdkmatrix.report.words.numbers import Figure
-from jdkmatrix.report.words.sentences import State, cell_words, delay_of, tasks_of, without_log_prefix
+from jdkmatrix.report.words.sentences import State, cell_words, size_parts, without_log_prefix
 
 _BEFORE = ("workload", "server", "jdk")  # the executor
 _BEHIND = ("cpus", "burn_us", "wait_us", "load", "driver")
@@ -53,7 +40,7 @@ def cells_section(judged: JudgedRun) -> Section:
     badges = [badge(f"{number} {state.value}", state.css) for state, number in counts.items()]
     constant = _constant_words(shown, varying)
     kinds = {cell.latency.kind for cell in cells if cell.latency}
-    kind = KIND_SHORT[next(iter(kinds))] if len(kinds) == 1 else ""
+    kind = next(iter(kinds)) if len(kinds) == 1 else None
     service = ""
     if "uncorrected" in kinds:
         service = f"Percentiles {'' if kind else 'of closed loops '}are {KIND_WORDS['uncorrected']}."
@@ -62,7 +49,7 @@ def cells_section(judged: JudgedRun) -> Section:
         (Column("Executor", head=True), lambda one: named(one.key.executor, cells.order, one.href)),
         (Column(joined("Status ", small("usable forks"))), _status),
         *((axis_column(axis), partial(_axis, axis=axis)) for axis in _BEHIND if axis in varying),
-        *((one.column(kind if one in PERCENTILES else ""), one.of) for one in _figures(judged, shown)),
+        *((one.column(kind), one.of) for one in columns_of(cells, shown)),
     ]
     axes = [(axis, Markup(axis_column(axis).title).striptags(), _values(axis, shown)) for axis in varying]
     states = [("status", "Status", tuple(state.value for state in counts))] if len(counts) > 1 else []
@@ -97,33 +84,10 @@ def _constant_words(shown: Sequence[ShownCell], varying: Sequence[str]) -> str:
     kind = server_kind(key.server)
     words = {axis: str(shown[0].axis(axis)) for axis in _AXES} | {
         "server": "" if kind and kind.is_command else key.server,
-        "cpus": plural(key.cpus, "CPU"),
-        "burn_us": tasks_of(key.burn_us),
-        "wait_us": delay_of(key.wait_us) if key.wait_us else "",
+        **size_parts(key),
         "driver": f"driven by {driver}" if driver else "",
     }
     return ", ".join(text for axis, text in words.items() if text and axis not in varying)
-
-
-def _figures(judged: JudgedRun, shown: Sequence[ShownCell]) -> tuple[FigureColumn, ...]:
-    """Where one load asks forks a question it stands in the head, else each figure's tooltip says it; there is none
-    where every fork did what it was to do."""
-    titles = {one.cell.question.title for one in shown if one.cell and one.cell.question.in_tables and _is_news(one)}
-    asked = next(iter(titles)) if len(titles) == 1 else "Did as asked"
-    return (
-        *((FigureColumn(asked, "forks", lambda one: one.outcome),) if titles else ()),
-        *((HELD,) if any(cell.figures(CAPACITY) for cell in judged.cells) else ()),
-        RATE,
-        FigureColumn(f"vs {judged.cells.references}", "ratio", lambda one: one.versus),
-        CPU_COST,
-        *PERCENTILES,
-        *USE,
-    )
-
-
-def _is_news(one: ShownCell) -> bool:
-    judged = one.judgements.outcomes(one.key)
-    return (judged is not None and judged.worth_reporting) or one.outcome.amber
 
 
 def _axis(one: ShownCell, axis: str) -> Cell:
@@ -133,7 +97,7 @@ def _axis(one: ShownCell, axis: str) -> Cell:
 
 def _status(one: ShownCell) -> Cell:
     number = element("small", one.forks, title="usable forks of those that were planned")
-    shown = joined(state_badge(one.cell), " ", number if one.state_text == one.state.value else "")
+    shown = joined(state_badge(one.cell), " ", number if state_text(one.cell) == one.state.value else "")
     return Sorted(shown, f"{one.state.value} {one.forks}")
 
 
@@ -144,15 +108,8 @@ _NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
 def fork_lines(forks: Iterable[Fork], *, shortfalls: bool) -> tuple[str, ...]:
     """Why forks are not simply ok, and which windows they lost; those of which the same is to be told, together.
     `shortfalls`: also what the server did not do in usable forks."""
-    told: dict[str, list[int]] = {}
-    for fork in forks:
-        if line := "; ".join(_parts(fork, shortfalls=shortfalls or not fork.usable)):
-            told.setdefault(line, []).append(fork.fork)
-    return tuple(_of_forks(some, line) for line, some in told.items())
-
-
-def _of_forks(numbers: Sequence[int], words: str) -> str:
-    return f"{'fork' if len(numbers) == 1 else 'forks'} {ranges(numbers)}: {words}"
+    told = grouped(("; ".join(_parts(fork, shortfalls=shortfalls or not fork.usable)), fork.fork) for fork in forks)
+    return tuple(f"{numbered('fork', some)}: {line}" for line, some in told.items() if line)
 
 
 def _parts(fork: Fork, *, shortfalls: bool) -> Iterable[str]:
@@ -180,24 +137,14 @@ def _message(reason: Reason, fork: Fork) -> str:
 
 def _named(fork: Fork, some: Sequence[Window]) -> str:
     """ "windows 3, 10 of 10"."""
-    noun = f"{'round' if fork.together else 'window'}{'' if len(some) == 1 else 's'}"
-    numbers = ranges(window.index for window in some).replace(",", ", ")
-    return f"{noun} {numbers} of {len(fork.windows)}"
+    which = numbered("round" if fork.together else "window", [window.index for window in some])
+    return f"{which.replace(',', ', ')} of {len(fork.windows)}"
 
 
 def merged(messages: Iterable[str]) -> list[str]:
     """Those that differ in numbers only become one, with the least and the most of each: "used 9.1 to 41.0 % of"."""
-    return [words for words, _ in alike((message, 0) for message in messages)]
-
-
-def alike(told: Iterable[tuple[str, int]]) -> list[tuple[str, list[int]]]:
-    """Like `merged`, each with the forks of which it is told."""
-    found: dict[str, tuple[list[list[str]], list[int]]] = {}
-    for message, fork in told:
-        numbers, forks = found.setdefault(_NUMBER.sub("0", message), ([], []))
-        numbers.append(_NUMBER.findall(message))
-        forks.append(fork)
-    return [(_filled(words, zip(*numbers, strict=True)), forks) for words, (numbers, forks) in found.items()]
+    found = grouped((_NUMBER.sub("0", message), _NUMBER.findall(message)) for message in messages)
+    return [_filled(words, zip(*numbers, strict=True)) for words, numbers in found.items()]
 
 
 def _filled(words: str, columns: Iterable[Sequence[str]]) -> str:
@@ -233,18 +180,12 @@ def _not_ok(one: ShownCell, run: RunRecord) -> tuple[Cell, ...] | None:
     if one.cell is None or one.state is State.NOT_MEASURED:
         reasons: tuple[str, ...] = (_WHY_NOT_MEASURED[run.status],)
     else:
-        forks = one.cell.record.forks
-        if one.cell.is_program:
-            # How it ended is a finding, and limits that it hit belong to that: here is what spoilt its forks.
-            spoilt = [fork for fork in forks if fork.status is not Status.OK]
-            told = [(fork, [reason.message for reason in fork.reasons] or [_NO_REASON]) for fork in spoilt]
-            lines = alike((message, fork.fork) for fork, messages in told for message in messages)
-            reasons = tuple(_of_forks(numbers, words) for words, numbers in lines)
-        else:
-            reasons = fork_lines(forks, shortfalls=one.cell.fell_short)
+        # A limit that a program ran into is a finding: here is what spoilt its forks.
+        spoilt = [fork for fork in one.cell.record.forks if not (one.cell.is_program and fork.status is Status.OK)]
+        reasons = fork_lines(spoilt, shortfalls=one.cell.fell_short)
         if one.state is State.OK and not reasons:
             return None
-    status, css = ("some forks", "not-steady") if one.state is State.OK else (one.state_text, one.state.css)
+    status, css = ("some forks", "not-steady") if one.state is State.OK else (state_text(one.cell), one.state.css)
     return _row(one.key, one.href, status, css, reasons or (_NO_REASON,))
 
 

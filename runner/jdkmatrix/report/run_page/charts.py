@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
@@ -10,14 +10,15 @@ from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.report.blocks.inline import Wording
+from jdkmatrix.report.blocks.inline import Wording, fill, joined, swatch
 from jdkmatrix.report.blocks.kinds import Chart, Charts
-from jdkmatrix.report.cells.cellstats import CellStats, Pooled
-from jdkmatrix.report.cells.shown import amount, of_metric
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.shown import KIND_WORDS, amount, of_metric
 from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.bars import bars
 from jdkmatrix.report.charts.lines import Axis, lines, log_domain
 from jdkmatrix.report.charts.shapes import Row
+from jdkmatrix.report.words.sentences import capitalised
 
 Points = Iterable[tuple[float, float | None]]
 
@@ -41,20 +42,15 @@ class LineFigure:
     reference: Callable[[float], Sequence[Row]] = lambda _: ()
 
 
-@dataclass(frozen=True)
-class ChartPlace:
-    """Where charts stand: `id_prefix` begins the ids of all of them, `key` is that of their colours, `css` says how
-    many stand beside each other."""
-
-    id_prefix: str
-    piece: Slice
-    key: tuple[str, ...]
-    css: str
+def colour_key(piece: Slice, mark: Callable[[int], str] = swatch) -> tuple[str, ...]:
+    """The executors that were measured, each behind its `mark`."""
+    measured = {cell.key.executor for cell in piece.cells}
+    return tuple(joined(mark(slot), name) for slot, name in enumerate(piece.order) if name in measured)
 
 
-def line_groups(place: ChartPlace, x: Axis, figures: Iterable[LineFigure]) -> Iterator[Charts]:
-    """A group for each figure that a fork has, in it a chart for each JDK and condition, all on the same scales."""
-    piece = place.piece
+def line_groups(prefix: str, piece: Slice, x: Axis, figures: Iterable[LineFigure]) -> Iterator[Charts]:
+    """A group for each figure that a fork has, in it a chart for each JDK and condition, all on the same scales.
+    `prefix`: of the charts’ ids."""
     for figure in figures:
         rows: dict[CellKey, list[Row]] = {
             cell.key: [
@@ -78,8 +74,8 @@ def line_groups(place: ChartPlace, x: Axis, figures: Iterable[LineFigure]) -> It
             note = "; ".join(f"{cell.key.executor}: {words}" for cell in cells if (words := figure.note(cell)))
             told = f"{figure.title} of {condition}, one line per fork"
             drawing = lines(points, x=x, y=y, order=piece.order, marks=marks, reference=beside, description=told)
-            charts.append(Chart(f"{place.id_prefix}-{figure.id}-{number}", condition, note, drawing))
-        yield Charts(figure.title, figure.words, tuple(charts), place.key, place.css)
+            charts.append(Chart(f"{prefix}-{figure.id}-{number}", condition, note, drawing))
+        yield Charts(figure.title, figure.words, tuple(charts), colour_key(piece), f"by-{piece.beside}")
 
 
 # Beyond this the curve's last points are single requests.
@@ -89,13 +85,15 @@ _QUANTILES = {1: "0", 2: "50", 10: "90", 100: "99", 1000: "99.9", 10_000: "99.99
 _QUANTILE_LABELS = "".join(f"datum.value == {x} ? '{name} %' : " for x, name in _QUANTILES.items()) + "''"
 
 
-def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> Iterator[Chart]:
-    """One chart per number of CPUs and JDK; all charts of one number of CPUs have the same scale.
+def bar_charts(prefix: str, piece: Slice, metric: Metric, axis: str, words: Wording) -> Iterator[Charts]:
+    """The metric of every cell; nothing where none has it. One chart per number of CPUs and JDK; all charts of one
+    number of CPUs have the same scale.
 
     Where the task varies, so do the figures, by factors: bars are then shares of the highest figure under the same task
     on any JDK, and their labels the figures themselves.
     """
-    piece, shares = place.piece, len(place.piece.tasks) > 1
+    charts: list[Chart] = []
+    shares = len(piece.tasks) > 1
     for number, (jdk, cpus) in enumerate((j, c) for c in piece.cpus for j in piece.jdks):
         peers = [cell for cell in piece.cells if cell.key.cpus == cpus]
         values: dict[TaskSize, list[float]] = {task: [] for task in piece.tasks}
@@ -122,7 +120,10 @@ def bar_charts(place: ChartPlace, metric: Metric, axis: str) -> Iterator[Chart]:
             highest=1.0 if shares else max(highest.values()),
             description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
         )
-        yield Chart(f"{place.id_prefix}-{number}", title, note, drawing)
+        charts.append(Chart(f"{prefix}-{metric.id}-{number}", title, note, drawing))
+    if charts:
+        key = colour_key(piece, lambda slot: fill(f"e{slot % 8}"))
+        yield Charts(metric.title, words, tuple(charts), key, f"by-{piece.beside}", repeats=True)
 
 
 def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:
@@ -147,8 +148,13 @@ def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, 
     return bar, points
 
 
-def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> Iterator[Chart]:
-    """One chart per number of CPUs, task and JDK, all on the same scales."""
+_LATENCIES_MAX = 8  # charts that stand unfolded
+
+
+def latency_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
+    """All requests of each cell; nothing where none has any. One chart per number of CPUs, task and JDK, all on the
+    same scales."""
+    pools = {cell.key: pool for cell in piece.cells if (pool := cell.latency)}
     # 1 / (1 - quantile), ms, quantile in words; the maximum, at infinity, has no place on the axis.
     curves = {
         key: [
@@ -167,7 +173,8 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> Iterat
     percentile = Axis(
         "percentile", 1, longest, log=True, ticks=tuple(_QUANTILES), labels=_QUANTILE_LABELS, told="quantile"
     )
-    for number, (title, cells) in enumerate(place.piece.conditions()):
+    charts = []
+    for number, (title, cells) in enumerate(piece.conditions()):
         drawn = {cell.key.executor: cell for cell in cells if cell.key in points}
         if not drawn:
             continue
@@ -177,7 +184,11 @@ def latency_charts(place: ChartPlace, pools: Mapping[CellKey, Pooled]) -> Iterat
             for x, ms, quantile in points[cell.key]
         ]
         told = f"Latency by percentile of {title}, one line per executor"
-        drawing = lines(rows, x=percentile, y=latency, order=place.piece.order, description=told, by_fork=False)
+        drawing = lines(rows, x=percentile, y=latency, order=piece.order, description=told, by_fork=False)
         p99s = ((name, of_metric(P99, cell, why="")) for name, cell in drawn.items())
         note = "; ".join(f"{name} {p99.text} ms" for name, p99 in p99s if p99.sort is not None)
-        yield Chart(f"{place.id_prefix}-{number}", title, f"p99: {note}" if note else "", drawing)
+        charts.append(Chart(f"{prefix}-latency-{number}", title, f"p99: {note}" if note else "", drawing))
+    kinds = "; ".join(dict.fromkeys(KIND_WORDS[pool.kind] for pool in pools.values()))
+    words = f"{capitalised(kinds)}. All usable forks of a cell together; both axes are logarithmic."
+    key, css = colour_key(piece), f"by-{piece.beside}"
+    yield Charts("Latency by percentile", words, tuple(charts), key, css, unfolded_max=_LATENCIES_MAX)

@@ -1,4 +1,5 @@
-"""A run in words: its host, JDKs and parts, when it was measured, and how many of its forks can be used. Pure."""
+"""A run in words: its host, JDKs and parts, when it was measured, its usable forks, what repeats it, and what a cell
+ran with. Pure."""
 
 from __future__ import annotations
 
@@ -16,12 +17,13 @@ from jdkmatrix.host.cpulist import format_cpu_list
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import HostFacts, JdkRecord, RunRecord, Session
-from jdkmatrix.report.blocks.inline import badge, folded, joined, link, paragraphs, pre
-from jdkmatrix.report.blocks.kinds import Disclosure, Fact, PageBlock, Pre, Section
+from jdkmatrix.report.blocks.inline import Wording, badge, element, folded, joined, link, paragraphs, pre, say
+from jdkmatrix.report.blocks.kinds import Disclosure, Fact, FactList, Items, PageBlock, Pre, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import planned_forks
-from jdkmatrix.report.words.numbers import span
-from jdkmatrix.report.words.sentences import confined_words
+from jdkmatrix.report.words.numbers import quantity, span
+from jdkmatrix.report.words.sentences import added_work, cell_words, confined_words
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
 _GIB = 1024**3
@@ -34,9 +36,9 @@ def ranges(numbers: Iterable[int]) -> str:
     return format_cpu_list(numbers) or "none"
 
 
-def cpus_words(numbers: Collection[int]) -> str:
+def numbered(noun: str, numbers: Collection[int]) -> str:
     """ "CPU 0", "CPUs 0-3,8"."""
-    return f"{'CPU' if len(numbers) == 1 else 'CPUs'} {ranges(numbers)}"
+    return f"{noun}{'' if len(numbers) == 1 else 's'} {ranges(numbers)}"
 
 
 def moment(iso: str) -> str:
@@ -257,6 +259,39 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
     return ForkCount(told, usable, amber=lost != "")
 
 
+def host_section(run: RunRecord) -> Section:
+    blocks: list[PageBlock] = [FactList(host_facts(run.latest_session.host))]
+    if run.calibrations:
+        words = say("calibration", single=len(run.calibrations) == 1)
+        rows: list[tuple[Cell, ...]] = []
+        for one in run.calibrations:
+            figures = quantity(one.rounds_per_us, 3, why=""), quantity(one.spread * 100, 2, why="")
+            rows.append((one.jdk, *figures, str(one.repeats), str(one.cpu)))
+        heads = columns("JDK", "Rounds|per µs#", "Spread|% of median#", "Repeats#", "CPU#")
+        blocks += [Prose(words, "Calibration of the work"), DataTable("Calibration", heads, rows)]
+    if run.capacities:
+        title, heads = "Capacities behind the loads", columns("Cell", "Throughput|req/s#")
+        throughputs = [
+            (cell_words(one.key), quantity(one.throughput_rps, 4, why=one.why_not or "not measured"))
+            for one in run.capacities
+        ]
+        blocks += [Prose(say("capacities"), title), DataTable(title, heads, throughputs)]
+    return Section("host", "Host", blocks)
+
+
+def reproduce_section(run: RunRecord) -> Section:
+    order = (Prose(say("order_of_forks")), Items(run.order, "order", ordered=True))
+    planned = planned_forks(run)  # an attempt that was repeated stands in the order, too
+    forks = plural(planned.total() or len(run.order), "fork")
+    title = "Order of execution" if run.status == "complete" else "Planned order of execution"
+    blocks = (
+        Pre(reproduce(run), "Commands that repeat this run"),
+        Disclosure(f"{title} ({forks})", order),
+        Prose(say("files_of_run")),
+    )
+    return Section("reproduce", "Reproduce this run", blocks, say("reproduce"))
+
+
 def jdks_section(loaded: LoadedRun) -> Section:
     """Those that were selected, and the others of the catalogue below them."""
     heads = columns("JDK", "Vendor", "VM", "Version~", "Source", "State", "Remark=")
@@ -303,3 +338,25 @@ def jdk_row(jdk: JdkRecord, *, ran: bool) -> tuple[Cell, ...]:
 
 def _version(jdk: JdkRecord) -> str:
     return jdk.version or f"{jdk.catalogue_version} (catalogue)"
+
+
+def parts_section(record: CellRecord, run: RunRecord, work: str, where: Wording) -> Section:
+    """All that decides a cell's figures besides its condition. `work`: what takes the time on the CPU;
+    `where`: its record is."""
+    key, flags = record.key, tuple(sorted(record.jvm_flags.items()))
+    jdk = next((jdk for jdk in run.jdks if jdk.id == key.jdk), None)
+    done = f"{record.burn_rounds:,} rounds, meant to take {key.burn_us:,} µs" if key.burn_us else added_work(0)
+    digest = Fact("Identity", element("span", record.identity.digest, css="digest"))
+    blocks: list[PageBlock] = [FactList((*(jdk_facts(jdk) if jdk else ()), Fact(work, done), digest))]
+    if reports := reports_of_itself(jdk) if jdk else ():
+        blocks.append(Disclosure("What the JDK reports about itself", tuple(map(Pre, reports))))
+    if flags:
+        table = DataTable("Final flags", columns("Flag", "Value"), flags)
+        blocks.append(Disclosure(f"Final flags of the JVM that are not at their default ({len(flags)})", (table,)))
+    decides = "Everything that decides the result (the inputs of the identity)"
+    blocks += [
+        Disclosure("Host", (FactList(host_facts(run.latest_session.host)),)),
+        Disclosure(decides, (pretty_json(record.identity.inputs),)),
+        Prose(where),
+    ]
+    return Section("parts", "What it ran with", blocks)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 from statistics import median
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -13,24 +14,17 @@ from jdkmatrix.figures.refusals import gated_figures
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.blocks.kinds import Notice
+from jdkmatrix.report.blocks.inline import joined, strong
+from jdkmatrix.report.blocks.kinds import Disclosure, FactList, Notice, Notices
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.shown import no_ratio_words
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
-from jdkmatrix.report.run_page.facts import is_dirty, own_applications
+from jdkmatrix.report.run_page.facts import is_dirty, own_applications, run_facts
 from jdkmatrix.report.run_page.precision import check_blocks, dependence_notices, some_of
-from jdkmatrix.report.run_page.sessions import calibration_notices, clock_notices
 from jdkmatrix.report.words.numbers import apart, p_value, ratio_interval, ratio_value
-from jdkmatrix.report.words.sentences import (
-    because,
-    cell_words,
-    condition,
-    not_judged_words,
-    refusals_words,
-    served_words,
-)
+from jdkmatrix.report.words.sentences import because, cell_words, not_judged_words, place_words, refusals_words
 from jdkmatrix.servers.outside import PLATFORM_BELOW, VIRTUAL_AT_LEAST
 from jdkmatrix.stats.modes import FEWEST, P_MAX
 from jdkmatrix.stats.ratios import Ratio
@@ -38,6 +32,7 @@ from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 
+_warn, _info = partial(Notice, "warn"), partial(Notice, "info")
 # Forks whose interval covers the truth nearly as often as it says, whatever the starts (stats/intervals).
 _SHOW_MODES = 10
 _FEW_FORKS = (
@@ -63,10 +58,10 @@ def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
         *_run_notices(run),
         *_cell_notices(cells),
         *aa_notices(judged.judgements),
-        *([Notice("warn", "Result files damaged or missing", damaged)] if loaded.damaged else []),
-        *calibration_notices(run.calibrations),
-        *clock_notices(loaded.cells, run.promised_precision),
-        *(Notice("info", "Note of the run", note) for note in run.notes),
+        *([_warn("Result files damaged or missing", damaged)] if loaded.damaged else []),
+        *sessions.calibration_notices(run.calibrations),
+        *sessions.clock_notices(loaded.cells, run.promised_precision),
+        *(_info("Note of the run", note) for note in run.notes),
         *refusal_notices(judged, judged.refusals),
         *dependence_notices(check_blocks(judged)),
         *modes_notices(judged, cells.keys),
@@ -77,12 +72,22 @@ def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
     return tuple(sorted(found, key=lambda notice: notice.weight != "warn"))
 
 
+def about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
+    """`notices`: as run_notices; they stand before where, when and with what the run was measured."""
+    run, loaded = judged.run, judged.loaded
+    told = (*run_facts(run), *sessions.fact(loaded), *sessions.windows_fact(loaded))
+    summary = "Where, when, with what"
+    if care := warned(notices):
+        summary = joined(strong(f"Read with care: {' · '.join(care)}.", "warned"), f" {summary}")
+    return Disclosure(summary, (*([Notices(tuple(notices))] if notices else []), FactList(told, "facts hero")), "about")
+
+
 def pair_warnings(judged: JudgedRun, *keys: CellKey) -> Iterable[Notice]:
     """Those `run_notices` that change how the comparison of these cells must be read."""
     run, cells = judged.run, [cell for key in keys if (cell := judged.cells.get(key))]
     found = [
         *_cell_notices(cells),
-        *clock_notices([cell.record for cell in cells], run.promised_precision),
+        *sessions.clock_notices([cell.record for cell in cells], run.promised_precision),
         *aa_notices(judged.judgements, keys),
         *refusal_notices(judged, [pair for pair in judged.refusals if {*pair} <= {*keys}]),
         *modes_notices(judged, keys),
@@ -94,68 +99,63 @@ def _run_notices(run: RunRecord) -> Iterable[Notice]:
     if run.scenario:
         size = "The published size" if run.scenario.scale == "article" else "Not the published size"
         text = f"{run.scenario.description} {size}: {run.scenario.scale_words}."
-        yield Notice("info", f"Scenario {run.scenario.name}", text)
+        yield _info(f"Scenario {run.scenario.name}", text)
     if run.status != "complete":
         how = "was interrupted" if run.status == "interrupted" else "has not ended, or was killed"
-        yield Notice("warn", "Not complete", f"This run {how}: cells may lack forks or be missing.")
+        yield _warn("Not complete", f"This run {how}: cells may lack forks or be missing.")
     if virtualisation := run.latest_session.host.virtualisation:
-        yield Notice(
-            "info",
+        yield _info(
             "Not bare metal",
             f"This ran in a {virtualisation}. What else runs on the same hardware can slow it down without "
             "being seen; ratios inside a block suffer less than absolute figures.",
         )
     if is_dirty(run):
         told = "The tool had changes that are in no commit: not exactly repeatable."
-        yield Notice("info", "Uncommitted changes", told)
+        yield _info("Uncommitted changes", told)
     if run.provenance.inputs and (loose := run.provenance.not_pinned(source_dirty=is_dirty(run))):
-        yield Notice("info", "Not fully pinned", f"The flake did not give everything: {'; '.join(loose)}.")
+        yield _info("Not fully pinned", f"The flake did not give everything: {'; '.join(loose)}.")
     yield from own_notices(run)
     if missing := [jdk.id for jdk in run.jdks if jdk.selected and not jdk.available]:
-        yield Notice("info", "JDKs not available here", f"{', '.join(missing)}: reasons are in the table of JDKs.")
+        yield _info("JDKs not available here", f"{', '.join(missing)}: reasons are in the table of JDKs.")
     if run.not_testable:
-        yield Notice("info", "Not testable here", f"{plural(len(run.not_testable), 'cell')}: reasons are listed below.")
+        yield _info("Not testable here", f"{plural(len(run.not_testable), 'cell')}: reasons are listed below.")
 
 
 def _cell_notices(cells: Iterable[CellStats]) -> Iterable[Notice]:
     every = list(cells)
     if shared := [cell for cell in every if any(fork.confinement.overlapped for fork in cell.record.forks)]:
-        yield Notice(
-            "warn",
+        yield _warn(
             "Server and driver share CPUs",
             f"In {len(shared)} of {plural(len(every), 'cell')} the host had too few CPUs to keep them apart: the "
             "driver took time from the server. Compare executors with each other, take no figure as absolute.",
         )
-    if loose := by_affinity([fork for cell in every for fork in cell.record.forks]):
-        where, why = loose
-        yield Notice(
-            "info",
-            "Kept on their CPUs by affinity alone",
-            f"In {where} server and driver were kept on their CPUs by sched_setaffinity, which a thread can undo for "
-            "itself; the server's threads were looked at after every window. Cgroup cpusets, which no thread can "
-            f"leave, were not used: {why}.",
-        )
+    watched = "server and driver were kept on their CPUs", "; the server's threads were looked at after every window"
+    forks = [fork for cell in every for fork in cell.record.forks]
+    yield from _by_affinity(forks, "Kept on their CPUs by affinity alone", *watched)
     for weight, title, least, most, words in _FEW_FORKS:
         if few := [cell for cell in every if least <= len(cell.usable) <= most]:
             told = f"{plural(len(few), 'cell')} of {len(every)} {'has' if len(few) == 1 else 'have'}"
             yield Notice(weight, title, f"{told} {words}")
     if unsteady := [cell for cell in every if any(f.status is Status.NOT_STEADY for f in cell.record.forks)]:
-        yield Notice(
-            "warn",
+        yield _warn(
             "Not steady",
             f"In {plural(len(unsteady), 'cell')} the warm-up reached its cap before the steady state: JIT compilation "
             "may have run on into the measurement.",
         )
 
 
-def by_affinity(forks: Sequence[Fork]) -> tuple[str, str] | None:
-    """How many forks were kept on their CPUs by affinity alone, and why; None where none was."""
-    loose = [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]
-    reasons = sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose})
-    return (share_of(loose, forks), "; ".join(reasons)) if loose else None
+def _by_affinity(forks: Sequence[Fork], title: str, who: str, watched: str = "") -> Iterator[Notice]:
+    """How many of them were kept on their CPUs by affinity alone, and why; nothing where none was."""
+    if loose := [fork for fork in forks if fork.confinement.method == "sched_setaffinity"]:
+        why = "; ".join(sorted({fork.confinement.why_not_cgroup or "no reason is recorded" for fork in loose}))
+        yield _info(
+            title,
+            f"In {_share_of(loose, forks)} {who} by sched_setaffinity, which a thread can undo for "
+            f"itself{watched}. Cgroup cpusets, which no thread can leave, were not used: {why}.",
+        )
 
 
-def share_of(some: Sequence[Fork], forks: Sequence[Fork]) -> str:
+def _share_of(some: Sequence[Fork], forks: Sequence[Fork]) -> str:
     return "every fork" if len(some) == len(forks) else f"{len(some)} of {plural(len(forks), 'fork')}"
 
 
@@ -172,37 +172,35 @@ def aa_notices(judgements: Judgements, beside: Collection[CellKey] = ()) -> Iter
     for key in filter(lambda key: is_aa_arm(key.executor), keys):
         base = first_arm(key.executor)
         metric = cells.leading(key)
-        arms = f"{base} against itself on {key.jdk}, {served_words(key)}, {condition(key.cpus, key.task)}, {key.load}"
+        arms = f"{base} against itself {place_words(key)}"
         judged = judgements.of(metric, key)
         outcomes = judgements.outcomes(key)
         if outcomes is not None and outcomes.differs:
             text = f"{arms}: the second arm {outcomes.against} with the first, {outcomes.verdict_words}"
-            yield Notice("warn", "A/A check failed", f"{text}: a difference where there is none.")
+            yield _warn("A/A check failed", f"{text}: a difference where there is none.")
         if judged is None:
             why = no_ratio_words(cells, key, key.model_copy(update={"executor": base}))
-            yield Notice("warn", "No A/A check", f"{arms}, no ratio of {metric.name}: {why}.")
+            yield _warn("No A/A check", f"{arms}, no ratio of {metric.name}: {why}.")
             continue
         ratio = judged.ratio
         if judged.verdict is Verdict.NOT_JUDGED:
-            yield Notice("warn", "A/A check not judged", f"{arms}: {not_judged_words(judged)}.")
+            yield _warn("A/A check not judged", f"{arms}: {not_judged_words(judged)}.")
             continue
         found = f"{arms}: {metric.name} ratio {ratio_value(ratio)}"
         detectable = detectable_share(ratio)
         if detectable is None:
-            yield Notice("info", "A/A check", f"{found} in one block: no interval.")
+            yield _info("A/A check", f"{found} in one block: no interval.")
             continue
         found += f", 95 % interval {ratio_interval(ratio)}"
         reason = because(judged, "A/A check")
         if judged.verdict is Verdict.DIFFERENT:
-            yield Notice(
-                "warn",
+            yield _warn(
                 "A/A check failed",
                 f"{found}, {reason}: a difference where there is none. One page in twenty says so by chance; otherwise "
                 "something on this host favours one arm, and no difference here is to be trusted.",
             )
         else:
-            yield Notice(
-                "info",
+            yield _info(
                 "A/A check",
                 f"{found}; {reason}. In {ratio.blocks} blocks a single comparison on this host can tell differences "
                 f"above {per_cent(detectable)}, one among many only larger ones.",
@@ -225,8 +223,7 @@ def modes_notices(judged: JudgedRun, keys: Iterable[CellKey]) -> Iterator[Notice
         if adjusted < P_MAX
     ]
     if named:
-        yield Notice(
-            "warn",
+        yield _warn(
             "Forks fall into two groups",
             f"In {len(named)} of {plural(len(tested), 'cell')} with at least {FEWEST} forks "
             f"({'; '.join(some_of(named))}). Perhaps a start of the server ends up in one of two modes, "
@@ -241,8 +238,7 @@ def refusal_notices(judged: JudgedRun, pairs: Iterable[tuple[CellKey, CellKey]])
         told = judged.refusals[key, base]
         pair = key.model_copy(update={"executor": f"{key.executor} / {base.executor}"})
         figures = [words for one in (key, base) if (words := _gated(judged.cell(one).record))]
-        yield Notice(
-            "warn",
+        yield _warn(
             "Gates refused one arm more often",
             f"{cell_words(pair)}: {refusals_words(told, key.executor, base.executor)}, earlier attempts "
             f"included (Fisher’s exact test, adjusted {p_value(told.p_value)}). A gate may answer to what is compared, "
@@ -254,13 +250,14 @@ def _gated(record: CellRecord) -> str | None:
     found = gated_figures(record)
     if found is None:
         return None
+    metric, refused, passed = found
     parts = []
-    for values, did in ((found.refused, "they refused"), (found.passed, "passed")):
+    for values, did in ((refused, "they refused"), (passed, "passed")):
         if values:
             middle, least, most = (digits(value, 3) for value in (median(values), min(values), max(values)))
-            figure = f"{middle} ({least}–{most}) {found.unit}".rstrip()
+            figure = f"{middle} ({least}–{most}) {metric.unit}".rstrip()
             parts.append(f"{figure} in the {plural(len(values), 'window')} that {did}")
-    return f"{record.key.executor}, {found.name}: {', '.join(parts)} (median, least to most)."
+    return f"{record.key.executor}, {metric.name}: {', '.join(parts)} (median, least to most)."
 
 
 def attempt_notices(loaded: LoadedRun) -> Iterator[Notice]:
@@ -270,8 +267,7 @@ def attempt_notices(loaded: LoadedRun) -> Iterator[Notice]:
     told = f"{plural(again, 'fork')} of this run {'is' if again == 1 else 'are'} not the first attempt: faults of the "
     told += "host or of the measurement had spoilt an earlier one, or its block was cut off"
     if attempts:
-        yield Notice(
-            "info",
+        yield _info(
             "Measured more than once",
             f"{told if again else 'A block was cut off while it was measured again'}. What the server itself "
             "did is never a reason to measure again, and no figure is looked at. The pages of the cells show "
@@ -282,26 +278,19 @@ def attempt_notices(loaded: LoadedRun) -> Iterator[Notice]:
 def experiment_notices(experiments: Cells) -> Iterable[Notice]:
     forks = [fork for cell in experiments for fork in cell.record.forks]
     if shared := [fork for fork in forks if set(fork.confinement.sut_cpus) & set(fork.confinement.remote_cpus)]:
-        yield Notice(
-            "warn",
+        yield _warn(
             "Program and remote system share CPUs",
-            f"In {share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: CPU "
+            f"In {_share_of(shared, forks)} without a server the host had too few CPUs to keep them apart: CPU "
             "time that the remote system used was not left for the program.",
         )
-    if loose := by_affinity(forks):
-        where, why = loose
-        yield Notice(
-            "info",
-            "Without a server: kept on its CPUs by affinity alone",
-            f"In {where} the program was kept on its CPUs by sched_setaffinity, which a thread can "
-            f"undo for itself. Cgroup cpusets were not used: {why}.",
-        )
+    yield from _by_affinity(
+        forks, "Without a server: kept on its CPUs by affinity alone", "the program was kept on its CPUs"
+    )
 
 
 def own_notices(run: RunRecord) -> Iterator[Notice]:
     for one in own_applications(run):
-        yield Notice(
-            "info",
+        yield _info(
             "Proven from outside",
             f"{one.workload}: {one.files}; {one.how}. Nothing of this project is in it. On which threads it serves was "
             "seen in thread dumps under load before the warm-up, and by the CPU time of its threads then and in every "

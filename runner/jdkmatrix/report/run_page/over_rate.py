@@ -18,9 +18,10 @@ from jdkmatrix.report.blocks.kinds import Charts
 from jdkmatrix.report.cells.advice import held_back
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.shown import amount, of_metric
+from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.lines import Axis
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_groups
+from jdkmatrix.report.run_page.charts import LineFigure, Points, line_groups
 
 # The word for a step of a search, and its class in the style sheet.
 OUTCOMES = {True: ("held", "ok"), False: ("did not hold", "not-steady"), None: ("invalid", "invalid")}
@@ -38,9 +39,9 @@ def _judged(fork: Fork) -> Iterator[tuple[CapacityStep, float]]:
             yield step, p99
 
 
-def search_charts(place: ChartPlace) -> Iterator[Charts]:
-    load = place.piece.first_load
-    rates = [step.rate_rps for cell in place.piece.cells for fork in cell.usable for step, _ in _judged(fork)]
+def search_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
+    load = piece.first_load
+    rates = [step.rate_rps for cell in piece.cells for fork in cell.usable for step, _ in _judged(fork)]
     if not isinstance(load, CapacityLoad) or not rates:
         return
     x = Axis("requests per second", 0, max(rates) * 1.03)
@@ -53,7 +54,7 @@ def search_charts(place: ChartPlace) -> Iterator[Charts]:
         note=_held,
         reference=lambda _: [{"x": end, "y": load.p99_max_us / 1000} for end in (x.low, x.high)],
     )
-    yield from line_groups(place, x, (latency,))
+    yield from line_groups(f"{prefix}-search", piece, x, (latency,))
 
 
 def _windows(cell: CellStats) -> Iterator[Row]:
@@ -70,9 +71,9 @@ def _held(cell: CellStats) -> str:
     return f"{found.text} requests/s held"
 
 
-def steps_charts(place: ChartPlace) -> Iterator[Charts]:
-    steps = next((cell.kind for cell in place.piece.cells), None)
-    forks = [fork for cell in place.piece.cells for fork in cell.usable]
+def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
+    steps = next((cell.kind for cell in piece.cells), None)
+    forks = [fork for cell in piece.cells for fork in cell.usable]
     if not isinstance(steps, Steps) or not forks:
         return
     most = max(steps.size(window) for fork in forks for window in fork.valid_windows)
@@ -116,7 +117,7 @@ def steps_charts(place: ChartPlace) -> Iterator[Charts]:
             log=True,
         ),
     )
-    yield from line_groups(place, Axis(steps.axis, 0, most * 1.03), figures)
+    yield from line_groups(f"{prefix}-steps", piece, Axis(steps.axis, 0, most * 1.03), figures)
 
 
 def remarks(cell: CellStats) -> tuple[str, ...]:

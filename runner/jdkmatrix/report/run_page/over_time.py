@@ -22,7 +22,7 @@ from jdkmatrix.report.cells.shown import amount
 from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.lines import Axis, lines, stacked
 from jdkmatrix.report.charts.shapes import Row
-from jdkmatrix.report.run_page.charts import ChartPlace, LineFigure, Points, line_groups
+from jdkmatrix.report.run_page.charts import LineFigure, Points, line_groups
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.stats import ramps
 from jdkmatrix.stats.forks import fork_readings_us
@@ -51,14 +51,14 @@ _GROUP_OF = {
 }
 
 
-def memory_charts(place: ChartPlace) -> Iterator[Charts]:
+def memory_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
     """The stack of every executor's last fork, then single figures of all forks; all on the same scales."""
-    readings = [one for cell in place.piece.cells for fork in cell.usable for one in fork.memory]
+    readings = [one for cell in piece.cells for fork in cell.usable for one in fork.memory]
     if not readings:
         return
     time = Axis("seconds since the server's start", 0, max(one.t_s for one in readings), number_format="~f")
-    yield _stacks(place, time, max(one.rss_bytes for one in readings) / _MIB)
-    yield from line_groups(place, time, (_memory(*figure) for figure in _MEMORY))
+    yield _stacks(f"{prefix}-memory-stack", piece, time, max(one.rss_bytes for one in readings) / _MIB)
+    yield from line_groups(f"{prefix}-memory", piece, time, (_memory(*figure) for figure in _MEMORY))
 
 
 _MEMORY = (
@@ -106,10 +106,10 @@ def grouped(reading: MemoryReading) -> dict[str, float]:
     return found
 
 
-def _stacks(place: ChartPlace, time: Axis, highest_mib: float) -> Charts:
+def _stacks(prefix: str, piece: Slice, time: Axis, highest_mib: float) -> Charts:
     size = Axis("resident MiB", 0, highest_mib * 1.05)
     charts = []
-    for number, (title, cells) in enumerate(place.piece.conditions()):
+    for number, (title, cells) in enumerate(piece.conditions()):
         for cell in cells:
             fork = next((fork for fork in reversed(cell.usable) if fork.memory), None)
             if fork is None:
@@ -123,14 +123,14 @@ def _stacks(place: ChartPlace, time: Axis, highest_mib: float) -> Charts:
             whose = f"{cell.key.executor} on {title}"
             told = f"Resident memory by origin over time: {whose}"
             drawing = stacked(rows, x=time, y=size, origins=GROUPS, totals=totals, description=told)
-            id = f"{place.id_prefix}-stack-{number}-{place.piece.order.index(cell.key.executor)}"
+            id = f"{prefix}-{number}-{piece.order.index(cell.key.executor)}"
             charts.append(Chart(id, f"{whose}, fork {fork.fork}", _at_the_end(fork.memory[-1]), drawing))
     words = (
         "Resident memory by origin; the stack's height is RSS, the line PSS. Heap, stacks, code and files are counted "
         "page by page; what malloc holds is split by what the JVM says it has allocated there."
     )
     key = tuple(joined(fill(f"o{slot}"), name) for slot, name in enumerate(GROUPS))
-    return Charts("Where the memory is", words, tuple(charts), key, place.css)
+    return Charts("Where the memory is", words, tuple(charts), key, f"by-{piece.beside}")
 
 
 def _at_the_end(last: MemoryReading) -> str:
@@ -180,14 +180,11 @@ def _sampled(figure: Callable[[Sample], float | None]) -> Callable[[Fork], Point
     )
 
 
-_answered = _sampled(lambda sample: 1.0 if sample.gauges else None)
-
-
-def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
+def ramp_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
     """The rate or connections that a ramp offered, over time, then a group of charts for each figure; none of other
     loads."""
-    load = place.piece.first_load
-    if not isinstance(load, RisingLoad) or not any(cell.usable for cell in place.piece.cells):
+    load = piece.first_load
+    if not isinstance(load, RisingLoad) or not any(cell.usable for cell in piece.cells):
         return
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
     p99_with = partial(LineFigure, "p99", "p99 second by second", "p99 in ms", _percentile("p99_us"), log=True)
@@ -205,9 +202,9 @@ def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
         since = "From when the request was sent: a slow answer delays the next request."
         p99 = p99_with(f"{since} {_FEW}")
     highest = Axis(axis, 0, max(float(row["y"]) for row in offered) * 1.05)
-    asked = lines([], x=time, y=highest, order=place.piece.order, reference=offered, description=told, height=110)
-    chart = Chart(f"{place.id_prefix}-offered", title, "", asked)
-    yield Charts("What was asked for", "The same for every fork.", (chart,), css=place.css)
+    asked = lines([], x=time, y=highest, order=piece.order, reference=offered, description=told, height=110)
+    chart = Chart(f"{prefix}-ramp-offered", title, "", asked)
+    yield Charts("What was asked for", "The same for every fork.", (chart,), css=f"by-{piece.beside}")
     figures = (
         LineFigure(
             *("throughput", "Throughput second by second", "answered per second"),
@@ -233,7 +230,7 @@ def ramp_charts(place: ChartPlace) -> Iterator[Charts]:
         p99,
         LineFigure("max", "Slowest response", "maximum in ms", _percentile("max_us"), since, log=True),
     )
-    yield from line_groups(place, time, figures)
+    yield from line_groups(f"{prefix}-ramp", piece, time, figures)
 
 
 def became(cell: CellStats) -> Iterator[str]:
@@ -298,7 +295,8 @@ def _came_to(metric: Metric, words: str, none: str, cell: CellStats) -> str:
 def _unread(cell: CellStats) -> str:
     """A server whose threads are all busy has none for our question. Where it never answered, it was never asked."""
     asked = [fork for fork in cell.usable if any(sample.gauges for sample in fork.samples)]
-    answers = [answered for fork in asked for _, answered in _answered(fork)]
+    readings = _sampled(lambda sample: 1.0 if sample.gauges else None)
+    answers = [answered for fork in asked for _, answered in readings(fork)]
     unread = answers.count(None)
     if not unread:
         return ""

@@ -6,35 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, joined, say, strong
-from jdkmatrix.report.blocks.kinds import (
-    Container,
-    Disclosure,
-    FactList,
-    HowToRead,
-    Items,
-    Notice,
-    Notices,
-    PageBlock,
-    Pre,
-    Prose,
-    Section,
-    WebPage,
-)
-from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.cellstats import Cells, planned_forks
+from jdkmatrix.report.blocks.kinds import Container, HowToRead, Notice, PageBlock, Prose, Section, WebPage
+from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.slices import of_kinds, slices
 from jdkmatrix.report.claims.published import claim_in_run, published_blocks
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page import facts, sessions
 from jdkmatrix.report.run_page.answers import sections
 from jdkmatrix.report.run_page.cells_table import cells_section, troubles_section
-from jdkmatrix.report.run_page.facts import count_forks, jdks_section
-from jdkmatrix.report.run_page.notices import warned
+from jdkmatrix.report.run_page.facts import count_forks, host_section, jdks_section, reproduce_section
+from jdkmatrix.report.run_page.notices import about
 from jdkmatrix.report.run_page.precision import precision_section
-from jdkmatrix.report.words.numbers import quantity
-from jdkmatrix.report.words.sentences import State, capitalised, cell_words, family_words, served_words
+from jdkmatrix.report.words.sentences import State, capitalised, family_words, served_words
 
 
 def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequence[Notice], root: str) -> WebPage:
@@ -56,14 +39,14 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
         *precision_section(judged),
         *troubles_section(judged),
         jdks_section(judged.loaded),
-        _host(run),
+        host_section(run),
         HowToRead(served, bool(experiments), " or ".join(pairs), cells.references),
-        _reproduce(run),
+        reproduce_section(run),
     )
     return WebPage(
         heading=run_title(judged),
         summary=_summary(judged),
-        lede=(_about(judged, notices),),
+        lede=(about(judged, notices),),
         blocks=(*parts, *later),
         root=root,
         run_id=run.run_id,
@@ -131,15 +114,6 @@ def _number(cells: Cells, axis: str, noun: str) -> str:
     return plural(len({getattr(key, axis) for key in cells.keys}), noun)
 
 
-def _about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
-    run, loaded = judged.run, judged.loaded
-    told = (*facts.run_facts(run), *sessions.fact(loaded), *sessions.windows_fact(loaded))
-    summary = "Where, when, with what"
-    if care := warned(notices):
-        summary = joined(strong(f"Read with care: {' · '.join(care)}.", "warned"), f" {summary}")
-    return Disclosure(summary, (*([Notices(tuple(notices))] if notices else []), FactList(told, "facts hero")), "about")
-
-
 def _published(judged: JudgedRun, root: str) -> Iterator[Section]:
     run, claims = judged.run, {one.claim.id: one for one in judged.claims}
     if not claims:
@@ -150,36 +124,3 @@ def _published(judged: JudgedRun, root: str) -> Iterator[Section]:
     small_run = scenario.scale_words if scenario and scenario.scale == "small" else None
     words = say("published", scale=small_run, claims=f"{root}claims/index.html")
     yield Section("published", "What was published", blocks, words)
-
-
-def _host(run: RunRecord) -> Section:
-    blocks: list[PageBlock] = [FactList(facts.host_facts(run.latest_session.host))]
-    if run.calibrations:
-        words = say("calibration", single=len(run.calibrations) == 1)
-        rows: list[tuple[Cell, ...]] = []
-        for one in run.calibrations:
-            figures = quantity(one.rounds_per_us, 3, why=""), quantity(one.spread * 100, 2, why="")
-            rows.append((one.jdk, *figures, str(one.repeats), str(one.cpu)))
-        heads = columns("JDK", "Rounds|per µs#", "Spread|% of median#", "Repeats#", "CPU#")
-        blocks += [Prose(words, "Calibration of the work"), DataTable("Calibration", heads, rows)]
-    if run.capacities:
-        title, heads = "Capacities behind the loads", columns("Cell", "Throughput|req/s#")
-        throughputs = [
-            (cell_words(one.key), quantity(one.throughput_rps, 4, why=one.why_not or "not measured"))
-            for one in run.capacities
-        ]
-        blocks += [Prose(say("capacities"), title), DataTable(title, heads, throughputs)]
-    return Section("host", "Host", blocks)
-
-
-def _reproduce(run: RunRecord) -> Section:
-    order = (Prose(say("order_of_forks")), Items(run.order, "order", ordered=True))
-    planned = planned_forks(run)  # an attempt that was repeated stands in the order, too
-    forks = plural(planned.total() or len(run.order), "fork")
-    title = "Order of execution" if run.status == "complete" else "Planned order of execution"
-    blocks = (
-        Pre(facts.reproduce(run), "Commands that repeat this run"),
-        Disclosure(f"{title} ({forks})", order),
-        Prose(say("files_of_run")),
-    )
-    return Section("reproduce", "Reproduce this run", blocks, say("reproduce"))

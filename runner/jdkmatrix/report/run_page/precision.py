@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.figures.metrics import THROUGHPUT
@@ -17,7 +18,7 @@ from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, ordered_forks
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.words.numbers import Figure, missing, p_value, share, span
+from jdkmatrix.report.words.numbers import Figure, missing, p_value, share, signed_share, span
 from jdkmatrix.report.words.sentences import ratio_name
 from jdkmatrix.stats import protocols
 from jdkmatrix.stats.dependence import FEWEST_BLOCKS, JudgedDependence, blocks_needed, dependence, judge_dependence
@@ -65,7 +66,7 @@ class BlockChecks:
             if one.correlated:
                 parts.append(f"lag-1 correlation {digits(found.lag1, 2)}, adjusted {p_value(one.lag1_p_adjusted)}")
             if one.drifting:
-                over = f"{_change(one)} over {found.blocks} blocks"
+                over = f"{signed_share(one.found.change)} over {found.blocks} blocks"
                 parts.append(f"{over}, adjusted {p_value(one.trend_p_adjusted)}")
             named += [f"{self.names[key]}: {', '.join(parts)}"] if parts else []
         if not named:
@@ -110,12 +111,7 @@ def _dependence_figures(judged: JudgedDependence | None, blocks: int) -> tuple[F
         return Figure(text, sort, f"{p_value(own)} on its own", f"adjusted {p_value(adjusted)}")
 
     lag1 = figure(digits(found.lag1, 2), found.lag1, found.lag1_p, judged.lag1_p_adjusted)
-    return lag1, figure(_change(judged), found.change, found.trend_p, judged.trend_p_adjusted)
-
-
-def _change(judged: JudgedDependence) -> str:
-    change = judged.found.change
-    return f"{'+' if change > 0 else ''}{digits(change * 100, 2)} %"
+    return lag1, figure(signed_share(found.change), found.change, found.trend_p, judged.trend_p_adjusted)
 
 
 _OTHER_FIGURE = "worked out for throughput only"
@@ -143,13 +139,11 @@ def precision_section(judged: JudgedRun) -> tuple[Section, ...]:
 
 
 def _turns(cells: Cells) -> str | None:
-    lost: dict[str, list[bool]] = {}
-    for cell in cells:
-        windows = [window for fork in cell.usable if fork.together for window in fork.windows]
-        lost.setdefault(cell.key.executor, []).extend(not window.valid for window in windows)
-    told = [f"{executor} {share(sum(every) / len(every)).text}" for executor, every in lost.items() if every]
-    if not told:
+    turns = ((cell.key.executor, fork) for cell in cells for fork in cell.usable if fork.together)
+    lost = grouped((executor, not window.valid) for executor, fork in turns for window in fork.windows)
+    if not lost:
         return None
+    told = [f"{executor} {share(sum(every) / len(every)).text}" for executor, every in lost.items()]
     return (
         "Executors took turns, a short window of each round after round, and are compared round by round: a round that "
         f"a gate took from one counts in neither. So much of their rounds was lost: {', '.join(told)}."

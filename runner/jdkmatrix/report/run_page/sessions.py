@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.run import Calibration, Session
@@ -51,11 +52,9 @@ def differences(sessions: Sequence[Session]) -> tuple[str, ...]:
     """All that was not the same in all of them. What one of them did not record is not compared."""
     boots = {session.boot_id for session in sessions if session.boot_id}
     found = ["the host was restarted in between"] if len(boots) > 1 else []
-    by_key: dict[str, dict[str, None]] = {}
-    for session in sessions:
-        for key, value in _compared(session):
-            by_key.setdefault(key, {}).update({} if value is None else {_words(value): None})
-    for key, known in by_key.items():
+    told = ((key, value) for session in sessions for key, value in _compared(session) if value is not None)
+    for key, values in grouped((key, _words(value)) for key, value in told).items():
+        known = dict.fromkeys(values)
         if len(known) < 2:
             continue
         short = all(len(value) <= _SHOWN_AT_MOST for value in known) and not key.endswith(("_hash", "_sha256"))
@@ -163,18 +162,13 @@ def speeds(fork: Fork) -> tuple[float, ...]:
 
 def moved(cells: Iterable[CellRecord], beyond: float) -> Moved | None:
     """None where nothing was read. Readings on different CPUs are not compared."""
-    by_cpus: dict[tuple[int, ...], list[float]] = {}
-    by_block: dict[tuple[str, int], list[float]] = {}
-    for cell in cells:
-        for fork in cell.forks:
-            found = speeds(fork)
-            by_cpus.setdefault(fork.confinement.sut_cpus, []).extend(found)
-            by_block.setdefault((cell.key.group_id, fork.fork), []).extend(found)
-    blocks = [_moved(readings) for readings in by_block.values() if readings]
-    if not blocks:
+    read = [(cell, fork, speed) for cell in cells for fork in cell.forks for speed in speeds(fork)]
+    if not read:
         return None
-    over_run = max(_moved(readings) for readings in by_cpus.values() if readings)
-    return Moved(over_run, max(blocks), len(blocks), sum(one > beyond for one in blocks))
+    by_cpus = grouped((fork.confinement.sut_cpus, speed) for _, fork, speed in read)
+    by_block = grouped(((cell.key.group_id, fork.fork), speed) for cell, fork, speed in read)
+    blocks = list(map(_moved, by_block.values()))
+    return Moved(max(map(_moved, by_cpus.values())), max(blocks), len(blocks), sum(one > beyond for one in blocks))
 
 
 def _moved(readings: Sequence[float]) -> float:

@@ -16,7 +16,7 @@ from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Prose, Section,
 from jdkmatrix.report.blocks.tables import DataTable, columns
 from jdkmatrix.report.claims.estimates import compared_cells
 from jdkmatrix.report.claims.evidence import ClaimEvidence, together
-from jdkmatrix.report.claims.published import CameTo, check_blocks, not_checked, published_blocks, verdict_badge
+from jdkmatrix.report.claims.published import CameTo, behind, check_blocks, published_blocks, verdict_badge
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge, rests_on
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import RunDigest, host_names
@@ -110,7 +110,7 @@ def claims_page(
 
     def came_to(claim: ClaimRecord) -> CameTo:
         spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names, seen))
-        return verdict_badge(came_out[claim.id]), (*not_checked(claim.not_checked), *spoken)
+        return verdict_badge(came_out[claim.id]), (*behind("Not checked.", claim.not_checked), *spoken)
 
     every = Section("claims", "Claims", tuple(published_blocks(claims, came_to, folded=True)), say("inference"))
     return WebPage(

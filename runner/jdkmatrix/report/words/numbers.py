@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from markupsafe import escape
 
-from jdkmatrix.domain.quantities import MINUS, MISSING, digits, per_cent, plural
-from jdkmatrix.figures.fork_figures import OverForks, overall
-from jdkmatrix.loads.base import ForkFigure
+from jdkmatrix.domain.quantities import MINUS, MISSING, digits, per_cent
 from jdkmatrix.stats.ratios import Ratio
 
 _SMALL = 0.01
@@ -68,46 +65,13 @@ def share(value: float | None, *, why: str = "not recorded") -> Figure:
     return Figure(per_cent(value), value)
 
 
+def signed_share(value: float | None, significant: int = 2) -> str:
+    """A change, as a share, in per cent: "+3.1 %"."""
+    return MISSING if value is None else f"{'+' if value > 0 else ''}{digits(value * 100, significant)} %"
+
+
 def count(value: int | None, *, why: str = "this driver does not say") -> Figure:
     return missing(why) if value is None else Figure(f"{value:,}", value)
-
-
-def half_width(over: OverForks) -> Figure:
-    """How far the interval of the geometric mean reaches: "± 3.1 %"; from ten on, to either side: "−25/+33 %"."""
-    if over.forks == 1:
-        return missing("one fork only: no interval")
-    if over.low is None or over.high is None:
-        return missing("a fork has 0: the arithmetic mean, without an interval")
-    half = (over.high - over.low) / 2 / over.value * 100
-    if half < 10:
-        text = f"± {half:.1f} %"
-    else:
-        below, above = ((end / over.value - 1) * 100 for end in (over.low, over.high))
-        text = f"{MINUS}{-below:.0f}/+{above:,.0f} %"
-    return Figure(text, half, f"95 % interval of the geometric mean over {over.forks} forks")
-
-
-def over_forks(figures: Iterable[ForkFigure], significant: int, *, why: str, scale: float = 1) -> Figure:
-    """The geometric mean over forks, with how far its interval reaches beneath. Where forks give bounds only, so is the
-    mean: "≥ 9,400"; where these point both ways, from the least to the most."""
-    found = list(figures)
-    over = overall(found)
-    if over is None:
-        return missing(why)
-    text, forks = digits(over.value * scale, significant), plural(over.forks, "fork")
-    if over.bounded:
-        ends = (
-            f"{end.bound.value} {digits(end.value * scale, significant)}".lstrip() for end in (over.least, over.most)
-        )
-        shown = " – ".join(ends) if over.bound is None else f"{over.bound.value} {text}"
-        title = f"{over.bounded} of {forks} {'gives' if over.bounded == 1 else 'give'} a bound only"
-        return Figure(shown, over.value, title)
-    half = half_width(over)
-    apart = sum(not figure.comparable for figure in found)
-    title = half.title or ""
-    if apart:
-        title += f"; {apart} of {forks} fell short: in this figure, and in no ratio"
-    return Figure(text, over.value, title, None if half.sort is None else half.text, amber=apart > 0)
 
 
 def ratio_value(ratio: Ratio) -> str:

@@ -160,12 +160,18 @@ def condition(cpus: int, task: TaskSize) -> str:
     return f"{plural(cpus, 'CPU')}, {tasks_of(task.burn_us)}{delay}"
 
 
-def program_condition(key: CellKey) -> str:
-    """Like `condition`, of an experiment without a server."""
-    cpus = plural(key.cpus, "CPU")
-    if key.wait_us:
-        return f"{cpus}, answers after {wait_words(key.wait_us)}"
-    return f"{cpus}, {work_words(key.burn_us)} of work per task" if key.burn_us else cpus
+def size_parts(key: CellKey) -> dict[str, str]:
+    """Its CPUs, work and delay in words, by axis; "" for what need not be said."""
+    work, delay = tasks_of(key.burn_us), delay_of(key.wait_us)
+    if not key.has_server:
+        work = f"{work_words(key.burn_us)} of work per task" if key.burn_us else ""
+        delay = f"answers after {wait_words(key.wait_us)}"
+    return {"cpus": plural(key.cpus, "CPU"), "burn_us": work, "wait_us": delay if key.wait_us else ""}
+
+
+def size_words(key: CellKey) -> str:
+    """Like `condition`, also of an experiment without a server."""
+    return ", ".join(filter(None, size_parts(key).values()))
 
 
 def served_words(key: CellKey) -> str:
@@ -193,10 +199,6 @@ def database_words(database: Database | None, *, known: bool = True) -> str:
     return f"PostgreSQL, {plural(database.connections, 'connection')} by {library}"
 
 
-def size_words(key: CellKey) -> str:
-    return condition(key.cpus, key.task) if key.has_server else program_condition(key)
-
-
 def cell_words(key: CellKey) -> str:
     return f"{served_words(key)} · {key.jdk} · {key.executor} · {size_words(key)} · {key.load}"
 
@@ -218,10 +220,14 @@ def delay_of(wait_us: int) -> str:
     return f"remote delay of {wait_words(wait_us)}"
 
 
+def place_words(key: CellKey) -> str:
+    """ "on temurin-25, mp-ping, 1 CPU, …"."""
+    return f"on {key.jdk}, {served_words(key)}, {size_words(key)}, {key.load}"
+
+
 def ratio_name(key: CellKey, base_executor: str) -> str:
     """ "virtual / liberty on temurin-25, mp-ping, 1 CPU, …"."""
-    size = condition(key.cpus, key.task)
-    return f"{key.executor} / {base_executor} on {key.jdk}, {served_words(key)}, {size}, {key.load}"
+    return f"{key.executor} / {base_executor} {place_words(key)}"
 
 
 def capitalised(text: str) -> str:
