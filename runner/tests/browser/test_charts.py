@@ -52,8 +52,8 @@ def charted(
     folder = tmp_path_factory.mktemp("charted")
     level = RampedLoad(points=((0, 0), (20, 2000), (30, 2000)), connections=100, warmup_rps=500)
     runs = {
-        "steps": stepped_run(folder / "steps"),
-        "ramp": ramped(folder / "ramp", level),
+        "steps": stepped_run(),
+        "ramp": ramped(level),
         "search": searched(synthetic_run(folder / "search", QUICK)),
         "memory": RunStore(ROOT / "results" / "reference" / "20261124T223347Z-infoq-memory.small").load(),
     }

@@ -27,8 +27,9 @@ from jdkmatrix.report.run_page.facts import reproduce
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.stats.exact_test import fisher_exact
 from jdkmatrix.stats.verdicts import FAMILY_ERROR
-from tests.support.judged_pages import PageOfRun, facts_of
+from tests.support.judged_pages import PageOfRun
 from tests.support.machines import machine
+from tests.support.pages import facts_of
 from tests.support.project import ROOT
 from tests.support.records import altered_run
 from tests.support.served_runs import Shape, synthetic_run

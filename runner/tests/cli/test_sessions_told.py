@@ -25,7 +25,8 @@ from jdkmatrix.records.run import HostFacts, Session
 from jdkmatrix.report.run_page.facts import started
 from jdkmatrix.report.run_page.sessions import differences, windows_fact
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, facts_of, printed
+from tests.support.judged_pages import PageOfRun, printed
+from tests.support.pages import facts_of
 from tests.support.project import ROOT
 from tests.support.run_facts import host_facts
 from tests.support.served_runs import QUICK, synthetic_run

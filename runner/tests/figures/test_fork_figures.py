@@ -1,8 +1,11 @@
-"""Figures of one fork that are bounds, or of another load than was asked for: kept, and in no ratio."""
+"""Figures of one fork that are bounds, or of another load than was asked for: kept, and in no ratio. Gates that refuse
+one arm more often than the other."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import gzip
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -20,16 +23,23 @@ from jdkmatrix.figures.fork_figures import (
     time_to_peak,
 )
 from jdkmatrix.figures.metrics import BY_ID, leading_by_block
+from jdkmatrix.figures.refusals import gated_figures, one_sided_among, refused_by_arm, refused_of
 from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.readings import WindowReading
+from jdkmatrix.records.reasons import BURN_OFF, Reason, Status
 from jdkmatrix.records.served import Served
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.notices import run_notices
+from jdkmatrix.store.cells import CellRecord
 from tests.support.builders import cell, fork_with, latency, load_result, sut_usage, window
-from tests.support.outcome_runs import all_of, missed, silent, spoilt, with_outcomes
+from tests.support.experiment_runs import experiments_of
+from tests.support.outcome_runs import STEAL, all_of, missed, silent, spoilt, windows_of, with_outcomes
+from tests.support.project import RECORDED
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.served_runs import Shape, made_up
 from tests.support.stepped_runs import LOAD as STEPS
 from tests.support.stepped_runs import stepped
 
@@ -38,9 +48,9 @@ RATE = RateLoad(rate_rps=2000, connections=50)
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Fork:
+def measured() -> Fork:
     shape = Shape(jdks=("temurin-25",), executors=("liberty",), loads=("rate-2000",), blocks=1)
-    return synthetic_run(tmp_path_factory.mktemp("one"), shape).cells[0].forks[0]
+    return made_up(shape).cells[0].forks[0]
 
 
 def refusing(non_2xx: int) -> Fork:
@@ -103,9 +113,7 @@ def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measure
 @pytest.mark.parametrize(
     ("capacity_rps", "expected"), [(3500.0, ForkFigure(3500.0)), (1e6, ForkFigure(6000.0, Bound.AT_LEAST))]
 )
-def test_a_peak_that_was_never_reached_is_a_lower_bound(
-    measured: Fork, capacity_rps: float, expected: ForkFigure
-) -> None:
+def test_a_peak_never_reached_is_a_lower_bound(measured: Fork, capacity_rps: float, expected: ForkFigure) -> None:
     windows = stepped(measured.windows[0], capacity_rps)
     assert throughput_rps(altered(measured, {"windows": windows}), STEPS) == expected
 
@@ -136,8 +144,8 @@ def test_a_peak_that_was_not_reached_takes_longer_than_the_ramp(measured: Fork) 
     assert cost is not None and not cost.compares, "of less throughput than was asked for"
 
 
-def test_the_stopping_rule_looks_at_figures_that_compare(tmp_path: Path) -> None:
-    plain = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), executors=("virtual",), loads=("rate-2000",), blocks=5))
+def test_the_stopping_rule_looks_at_figures_that_compare() -> None:
+    plain = made_up(Shape(jdks=("temurin-25",), executors=("virtual",), loads=("rate-2000",), blocks=5))
     (record,) = with_outcomes(plain, {"virtual": {1: missed, 2: silent, 3: spoilt}}).cells
     assert set(leading_by_block(record)) == {4, 5}
     (none,) = with_outcomes(plain, {"virtual": all_of(missed)}).cells
@@ -181,3 +189,91 @@ def test_a_total_is_told_for_each_answer_where_every_window_has_it() -> None:
     assert per_answer("allocated_bytes")(fork_with(with_it, with_it), CLOSED) == ForkFigure(5000.0)
     assert per_answer("allocated_bytes")(fork_with(with_it, without), CLOSED) is None
     assert per_answer("other")(fork_with(with_it), CLOSED) is None
+
+
+FIVE = Shape(jdks=("temurin-25",), blocks=5, windows=6)
+
+
+@pytest.fixture(scope="module")
+def arms() -> tuple[CellRecord, CellRecord]:
+    """30 windows each, none refused: virtual and the pool."""
+    base, cell = made_up(FIVE).cells
+    return cell, base
+
+
+def with_reasons(cell: CellRecord, reasons: Sequence[Reason], windows: Sequence[int]) -> CellRecord:
+    """In these windows of each fork."""
+    forks = (
+        windows_of(fork, lambda one: one.model_copy(update={"reasons": reasons}) if one.index in windows else one)
+        for fork in cell.forks
+    )
+    return cell.model_copy(update={"forks": tuple(forks)})
+
+
+def test_windows_are_counted_by_arm_and_gate_over_all_attempts(arms: tuple[CellRecord, CellRecord]) -> None:
+    cell, base = arms
+    stolen = with_reasons(cell, (STEAL,), (1, 2))
+    told = refused_by_arm(stolen, base)
+    assert (told.numerator.refused, told.numerator.of, told.denominator.refused) == (10, 30, 0)
+    assert told.numerator.by_gate == {"steal": 10} and told.p_value < 0.001
+    found = gated_figures(stolen)
+    assert found is not None and (found[0].unit, *map(len, found[1:])) == ("requests/s", 10, 20)
+    earlier = base.model_copy(update={"attempts": with_reasons(base, (STEAL,), (1, 2)).forks})
+    assert (refused_of(earlier).refused, refused_of(earlier).of) == (10, 60)
+
+
+@pytest.mark.parametrize(("windows", "refused"), [((), 1), ((1,), 2), ((1, 2, 3, 4, 5, 6), 6)])
+def test_a_gate_that_refuses_a_whole_fork_counts_once(
+    arms: tuple[CellRecord, CellRecord], windows: tuple[int, ...], refused: int
+) -> None:
+    """And all of its windows stand among what was refused."""
+    cell = arms[0]
+    first = altered(cell.forks[0], {"status": Status.INVALID, "reasons": (Reason(code=BURN_OFF, message="off"),)})
+    stolen = with_reasons(cell.model_copy(update={"forks": (first,)}), (STEAL,), windows).forks
+    off = cell.model_copy(update={"forks": (*stolen, *cell.forks[1:])})
+    told, found = refused_of(off), gated_figures(off)
+    assert (told.refused, told.of, told.by_gate[BURN_OFF], told.by_gate["steal"]) == (refused, 30, 1, len(windows))
+    assert found is not None and list(map(len, found[1:])) == [6, 24]
+
+
+def test_a_pair_that_no_test_could_tell_apart_is_no_member_of_a_family(arms: tuple[CellRecord, CellRecord]) -> None:
+    assert refused_by_arm(*arms) is None, "nothing was refused"
+    fewer = arms[0].model_copy(update={"forks": with_reasons(arms[0], (STEAL,), (1,)).forks[:1]})
+    assert refused_by_arm(fewer, arms[1].model_copy(update={"forks": arms[1].forks[:1]})) is None
+
+
+def test_only_what_stands_out_among_all_pairs_counts(arms: tuple[CellRecord, CellRecord]) -> None:
+    more = with_reasons(arms[0], (STEAL,), (1, 2))
+    pair, alike = (more, arms[1]), (more, with_reasons(arms[1], (STEAL,), (3,)))
+    stolen, weak = refused_by_arm(*pair), refused_by_arm(*alike)
+    assert stolen is not None and weak is not None and weak.p_value > 0.05
+    found = one_sided_among([*((f"alike {n}", *alike) for n in range(10)), ("stolen", *pair)])
+    assert found.keys() == {"stolen"}
+    assert found["stolen"].p_value == pytest.approx(11 * stolen.p_value)
+
+
+def test_a_failed_attempt_of_an_experiment_was_not_refused() -> None:
+    cell = experiments_of("spawn").experiments[0]
+    failed = altered(cell.forks[0], {"status": Status.FAILED, "reasons": (STEAL,)})
+    refused = altered(cell.forks[1], {"status": Status.INVALID, "reasons": (STEAL,)})
+    told = refused_of(cell.model_copy(update={"forks": (failed, refused)}))
+    assert (told.of, told.refused) == (1, 1)
+
+
+def test_a_gate_that_refused_the_treatment_is_found() -> None:
+    """`foreign-cpu` took every attempt in which ten thousand platform threads ended, as it did once."""
+    texts = [gzip.decompress(path.read_bytes()) for path in sorted((RECORDED / "refusals").glob("*.json.gz"))]
+    cells = tuple(map(CellRecord.model_validate_json, texts))
+    planned_run = experiments_of("spawn")
+    planned = planned_run.run.model_copy(update={"cells": tuple(cell.key for cell in cells), "order": ()})
+    run = JudgedRun(replace(planned_run, run=planned, cells=cells))
+    told = list(run.refusals.values())
+    arms = [(one.numerator, one.denominator) for one in told]
+    assert [sum(arm.refused for arm in one) for one in zip(*arms, strict=True)] in ([30, 3], [3, 30])
+    (cold_25,) = (
+        notice.text
+        for notice in run_notices(run)
+        if notice.title == "Gates refused one arm more often" and "print-cold · temurin-25 ·" in notice.text
+    )
+    assert "1 of 6 windows of virtual and 15 of 15 of platform (foreign-cpu 1 and 15)" in cold_25
+    assert "0.945 (0.898–1.16) s in the 15 windows that they refused" in cold_25

@@ -1,22 +1,27 @@
-"""The answer first: from which delay on one executor is ahead, what may be why one is behind, and what tunings gain."""
+"""The answer first: of which pair, from which delay on one is ahead, why one may be behind, what tunings gain."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.executors import references
 from jdkmatrix.report.blocks.kinds import Charts, Items
-from jdkmatrix.report.cells.advice import advise, likely_cause
+from jdkmatrix.report.cells.advice import Side, advise, held_back, likely_cause
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.slices import Pair, slices
 from jdkmatrix.report.charts.shapes import dash_of
 from jdkmatrix.report.run_page.answers import crossover_sentence
 from jdkmatrix.report.words.sentences import PairFinding
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
+from jdkmatrix.store.cells import Identity
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, cell_page_of, found, judged, key_of, plain, printed
-from tests.support.served_runs import Shape, synthetic_run, with_stopping
+from tests.support.builders import cell, fork_with, key, sut_usage, window
+from tests.support.judged_pages import PageOfRun, answer_of, judged, key_of, page_of, printed
+from tests.support.outcome_runs import run_of
+from tests.support.pages import found, plain
+from tests.support.served_runs import QUICK, Shape, made_up, with_stopping
 from tests.support.sites import reference
 
 BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFFERENCE_SEEN
@@ -38,19 +43,86 @@ BETTER, WORSE, SAME = PairFinding.BETTER, PairFinding.WORSE, PairFinding.NO_DIFF
         ({0: SAME, 2000: BETTER, 20_000: None, 200_000: BETTER},
          "virtual is ahead at 2 ms and from a delay of 200 ms on; it is not shown to be at 0 ms; nothing is shown at "
          "0 ms; no verdict at 20 ms. Measured: 0 ms, 2 ms, 20 ms and 200 ms."),
+        ({0: None, 2000: PairFinding.NOT_JUDGED}, "no verdict at any delay that was measured: 0 ms and 2 ms."),
+        ({0: SAME, 2000: None},
+         "virtual is not shown to be ahead at any delay that was judged; nothing is shown at 0 ms; no verdict at 2 ms. "
+         "Measured: 0 ms and 2 ms."),
+        ({0: SAME, 2000: BETTER, 20_000: None},
+         "virtual is ahead at 2 ms; nothing is shown at 0 ms; no verdict at 20 ms. Measured: 0 ms, 2 ms and 20 ms."),
     ],
 )  # fmt: skip
-def test_what_the_page_says(findings: dict[int, PairFinding | None], expected: str) -> None:
+def test_from_which_delay_on_one_is_ahead(findings: dict[int, PairFinding | None], expected: str) -> None:
+    """A delay without a verdict is none at which nobody is ahead."""
     assert crossover_sentence(findings, "virtual", "liberty") == expected
 
 
-def test_the_figures_of_a_run_that_looked_at_its_intervals_know_their_confidence(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("names", "compared"),
+    [
+        (("fixed-60", "virtual+carriers-max-4"), {"virtual+carriers-max-4": "fixed-60"}),
+        (("platform", "virtual", "virtual+slice-10ms"), {"virtual": "platform", "virtual+slice-10ms": "virtual"}),
+        (("fixed-60", "fixed-60-aa", "virtual"), {"fixed-60-aa": "fixed-60", "virtual": "fixed-60"}),
+        (("liberty", "platform", "virtual"), {"platform": "liberty", "virtual": "liberty"}),
+        (("liberty", "virtual+slice-10ms"), {"virtual+slice-10ms": "liberty"}),
+        (("fixed-60", "fixed-8", "virtual"), {}),
+        (("fixed-60",), {}),
+        (("virtual", "liberty-virtual"), {}),
+    ],
+)
+def test_an_arm_is_set_against_its_reference_or_the_only_pool(names: tuple[str, ...], compared: dict[str, str]) -> None:
+    found = references(names, "open-liberty")
+    assert {name: base for name, base in found.items() if base in names and base != name} == compared
+
+
+def test_who_of_a_pair_was_not_measured_is_named() -> None:
+    pair = Pair("virtual", "liberty")
+    assert pair.absent(iter(("virtual", "liberty"))) is None
+    assert pair.absent(["liberty"]) == "virtual has no cell here"
+    assert pair.absent(()) == "virtual and liberty have no cell here"
+    answer = answer_of(run_of([cell(key("helidon", server="helidon"), (fork_with(window()),))]))
+    assert answer.sentences == (("", "There is no ratio virtual / helidon: virtual has no cell here."),)
+
+
+def test_a_run_of_another_pair_answers_for_that_pair() -> None:
+    """As the scenario pinning-http: virtual threads on few carriers, and a pool of its own."""
+    pair = ("fixed-60", "virtual+carriers-max-4")
+    page = PageOfRun(made_up(replace(QUICK, executors=pair, blocks=5)))
+    (piece,) = slices(page.judged.cells)
+    assert piece.pair == Pair("virtual+carriers-max-4", "fixed-60") and page.judged.cells.references == "fixed-60"
+    for answer in page.answers:
+        assert "no answer" not in answer.lead
+        assert [term for term, _ in answer.sentences] == ["Throughput", "CPU per request"]
+        assert all("(ratio " in text for _, text in answer.sentences)
+    assert page.maps
+    assert [row.versus.text for row in page.rows if row.key.executor == "fixed-60"] == ["1", "1"]
+
+
+def test_a_rate_load_is_answered_by_cpu_first() -> None:
+    for shape, leading, kind in (
+        (replace(QUICK, loads=("rate-2000",), blocks=3), "CPU per request", "intended send time"),
+        (replace(QUICK, blocks=3), "Throughput", "Service time in a closed loop"),
+    ):
+        page = PageOfRun(made_up(shape))
+        assert next(term for term, _ in page.answers[0].sentences) == leading
+        (words,) = (group.words for group in found(page.page.blocks, Charts) if group.title == "Latency by percentile")
+        assert kind in str(words)
+
+
+def test_the_figures_of_a_run_that_looked_at_its_intervals_know_their_confidence() -> None:
     """Pooled with those of other runs, they would else count for less than they are."""
-    fixed = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), blocks=4))
+    fixed = made_up(Shape(jdks=("temurin-25",), blocks=4))
     for run, confidence in ((fixed, CONFIDENCE), (with_stopping(fixed), SEQUENTIAL_CONFIDENCE)):
         _, judgements = judged(run)
         estimate = advise(judgements, key_of(run))[0].estimate()
         assert (estimate.blocks, estimate.confidence) == (4, confidence)
+
+
+def test_one_block_is_a_hint_and_no_advice() -> None:
+    loaded = made_up(replace(QUICK, blocks=1))
+    _, judgements = judged(loaded)
+    (first, *_) = advise(judgements, key_of(loaded))
+    assert first.side is Side.OPEN and first.under == "one block"
+    assert first.sentence.startswith("Only a hint, from one block: with virtual threads throughput is ")
 
 
 def cells_of(loaded: LoadedRun, workload: str) -> dict[str, CellStats]:
@@ -75,7 +147,7 @@ def test_a_likely_cause_stands_below_the_ratio_and_two_figures_for_one_thing_say
     """37,500 in the sentence and 37,540 in the table: forks that took turns are compared in the rounds of both."""
     page = PageOfRun(reference("20261124T182303Z-quick"))
     said = page.answers[0].sentences
-    assert said[-1] == ("A likely cause", "context switches per request: 2.04 with virtual, 0.172 with liberty.")
+    assert said[-1][0] == "A likely cause"
     assert dict(said)["Throughput"].endswith("37,500 against 58,840 requests/s in the rounds that count in both).")
     assert {row.throughput.text for row in page.rows if row.key.executor == "virtual"} != {"37,500"}
 
@@ -94,9 +166,27 @@ def test_a_likely_cause_stands_below_the_ratio_and_two_figures_for_one_thing_say
 def test_run_and_cell_say_what_may_be_why_one_is_behind(run_id: str, cause: str) -> None:
     run = reference(run_id)
     assert ("A likely cause", cause) in PageOfRun(run).answers[0].sentences
-    (behind,) = (one.key for one in run.cells if one.key.executor == "virtual")
-    (against,) = (one for one in found(cell_page_of(run, behind).blocks, Items) if one.css == "against")
+    (against,) = (one for one in found(page_of(run).blocks, Items) if one.css == "against")
     assert plain(against.items[-1]) == f"A likely cause: {cause}"
+
+
+@pytest.mark.parametrize(
+    ("jdk", "version", "pins"),
+    [
+        ("own-default-java", "25.0.1+8", False),
+        ("own-openj9-25", "25.0.1", False),
+        ("own-default-java", "21.0.8+9-LTS", True),
+        ("own-default-java", None, False),
+        ("temurin-21.0.8", None, True),
+    ],
+)
+def test_what_pins_is_told_by_the_version_of_the_jdk_not_by_its_name(jdk: str, version: str | None, pins: bool) -> None:
+    idle = fork_with(window(sut=sut_usage(cpu_share=0.05)))
+    inputs = {"jdk": {"version": version}} if version else {}
+    record = cell(key(jdk=jdk), (idle,)).model_copy(update={"identity": Identity(digest="d", inputs=inputs)})
+    said = held_back(CellStats(record), far_behind=True) or ""
+    assert said.startswith("held up with 5 % of its CPUs in use")
+    assert ("probably pinned carriers" in said) is pins and ("something else bounds it" in said) is not pins
 
 
 def test_the_strongest_figure_of_a_ramp_is_told() -> None:
@@ -106,15 +196,11 @@ def test_the_strongest_figure_of_a_ramp_is_told() -> None:
 
 
 TUNED = "virtual+carriers-4"
+TUNINGS = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", TUNED), blocks=4)
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    shape = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", TUNED), blocks=4)
-    return synthetic_run(tmp_path_factory.mktemp("run"), shape)
-
-
-def test_the_answer_says_what_each_tuning_gains_and_cells_and_summary_over_what(run: LoadedRun) -> None:
+def test_the_answer_says_what_each_tuning_gains_and_cells_and_summary_over_what() -> None:
+    run = made_up(TUNINGS)
     page = PageOfRun(run)
     (answer,) = page.answers
     sentences = dict(answer.sentences)
@@ -133,15 +219,22 @@ def test_no_two_executors_have_the_same_colour_and_dash() -> None:
     assert len({(place % 8, *dash_of(place)) for place in range(64)}) == 64
 
 
-def test_the_legend_has_what_was_measured(run: LoadedRun) -> None:
-    absent = next(key for key in run.run.cells if key.executor == TUNED)
-    less = replace(run, cells=tuple(cell for cell in run.cells if cell.key != absent))
+def test_the_legend_has_what_was_measured() -> None:
+    run = made_up(TUNINGS)
+    less = replace(run, cells=tuple(cell for cell in run.cells if cell.key.executor != TUNED))
     for loaded, names in ((run, ["liberty", "virtual", TUNED]), (less, ["liberty", "virtual"])):
         groups = found(PageOfRun(loaded).page.blocks, Charts)
         assert groups and all([plain(one) for one in group.key] == names for group in groups)
 
 
-def test_of_several_conditions_what_each_tuning_gains_is_a_tally(tmp_path: Path) -> None:
-    shape = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", TUNED), burn_us=(0, 100), blocks=2)
-    (answer,) = PageOfRun(synthetic_run(tmp_path, shape)).answers
+def test_of_several_conditions_what_each_tuning_gains_is_a_tally() -> None:
+    (answer,) = PageOfRun(made_up(replace(TUNINGS, burn_us=(0, 100), blocks=2))).answers
     assert " in all 2 conditions. The largest difference: " in dict(answer.sentences)[TUNED]
+
+
+def test_tunings_of_the_pool_alone_are_told_of_all_conditions() -> None:
+    tuned = "liberty+slice-10ms"
+    shape = Shape(jdks=("temurin-25",), executors=("liberty", tuned), cpus=(1, 2), blocks=2)
+    answer = answer_of(made_up(shape))
+    assert answer.lead == "temurin-25", "it has an answer"
+    assert " 2 conditions" in dict(answer.sentences)[tuned]

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import altair as alt
@@ -26,9 +25,9 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import vega_lite
-from tests.support.experiment_runs import experiments_run
+from tests.support.experiment_runs import experiments_of
 from tests.support.judged_pages import page_in
-from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.served_runs import QUICK, made_up
 
 SHAPE = Shape(
     rows("rows").mark_point().encode(x=alt.X("x:Q", title=blank("title"), scale=alt.Scale(domain=blanks("ends"))))
@@ -94,10 +93,10 @@ def charts(loaded: LoadedRun) -> Iterator[Drawing]:
 MANY = replace(QUICK, burn_us=(0, 50), loads=("saturate-50", "rate-2000"), blocks=1)
 
 
-@pytest.mark.parametrize("made", [synthetic_run, partial(synthetic_run, shape=MANY), partial(experiments_run, forks=1)])
-def test_every_chart_is_vega_lite_that_its_schema_accepts(made: Callable[[Path], LoadedRun], tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [made_up, partial(made_up, MANY), partial(experiments_of, forks=1)])
+def test_every_chart_is_vega_lite_that_its_schema_accepts(made: Callable[[], LoadedRun]) -> None:
     # The schema takes long to read a chart: one of each kind, without its rows.
-    kinds = {drawing.shape: drawing for drawing in charts(made(tmp_path))}
+    kinds = {drawing.shape: drawing for drawing in charts(made())}
     assert len(kinds) >= 2
     for drawing in kinds.values():
         spec = {**vega_lite(drawing), "datasets": {}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,14 +17,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.claims.estimates import Results
-from jdkmatrix.report.claims.evidence import (
-    CellForks,
-    ClaimEvidence,
-    SeenFigure,
-    evidence,
-    not_steady_words,
-    together,
-)
+from jdkmatrix.report.claims.evidence import CellForks, ClaimEvidence, SeenFigure, evidence, not_steady_words, together
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge, rests_on
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
@@ -34,9 +26,10 @@ from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
-from tests.support.experiment_runs import experiments_run
+from tests.support.experiment_runs import experiments_of
+from tests.support.judged_pages import key_of
 from tests.support.records import in_whole, with_forks
-from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario, with_stopping
+from tests.support.served_runs import QUICK, Shape, made_up, with_scenario, with_stopping
 from tests.support.shipped import REGISTRY
 from tests.support.sites import reference
 
@@ -50,9 +43,9 @@ VERSUS = ClaimCheck(says="throughput", metric="throughput", arm="virtual", versu
 
 
 @pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
+def loaded() -> LoadedRun:
     """virtual / liberty is about 0.83 in each of its cells."""
-    return synthetic_run(tmp_path_factory.mktemp("run"), Shape(jdks=("temurin-25",), cpus=(1, 2), blocks=4))
+    return made_up(Shape(jdks=("temurin-25",), cpus=(1, 2), blocks=4))
 
 
 def ours(check: ClaimCheck = VERSUS, /, **changes: Any) -> ClaimCheck:
@@ -79,31 +72,35 @@ def with_band(**band: float | None) -> ClaimRecord:
     return claim(VERSUS, figures=(RATIO.model_copy(update={"low": None, "high": None, **band}),))
 
 
-def test_the_interval_and_the_band_decide_in_every_cell(loaded: LoadedRun) -> None:
-    found = judged(loaded, with_band(low=0.6, high=0.95))
-    assert found.verdict is ClaimVerdict.REPRODUCED
-    (check,) = found.checks
+ONE_CPU = VERSUS.model_copy(update={"where": CheckedCells(cpus=(1,))})
+ONCE = ours(one_is_enough=True, high=2.0)
+NEVER = ours(one_is_enough=True, low=2.0)
+
+
+@pytest.mark.parametrize(
+    ("checks", "verdict"),
+    [
+        ((ours(low=0.6, high=0.95),), ClaimVerdict.REPRODUCED),
+        ((ours(low=1.2),), ClaimVerdict.CONTRADICTED),
+        ((ours(low=0.829, high=0.831),), ClaimVerdict.INCONCLUSIVE),
+        ((ONE_CPU, ours(low=2.0)), ClaimVerdict.CONTRADICTED),  # by one cell, of a claim about all
+        ((ONCE,), ClaimVerdict.REPRODUCED),
+        ((NEVER,), ClaimVerdict.NOT_SEEN),  # what can happen is never contradicted
+        ((ONCE, NEVER), ClaimVerdict.NOT_SEEN),  # both are said to happen
+        ((ours(difference=True, high=0.0),), ClaimVerdict.REPRODUCED),
+    ],
+)
+def test_interval_and_band_decide(loaded: LoadedRun, checks: tuple[ClaimCheck, ...], verdict: ClaimVerdict) -> None:
+    assert judged(loaded, claim(*checks)).verdict is verdict
+
+
+def test_every_cell_is_judged_by_the_ratio_of_its_page(loaded: LoadedRun) -> None:
+    (check,) = judged(loaded, with_band(high=9)).checks
     assert [cell.key.cpus for cell in check.cells] == [1, 2]
     cells = Cells(loaded.run, loaded.served)
     for cell in check.cells:
         assert (cell.estimate.value, cell.estimate.blocks) == (cells.over(THROUGHPUT, cell.key).ratio.value, 4)
-    assert judged(loaded, with_band(low=1.2)).verdict is ClaimVerdict.CONTRADICTED
-    assert judged(loaded, with_band(low=0.829, high=0.831)).verdict is ClaimVerdict.INCONCLUSIVE
-
-
-def test_one_cell_against_it_contradicts_a_claim_about_all(loaded: LoadedRun) -> None:
-    """And speaks for nothing where one inside is enough."""
-    ratios = [cell.estimate.value for cell in judged(loaded, with_band(high=9)).checks[0].cells if cell.estimate]
-    assert len(set(ratios)) == 2
-    one_cpu = VERSUS.model_copy(update={"where": CheckedCells(cpus=(1,))})
-    assert judged(loaded, claim(one_cpu, ours(low=2.0))).verdict is ClaimVerdict.CONTRADICTED
-
-
-def test_what_can_happen_is_seen_once_or_not_here_and_never_contradicted(loaded: LoadedRun) -> None:
-    outside, one = ours(one_is_enough=True, low=2.0), ours(one_is_enough=True, high=2.0)
-    assert judged(loaded, claim(outside)).verdict is ClaimVerdict.NOT_SEEN
-    assert judged(loaded, claim(one)).verdict is ClaimVerdict.REPRODUCED
-    assert judged(loaded, claim(one, outside)).verdict is ClaimVerdict.NOT_SEEN, "both are said to happen"
+    assert len({cell.estimate.value for cell in check.cells}) == 2
 
 
 def test_where_one_cell_is_enough_the_others_are_told_and_so_are_forks_that_were_not_steady(loaded: LoadedRun) -> None:
@@ -224,10 +221,10 @@ def test_who_drew_a_band_is_told(loaded: LoadedRun) -> None:
         assert f"would reproduce it ({origin})" in rests_on(found)[0]
 
 
-def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing(tmp_path: Path) -> None:
+def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing() -> None:
     """With the same figure alone, it would."""
     shape = Shape(jdks=("temurin-21", "temurin-25"), cpus=(1, 2), burn_us=(0, 100), blocks=4)
-    run = synthetic_run(tmp_path, shape)
+    run = made_up(shape)
     cells = judged(run, with_band(high=9)).checks[0].cells
     lowest = min((cell for cell in cells if cell.estimate), key=lambda cell: cell.estimate.high or 0)
     edge = lowest.estimate.high * 1.000001
@@ -242,7 +239,7 @@ def test_of_many_cells_at_an_edge_one_outside_by_chance_contradicts_nothing(tmp_
 
 def test_a_pair_whose_gates_refused_one_arm_more_often_is_not_compared(loaded: LoadedRun) -> None:
     """They may refuse what is compared; it is told how many."""
-    virtual = next(key for key in loaded.run.cells if key.executor == "virtual" and key.cpus == 1)
+    virtual = key_of(loaded, cpus=1)
     pool = virtual.model_copy(update={"executor": "liberty"})
     for pair in ((virtual, pool), (pool, virtual)):
         first, second = judged(loaded, with_band(low=0.6, high=0.95), pair).checks[0].cells
@@ -250,10 +247,10 @@ def test_a_pair_whose_gates_refused_one_arm_more_often_is_not_compared(loaded: L
         assert "gates refused 30 of 30 windows of " in first.why
 
 
-def test_several_runs_speak_together(tmp_path: Path) -> None:
+def test_several_runs_speak_together() -> None:
     """Of the cells that they share; the estimate is known better, and each run's is told."""
     small, large = (
-        synthetic_run(tmp_path / name, Shape(jdks=("temurin-25",), cpus=cpus, blocks=4, seed=seed))
+        made_up(Shape(jdks=("temurin-25",), cpus=cpus, blocks=4, seed=seed))
         for name, cpus, seed in (("a", (1,), 1), ("b", (1, 2), 2))
     )
     one = with_band(high=9)
@@ -281,8 +278,8 @@ def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(
     assert run.earlier_verdicts == {recorded.id: then} and not JudgedRun(loaded).earlier_verdicts
 
 
-def test_one_block_is_inconclusive(tmp_path: Path) -> None:
-    found = judged(synthetic_run(tmp_path, replace(QUICK, blocks=1)), with_band(low=0.1, high=9))
+def test_one_block_is_inconclusive() -> None:
+    found = judged(made_up(replace(QUICK, blocks=1)), with_band(low=0.1, high=9))
     assert found.verdict is ClaimVerdict.INCONCLUSIVE
     assert {cell.why for cell in found.checks[0].cells} == {"one block, no interval"}
 
@@ -315,44 +312,35 @@ def test_what_this_run_does_not_have_is_said(loaded: LoadedRun) -> None:
     assert (unchecked.verdict, unchecked.why) == (ClaimVerdict.NOT_TESTABLE, "There is only a graph.")
 
 
-def test_units_of_published_figures_become_those_of_the_page(loaded: LoadedRun) -> None:
+def test_published_figures_are_in_units_of_the_page_or_of_another_quantity(loaded: LoadedRun) -> None:
     figure = PublishedFigure(quantity="RSS", arm="virtual", value=1, unit="GiB", as_printed="1 GB")
     peak = ClaimCheck(says="RSS", metric="rss-peak", arm="virtual", figure=1, tolerance=0.5, inference="i")
     (check,) = judged(loaded, claim(peak, figures=(figure,))).checks
     assert (check.unit, check.band.low, check.band.high) == ("MiB", 512, 1536)
     assert all(1 < cell.estimate.value < 1e6 for cell in check.cells)
-
-
-def test_another_quantity_is_not_taken_for_it(loaded: LoadedRun) -> None:
-    figure = PublishedFigure(quantity="answers", arm="virtual", value=2000, unit="requests", as_printed="2000")
-    rate = ClaimCheck(says="rate", metric="throughput", arm="virtual", figure=1, tolerance=0.5, inference="i")
-    found = judged(loaded, claim(rate, figures=(figure,)))
+    answers = figure.model_copy(update={"value": 2000, "unit": "requests"})
+    found = judged(loaded, claim(peak.model_copy(update={"metric": "throughput"}), figures=(answers,)))
     assert found.verdict is ClaimVerdict.NOT_TESTABLE
     assert found.checks[0].why == "published in requests, measured in requests/s"
+    assert judged(loaded, claim(ours(difference=True, high=0.0))).checks[0].unit == "requests/s"
 
 
-def test_a_difference_is_taken_block_by_block(loaded: LoadedRun) -> None:
-    found = judged(loaded, claim(ours(difference=True, high=0.0)))
-    assert found.verdict is ClaimVerdict.REPRODUCED
-    assert found.checks[0].unit == "requests/s"
-
-
-def test_a_load_over_another_one(tmp_path: Path) -> None:
+def test_a_load_over_another_one() -> None:
     shape = Shape(jdks=("temurin-25",), loads=("saturate-50", "rate-2000"), blocks=3)
     more = ClaimCheck(
         says="s", metric="rss-peak", arm="liberty", versus_load="saturate-50", low=0.01, inference="i",
         where={"load": ("rate-2000",)},
     )  # fmt: skip
-    found = judged(synthetic_run(tmp_path, shape), claim(more))
+    found = judged(made_up(shape), claim(more))
     assert found.verdict is ClaimVerdict.REPRODUCED
     assert [cell.key.load for cell in found.checks[0].cells] == ["rate-2000"]
     needed = Precondition(says="a server that is no busier than at a rate", metric="cpu-share", high=0)
-    absent = judged(synthetic_run(tmp_path, shape), claim(more.model_copy(update={"requires": (needed,)})))
+    absent = judged(made_up(shape), claim(more.model_copy(update={"requires": (needed,)})))
     assert [one.arm for one in absent.checks[0].cells[0].seen] == ["liberty rate-2000", "liberty saturate-50"]
 
 
-def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Path) -> None:
-    run = synthetic_run(tmp_path, Shape(jdks=("semeru-25", "temurin-25"), blocks=4))
+def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor() -> None:
+    run = made_up(Shape(jdks=("semeru-25", "temurin-25"), blocks=4))
     alike = ours(versus_vendor="temurin", low=0.5, high=2.0, where=CheckedCells(jdk=("semeru-*",)))
     found = judged(run, claim(alike))
     assert found.verdict is ClaimVerdict.REPRODUCED
@@ -368,8 +356,8 @@ def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor(tmp_path: Pa
     assert judged(run, claim(apart)).verdict is ClaimVerdict.CONTRADICTED
 
 
-def test_without_the_other_vendors_jdk_there_is_no_such_ratio(tmp_path: Path) -> None:
-    lone = synthetic_run(tmp_path, Shape(jdks=("semeru-25",), blocks=3))
+def test_without_the_other_vendors_jdk_there_is_no_such_ratio() -> None:
+    lone = made_up(Shape(jdks=("semeru-25",), blocks=3))
     found = judged(lone, claim(ours(versus_vendor="temurin", low=0.5, high=2.0)))
     assert found.verdict is ClaimVerdict.NOT_MEASURED
     assert all(cell.why and cell.why.startswith("no fork of mp-ping · temurin-25 · ") for cell in found.checks[0].cells)
@@ -382,8 +370,8 @@ def test_only_ratios_are_compared_between_vendors(without: dict[str, object]) ->
         ClaimCheck.model_validate(told)
 
 
-def test_experiments_without_a_server_speak_by_their_readings(tmp_path: Path) -> None:
-    loaded = experiments_run(tmp_path, forks=3)
+def test_experiments_without_a_server_speak_by_their_readings() -> None:
+    loaded = experiments_of(forks=3)
     quick = ClaimCheck(
         says="s", metric="until all were answered", arm="virtual", high=60, inference="i", where={"workload": ("fan*",)}
     )

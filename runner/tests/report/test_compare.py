@@ -26,7 +26,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from tests.support.outcome_runs import all_of, hung, missed, spoilt, windows_of, with_outcomes
 from tests.support.project import ROOT, matrix_command
 from tests.support.records import with_forks_of, with_load
-from tests.support.served_runs import QUICK, Shape, synthetic_run
+from tests.support.served_runs import QUICK, Shape, made_up
 from tests.support.sites import later, stored
 
 SHAPE = Shape(blocks=5, windows=1)
@@ -70,8 +70,8 @@ def slower(loaded: LoadedRun, share: float, executor: str) -> LoadedRun:
 
 
 @pytest.fixture
-def loaded(tmp_path: Path) -> LoadedRun:
-    return synthetic_run(tmp_path / "made-up", SHAPE)
+def loaded() -> LoadedRun:
+    return made_up(SHAPE)
 
 
 def regressed(found: Compared) -> set[tuple[str, str, str | None]]:
@@ -158,8 +158,8 @@ def test_forks_that_fail_are_told_and_what_is_left_of_them_is_not_judged(loaded:
     assert {(c.key.executor, c.figure) for c in gone.regressions} == {("virtual", "outcome")}
 
 
-def test_a_p99_that_is_a_bound_in_one_fork_is_told_as_one(tmp_path: Path) -> None:
-    rated = synthetic_run(tmp_path / "made-up", replace(SHAPE, loads=("rate-2000",)))
+def test_a_p99_that_is_a_bound_in_one_fork_is_told_as_one() -> None:
+    rated = made_up(replace(SHAPE, loads=("rate-2000",)))
     before = with_outcomes(rated, {"virtual": {1: missed}})
     after = with_outcomes(later(rated, "after", DAY), {"virtual": {2: missed}})
     found = compare_sides(side(before), side(after), threshold=0.05)
@@ -168,9 +168,7 @@ def test_a_p99_that_is_a_bound_in_one_fork_is_told_as_one(tmp_path: Path) -> Non
     assert old.startswith("≥ ") and new.startswith("≥ ") and "≥" not in values["liberty"]
 
 
-def test_what_has_no_figure_any_more_is_no_all_clear(
-    tmp_path: Path, loaded: LoadedRun, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_lost_figure_is_no_all_clear(tmp_path: Path, loaded: LoadedRun, capsys: pytest.CaptureFixture[str]) -> None:
     sides = {"before": loaded, "after": with_outcomes(later(loaded, "spoilt", DAY), {"virtual": all_of(spoilt)})}
     found = compare_sides(*map(side, sides.values()), threshold=0.05)
     lost = [cell_words(cell.key) for cell in loaded.cells if cell.key.executor == "virtual"]
@@ -188,9 +186,9 @@ def test_what_neither_side_did_cannot_get_worse(loaded: LoadedRun) -> None:
     assert not found.lost and not [one for one in found.open if one.key.executor == "virtual"]
 
 
-def test_a_check_of_this_tool_takes_nothing_from_what_it_looks_for(tmp_path: Path) -> None:
+def test_a_check_of_this_tool_takes_nothing_from_what_it_looks_for() -> None:
     """A/A arms, and figures over the pool beside the figures themselves, are families of their own."""
-    with_check = synthetic_run(tmp_path / "checked", replace(SHAPE, executors=("liberty", "liberty-aa", "virtual")))
+    with_check = made_up(replace(SHAPE, executors=("liberty", "liberty-aa", "virtual")))
     without = replace(with_check, cells=tuple(cell for cell in with_check.cells if cell.key.executor != "liberty-aa"))
 
     def p_values(run: LoadedRun) -> dict[tuple[str, str, str | None], float | None]:
@@ -201,13 +199,13 @@ def test_a_check_of_this_tool_takes_nothing_from_what_it_looks_for(tmp_path: Pat
     assert {name: checked[name] for name in alone} == alone and len(checked) > len(alone)
 
 
-def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged(tmp_path: Path) -> None:
+def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged() -> None:
     foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
 
     def half(window: Window) -> Window:
         return window.model_copy(update={"reasons": foreign}) if window.index % 2 else window
 
-    loaded = synthetic_run(tmp_path / "made-up", replace(SHAPE, windows=4))
+    loaded = made_up(replace(SHAPE, windows=4))
     refused = with_forks_of(later(loaded, "refused", DAY), "virtual", lambda fork: windows_of(fork, half))
     found = compare_sides(side(slower(loaded, 0.7, "virtual")), side(refused), threshold=0.05)
     told = [change for change in found.changes if change.key.executor == "virtual" and change.ratio]
@@ -290,7 +288,7 @@ def test_bad_input_is_one_message(folders: tuple[str, str], values: dict[str, li
 
 
 def test_runs_without_a_common_cell_are_told(tmp_path: Path, folders: tuple[str, str]) -> None:
-    other = synthetic_run(tmp_path / "other", replace(QUICK, cpus=(8,), blocks=1, windows=1, run_id="other"))
+    other = made_up(replace(QUICK, cpus=(8,), blocks=1, windows=1, run_id="other"))
     store = stored(tmp_path / "run-other", other)
     with pytest.raises(MatrixError, match="no figure in common"):
         compare((folders[0], str(store.directory)), {}, 0.05, as_json=False, as_markdown=False)

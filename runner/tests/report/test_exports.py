@@ -28,10 +28,10 @@ from jdkmatrix.report.cells.judgements import arm_pairs, judge_run
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.experiment_runs import NEW, OLD, experiments_run, mixed, sections_of
-from tests.support.judged_pages import figure_in, table_of
+from tests.support.experiment_runs import NEW, OLD, experiments_of, mixed, sections_of
 from tests.support.outcome_runs import Change, all_of, failing, hung, missed, spoilt, with_outcomes
-from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.pages import figure_in, table_of
+from tests.support.served_runs import QUICK, Shape, made_up, with_scenario
 from tests.support.sites import site_of, stored
 
 
@@ -61,8 +61,8 @@ def test_every_figure_of_every_cell_is_a_line(loaded: LoadedRun) -> None:
     assert peaks and {(row["value"] == row["most"], row["interval_low"]) for row in peaks} == {(True, "")}
 
 
-def test_percentiles_of_all_requests_are_those_of_the_pages(tmp_path: Path) -> None:
-    plain = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), loads=("rate-2000",), windows=1))
+def test_percentiles_of_all_requests_are_those_of_the_pages() -> None:
+    plain = made_up(Shape(jdks=("temurin-25",), loads=("rate-2000",), windows=1))
     for loaded, bound in ((plain, ""), (with_outcomes(plain, {"virtual": all_of(missed, 3)}), "≥")):
         told = {
             row["figure"]: row for row in table(loaded) if row["executor"] == "virtual" and "-of-all" in row["figure"]
@@ -75,8 +75,8 @@ def test_percentiles_of_all_requests_are_those_of_the_pages(tmp_path: Path) -> N
         assert {(row["unit"], row["interval_low"], row["bound"]) for row in told.values()} == {("ms", "", bound)}
 
 
-def test_what_became_of_forks_is_a_line_also_where_none_has_a_figure(tmp_path: Path) -> None:
-    plain = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), loads=("rate-2000",), blocks=5, windows=1))
+def test_what_became_of_forks_is_a_line_also_where_none_has_a_figure() -> None:
+    plain = made_up(Shape(jdks=("temurin-25",), loads=("rate-2000",), blocks=5, windows=1))
 
     def told(changes: dict[int, Change]) -> dict[str, str]:
         rows = [row for row in table(with_outcomes(plain, {"virtual": changes})) if row["executor"] == "virtual"]
@@ -111,7 +111,7 @@ def test_ratios_are_those_that_were_judged(quick: LoadedRun) -> None:
 
 @pytest.mark.parametrize("server", [True, False])
 def test_every_ratio_can_be_worked_out_from_its_blocks(loaded: LoadedRun, tmp_path: Path, server: bool) -> None:
-    run = loaded if server else experiments_run(tmp_path, ("json", "fanout"), accidents=True)
+    run = loaded if server else experiments_of("json", "fanout", accidents=True)
     by_ratio: dict[tuple[str, ...], list[float]] = {}
     for row in csv.DictReader(io.StringIO(exports.as_csv(exports.blocks(JudgedRun(run)), exports.BLOCK_COLUMNS))):
         assert float(row["ratio"]) == float(row["value"]) / float(row["versus_value"])
@@ -127,8 +127,8 @@ def _of_ratio(row: Mapping[str, Any]) -> tuple[str, str, str]:
     return row["cell_id"], row["figure"], row["versus"]
 
 
-def test_blocks_are_in_the_units_of_the_figures(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, Shape(blocks=3, loads=("rate-2000",)))
+def test_blocks_are_in_the_units_of_the_figures() -> None:
+    loaded = made_up(Shape(blocks=3, loads=("rate-2000",)))
     told: dict[tuple[str, str], list[float]] = {}
     for row in exports.blocks(JudgedRun(loaded)):
         told.setdefault((row["cell_id"], row["figure"]), []).append(row["value"])
@@ -138,8 +138,8 @@ def test_blocks_are_in_the_units_of_the_figures(tmp_path: Path) -> None:
             assert geometric_mean(values) == pytest.approx(float(row["value"]))
 
 
-def test_experiments_without_a_server_are_in_it(tmp_path: Path) -> None:
-    rows = table(mixed(tmp_path))
+def test_experiments_without_a_server_are_in_it() -> None:
+    rows = table(mixed())
     assert {row["server"] for row in rows} >= {"none", "open-liberty"}
     figures = [row for row in rows if row["server"] == "none" and not row["ratio"]]
     assert figures
@@ -158,7 +158,7 @@ def ratios_of(judged: JudgedRun, *, expected: bool = False) -> dict[tuple[str, s
 
 
 def test_arms_of_an_experiment_stand_over_each_other_once(tmp_path: Path) -> None:
-    judged = JudgedRun(experiments_run(tmp_path, ("json", "fanout")))
+    judged = JudgedRun(experiments_of("json", "fanout"))
     cells = {cell.key.cell_id: cell for cell in judged.experiments}
     arms: dict[str, set[tuple[str, str]]] = {}
     for (cell_id, figure, versus), row in ratios_of(judged).items():
@@ -176,7 +176,7 @@ def test_arms_of_an_experiment_stand_over_each_other_once(tmp_path: Path) -> Non
 
 
 def test_workloads_that_a_claim_compares_stand_over_each_other(tmp_path: Path) -> None:
-    loaded = experiments_run(tmp_path, ("borrow",))
+    loaded = experiments_of("borrow")
     assert not ratios_of(JudgedRun(loaded)), "each has one arm"
     newer, older = "borrow-hikari-7.1.0", "borrow-hikari-7.0.2"
     check = ClaimCheck(
@@ -195,7 +195,7 @@ def test_workloads_that_a_claim_compares_stand_over_each_other(tmp_path: Path) -
 
 
 def test_medians_stand_over_what_is_expected_as_on_the_page(tmp_path: Path) -> None:
-    loaded = experiments_run(tmp_path, ("burn", "spawn", "fanout"), accidents=True)
+    loaded = experiments_of("burn", "spawn", "fanout", accidents=True)
     found = ratios_of(JudgedRun(loaded), expected=True)
     tables = [table_of([section], "Table of ") for section in sections_of(loaded).values()]
     shown = {figure_in(row, "Measured / expected").sort for rows in tables for row in rows} - {None}
@@ -205,7 +205,7 @@ def test_medians_stand_over_what_is_expected_as_on_the_page(tmp_path: Path) -> N
 
 def test_arms_that_lost_different_numbers_of_forks_are_not_judged(tmp_path: Path) -> None:
     """Of the older JDK, platform failed, fixed-5 lost a fork, and virtual has not run."""
-    found = ratios_of(JudgedRun(experiments_run(tmp_path, ("fanout",), accidents=True))).values()
+    found = ratios_of(JudgedRun(experiments_of("fanout", accidents=True))).values()
     older = {(row["executor"], row["versus"]): row.get("verdict") for row in found if row["jdk"] == OLD}
     assert older == {("virtual-semaphore-5", "fixed-5"): "not judged"}
     assert {row.get("verdict") for row in found if row["jdk"] == NEW} == {None}
@@ -215,7 +215,7 @@ def test_arms_of_which_the_gates_refused_one_more_often_are_not_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whichever of them the page has above the line."""
-    judged = JudgedRun(experiments_run(tmp_path, ("json",)))
+    judged = JudgedRun(experiments_of("json"))
     told = ArmRefusals(Refused(30, 30, {"steal": 30}), Refused(13, 3, {"steal": 3}), 1e-7)
     (older, newer) = ((one.key, other.key) for one, other in arm_pairs(judged.experiments))
     monkeypatch.setattr(JudgedRun, "refusals", {older: told, newer[::-1]: told})
@@ -242,7 +242,7 @@ def test_the_site_has_both_files(quick: LoadedRun, tmp_path: Path) -> None:
     assert 'href="results.csv"' in page and 'href="verdicts.json"' in page and 'href="run.json"' in page
 
 
-def test_jmh_viewers_get_a_fork_for_a_fork(tmp_path: Path, quick: LoadedRun) -> None:
+def test_jmh_viewers_get_a_fork_for_a_fork(quick: LoadedRun) -> None:
     found = exports.jmh(JudgedRun(quick))
     assert len(found) == len(quick.served)
     for one in json.loads(json.dumps(found, allow_nan=False)):
@@ -251,13 +251,13 @@ def test_jmh_viewers_get_a_fork_for_a_fork(tmp_path: Path, quick: LoadedRun) -> 
         low, high = metric["scoreConfidence"]
         assert low < metric["score"] < high
         assert metric["scoreError"] == pytest.approx(high - metric["score"])
-    (first, *_) = exports.jmh(JudgedRun(synthetic_run(tmp_path, replace(QUICK, blocks=1))))
+    (first, *_) = exports.jmh(JudgedRun(made_up(replace(QUICK, blocks=1))))
     assert first["primaryMetric"]["scoreError"] == "NaN"
 
 
-def test_no_two_cells_have_one_name_where_only_names_are_read(tmp_path: Path) -> None:
+def test_no_two_cells_have_one_name_where_only_names_are_read() -> None:
     shape = Shape(cpus=(1, 2), burn_us=(0, 100), loads=("saturate-50", "rate-2000"), blocks=2)
-    loaded = synthetic_run(tmp_path, shape)
+    loaded = made_up(shape)
     found = exports.jmh(JudgedRun(loaded))
     names = [one["benchmark"] for one in found]
     assert len(set(names)) == len(names) == len(loaded.served)
@@ -267,8 +267,8 @@ def test_no_two_cells_have_one_name_where_only_names_are_read(tmp_path: Path) ->
     assert {one["measurementIterations"] for one in found} == {1}
 
 
-def test_what_tracks_figures_is_told_which_way_is_better(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, replace(QUICK, loads=("saturate-50", "rate-2000")))
+def test_what_tracks_figures_is_told_which_way_is_better() -> None:
+    loaded = made_up(replace(QUICK, loads=("saturate-50", "rate-2000")))
     cells = Cells(loaded.run, loaded.served)
     bigger, smaller = exports.better(cells, bigger=True), exports.better(cells, bigger=False)
     assert {one["name"].rpartition(" ")[2] for one in bigger} == {"throughput"}
@@ -280,13 +280,13 @@ def test_what_tracks_figures_is_told_which_way_is_better(tmp_path: Path) -> None
         told = every[cell_id][figure]
         assert told["value"] == one["value"] and told["lower_value"] <= told["value"] <= told["upper_value"]
         assert one["range"] == f"{told['lower_value']}–{told['upper_value']}"
-    single = synthetic_run(tmp_path / "one", replace(QUICK, blocks=1))
+    single = made_up(replace(QUICK, blocks=1))
     figures = (told for by in exports.bencher(Cells(single.run, single.served)).values() for told in by.values())
     assert {tuple(told) for told in figures} == {("value",)}
 
 
-def test_figures_of_forks_that_missed_their_rate_are_marked(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, replace(QUICK, loads=("rate-2000",)))
+def test_figures_of_forks_that_missed_their_rate_are_marked() -> None:
+    loaded = made_up(replace(QUICK, loads=("rate-2000",)))
     first = loaded.cells[0]
     short = first.model_copy(update={"forks": (missed(first.forks[0]), *first.forks[1:])})
     cells = (short, *loaded.cells[1:])
@@ -297,9 +297,9 @@ def test_figures_of_forks_that_missed_their_rate_are_marked(tmp_path: Path) -> N
     assert names == {one.key.cell_id for one in loaded.cells[1:]}
 
 
-def test_gauges_are_the_figures_with_their_labels(tmp_path: Path) -> None:
+def test_gauges_are_the_figures_with_their_labels() -> None:
     """The form is that of OpenMetrics 1.0: https://prometheus.io/docs/specs/om/open_metrics_spec/"""
-    judged = JudgedRun(synthetic_run(tmp_path, replace(QUICK, loads=("saturate-50", "rate-2000"))))
+    judged = JudgedRun(made_up(replace(QUICK, loads=("saturate-50", "rate-2000"))))
     *lines, last = exports.openmetrics(judged).splitlines()
     assert last == "# EOF"
     typed = [line.split()[2] for line in lines if line.startswith("# TYPE ")]
@@ -325,9 +325,7 @@ def test_a_badge_says_how_a_condition_stands(quick: LoadedRun) -> None:
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "jmh", "bigger-is-better", "smaller-is-better", "bencher", "badge"])
-def test_a_run_is_exported_in_every_form(
-    quick: LoadedRun, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
-) -> None:
+def test_every_form_is_written(quick: LoadedRun, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
     assert export(str(stored(tmp_path / "run", quick).directory), form) == 0
     text = capsys.readouterr().out
     if form == "csv":

@@ -10,29 +10,29 @@ import pytest
 from jdkmatrix.domain.loads import JoinLoad
 from jdkmatrix.figures.fork_figures import chosen, distribution_of, fork_latency
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.cell_page.logs import publish
 from jdkmatrix.report.cells.cellstats import MAX_CURVE_POINTS, CellStats, Pooled, pool
-from jdkmatrix.report.cells.shown import KIND_WORDS, percentile, percentile_figure
+from jdkmatrix.report.cells.shown import KIND_WORDS, few_beyond, percentile, percentile_figure
 from jdkmatrix.report.words.numbers import Figure, milliseconds, missing
 from jdkmatrix.stats.forks import Summary
 from jdkmatrix.stats.percentiles import Percentile
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.outline import outline
-from tests.support.judged_pages import window_figures
+from tests.support.judged_pages import PageOfRun, window_figures
 from tests.support.outcome_runs import windows_of
 from tests.support.ramped_runs import recorded_ramps
-from tests.support.records import altered, with_load
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.records import altered, with_forks, with_load
+from tests.support.served_runs import FIVE, Shape, made_up, synthetic_run
+from tests.support.served_windows import latency
 from tests.support.sites import site_of
 
 RATE = Shape(loads=("rate-2000",), jdks=("temurin-25",), executors=("liberty",))
 
 
-def forks_of(folder: Path, shape: Shape) -> tuple[Fork, ...]:
-    return synthetic_run(folder, shape).cells[0].forks
-
-
-def pooled(forks: tuple[Fork, ...]) -> Pooled:
+def pooled(forks: Shape | tuple[Fork, ...]) -> Pooled:
+    """Of the first cell of that shape."""
+    forks = made_up(forks).cells[0].forks if isinstance(forks, Shape) else forks
     own = [latency for fork in forks if (latency := fork_latency(fork))]
     assert len(own) == len(forks)
     return pool("corrected", own)
@@ -44,6 +44,9 @@ def test_the_windows_of_a_fork_are_merged_exactly(quick: LoadedRun) -> None:
     assert merged.histogram is not None
     assert merged.count == sum(w.load.uncorrected.count for w in fork.windows if w.load.uncorrected)
     assert fork_latency(altered(fork, {"windows": fork.windows[:1]})) == fork.windows[0].load.uncorrected
+    assert fork_latency(altered(fork, {"windows": ()})) is None
+    none = fork.windows[0].load.uncorrected.model_copy(update={"count": 0})
+    assert fork_latency(windows_of(fork, lambda window: with_load(window, {"uncorrected": none}))) is None
 
 
 def test_a_fork_may_keep_one_histogram_for_all_its_windows(quick: LoadedRun) -> None:
@@ -57,9 +60,9 @@ def test_a_fork_may_keep_one_histogram_for_all_its_windows(quick: LoadedRun) -> 
     assert pooled((less,)).percentiles == pooled((fork,)).percentiles
 
 
-def test_a_rate_load_stands_by_its_corrected_latency(tmp_path: Path) -> None:
+def test_a_rate_load_stands_by_its_corrected_latency() -> None:
     for driver in ("loadgen", "wrk2"):
-        cell = CellStats(synthetic_run(tmp_path, replace(RATE, driver=driver)).cells[0])
+        cell = CellStats(made_up(replace(RATE, driver=driver)).cells[0])
         assert cell.latency.kind == "corrected"
         assert (cell.latency.histogram is not None) is (driver == "loadgen")
         assert cell.latency.count == sum(
@@ -68,9 +71,9 @@ def test_a_rate_load_stands_by_its_corrected_latency(tmp_path: Path) -> None:
         assert len(cell.latency.spectrum) <= MAX_CURVE_POINTS
 
 
-def test_the_interval_is_told_where_every_fork_has_the_percentile(tmp_path: Path) -> None:
+def test_the_interval_is_told_where_every_fork_has_the_percentile() -> None:
     """16,000 requests a fork: 16 of them beyond p99.9, and 1.6 beyond p99.99, which three forks together have."""
-    found = pooled(forks_of(tmp_path, replace(RATE, blocks=3, windows=2)))
+    found = pooled(replace(RATE, blocks=3, windows=2))
     figure = percentile_figure(found, "99.9")
     summary = found.percentiles["99.9"].forks
     assert summary and summary.n == 3 and figure.under and "over 3 forks" in (figure.title or "")
@@ -78,15 +81,25 @@ def test_the_interval_is_told_where_every_fork_has_the_percentile(tmp_path: Path
     assert percentile_figure(found, "99.99") == missing(few)
 
 
-def test_why_there_is_no_interval(tmp_path: Path) -> None:
-    few = pooled(forks_of(tmp_path / "few", replace(RATE, blocks=3, windows=1)))
+def test_why_there_is_no_interval() -> None:
+    few = pooled(replace(RATE, blocks=3, windows=1))
     assert few.percentiles["99.9"].forks is None
     assert percentile_figure(few, "99.9").title == "no interval: a fork has too few slower requests"
-    figure = percentile_figure(pooled(forks_of(tmp_path / "wrk2", replace(RATE, driver="wrk2"))), "50")
-    assert (figure.under, figure.title) == (None, "no interval: this driver writes no histograms")
-    alone = pooled(forks_of(tmp_path / "alone", replace(RATE, blocks=1)))
+    alone = pooled(replace(RATE, blocks=1))
     assert percentile_figure(alone, "50").title == "1 fork: no interval"
     assert percentile(None, "50", why="no usable fork") == missing("no usable fork")
+
+
+def test_too_few_answers_for_a_percentile() -> None:
+    assert few_beyond(1) == missing("1 request: too few to say")
+    assert few_beyond(10) == missing("fewer than 10 of 10 requests were slower: too few to say")
+
+    def few(one: Window) -> Window:
+        return with_load(one, {"uncorrected": latency(5000.0, 1.0, 500)})
+
+    loaded = made_up(replace(FIVE, blocks=1))
+    page = PageOfRun(with_forks(loaded, lambda _, fork: windows_of(fork, few)))
+    assert [chart.note for chart in page.charts("Latency by percentile")] == [""], "none has a p99"
 
 
 def one(percentile: Percentile) -> Pooled:
@@ -126,7 +139,7 @@ def test_a_driver_that_leaves_unanswered_requests_out_is_told_apart() -> None:
     assert left_out.endswith("; this driver leaves requests without an answer out")
 
 
-def test_a_ramp_has_a_schedule_and_its_latency_is_counted_from_it() -> None:
+def test_a_ramp_has_a_schedule_and_a_closed_loop_has_none_however_its_connections_join(quick: LoadedRun) -> None:
     """The first fork of the pool in an earlier reference run of infoq-rampup: 18.6 s, of which the requests that were
     sent at last took 16.5 s."""
     (window,) = next(fork for _, executor, fork in recorded_ramps() if executor == "liberty").windows
@@ -136,24 +149,14 @@ def test_a_ramp_has_a_schedule_and_its_latency_is_counted_from_it() -> None:
     figures = {name: figures[0] for name, figures in window_figures(window).items() if figures}
     assert figures["p99 ms"] == milliseconds(latency.percentiles_us["99"], why="")
     assert (figures["Kind"].text, figures["Kind"].title) == ("response time", KIND_WORDS["corrected"])
-
-
-def test_a_closed_loop_has_none_however_its_connections_join(quick: LoadedRun) -> None:
-    window = quick.cells[0].forks[0].windows[0]
-    assert distribution_of(window) == "uncorrected"
-    assert distribution_of(with_load(window, {"load": JoinLoad(connections=50, join_s=30)})) == "uncorrected"
-
-
-def test_nothing_answered_is_no_distribution(quick: LoadedRun) -> None:
-    fork = quick.cells[0].forks[0]
-    assert fork_latency(altered(fork, {"windows": ()})) is None
-    none = fork.windows[0].load.uncorrected.model_copy(update={"count": 0})
-    assert fork_latency(windows_of(fork, lambda window: with_load(window, {"uncorrected": none}))) is None
+    closed = quick.cells[0].forks[0].windows[0]
+    for one in (closed, with_load(closed, {"load": JoinLoad(connections=50, join_s=30)})):
+        assert distribution_of(one) == "uncorrected"
 
 
 def test_the_site_offers_it_where_a_driver_writes_histograms(tmp_path: Path) -> None:
     for driver, offered in (("loadgen", True), ("wrk2", False)):
-        site = site_of([synthetic_run(tmp_path / driver, replace(RATE, driver=driver))], tmp_path / f"site-{driver}")
+        site = site_of([made_up(replace(RATE, driver=driver))], tmp_path / f"site-{driver}")
         pages = list((site / "cells").glob("*.html"))
         files = [page.with_suffix(".hgrm") for page in pages]
         assert [file.is_file() for file in files] == [offered] * len(pages)

@@ -12,7 +12,7 @@ from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import FactList
 from jdkmatrix.report.html.method import COMPARED, PROVOKED, method_page, read_tried
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import found, section_of, table_of
+from tests.support.pages import found, section_of, table_of
 from tests.support.shipped import TEMPLATES
 
 # Limits of what counts as a result, not of which windows count.

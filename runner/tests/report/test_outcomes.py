@@ -12,33 +12,24 @@ import pytest
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.inline import METHOD_PAGE
-from jdkmatrix.report.blocks.kinds import Prose
-from jdkmatrix.report.blocks.tables import DataTable
+from jdkmatrix.report.blocks.kinds import Prose, Tiles
+from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.heat import mapped, scorecard
 from jdkmatrix.report.cells.shown import state_text
 from jdkmatrix.report.cells.slices import slices
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.run_page.notices import run_notices
+from jdkmatrix.report.run_page.over_time import became
 from jdkmatrix.report.run_page.precision import precision_section
 from jdkmatrix.report.words.sentences import PairFinding, State
 from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import (
-    PageOfRun,
-    answer_of,
-    found,
-    judged,
-    key_of,
-    page_of,
-    row_of,
-    section_of,
-    table_of,
-    tiles_of,
-)
+from tests.support.judged_pages import PageOfRun, answer_of, cell_of, judged, key_of, page_of, row_of
 from tests.support.outcome_runs import (
     Change,
     all_of,
@@ -47,12 +38,16 @@ from tests.support.outcome_runs import (
     missed,
     silent,
     spoilt,
+    windows_of,
     with_outcomes,
     without_driver,
 )
-from tests.support.records import with_forks
-from tests.support.served_runs import FIVE, synthetic_run
+from tests.support.pages import found, section_of, table_of, tiles_of
+from tests.support.ramped_runs import LEVEL, RISING, ramped
+from tests.support.records import with_forks, with_load
+from tests.support.served_runs import FIVE, QUICK, made_up
 from tests.support.sites import site_of
+from tests.support.stepped_runs import searched
 
 
 def test_an_arm_that_never_held_the_rate_is_worse_and_not_absent(under_rate: LoadedRun) -> None:
@@ -84,7 +79,7 @@ def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate
     loaded = with_outcomes(under_rate, {"virtual": {2: missed}})
     p99 = row_of(loaded, "virtual").percentile("99")
     assert p99.text.startswith("≥ ") and p99.under is None
-    due = next(cell for cell in loaded.cells if cell.key.executor == "virtual").forks[1].windows[0].load
+    due = cell_of(loaded).forks[1].windows[0].load
     assert p99.title == (
         f"at least: 1 of 5 forks fell short; {due.lower_bounds:,} requests without an answer stand in it with the time "
         "that they had waited"
@@ -132,6 +127,8 @@ def test_forks_lost_to_the_host_are_in_no_denominator_and_are_told(under_rate: L
     said = dict(answer_of(loaded).sentences)["Held the rate"]
     assert said.startswith("virtual held the rate in 2 of 3 forks against 5 of 5 with liberty: too few forks to tell")
     assert "2 and 0 more forks were lost to faults of the host or of the measurement" in said
+    other = with_outcomes(under_rate, {"virtual": {1: missed}, "liberty": {2: spoilt}})
+    assert "0 and 1 more forks were lost" in dict(answer_of(other).sentences)["Held the rate"]
 
 
 @pytest.mark.parametrize(
@@ -184,13 +181,22 @@ def test_a_check_of_an_executor_against_itself_is_not_judged_either(closed_loop:
     assert told["A/A check not judged"].text.endswith("the arms lost 1 and 0 of 5 forks.")
 
 
-def test_a_check_that_fails_by_its_outcomes_says_so(tmp_path: Path) -> None:
-    shape = replace(FIVE, loads=("rate-2000",), executors=("liberty", "liberty-aa"))
-    loaded = with_outcomes(synthetic_run(tmp_path, shape), {"liberty-aa": all_of(missed)})
+def test_a_check_whose_forks_miss_their_rate_is_one_of_outcomes() -> None:
+    plain = made_up(replace(FIVE, loads=("rate-2000",), executors=("liberty", "liberty-aa")))
+
+    def noticed(loaded: LoadedRun, title: str) -> str:
+        (text,) = (notice.text for notice in run_notices(JudgedRun(loaded)) if notice.title == title)
+        return text
+
+    loaded = with_outcomes(plain, {"liberty-aa": all_of(missed)})
     _, judgements = judged(loaded)
     assert (judgements.comparisons, judgements.checks) == (0, 1)
-    failed = [notice.text for notice in run_notices(JudgedRun(loaded)) if notice.title == "A/A check failed"]
-    assert len(failed) == 1 and "held the rate in 0 of 5 forks against 5 of 5" in failed[0]
+    assert "held the rate in 0 of 5 forks against 5 of 5" in noticed(loaded, "A/A check failed")
+    # Usable forks without the figure are not called unusable: their CPU per request is that of another load.
+    both = with_outcomes(loaded, {"liberty": all_of(missed)})
+    text = noticed(both, "No A/A check")
+    assert text.endswith("rate-2000, no ratio of CPU per request: no block has this figure for both.")
+    assert (row_of(both, "liberty-aa").versus.title or "").startswith("no block has this figure for both; the arms")
 
 
 def test_a_server_that_never_answers_has_no_figure_and_is_told(under_rate: LoadedRun) -> None:
@@ -238,6 +244,16 @@ def test_what_the_first_line_of_a_page_counts(closed_loop: LoadedRun) -> None:
     assert count.usable == 12
 
 
+def test_a_block_without_its_partner_is_in_no_ratio_and_a_planned_fork_without_a_record_is_lost() -> None:
+    """Whatever the order of the forks in the file."""
+    loaded = made_up(replace(QUICK, blocks=3, jdks=("temurin-25",)))
+    pool, virtual = loaded.cells
+    turned = virtual.model_copy(update={"forks": virtual.forks[:0:-1]})
+    compared = Cells(loaded.run, [pool, turned]).over(THROUGHPUT, virtual.key)
+    assert (compared.ratio.blocks, set(compared.pairs)) == (2, {2, 3})
+    assert (compared.losses.numerator, compared.losses.denominator) == (1, 0)
+
+
 def test_the_pairs_behind_a_ratio_are_told(under_rate: LoadedRun) -> None:
     """p99 of the cell is that of all its requests, its ratio one of the forks' own p99: the sentence says of which."""
     said = dict(answer_of(under_rate).sentences)
@@ -247,19 +263,14 @@ def test_the_pairs_behind_a_ratio_are_told(under_rate: LoadedRun) -> None:
     mean_us = statistics.geometric_mean(above for above, _ in compared.pairs.values())
     assert f", {mean_us / 1000:.3g} against " in said["p99 latency"]
     assert "as the mean of the forks’ own p99" in said["p99 latency"]
-    blocks = page_of(under_rate).blocks
-    labels = [one.label for one in found(blocks, DataTable) if one.label.startswith("Blocks of")]
-    assert labels == ["Blocks of CPU per request", "Blocks of p99 latency"]
-    assert [row["CPU per request µs"] for row in table_of(blocks, labels[0])] == [f"block {i}" for i in range(1, 6)]
     title = row_of(under_rate, "virtual").versus.title or ""
     assert all(f"block {block}: " in title for block in range(1, 6))
-    assert not [one for one in found(page_of(under_rate, "liberty").blocks, DataTable) if one.label in labels]
 
 
-def test_many_conditions_are_tallied_with_the_widest_gap(tmp_path: Path) -> None:
+def test_many_conditions_are_tallied_with_the_widest_gap() -> None:
     shape = replace(FIVE, loads=("rate-2000",), cpus=(1, 2), burn_us=(0, 100))
-    plain = synthetic_run(tmp_path, shape)
-    worst = next(cell.key for cell in plain.cells if cell.key.executor == "virtual" and cell.key.cpus == 2)
+    plain = made_up(shape)
+    worst = key_of(plain, cpus=2)
 
     def changed(cell: CellRecord, fork: Fork) -> Fork:
         number = 5 if cell.key == worst else 1
@@ -271,16 +282,59 @@ def test_many_conditions_are_tallied_with_the_widest_gap(tmp_path: Path) -> None
         "virtual, 5 of 5 with liberty, with 2 CPUs, no added work."
     )
     assert [one.title for one in PageOfRun(loaded).maps] == ["Held the rate", "CPU per request", "p99 latency"]
+    both = with_outcomes(plain, {"virtual": all_of(missed), "liberty": all_of(missed)})
+    assert dict(answer_of(both).sentences)["Held the rate"] == (
+        "no difference seen in all 4 conditions. For example: 0 of 5 forks with virtual, 0 of 5 with liberty, "
+        "with 1 CPU, no added work."
+    ), "no difference is called the largest"
 
 
 @pytest.mark.parametrize("changes", [{}, {1: missed}, {1: silent, 2: spoilt}, {1: failing, 3: hung, 4: missed}])
 def test_p99_is_that_of_all_requests_of_the_usable_forks(under_rate: LoadedRun, changes: Mapping[int, Change]) -> None:
     """As one would work it out by hand, without the report."""
     loaded = with_outcomes(under_rate, {"virtual": changes})
-    record = next(cell for cell in loaded.cells if cell.key.executor == "virtual")
+    record = cell_of(loaded)
     usable = [fork for fork in record.forks if fork.status is Status.OK]
     windows = [window for fork in usable for window in fork.windows if window.load.completed]
     p99_us = tail_checked(merge_latencies([w.load.corrected for w in windows if w.load.corrected]), "99")
     p99 = row_of(loaded, "virtual").percentile("99")
     assert p99_us is not None and p99.sort == p99_us
     assert float(p99.text.removeprefix("≥ ").replace(",", "")) == pytest.approx(p99_us / 1000, rel=0.005)
+
+
+def test_words_for_few_forks_are_those_of_a_few() -> None:
+    three = made_up(replace(FIVE, blocks=3))
+    answer = answer_of(with_outcomes(three, {"virtual": {1: spoilt}, "liberty": {2: spoilt}}))
+    assert answer.lead == "temurin-25: one block has both, a hint only", "of several that were measured"
+    one = made_up(replace(FIVE, blocks=1, loads=("rate-2000",)))
+    tiles = (
+        tile
+        for group in found(page_of(with_outcomes(one, {"virtual": {1: missed}})).lede, Tiles)
+        for tile in group.tiles
+    )
+    assert [(tile.figure.text, tile.unit) for tile in tiles if tile.name == "Held the rate"] == [("0 of 1", "fork")]
+
+
+def test_an_arm_without_a_usable_fork_is_not_said_to_have_missed_peak_knee_or_rate() -> None:
+    for loaded, title in (
+        (ramped(LEVEL), "Throughput second by second"),
+        (ramped(RISING), "p99 second by second"),
+        (searched(made_up(replace(FIVE, blocks=2))), "Latency over rate"),
+    ):
+        failed = with_outcomes(loaded, {"virtual": all_of(hung, 2)})
+        (note,) = (chart.note for chart in PageOfRun(failed).charts(title))
+        assert "virtual: no usable fork" in note.split("; "), title
+
+
+def test_a_backlog_that_is_left_at_the_end_was_not_worked_off() -> None:
+    """The server stands still for 15 s, and then answers more than it is asked for until the ramp ends."""
+
+    def late(one: Window) -> Window:
+        intervals = (
+            second.model_copy(update={"completed": 0 if second.t_s <= 15 else 1200}) for second in one.load.intervals
+        )
+        return with_load(one, {"intervals": tuple(intervals)})
+
+    loaded = with_forks(ramped(LEVEL), lambda _, fork: windows_of(fork, late))
+    (said,) = became(CellStats(loaded.cells[0]))
+    assert said.startswith("did not reach 1,000 requests/s; its median response took")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,9 +17,11 @@ from jdkmatrix.report.run_page.facts import run_facts
 from jdkmatrix.report.run_page.precision import check_blocks, precision_section
 from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, figure_in, found, key_of, printed, section_of, table_of
+from tests.support.judged_pages import PageOfRun, key_of, printed
 from tests.support.outcome_runs import scaled
-from tests.support.served_runs import Shape, synthetic_run, turned_run, with_stopping
+from tests.support.pages import figure_in, found, section_of, table_of
+from tests.support.records import altered_run
+from tests.support.served_runs import Shape, made_up, turned_run, with_stopping
 
 FIVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=5)
 
@@ -37,8 +38,8 @@ def rows_of(loaded: LoadedRun) -> list[dict[str, Cell]]:
     ("precision", "max_blocks", "decision"),
     [(0.5, 20, "precise enough"), (0.0001, 5, "the most blocks"), (0.0001, 20, "not precise enough")],
 )
-def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_blocks: int, decision: str) -> None:
-    loaded = with_stopping(synthetic_run(tmp_path, FIVE), precision, max_blocks)
+def test_every_ratio_says_how_far_it_is(precision: float, max_blocks: int, decision: str) -> None:
+    loaded = with_stopping(made_up(FIVE), precision, max_blocks)
     cells = Cells(loaded.run, loaded.cells)
     rows = rows_of(loaded)
     assert [str(row["Ratio"]).split(" on ")[0] for row in rows] == ["virtual / liberty", "platform / liberty"]
@@ -48,12 +49,12 @@ def test_every_ratio_says_how_far_it_is(tmp_path: Path, precision: float, max_bl
     assert figure_in(rows[0], "Known to").sort == pytest.approx(half)
 
 
-def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_cancel(tmp_path: Path) -> None:
+def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_cancel() -> None:
     """They drift by 2 % a round, which a long fork by itself would have in its figure, and rounds have not."""
-    loaded = turned_run(tmp_path)
+    loaded = turned_run()
     turns = "So much of their rounds was lost: "
     assert f"{turns}liberty 10 %, virtual 10 %." in str(found(precision_of(loaded), Prose))
-    assert turns not in str(precision_of(synthetic_run(tmp_path / "separate", FIVE)))
+    assert turns not in str(precision_of(made_up(FIVE)))
     (row,) = rows_of(loaded)
     here, fixed, time = (figure_in(row, name) for name in ("As here", "Fixed length", "Time share of fixed"))
     assert here.sort is not None and "between forks" in (here.title or "")
@@ -67,8 +68,8 @@ def test_of_forks_that_took_turns_each_protocol_is_charged_with_what_it_lets_can
     assert above / below == pytest.approx(0.7 * 1.02, rel=0.01), "each fork's own figure has the drift"
 
 
-def test_more_precision_costs_more_by_either_protocol(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, FIVE)
+def test_more_precision_costs_more_by_either_protocol() -> None:
+    loaded = made_up(FIVE)
     rough, fine = (rows_of(with_stopping(loaded, precision))[0] for precision in (0.02, 0.001))
     for name in ("As here", "Fixed length"):
         cheap, dear = figure_in(rough, name).sort, figure_in(fine, name).sort
@@ -78,13 +79,21 @@ def test_more_precision_costs_more_by_either_protocol(tmp_path: Path) -> None:
     assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %"
 
 
-def test_what_has_no_cost_says_why_and_one_block_has_no_precision(tmp_path: Path) -> None:
-    rate = rows_of(synthetic_run(tmp_path, replace(FIVE, loads=("rate-2000",))))[0]
+def test_what_has_no_cost_says_why_and_one_block_has_no_precision() -> None:
+    rate = rows_of(made_up(replace(FIVE, loads=("rate-2000",))))[0]
     assert rate["Of"] == "CPU per request"
     assert figure_in(rate, "Fixed length") == missing("worked out for throughput only")
-    one_window = figure_in(rows_of(synthetic_run(tmp_path, replace(FIVE, windows=1)))[0], "As here")
+    one_window = figure_in(rows_of(made_up(replace(FIVE, windows=1)))[0], "As here")
     assert one_window.sort is None and "two windows" in (one_window.title or "")
-    assert precision_of(synthetic_run(tmp_path, replace(FIVE, blocks=1))) == ()
+    assert precision_of(made_up(replace(FIVE, blocks=1))) == ()
+
+
+@pytest.mark.parametrize(("blocks", "ended_by"), [(2, "not complete"), (3, "fixed number")])
+def test_what_a_run_that_was_cut_off_did_not_come_to_has_not_ended(blocks: int, ended_by: str) -> None:
+    loaded = made_up(replace(FIVE, blocks=3))
+    cells = tuple(one.model_copy(update={"forks": one.forks[:blocks]}) for one in loaded.cells)
+    cut = replace(loaded, run=altered_run(loaded.run, {"status": "interrupted"}), cells=cells)
+    assert {row["Ended by"] for row in rows_of(cut)} == {ended_by}
 
 
 TWELVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=12, windows=1)
@@ -96,15 +105,10 @@ RISING = (0.90, 0.92, 0.91, 0.93, 0.95, 0.94, 0.96, 0.98, 0.97, 0.99, 1.01, 1.00
 LAG, TREND = "Lag 1 correlation", "Trend first to last block"
 
 
-@pytest.fixture(scope="module")
-def twelve(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return synthetic_run(tmp_path_factory.mktemp("twelve"), TWELVE)
-
-
-def with_ratios(loaded: LoadedRun, **factors: Sequence[float]) -> LoadedRun:
+def with_ratios(**factors: Sequence[float]) -> LoadedRun:
     """Throughput of 1000 requests/s times the factor of each block; of liberty always 1000."""
-    cells = (scaled(cell, factors.get(cell.key.executor, [1.0] * 12)) for cell in loaded.cells)
-    return replace(loaded, cells=tuple(cells))
+    cells = (scaled(cell, factors.get(cell.key.executor, [1.0] * 12)) for cell in made_up(TWELVE).cells)
+    return replace(made_up(TWELVE), cells=tuple(cells))
 
 
 def notice_of(loaded: LoadedRun) -> Notice | None:
@@ -115,8 +119,8 @@ def words_of(page: PageOfRun) -> str:
     return str(section_of(page.page, "precision").blocks[0])
 
 
-def test_every_ratio_says_lag_1_and_trend_with_their_p_values_and_the_summary_has_a_line(twelve: LoadedRun) -> None:
-    waves_alone = with_ratios(twelve, virtual=WAVES, platform=SCATTERED)
+def test_every_ratio_says_lag_1_and_trend_with_their_p_values_and_the_summary_has_a_line() -> None:
+    waves_alone = with_ratios(virtual=WAVES, platform=SCATTERED)
     page = PageOfRun(waves_alone)
     words = words_of(page)
     assert "4 tests on this page" in words and "fewer than 6 blocks cannot show a correlation" in words
@@ -138,39 +142,37 @@ def test_every_ratio_says_lag_1_and_trend_with_their_p_values_and_the_summary_ha
         (RISING, "% over 12 blocks", "Where a ratio drifts"),
     ],
 )
-def test_the_page_warns_where_blocks_are_correlated(
-    twelve: LoadedRun, ratios: Sequence[float], said: str, consequence: str
-) -> None:
-    notice = notice_of(with_ratios(twelve, virtual=ratios, platform=SCATTERED))
+def test_the_page_warns_where_blocks_are_correlated(ratios: Sequence[float], said: str, consequence: str) -> None:
+    notice = notice_of(with_ratios(virtual=ratios, platform=SCATTERED))
     assert notice is not None and notice.weight == "warn"
     assert "in 1 of 2 ratios (virtual / liberty on temurin-25, mp-ping" in notice.text
     assert said in notice.text and consequence in notice.text
 
 
-def test_independent_blocks_and_few_blocks_raise_no_warning(twelve: LoadedRun) -> None:
-    quiet = with_ratios(twelve, virtual=SCATTERED, platform=SCATTERED)
+def test_independent_blocks_and_few_blocks_raise_no_warning() -> None:
+    quiet = with_ratios(virtual=SCATTERED, platform=SCATTERED)
     assert notice_of(quiet) is None
     assert "not independent" not in printed(quiet, width=300) + summary_markdown(quiet)
-    few = with_ratios(twelve, virtual=RISING[:4], platform=RISING[:4])
+    few = with_ratios(virtual=RISING[:4], platform=RISING[:4])
     assert notice_of(few) is None
     page = PageOfRun(few)
     assert "Fewer than 5 blocks cannot show" in words_of(page)
     assert figure_in(page.precision[0], LAG) == missing("4 blocks: nothing can be said of fewer than 5")
 
 
-def test_only_some_are_named(twelve: LoadedRun) -> None:
-    waves = with_ratios(twelve, virtual=WAVES, platform=WAVES)
+def test_only_some_are_named() -> None:
+    waves = with_ratios(virtual=WAVES, platform=WAVES)
     more = [cell.model_copy(update={"key": cell.key.model_copy(update={"burn_us": 100})}) for cell in waves.cells]
     finding = check_blocks(JudgedRun(replace(waves, cells=(*waves.cells, *more)))).finding
     assert finding.startswith("in 4 of 4 ratios (") and finding.endswith("; 1 more)")
     assert finding.count("lag-1 correlation") == 3
 
 
-def test_forks_that_fall_into_two_groups_are_named(twelve: LoadedRun) -> None:
+def test_forks_that_fall_into_two_groups_are_named() -> None:
     title = "Forks fall into two groups"
-    assert title not in {notice.title for notice in PageOfRun(with_ratios(twelve, virtual=SCATTERED)).notices}
+    assert title not in {notice.title for notice in PageOfRun(with_ratios(virtual=SCATTERED)).notices}
     factors = [1.0, 1.01, 0.99, 0.92, 1.005, 0.995, 1.0, 0.91, 1.01, 0.925, 1.0, 0.99]
-    (found,) = (one for one in PageOfRun(with_ratios(twelve, virtual=factors)).notices if one.title == title)
+    (found,) = (one for one in PageOfRun(with_ratios(virtual=factors)).notices if one.title == title)
     assert found.weight == "warn"
     assert found.text.startswith("In 1 of 1 cell with at least 8 forks (mp-ping · temurin-25 · virtual · ")
     assert "3 and 9 forks, 8." in found.text and "% apart, adjusted p < 0.001)" in found.text, found.text

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from jdkmatrix.records.database import DatabaseFacts
-from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.forks import Audit, Fork, Proof
 from jdkmatrix.records.outside import OutsideProof, ThreadGroup
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.reasons import Reason, Status
+from jdkmatrix.records.remote import RemoteFaults
 from jdkmatrix.records.run import HostFacts
-from jdkmatrix.report.blocks.kinds import Fact, FactList, Items, Pre
-from jdkmatrix.report.cell_page.forks import outside_words, under_load_words
+from jdkmatrix.records.served import Served
+from jdkmatrix.report.blocks.kinds import Disclosure, Fact, FactList, Items, Pre
+from jdkmatrix.report.cell_page.fork_series import warmup_note
+from jdkmatrix.report.cell_page.forks import outside_words, remote_facts, under_load_words
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.run_page.cells_table import fork_lines, merged
-from jdkmatrix.report.run_page.facts import jdk_row, own_applications
-from jdkmatrix.report.run_page.notices import own_notices
+from jdkmatrix.report.run_page.facts import jdk_row, numbered
+from jdkmatrix.report.run_page.sessions import differences
 from jdkmatrix.report.words.sentences import without_log_prefix
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.builders import fork_with, key, sut_usage, window
-from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, page_of, section_of, table_of
+from tests.support.builders import fork_with, remote_stats, sut_usage, window
+from tests.support.judged_pages import PageOfRun, page_of
 from tests.support.outcome_runs import windows_of
-from tests.support.records import altered, altered_run, run_record, with_forks
+from tests.support.pages import facts_of, figure_in, found, plain, section_of, table_of
+from tests.support.records import altered, altered_run, run_record, with_forks, with_forks_of, with_load
 from tests.support.run_facts import host_facts
+from tests.support.served_runs import QUICK, made_up, turned_run
 from tests.support.sites import reference
 
 
@@ -44,20 +51,42 @@ def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, p
 
 
 def test_its_facts_say_with_what_and_when(loaded: LoadedRun, page: PageOfRun) -> None:
-    found = facts_of(page.page.lede)
-    assert found["CPU"] == host_facts().cpu.model
-    assert found["Host"] == "4 cores, 8 CPUs usable; Linux 6.1.0-synthetic; virtual machine (KVM)"
-    assert found["Measured"] == "2025-01-01 12:00 UTC, 67 min"
-    assert found["Server"] == "Open Liberty 25.0.0.12"
-    assert found["JDKs"] == "temurin-21.0.8, temurin-25"
-    assert found["Driver"] == "loadgen 1 on Java 25.0.4.1+1"
-    assert found["Tool"] == "jdk-matrix 0.1.0, commit 0123456789ab"
-    assert found["Profile, seed"] == "synthetic, seed 7"
+    told = facts_of(page.page.lede)
+    assert told == {
+        "CPU": host_facts().cpu.model, "Host": "4 cores, 8 CPUs usable; Linux 6.1.0-synthetic; virtual machine (KVM)",
+        "Measured": "2025-01-01 12:00 UTC, 67 min", "Server": "Open Liberty 25.0.0.12",
+        "JDKs": "temurin-21.0.8, temurin-25", "Driver": "loadgen 1 on Java 25.0.4.1+1",
+        "Tool": "jdk-matrix 0.1.0, commit 0123456789ab", "Parts": "fully pinned",
+        "Profile, seed": "synthetic, seed 7", "Sessions": "1", "In windows": "4 % of that time",
+    }  # fmt: skip
     (server,) = (fact for fact in facts.run_facts(loaded.run) if fact.name == "Server")
     assert server.title == f"archive sha256 {'a' * 64}"
     dirty = altered_run(loaded.run, {"git_dirty": True})
     told = facts_of([FactList(tuple(facts.run_facts(dirty)))])
     assert told["Tool"].endswith("commit 0123456789ab with uncommitted changes")
+
+
+def test_an_attempt_that_was_repeated_is_no_further_fork(quick: LoadedRun) -> None:
+    order = (*quick.run.order, f"{quick.run.order[0]}.2")
+    page = PageOfRun(replace(quick, run=altered_run(quick.run, {"order": order}))).page
+    assert "Order of execution (8 forks)" in {one.summary for one in found(page.blocks, Disclosure)}
+
+
+def test_reproduce_repeats_what_was_asked_and_fixes_the_seed(quick: LoadedRun) -> None:
+    run = quick.run
+
+    def last_line(**update: Any) -> str:
+        return facts.reproduce(altered_run(run, update)).splitlines()[-1]
+
+    assert facts.reproduce(run).splitlines() == [
+        f"git checkout {run.first_session.git_commit}",
+        "make setup",
+        ".venv/bin/matrix run --profile synthetic --seed 7",
+    ]
+    typed = ("/x/matrix", "run", "--profile", "quick", "--blocks", "3", "--site", "a b", "--run=c", "--seed", "9")
+    assert last_line(command=typed) == ".venv/bin/matrix run --profile quick --blocks 3 --seed 9"
+    resumed = last_line(command=("matrix", "run", "--resume"), selection={"cpus": (1, 2), "burn_us": (0,)})
+    assert resumed == ".venv/bin/matrix run --profile synthetic --cpus=1 --cpus=2 --burn-us=0 --seed 7"
 
 
 def test_what_the_flake_gave_is_told_with_its_revisions(loaded: LoadedRun) -> None:
@@ -84,19 +113,18 @@ def test_what_the_flake_gave_is_told_with_its_revisions(loaded: LoadedRun) -> No
 
 
 def test_the_host_is_described_with_units(page: PageOfRun) -> None:
-    found = facts_of([section_of(page.page, "host")])
-    assert found["Cores"] == "4 cores in 1 package, 8 CPUs online, SMT on"
-    assert found["CPUs allowed"] == "0-7"
-    assert found["Virtualisation"] == "virtual machine (KVM)"
-    assert (found["Kernel"], found["Clock source"], found["Scheduler"]) == ("6.1.0-synthetic", "tsc", "CFS")
-    assert found["OS, libc"].endswith(", glibc 2.36")
-    assert found["Memory, swap"] == "30.7 GiB, 0.0 GiB"
-    assert found["Frequency"] == "governor performance, driver intel_pstate, boost on"
-    assert found["Microcode"] == "0x1"
-    assert found["Load before the run"] == "0.12"
-    assert found["Mitigations"] == "spectre_v2: Mitigation: Enhanced IBRS", "and none that it is not affected by"
-    assert found["Limits"] == "nofile 1048576"
-    assert found["Host"] == f"x86_64-linux, {host_facts().id}"
+    """And of mitigations none is told that it is not affected by."""
+    assert facts_of([section_of(page.page, "host")]) == {
+        "CPU": host_facts().cpu.model, "Cores": "4 cores in 1 package, 8 CPUs online, SMT on", "CPUs allowed": "0-7",
+        "Virtualisation": "virtual machine (KVM)", "Kernel": "6.1.0-synthetic",
+        "OS, libc": f"{host_facts().os}, glibc 2.36", "Memory, swap": "30.7 GiB, 0.0 GiB",
+        "Frequency": "governor performance, driver intel_pstate, boost on", "Scheduler": "CFS", "Clock source": "tsc",
+        "Microcode": "0x1", "Load before the run": "0.12", "Mitigations": "spectre_v2: Mitigation: Enhanced IBRS",
+        "Limits": "nofile 1048576", "Host": f"x86_64-linux, {host_facts().id}",
+    }  # fmt: skip
+    (row,) = table_of([section_of(page.page, "host")], "Calibration")
+    assert (row["JDK"], row["Repeats"], row["CPU"]) == ("temurin-25", "20", "0")
+    assert figure_in(row, "Rounds per µs").text == "41.2" and figure_in(row, "Spread % of median").text == "0.40"
 
 
 def test_what_the_host_does_not_tell_is_said() -> None:
@@ -114,7 +142,24 @@ def test_what_the_host_does_not_tell_is_said() -> None:
     assert found["Mitigations"] == "none needed or none reported" and found["Cores"].endswith("SMT off")
 
 
-def test_jdks_are_told_with_what_became_of_them(page: PageOfRun) -> None:
+@pytest.mark.parametrize(
+    ("host", "cpu", "words"),
+    [
+        ({"memory_bytes": 34_000_000_000}, {}, "of bytes of memory differs (33,000,000,000, then 34,000,000,000)"),
+        ({"limits": {"nofile": "9"}}, {}, "the list of limits differs (nofile 1048576, then nofile 9)"),
+        ({}, {"allowed": (0, 1)}, "the list of CPUs allowed differs (0-7, then 0-1)"),
+        ({}, {"smt": False}, "SMT differs (on, then off)"),
+        ({}, {"driver": "acpi"}, "the driver of the CPU’s frequency differs (intel_pstate, then acpi)"),
+    ],
+)
+def test_what_differs_between_sessions_is_said(host: Mapping[str, Any], cpu: Mapping[str, Any], words: str) -> None:
+    first, before = run_record("two", cells=(), order=()).first_session, host_facts()
+    changed = before.model_copy(update={**host, "cpu": before.cpu.model_copy(update=cpu)})
+    (told,) = differences((first, first.model_copy(update={"number": 2, "host": changed})))
+    assert told.endswith(words)
+
+
+def test_jdks_are_told_with_what_became_of_them(loaded: LoadedRun, page: PageOfRun) -> None:
     rows = [list(row.values()) for row in table_of([section_of(page.page, "jdks")], "Table of JDKs")]
     first, second, missing = rows
     assert [row[0] for row in rows] == ["temurin-21.0.8", "temurin-25", "semeru-25"]
@@ -129,20 +174,20 @@ def test_jdks_are_told_with_what_became_of_them(page: PageOfRun) -> None:
         '<span class="badge failed">not available here</span>',
         "the archive cannot be reached from here (synthetic)",
     ]
+    unasked = [jdk.model_copy(update={"selected": False}) for jdk in loaded.run.jdks[::2]]
+    assert [plain(jdk_row(jdk, ran=False)[5]) for jdk in unasked] == ["available, not selected", "not available here"]
 
 
-def test_a_jdk_that_nobody_asked_for_is_no_trouble(loaded: LoadedRun) -> None:
-    here, _, missing = (jdk.model_copy(update={"selected": False}) for jdk in loaded.run.jdks)
-    assert [jdk_row(jdk, ran=False)[5] for jdk in (here, missing)] == [
-        '<span class="badge none">available, not selected</span>',
-        '<span class="badge none">not available here</span>',
-    ]
+def test_only_web_addresses_become_links(quick: LoadedRun) -> None:
+    jdk = quick.run.jdks[1]
+    bug = jdk.known_bugs[0]
 
+    def shown(url: str) -> str:
+        changed = jdk.model_copy(update={"known_bugs": (bug.model_copy(update={"url": url}),)})
+        return str(jdk_row(changed, ran=True)[-1])
 
-def test_calibrations_are_in_rounds_per_microsecond_and_per_cent(page: PageOfRun) -> None:
-    (row,) = table_of([section_of(page.page, "host")], "Calibration")
-    assert (row["JDK"], row["Repeats"], row["CPU"]) == ("temurin-25", "20", "0")
-    assert figure_in(row, "Rounds per µs").text == "41.2" and figure_in(row, "Spread % of median").text == "0.40"
+    assert '<a href="https://bugs.example/JDK-1" rel="noopener noreferrer">' in shown("https://bugs.example/JDK-1")
+    assert "<a" not in shown("javascript:alert(1)") + shown("data:text/html,x")
 
 
 PROOF = OutsideProof(
@@ -162,33 +207,73 @@ def test_the_proof_says_what_was_seen() -> None:
     assert "showed no virtual thread; their carriers had 0.0 %" in outside_words(pool)
 
 
+def fork_facts(loaded: LoadedRun) -> dict[str, str]:
+    """Of the first fork of the pool on the first JDK."""
+    return facts_of([section_of(page_of(loaded, "liberty"), "fork-1")])
+
+
+def test_how_a_fork_was_measured_beside_the_others_is_said(quick: LoadedRun) -> None:
+    turned = fork_facts(turned_run())
+    assert turned["Protocol"] == "interleaved: 10 rounds in turns with 1 other server, 1 of them lost to gates"
+    assert fork_facts(quick)["Protocol"] == "separate: by itself"
+    told = with_forks_of(quick, "liberty", lambda fork: altered(fork, {"why_alone": "its memory is read"}))
+    assert fork_facts(told)["Protocol"] == "by itself: its memory is read"
+
+
+def test_a_fork_says_on_whose_threads_its_windows_ran() -> None:
+    loaded = made_up(replace(QUICK, executors=("liberty", "virtual", "fixed-50"), jdks=("temurin-25",)))
+    by_executor = {cell.key.executor: cell.forks[0] for cell in loaded.cells}
+    for executor, words in (
+        ("liberty", "in 2 windows ran on threads of the server’s own pool; the driver sent "),
+        ("virtual", "in 2 windows ran on virtual threads, each on a new one; the driver sent "),
+        ("fixed-50", "in 2 windows ran on platform threads of the plugged executor; the driver sent "),
+    ):
+        fork = by_executor[executor]
+        sent, text = sum(window.load.sent or 0 for window in fork.windows), under_load_words(fork)
+        assert text.startswith(f"{sent:,} of {sent:,} requests ")
+        assert words in text and text.endswith(f" {sent:,}")
+
+
+@pytest.mark.parametrize(
+    ("began", "executor", "where"),
+    [
+        (1000, "tomcat", " ran on threads of the server’s own pool; "),
+        (1000, "tomcat-virtual", " ran on virtual threads that the server makes itself; "),
+        (1000, "helidon", " ran on virtual threads that the server makes itself; "),
+        (7, "virtual", " ran on threads of the server’s own pool; "),  # they were to run elsewhere
+        (0, "helidon", "no request began in 1 window; the driver sent 1,000"),
+    ],
+)
+def test_virtual_threads_that_a_server_makes_itself_are_no_pool(began: int, executor: str, where: str) -> None:
+    served = Served(
+        servers=began, plugged_virtual=0, plugged_platform=0, elsewhere=0, begun_min=0, begun_max=began, left_over=0,
+        threads_started=None,
+    )  # fmt: skip
+    proof = Proof(requests=200, executor=executor, virtual=executor != "tomcat", distinct_threads=9, thread_names=())
+    assert where in under_load_words(altered(fork_with(window(served=served)), {"proof": proof}))
+
+
+def test_what_was_not_counted_is_said_not_to_be(quick: LoadedRun) -> None:
+    told, other = quick.cells[0].forks[0].windows
+    untold = other.model_copy(update={"served": None})
+    elsewhere = told.model_copy(update={"served": told.served.model_copy(update={"elsewhere": 7, "servers": 1000})})
+    silent = with_load(told, {"sent": None, "completed": 1234})
+    for windows, words in (
+        ((untold,), "not counted"),
+        ((), "not counted: no window was measured"),
+        ((told, untold), "in 1 more the server could not be asked"),
+        ((elsewhere,), "7 of 1,007 requests in 1 window ran on threads of unknown origin"),
+        ((silent,), "the driver had 1,234 answers"),
+    ):
+        assert words in under_load_words(altered(quick.cells[0].forks[0], {"windows": windows}))
+
+
 def test_windows_say_what_carriers_took_and_that_nothing_was_counted() -> None:
     windows = [window(n, sut=sut_usage(carriers_cpu_share=share)) for n, share in enumerate((0.88, 0.91), start=1)]
     assert under_load_words(fork_with(*windows)) == (
         "not counted, since nothing of ours is in it; carriers of virtual threads had 88 % to 91 % of the CPU time in "
         "2 windows"
     )
-
-
-def test_a_run_says_what_it_was_made_of_and_what_is_missing() -> None:
-    own = {"command": "java -jar my.jar {port}", "arms": {"pool": "", "virtual": "-Dx=y"}, "path": "/items"}
-    part = PartOrigin(part="mine", origin="host", detail="an application of the user: my.jar (sha256 0123456789ab…)")
-    cells = tuple(key(executor, workload="mine", server="command") for executor in ("pool", "virtual"))
-    run = run_record(
-        "own",
-        matrix={"workloads": {"mine": {"own": own}, "mp-ping": {"own": None}, "other": {"own": own}}},
-        cells=(*cells, key()),
-        order=(),
-        provenance=Provenance(inputs=(), parts=(part,)),
-    )
-    (application,) = own_applications(run)
-    assert application.how == "started by java -jar my.jar {port} (pool: as it is; virtual: -Dx=y)"
-    (notice,) = own_notices(run)
-    (fact,) = (one for one in facts.run_facts(run) if one.name == "Application")
-    assert "mine, GET /items; an application of the user: my.jar (sha256 0123456789ab…)" in str(fact)
-    for said in ("my.jar", "at least 10 %", "less than 50 %", "time in collections", "could not judge"):
-        assert said in str(notice)
-    assert not [*own_applications(run_record("ours", cells=(key(),), order=()))]
 
 
 def foreign(share: float, of: str = "server") -> Reason:
@@ -209,6 +294,7 @@ def losing(fork: Fork, reasons: dict[int, tuple[Reason, ...]]) -> Fork:
 def test_a_fork_is_one_line_with_its_windows_and_the_range_of_its_figures(fork: Fork) -> None:
     told = fork_lines([losing(fork, {3: (foreign(0.091),), 10: (foreign(0.41),)})], shortfalls=False)
     assert told == ("fork 1: windows 3, 10 of 10 lost: other processes used 9.1 to 41.0 % of the CPUs of the server",)
+    assert merged(["a 1 b 2,000", "a 3 b 10", "c 4"]) == ["a 1 to 3 b 10 to 2,000", "c 4"], "only figures may differ"
 
 
 def test_forks_of_which_the_same_is_told_stand_together_and_windows_are_not_told_twice(fork: Fork) -> None:
@@ -221,14 +307,37 @@ def test_forks_of_which_the_same_is_told_stand_together_and_windows_are_not_told
     assert fork_lines([fork], shortfalls=True) == ()
 
 
-def test_only_figures_make_messages_differ() -> None:
-    assert merged(["a 1 b 2,000", "a 3 b 10", "c 4"]) == ["a 1 to 3 b 10 to 2,000", "c 4"]
+def test_one_cpu_is_a_cpu(quick: LoadedRun) -> None:
+    assert [numbered("CPU", cpus) for cpus in ((1,), (0, 1), ())] == ["CPU 1", "CPUs 0-1", "CPUs none"]
+
+    def beside(fork: Fork) -> Fork:
+        warmup = fork.warmup.model_copy(update={"jit_cpus": (0,)}) if fork.warmup else None
+        shared = fork.confinement.model_copy(update={"remote_cpus": fork.confinement.driver_cpus})
+        return altered(fork, {"confinement": shared, "warmup": warmup})
+
+    loaded = with_forks(quick, lambda _, fork: beside(fork))
+    facts = facts_of([section_of(page_of(loaded), "fork-1")])
+    assert facts["Remote system"].startswith("on CPU 1 (the driver's), called by")
+    assert "Meanwhile the JIT ran on CPU 0." in warmup_note(loaded.cells[0].forks[0])
+
+
+def test_one_transfer_was_answered(quick: LoadedRun) -> None:
+    books = Audit(
+        accounts=10, transfers_done=1, balance_sum_minor=0, expected_sum_minor=0, contradictions=0, contradicting=(),
+        conserved=True, transfers_answered=1, open_transactions=0,
+    )  # fmt: skip
+    loaded = with_forks(quick, lambda _, fork: altered(fork, {"audit": books}))
+    assert facts_of([section_of(page_of(loaded), "fork-1")])["Bank audit"] == (
+        "1 transfer between 10 accounts: money was conserved; 1 was answered, 0 transactions left open in the database"
+    )
+    once = remote_stats(late_us=1.0, cpu_share=0.1).model_copy(
+        update={"faults": RemoteFaults(status_500=1, close=0, never=0)}
+    )
+    assert str(remote_facts(once)[0].value).endswith("0 refused, 1 fault that was ordered")
 
 
 @pytest.mark.parametrize(("file_system", "told"), [("tmpfs", "41 MB of fresh data on tmpfs"), (None, "fresh data")])
-def test_the_database_of_a_fork_says_on_which_file_system_its_data_were(
-    quick: LoadedRun, file_system: str | None, told: str
-) -> None:
+def test_a_database_tells_the_file_system_of_its_data(quick: LoadedRun, file_system: str | None, told: str) -> None:
     database = DatabaseFacts(
         version="18.1", command=("postgres",), data_bytes=41_000_000, file_system=file_system, user="nobody"
     )

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-import statistics
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from jdkmatrix.domain.catalogue import server_kinds
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import CAPACITY, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import Wording
-from jdkmatrix.report.blocks.kinds import Charts
+from jdkmatrix.report.blocks.kinds import Charts, Disclosure, HowToRead, Prose
 from jdkmatrix.report.blocks.tables import DataTable, TableRow
 from jdkmatrix.report.cells.shown import state_text
-from jdkmatrix.report.words.sentences import added_work
+from jdkmatrix.report.judged_run import JudgedRun
+from jdkmatrix.report.run_page.cells_table import cells_section
+from jdkmatrix.report.words.numbers import missing
+from jdkmatrix.report.words.sentences import State, added_work
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, Trouble, figure_in, found, plain, section_of
-from tests.support.records import altered, with_forks_of
-
-MIB = 1024 * 1024
+from tests.support import builders
+from tests.support.builders import fork_with, window
+from tests.support.judged_pages import PageOfRun, Trouble
+from tests.support.outcome_runs import run_of
+from tests.support.pages import figure_in, found, plain, section_of, table_of
+from tests.support.records import altered, altered_run, with_forks_of
+from tests.support.served_runs import QUICK, made_up
+from tests.support.sites import site_of
 
 
 def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(page: PageOfRun) -> None:
@@ -31,13 +40,23 @@ def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(pa
     ]  # fmt: skip
 
 
-def test_the_words_of_what_all_cells_share_have_units(loaded: LoadedRun) -> None:
-    one = [c for c in loaded.cells if (c.key.cpus, c.key.burn_us, c.key.executor) == (2, 100, "virtual")][:1]
-    run = loaded.run.model_copy(update={"cells": tuple(cell.key for cell in one)})
-    cells = section_of(PageOfRun(replace(loaded, run=run, cells=tuple(one))).page, "cells")
-    assert plain(cells.words).endswith(
-        "mp-ping, open-liberty, temurin-21.0.8, virtual, 2 CPUs, tasks of 100 µs, saturate-50, driven by loadgen."
+@pytest.mark.parametrize(
+    ("only", "words"),
+    [
+        (builders.key(cpus=2, burn_us=100), "mp-ping, open-liberty, temurin-25, virtual, 2 CPUs, tasks of 100 µs"),
+        # A command of the user is no server with a name.
+        (builders.key("pool", workload="mine", server="command"), "mine, temurin-25, pool, 1 CPU, no added work"),
+    ],
+)
+def test_the_words_of_what_all_cells_share_have_units(only: CellKey, words: str) -> None:
+    loaded = run_of([builders.cell(only, (fork_with(window()),))])
+    assert plain(cells_section(JudgedRun(loaded)).words).endswith(
+        f"In every cell: {words}, saturate-50, driven by made-up."
     )
+
+
+def test_an_executor_measured_again_is_one(closed_loop: LoadedRun) -> None:
+    assert " 3 executors on 1 JDK: 4 of 4 cells " in str(PageOfRun(closed_loop).page.summary)
 
 
 def test_every_planned_cell_has_a_row_in_the_order_of_the_run(loaded: LoadedRun, page: PageOfRun) -> None:
@@ -68,26 +87,16 @@ def test_rows_say_how_many_forks_can_be_used_and_what_became_of_the_others(page:
     assert len(set(titles.values())) == len(titles) and "read with care" in titles["not steady"]
 
 
-def test_the_figures_of_a_row_are_those_of_its_usable_forks(loaded: LoadedRun, page: PageOfRun) -> None:
-    def forks(executor: str) -> tuple[Fork, ...]:
-        key = ("temurin-21.0.8", executor, 1, 100)
-        (cell,) = [c for c in loaded.cells if (c.key.jdk, c.key.executor, c.key.cpus, c.key.burn_us) == key]
-        return tuple(fork for fork in cell.forks if fork.usable)
-
-    for executor, usable in (("liberty", 2), ("virtual", 3)):
+def test_the_figures_of_a_row_are_those_of_its_usable_forks(page: PageOfRun) -> None:
+    """One of the three of the pool failed."""
+    metrics, shown = (RSS_PEAK, THREADS_PEAK, TIME_TO_STEADY, CAPACITY), {}
+    for executor in ("liberty", "virtual"):
         one = page.row(jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=100)
-        windows = [window for fork in forks(executor) for window in fork.windows]
-        assert len(windows) == usable
-        rates = [window.load.throughput_rps for window in windows]
-        assert one.throughput.sort == pytest.approx(statistics.geometric_mean(rates), rel=1e-3)
-        cpu_us = [window.sut.cpu_us_per_request for window in windows]
-        assert one.cpu.sort == pytest.approx(statistics.geometric_mean(cpu_us), rel=1e-3)
-        assert one.figure(RSS_PEAK).text == f"{max(window.sut.rss_peak_bytes for window in windows) / MIB:.0f}"
-        assert one.figure(THREADS_PEAK).text == f"{max(window.sut.threads_peak for window in windows)}"
-        warm_s = [fork.warmup.time_to_steady_s for fork in forks(executor) if fork.warmup]
-        assert one.figure(TIME_TO_STEADY).sort == pytest.approx(statistics.geometric_mean([s for s in warm_s if s]))
-        assert one.outcome.text == f"{usable} of {usable}"
-        assert one.figure(CAPACITY).text == "–"
+        shown[executor] = [one.outcome.text, *(f.text for f in (one.throughput, one.cpu, *map(one.figure, metrics)))]
+    assert shown == {
+        "liberty": ["2 of 2", "7,820", "128", "278", "52", "12.3", "–"],
+        "virtual": ["3 of 3", "7,660", "131", "293", "52", "12.2", "–"],
+    }
     liberty = page.row(jdk="temurin-21.0.8", executor="liberty", cpus=1, burn_us=100)
     assert liberty.outcome.title == "Answered in 2 of 2 forks"
     compared = page.row(jdk="temurin-21.0.8", executor="virtual", cpus=1, burn_us=100).outcome
@@ -164,21 +173,13 @@ def test_the_section_has_charts_for_each_jdk_side_by_side(page: PageOfRun) -> No
 
 
 def test_the_notes_of_charts_tell_the_figures_of_the_table(page: PageOfRun) -> None:
-    for title, figure in (("Throughput", "throughput"), ("CPU per request", "cpu")):
-        chart = page.charts(title)[0]
-        parts = []
-        for burn_us in (0, 100):
-            for executor in ("liberty", "virtual"):
-                one = page.row(jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=burn_us)
-                parts.append(f"{executor}, {added_work(burn_us)}: {getattr(one, figure).text}")
-        assert chart.note == "; ".join(parts)
-    latency = page.charts("Latency by percentile")
+    (throughput, *_), (cpu, *_), latency = map(page.charts, ("Throughput", "CPU per request", "Latency by percentile"))
+    arms = ("liberty, no added work", "virtual, no added work", "liberty, 100 µs", "virtual, 100 µs")
+    for chart, figures in ((throughput, ("35,130", "29,460", "7,820", "7,660")), (cpu, ("28.4", "34.0", "128", "131"))):
+        assert chart.note == "; ".join(f"{arm}: {figure}" for arm, figure in zip(arms, figures, strict=True))
     slow = latency[2]
-    assert slow.title == "temurin-21.0.8, 1 CPU, tasks of 100 µs"
-    rows = (page.row(jdk="temurin-21.0.8", executor=one, cpus=1, burn_us=100) for one in ("liberty", "virtual"))
-    p99 = [f"{row.key.executor} {row.percentile('99').text} ms" for row in rows]
-    assert slow.note == f"p99: {'; '.join(p99)}"
-    assert len(latency) == 2 * 2 * 2
+    assert slow.title == "temurin-21.0.8, 1 CPU, tasks of 100 µs" and len(latency) == 2 * 2 * 2
+    assert slow.note == "p99: liberty 9.55 ms; virtual 12.4 ms"
 
 
 def us_of(work: str) -> int:
@@ -261,3 +262,60 @@ def test_the_page_says_how_precise_each_ratio_is(loaded: LoadedRun, page: PageOf
         assert (one["Of"], one["Ended by"]) == ("Throughput", ended_by)
     first = "virtual / liberty on temurin-21.0.8, mp-ping, 1 CPU, no added work, saturate-50"
     assert page.precision[0]["Ratio"] == first
+
+
+@pytest.mark.parametrize(
+    ("executors", "absent", "versus"),
+    [
+        (("liberty",), "virtual", "nothing is compared with it"),
+        (("virtual",), "liberty", "it would be compared with liberty, which has no cell here"),
+        (("virtual", "liberty-virtual"), "liberty", "it would be compared with liberty, which has no cell here"),
+    ],
+)
+def test_a_page_without_one_of_the_pair_compares_nothing(executors: tuple[str, ...], absent: str, versus: str) -> None:
+    page = PageOfRun(made_up(replace(QUICK, jdks=("temurin-25",), executors=executors)))
+    (answer,) = page.answers
+    assert answer.lead == "temurin-25: no answer"
+    assert answer.sentences == (("", f"There is no ratio virtual / liberty: {absent} has no cell here."),)
+    texts = [one.text for one in found(page.page.blocks, Prose)]
+    assert f"No heat map: it compares virtual with liberty, and {absent} has no cell here." in texts and not page.maps
+    assert page.rows[0].versus == missing(versus)
+    assert page.charts("Throughput") and page.charts("Latency by percentile")
+
+
+def test_how_to_read_a_page_names_no_pair_of_one_arm_and_what_answers_on_each_server(tmp_path: Path) -> None:
+    loaded = made_up(replace(QUICK, executors=("liberty",)))
+    assert [one.pairs for one in found(PageOfRun(loaded).page.blocks, HowToRead)] == [""]
+    text = " ".join((site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8").split())
+    assert "each counted once: every executor over liberty in the leading figure of its load, and how many" in text
+    assert all(f"What answers a request: {kind.differs}." in text for kind in server_kinds().values())
+
+
+def test_one_block_has_no_interval_and_the_page_warns(quick: LoadedRun) -> None:
+    page = PageOfRun(made_up(replace(QUICK, blocks=1)))
+    assert "One block only" in [notice.title for notice in page.notices if notice.weight == "warn"]
+    (single,) = page.maps
+    assert single.corner == "JDK" and [head for head, _ in single.rows] == list(QUICK.jdks), "of a single condition"
+    assert all(one.interval is None and one.basis == "n 1" for _, cells in single.rows for one in cells)
+    assert all("hint" in text for answer in page.answers for _, text in answer.sentences)
+    assert all(row.throughput.under is None and row.throughput.title for row in page.rows)
+    assert {row.versus.under for row in page.rows if row.key.executor == "virtual"} == {"one block"}
+    for one, within in ((PageOfRun(quick), " and shown with its 95 % interval"), (page, "")):
+        assert f"Every ratio is paired within blocks{within}." in [told.text for told in found(one.page.blocks, Prose)]
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        ("interrupted", "had its turn"),
+        ("running", "this cell has had no turn: the run has not ended, or was killed"),
+    ],
+)
+def test_a_run_without_a_cell_still_has_a_page(quick: LoadedRun, status: str, why: str) -> None:
+    page = PageOfRun(replace(quick, run=altered_run(quick.run, {"status": status}), cells=()))
+    assert {row.state for row in page.rows} == {State.NOT_MEASURED} and not page.page.charts
+    assert all(why in one.reasons[0] for one in page.troubles if one.status == "not measured")
+    assert "No block has both" in page.answers[0].sentences[0][1]
+    states = [plain(row["State"]) for row in table_of([section_of(page.page, "jdks")], "Table of JDKs")]
+    assert states == ["selected, no fork of it has run"] * 2 + ["not available here"]
+    assert "Planned order of execution (8 forks)" in {one.summary for one in found(page.page.blocks, Disclosure)}

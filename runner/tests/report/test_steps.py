@@ -34,31 +34,19 @@ from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import (
-    PageOfRun,
-    answer_of,
-    charts_of,
-    figure_in,
-    found,
-    judged,
-    key_of,
-    page_of,
-    printed,
-    row_of,
-    table_of,
-    tiles_of,
-)
+from tests.support.judged_pages import PageOfRun, answer_of, cell_of, judged, key_of, page_of, printed, row_of
 from tests.support.outcome_runs import windows_of
+from tests.support.pages import charts_of, figure_in, found, table_of, tiles_of
 from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped, with_ramp
 from tests.support.records import altered, with_forks, with_forks_of, with_load
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.served_runs import Shape, made_up
 from tests.support.sites import site_of
 from tests.support.stepped_runs import LOAD, climbing, searched, stepped, stepped_at, stepped_run, with_unused_cpus
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return stepped_run(tmp_path_factory.mktemp("run"))
+def run() -> LoadedRun:
+    return stepped_run()
 
 
 def asked(like: Window, capacity_rps: float, load: StepsLoad = LOAD) -> list[float | None]:
@@ -88,7 +76,7 @@ def test_behind_the_written_rates_it_goes_on_until_the_server_is_saturated(run: 
 
 
 def test_what_a_fork_says_while_it_is_measured_is_what_the_table_says(run: LoadedRun) -> None:
-    cell = next(one for one in run.cells if one.key.executor == "virtual")
+    cell = cell_of(run)
     said = "2,801 req/s at most, 101.0 µs CPU/request at 1,000 req/s (errors, rate-missed)"
     assert progress.figures(cell.forks[0], cell) == said
     kept_up = cell.model_copy(update={"load": LOAD.model_copy(update={"rates_rps": LOAD.rates_rps[:2]})})
@@ -166,8 +154,8 @@ def test_the_page_shows_each_figure_over_the_offered_rate(run: LoadedRun) -> Non
     assert all(row["y"] <= row["x"] for row in rows)
 
 
-def test_steps_of_connections_have_their_charts_and_remarks_too(tmp_path: Path) -> None:
-    plain = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), blocks=2))
+def test_steps_of_connections_have_their_charts_and_remarks_too() -> None:
+    plain = made_up(Shape(jdks=("temurin-25",), blocks=2))
     page = PageOfRun(with_unused_cpus(climbing(plain, {"virtual": 3500.0, "liberty": 1e6}), "virtual"))
     charts = [group for group in found(page.page.blocks, Charts) if group.title.endswith(" over connections")]
     assert [group.title.split(" over")[0] for group in charts] == ["Throughput", "CPU use", "CPU per request"]
@@ -178,10 +166,6 @@ def test_steps_of_connections_have_their_charts_and_remarks_too(tmp_path: Path) 
     told = dict(page.answers[0].sentences)
     assert told["liberty"].startswith("not seen saturated in 2 of 2 forks, with up to 60 connections: ")
     assert told["virtual"] == "saturated with 5 % of its CPUs in use, so something else bounds it."
-
-
-def cell_of(run: LoadedRun, executor: str) -> CellRecord:
-    return next(cell for cell in run.cells if cell.key.executor == executor)
 
 
 def with_intervals(fork: Fork, intervals: tuple[Interval, ...]) -> Fork:
@@ -195,10 +179,10 @@ def completing(fork: Fork, completed: Mapping[int, int]) -> Fork:
     return with_intervals(fork, tuple(changed))
 
 
-def test_the_steady_part_is_the_second_half_of_the_level_stretch(tmp_path: Path) -> None:
+def test_the_steady_part_is_the_second_half_of_the_level_stretch() -> None:
     """Its CPU is of the seconds that samples enclose: they are a second apart and end with the server, whose last
     answer comes right behind the load."""
-    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
+    fork = cell_of(ramped(LEVEL)).forks[0]
     whole = steady_part(fork)
     assert whole.cpu_us_per_request == pytest.approx(1000, rel=0.06)
     ended = altered(fork, {"samples": tuple(one for one in fork.samples if one.t_s < STARTED_S + LEVEL.duration_s)})
@@ -209,9 +193,9 @@ def test_the_steady_part_is_the_second_half_of_the_level_stretch(tmp_path: Path)
     assert steady_part(with_ramp(fork, RISING, lag_s=1, capacity_rps=2000)) is None
 
 
-def test_a_backlog_that_is_worked_off_is_no_steady_throughput(tmp_path: Path) -> None:
+def test_a_backlog_that_is_worked_off_is_no_steady_throughput() -> None:
     """A pause across the end of a second is none: what it lacks is in the next one."""
-    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
+    fork = cell_of(ramped(LEVEL)).forks[0]
     behind = completing(fork, dict.fromkeys(range(12, 24), 1500))
     assert backlog_until_s(seconds_of(behind)) == 23
     for one in (behind, completing(fork, {28: 940, 29: 1060})):
@@ -219,8 +203,8 @@ def test_a_backlog_that_is_worked_off_is_no_steady_throughput(tmp_path: Path) ->
     assert steady_part(completing(fork, dict.fromkeys(range(1, 31), 1500))) is None
 
 
-def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_shorter(tmp_path: Path) -> None:
-    fork = cell_of(ramped(tmp_path, LEVEL), "virtual").forks[0]
+def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_shorter() -> None:
+    fork = cell_of(ramped(LEVEL)).forks[0]
     *first, last = fork.windows[0].load.intervals
     short = last.model_copy(update={"t_s": 29.5, "completed": 500})
     assert seconds_of(with_intervals(fork, (*first, short)))[-1].completed_rps == pytest.approx(1000)
@@ -234,10 +218,10 @@ def test_rates_and_throughput_are_per_second_also_where_the_last_interval_is_sho
     ],
 )
 def test_a_level_end_is_read_by_its_peak_and_another_by_its_knee_and_the_page_shows_it_second_by_second(
-    tmp_path: Path, load: RampedLoad, leading: tuple[float, float], note: str
+    load: RampedLoad, leading: tuple[float, float], note: str
 ) -> None:
     """The peak is counted from the start of the load."""
-    run = ramped(tmp_path, load)
+    run = ramped(load)
     assert [leading_by_block(cell) for cell in run.cells] == [{1: figure, 2: figure} for figure in leading]
     groups = found(PageOfRun(run).page.blocks, Charts)
     titles = [group.title for group in groups]
@@ -246,10 +230,10 @@ def test_a_level_end_is_read_by_its_peak_and_another_by_its_knee_and_the_page_sh
     assert note in [chart.note for group in groups for chart in group.charts]
 
 
-def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee(tmp_path: Path) -> None:
-    run = ramped(tmp_path, JOINING)
-    assert leading_by_block(cell_of(run, "virtual")) == {1: 11.0, 2: 11.0}
-    assert steady_part(cell_of(run, "virtual").forks[0]).throughput_rps == 1000
+def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee() -> None:
+    run = ramped(JOINING)
+    assert leading_by_block(cell_of(run)) == {1: 11.0, 2: 11.0}
+    assert steady_part(cell_of(run).forks[0]).throughput_rps == 1000
     page = PageOfRun(run)
     groups = {group.title: group for group in found(page.page.blocks, Charts)}
     assert [chart.title for chart in groups["What was asked for"].charts] == ["Connections"]
@@ -261,13 +245,13 @@ def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee(tmp_path: 
     assert any("came to its level after 11.0 s; answered 1,000 requests/s at the end" in words for words in told)
 
 
-def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart(tmp_path: Path) -> None:
+def test_readings_that_a_full_pool_did_not_give_are_counted_below_the_chart() -> None:
     def silent(fork: Fork) -> Fork:
         """From the tenth second of the load on."""
         samples = (one.model_copy(update={"gauges": None}) if one.t_s > STARTED_S + 10 else one for one in fork.samples)
         return altered(fork, {"samples": tuple(samples)})
 
-    run = ramped(tmp_path, LEVEL)
+    run = ramped(LEVEL)
 
     def note(shown: LoadedRun) -> str:
         (chart,) = charts_of(PageOfRun(shown).page.blocks, "Size of the pool")
@@ -352,8 +336,8 @@ def test_searches_without_an_end_inside_their_range_are_bounds(
 
 
 @pytest.fixture(scope="module")
-def search(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return searched(synthetic_run(tmp_path_factory.mktemp("run"), Shape(executors=("liberty", "virtual", "platform"))))
+def search() -> LoadedRun:
+    return searched(made_up(Shape(executors=("liberty", "virtual", "platform"))))
 
 
 def test_the_rate_that_held_leads(search: LoadedRun) -> None:
@@ -385,8 +369,8 @@ def test_the_cells_page_has_the_search_of_every_fork(search: LoadedRun, tmp_path
     assert "95 % of steady state after" in page
 
 
-def test_the_page_leads_with_what_the_stopping_rule_looks_at(search: LoadedRun, tmp_path: Path) -> None:
+def test_the_page_leads_with_what_the_stopping_rule_looks_at(search: LoadedRun) -> None:
     both = Shape(loads=("saturate-50", "rate-2000"))
-    for loaded in (search, synthetic_run(tmp_path / "others", both)):
+    for loaded in (search, made_up(both)):
         for cell in loaded.cells:
             assert CellStats(cell).by_block(metrics_of(cell.load)[0]) == leading_by_block(cell)

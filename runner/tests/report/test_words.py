@@ -242,11 +242,6 @@ def test_a_cell_id_stays_readable() -> None:
     assert file_stem(name) == name
 
 
-@pytest.mark.parametrize(("numbers", "text"), [((), "none"), ((3,), "3"), ((0, 1, 2, 8), "0-2,8"), ((5, 4, 4), "4-5")])
-def test_cpu_lists_read_as_linux_writes_them(numbers: tuple[int, ...], text: str) -> None:
-    assert facts.ranges(numbers) == text
-
-
 def test_moments() -> None:
     assert facts.moment("2025-01-01T12:00:00Z") == "2025-01-01 12:00 UTC"
     assert facts.moment("2025-01-01T12:00:00+02:00") == "2025-01-01 10:00 UTC"

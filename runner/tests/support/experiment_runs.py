@@ -30,9 +30,9 @@ from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import remote_stats
 from tests.support.project import RECORDED
-from tests.support.records import altered, experiment_fork, run_record
+from tests.support.records import altered, experiment_fork, run_record, with_logs
 from tests.support.run_facts import jdk_records
-from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.served_runs import QUICK, made_up
 
 SAMPLES = RECORDED / "standalone"
 OLD, NEW = "temurin-21.0.8", "temurin-25"
@@ -132,12 +132,18 @@ BY_KIND: dict[str, tuple[Sample, ...]] = {
 _LEADING = {"spawn": "started_s", "hang": "went_on_share", "fanout": "wall_s"}  # of all others: throughput
 
 
-def experiments_run(
-    directory: Path, kinds: tuple[str, ...] = tuple(BY_NAME), *, forks: int = 2, accidents: bool = False
-) -> LoadedRun:
-    """`accidents`: the first three cells are one that failed, one with an invalid fork, and one that has not run."""
+def experiments_run(directory: Path, *, forks: int = 2, accidents: bool = False) -> LoadedRun:
+    """Of every kind, with log files below `directory`."""
+    return with_logs(experiments_of(forks=forks, accidents=accidents), directory, "SYNTHETIC line\n")
+
+
+@cache
+def experiments_of(*of_kinds: str, forks: int = 2, accidents: bool = False) -> LoadedRun:
+    """In no folder; of every kind, where none is given. `accidents`: the first three cells are one that failed, one
+    with an invalid fork, and one that has not run."""
+    kinds = of_kinds or tuple(BY_NAME)
     samples = [(sample, jdk) for kind in kinds for jdk in JDKS for sample in BY_KIND[kind]]
-    records = [_record(directory, sample, jdk, at, forks) for at, (sample, jdk) in enumerate(samples)]
+    records = [_record(sample, jdk, at, forks) for at, (sample, jdk) in enumerate(samples)]
     keys = tuple(record.key for record in records)
     elsewhere = keys[0].model_copy(update={"jdk": "semeru-25"})
     if accidents:
@@ -155,23 +161,20 @@ def experiments_run(
         order=tuple(f"{key.cell_id}#{fork}" for fork in range(1, forks + 1) for key in keys),
         notes=("SYNTHETIC: forks, host and run were made up around results of a test.",),
     )
-    return LoadedRun(run=run, cells=tuple(records), problems=(), directory=directory)
+    return LoadedRun(run=run, cells=tuple(records), problems=(), directory=Path())
 
 
-def _record(directory: Path, sample: Sample, jdk: str, at: int, forks: int) -> CellRecord:
+def _record(sample: Sample, jdk: str, at: int, forks: int) -> CellRecord:
     key = sample.key(jdk)
     return CellRecord(
         key=key, load=sample.load, parameters=dict(sample.parameters), burn_rounds=key.burn_us * 41,
         identity=Identity(digest=f"{at:064x}", inputs={"jdk": key.jdk, "cpus": key.cpus}),
         jvm_flags={"UseG1GC": "true"},
-        forks=tuple(_fork(directory, sample, key, jdk, number, at) for number in range(1, forks + 1)),
+        forks=tuple(_fork(sample, key, jdk, number, at) for number in range(1, forks + 1)),
     )  # fmt: skip
 
 
-def _fork(directory: Path, sample: Sample, key: CellKey, jdk: str, number: int, at: int) -> Fork:
-    log = directory / "logs" / key.cell_id / f"fork-{number}" / "standalone.err"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text("SYNTHETIC line\n")
+def _fork(sample: Sample, key: CellKey, jdk: str, number: int, at: int) -> Fork:
     fanout = sample.parameters["experiment"] == "fanout"
     boxed = sample.parameters["limits"] is not None
     return experiment_fork(
@@ -226,9 +229,9 @@ def sections_of(loaded: LoadedRun) -> Sections:
     return {one.id.removeprefix("experiment-"): one for one in experiment_sections(JudgedRun(loaded).experiments)}
 
 
-def mixed(folder: Path) -> LoadedRun:
+def mixed() -> LoadedRun:
     """SYNTHETIC: with cells of servers, too."""
-    served, other = synthetic_run(folder, replace(QUICK, blocks=1)), experiments_run(folder, ("pinning",))
+    served, other = made_up(replace(QUICK, blocks=1)), experiments_of("pinning")
     run = served.run.model_copy(
         update={"cells": (*other.run.cells, *served.run.cells), "matrix": {**served.run.matrix, **other.run.matrix}}
     )

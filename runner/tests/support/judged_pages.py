@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import cached_property
 from io import StringIO
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from markupsafe import Markup
 from rich.console import Console
 
 from jdkmatrix.cli.summary import print_summary
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.figures.metrics import metrics_of
 from jdkmatrix.records.windows import Window
-from jdkmatrix.report.blocks.kinds import (
-    AnswerBox,
-    AnswerBoxes,
-    Chart,
-    Charts,
-    FactList,
-    HeatMap,
-    PageBlock,
-    Section,
-    Tiles,
-    WebPage,
-    every_block,
-)
-from jdkmatrix.report.blocks.tables import Cell, DataTable, TableRow
+from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Chart, HeatMap, Section, WebPage
+from jdkmatrix.report.blocks.tables import Cell, DataTable
 from jdkmatrix.report.cell_page.fork_windows import window_tables
 from jdkmatrix.report.cell_page.page import CellLinks, cell_page
 from jdkmatrix.report.cells.cellstats import Cells
@@ -40,47 +26,9 @@ from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.report.words.numbers import Figure
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-
-Kind = TypeVar("Kind")
-
-
-def found(blocks: Iterable[PageBlock], kind: type[Kind]) -> list[Kind]:
-    return [one for one in every_block(blocks) if isinstance(one, kind)]
-
-
-def plain(text: object) -> str:
-    return Markup(str(text)).striptags()
-
-
-def facts_of(blocks: Iterable[PageBlock]) -> dict[str, str]:
-    return {fact.name: plain(fact.value) for one in found(blocks, FactList) for fact in one.facts}
-
-
-def table_of(blocks: Iterable[PageBlock], label: str) -> list[dict[str, Cell]]:
-    """The rows of the first table whose label begins so, each by the titles of its columns."""
-    table = next(one for one in found(blocks, DataTable) if one.label.startswith(label))
-    titles = [plain(column.title) for column in table.columns]
-    cells = (row.cells if isinstance(row, TableRow) else row for row in table.rows)
-    return [dict(zip(titles, row, strict=True)) for row in cells]
-
-
-def figure_in(row: dict[str, Cell], title: str) -> Figure:
-    cell = row[title]
-    assert isinstance(cell, Figure)
-    return cell
-
-
-def charts_of(blocks: Iterable[PageBlock], title: str) -> tuple[Chart, ...]:
-    return tuple(chart for group in found(blocks, Charts) if group.title == title for chart in group.charts)
-
-
-def tiles_of(page: WebPage) -> dict[str, Figure]:
-    return {tile.name: tile.figure for one in found(page.lede, Tiles) for tile in one.tiles}
-
-
-def section_of(page: WebPage, name: str) -> Section:
-    return next(one for one in found(page.blocks, Section) if name in (one.id, one.title))
+from tests.support.pages import charts_of, found, plain, section_of, table_of
 
 
 class Trouble(NamedTuple):
@@ -160,12 +108,18 @@ def row_of(loaded: LoadedRun, executor: str) -> ShownCell:
     return next(row for row in shown_cells(cells, judgements) if row.key.executor == executor)
 
 
-def key_of(loaded: LoadedRun, executor: str = "virtual") -> CellKey:
-    return next(cell.key for cell in loaded.cells if cell.key.executor == executor)
+def cell_of(loaded: LoadedRun, executor: str = "virtual", **axes: object) -> CellRecord:
+    """The first of this executor, with these axes."""
+    asked = {"executor": executor, **axes}
+    return next(one for one in loaded.cells if all(getattr(one.key, axis) == asked[axis] for axis in asked))
 
 
-def page_of(loaded: LoadedRun, executor: str = "virtual") -> WebPage:
-    return cell_page_of(loaded, key_of(loaded, executor))
+def key_of(loaded: LoadedRun, executor: str = "virtual", **axes: object) -> CellKey:
+    return cell_of(loaded, executor, **axes).key
+
+
+def page_of(loaded: LoadedRun, executor: str = "virtual", **axes: object) -> WebPage:
+    return cell_page_of(loaded, key_of(loaded, executor, **axes))
 
 
 def cell_page_of(loaded: LoadedRun, key: CellKey) -> WebPage:

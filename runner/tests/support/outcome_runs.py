@@ -86,18 +86,23 @@ def silent(fork: Fork) -> Fork:
     return windows_of(fork, change)
 
 
-def spoilt(fork: Fork) -> Fork:
-    """The host took every window away."""
-    stolen = windows_of(fork, lambda window: window.model_copy(update={"reasons": (STEAL,)}))
-    return stolen.model_copy(update={"status": Status.INVALID, "reasons": (STEAL,)})
+def refused(reason: Reason) -> Change:
+    """Every window was, and so was the fork."""
+
+    def change(fork: Fork) -> Fork:
+        windows = windows_of(fork, lambda window: window.model_copy(update={"reasons": (reason,)}))
+        return windows.model_copy(update={"status": Status.INVALID, "reasons": (reason,)})
+
+    return change
 
 
 def failed(reason: Reason) -> Change:
     """The fork came to nothing."""
-    nothing = {"status": Status.FAILED, "reasons": (reason,), "windows": (), "samples": (), "warmup": None}
-    return lambda fork: altered(fork, nothing)
+    nothing = {"windows": (), "samples": (), "warmup": None, "proof": None, "first_response_s": None}
+    return lambda fork: altered(fork, {"status": Status.FAILED, "reasons": (reason,), **nothing})
 
 
+spoilt = refused(STEAL)  # the host took every window away
 hung, without_driver = failed(HUNG), failed(NO_DRIVER)
 
 

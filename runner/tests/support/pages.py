@@ -1,13 +1,20 @@
-"""What a written page holds, and every figure of blocks."""
+"""What a written page holds, and what stands in the blocks of one."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import TypeVar
 
+from markupsafe import Markup
+
+from jdkmatrix.report.blocks.kinds import Chart, Charts, FactList, PageBlock, Section, Tiles, WebPage, every_block
+from jdkmatrix.report.blocks.tables import Cell, DataTable, TableRow
 from jdkmatrix.report.words.numbers import Figure
+
+Kind = TypeVar("Kind")
 
 
 class Elements(HTMLParser):
@@ -65,3 +72,41 @@ def figures(view: object, place: str = "") -> Iterator[tuple[str, Figure]]:
     elif dataclasses.is_dataclass(view):
         for field in dataclasses.fields(view):
             yield from figures(getattr(view, field.name), f"{place}/{field.name}")
+
+
+def found(blocks: Iterable[PageBlock], kind: type[Kind]) -> list[Kind]:
+    return [one for one in every_block(blocks) if isinstance(one, kind)]
+
+
+def plain(text: object) -> str:
+    return Markup(str(text)).striptags()
+
+
+def facts_of(blocks: Iterable[PageBlock]) -> dict[str, str]:
+    return {fact.name: plain(fact.value) for one in found(blocks, FactList) for fact in one.facts}
+
+
+def table_of(blocks: Iterable[PageBlock], label: str) -> list[dict[str, Cell]]:
+    """The rows of the first table whose label begins so, each by the titles of its columns."""
+    table = next(one for one in found(blocks, DataTable) if one.label.startswith(label))
+    titles = [plain(column.title) for column in table.columns]
+    cells = (row.cells if isinstance(row, TableRow) else row for row in table.rows)
+    return [dict(zip(titles, row, strict=True)) for row in cells]
+
+
+def figure_in(row: dict[str, Cell], title: str) -> Figure:
+    cell = row[title]
+    assert isinstance(cell, Figure)
+    return cell
+
+
+def charts_of(blocks: Iterable[PageBlock], title: str) -> tuple[Chart, ...]:
+    return tuple(chart for group in found(blocks, Charts) if group.title == title for chart in group.charts)
+
+
+def tiles_of(page: WebPage) -> dict[str, Figure]:
+    return {tile.name: tile.figure for one in found(page.lede, Tiles) for tile in one.tiles}
+
+
+def section_of(page: WebPage, name: str) -> Section:
+    return next(one for one in found(page.blocks, Section) if name in (one.id, one.title))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from pathlib import Path
 
 from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.records.forks import Fork
@@ -14,7 +13,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import fork_with, window
 from tests.support.project import RECORDED
 from tests.support.records import altered, with_forks, with_load
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.served_runs import Shape, made_up
 
 LEVEL = RampedLoad(points=((0, 100), (10, 1000), (30, 1000)), connections=100, warmup_rps=50)
 RISING = RampedLoad(points=((0, 100), (30, 3100)), connections=100, warmup_rps=50)
@@ -51,9 +50,9 @@ def _rate(load: RisingLoad, t_s: float, lag_s: float) -> float:
     return load.rate_at(t_s) if isinstance(load, RampedLoad) else load.joined_at(t_s) / lag_s
 
 
-def ramped(folder: Path, load: RisingLoad) -> LoadedRun:
+def ramped(load: RisingLoad) -> LoadedRun:
     """A run under the ramp, in which virtual threads are quicker."""
-    plain = synthetic_run(folder, Shape(run_id="ramp", jdks=("temurin-25",), blocks=2))
+    plain = made_up(Shape(run_id="ramp", jdks=("temurin-25",), blocks=2))
 
     def changed(cell: CellRecord, fork: Fork) -> Fork:
         quick = cell.key.executor == "virtual"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from jdkmatrix.experiments.kinds import BY_NAME
@@ -86,6 +87,15 @@ def altered_run(run: RunRecord, changes: Mapping[str, Any]) -> RunRecord:
     assert of_run.keys() <= RunRecord.model_fields.keys()
     sessions = of_run.pop("sessions", run.sessions)
     return run.model_copy(update={**of_run, "sessions": tuple(session.model_copy(update=told) for session in sessions)})
+
+
+def with_logs(loaded: LoadedRun, directory: Path, text: str) -> LoadedRun:
+    """The run in `directory`, below which every log of its forks is written."""
+    names = (name for cell in loaded.cells for fork in cell.forks for name in fork.logs.values())
+    for path in (directory / name.removeprefix("../") for name in names):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return replace(loaded, directory=directory)
 
 
 def in_whole(loaded: LoadedRun) -> LoadedRun:

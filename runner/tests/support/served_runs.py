@@ -22,7 +22,8 @@ from jdkmatrix.records.run import Calibration, DriverFacts, NotTestable, ServerF
 from jdkmatrix.records.windows import SeriesSteadiness, Warmup, WarmupWindow
 from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.records import altered, run_record, with_forks, with_load
+from tests.support.outcome_runs import failed, refused
+from tests.support.records import altered, run_record, with_forks, with_load, with_logs
 from tests.support.run_facts import jdk_records, scenario_record
 from tests.support.served_windows import START_S, WARM_S, WINDOW_S, samples_of, throughput, window_of
 
@@ -104,42 +105,28 @@ def _with_accidents(cells: list[CellRecord]) -> list[CellRecord]:
     shares = {"driver_cpu_share": 0.97, "driver_cpu_share_max": 0.9}
     busy = Reason(code="driver-busy", message="the driver used 97 % of its own CPU: it measured itself", figures=shares)
     cap = Reason(code="warm-up-cap", message="CPU per request was not flat after 45 s", figures={"spread": 0.23})
-    nothing = {"windows": (), "samples": (), "warmup": None, "proof": None, "first_response_s": None}
-
-    def failed(fork: Fork) -> Fork:
-        return altered(fork, {"status": Status.FAILED, "reasons": (no_port,), **nothing})
-
-    def invalid(fork: Fork) -> Fork:
-        windows = tuple(window.model_copy(update={"reasons": (busy,)}) for window in fork.windows)
-        return altered(fork, {"status": Status.INVALID, "reasons": (busy,), "windows": windows})
 
     def not_steady(fork: Fork) -> Fork:
         return altered(fork, {"status": Status.NOT_STEADY, "reasons": (cap,)})
 
-    for index, change in ((3, failed), (6, invalid), (9, not_steady)):
+    for index, change in ((3, failed(no_port)), (6, refused(busy)), (9, not_steady)):
         cells[index] = cells[index].model_copy(update={"forks": tuple(map(change, cells[index].forks))})
     first, *others = cells[1].forks
-    cells[1] = cells[1].model_copy(update={"forks": (failed(first), *others)})
+    cells[1] = cells[1].model_copy(update={"forks": (failed(no_port)(first), *others)})
     del cells[12]
     return cells
 
 
 def synthetic_run(directory: Path, shape: Shape = QUICK) -> LoadedRun:
-    """Make a run up; its log files are written below `directory`, its records are only returned."""
-    made = _made_up(shape)
-    for key in made.run.cells:
-        for block in range(1, shape.blocks + 1):
-            log = directory / "logs" / key.cell_id / f"fork-{block}" / "console.log"
-            log.parent.mkdir(parents=True, exist_ok=True)
-            log.write_text(_LOG)
-    return replace(made, directory=directory)
+    """One with log files below `directory`; its records are only returned."""
+    return with_logs(made_up(shape), directory, _LOG)
 
 
 _LOG = "".join(f"[12:00:{i % 60:02d}] CWWKF{i:04d}I: SYNTHETIC line {i}\n" for i in range(260))
 
 
 @cache
-def _made_up(shape: Shape) -> LoadedRun:
+def made_up(shape: Shape = QUICK) -> LoadedRun:
     """In no folder. What it is made of cannot be changed, so that all who ask for this shape have the same."""
     rng = random.Random(shape.seed)
     axes = product(shape.jdks, shape.executors, shape.cpus, shape.burn_us, shape.loads)
@@ -210,10 +197,10 @@ def driven_by(loaded: LoadedRun, driver: str, of: Callable[[CellKey], bool] = la
     return with_forks(loaded, changed)
 
 
-def turned_run(folder: Path) -> LoadedRun:
+def turned_run() -> LoadedRun:
     """Of `virtual` and the pool's `liberty`, at 0.7 of its requests per second: both drift along by 2 % a round and
     scatter little. In every fork of `virtual` the first round is spoilt, in every one of `liberty` the last."""
-    plain = synthetic_run(folder, Shape(jdks=("temurin-25",), blocks=4, run_id="turned"))
+    plain = made_up(Shape(jdks=("temurin-25",), blocks=4, run_id="turned"))
     source = random.Random(5)
     steal = Reason(code="steal", message="the hypervisor took <b>9 %</b> away")
 

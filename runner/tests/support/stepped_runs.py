@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from functools import partial
-from pathlib import Path
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -24,7 +23,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.subjects.served.windows import measure_all
 from tests.support.outcome_runs import windows_of
 from tests.support.records import altered, with_forks, with_forks_of, with_load
-from tests.support.served_runs import Shape, synthetic_run
+from tests.support.served_runs import Shape, made_up
 from tests.support.served_windows import latency
 from tests.support.shipped import MATRIX
 
@@ -65,9 +64,10 @@ def stepped_at(loaded: LoadedRun, most_rps: Mapping[str, float], *, more_each_rp
     return with_forks(loaded, changed, load=LOAD)
 
 
-def stepped_run(folder: Path, jdk: str = "temurin-25") -> LoadedRun:
+@cache
+def stepped_run(jdk: str = "temurin-25") -> LoadedRun:
     """A run under rising rates, in which virtual threads are saturated first."""
-    plain = synthetic_run(folder, Shape(run_id="steps", jdks=(jdk,), blocks=2))
+    plain = made_up(Shape(run_id="steps", jdks=(jdk,), blocks=2))
     return stepped_at(plain, {"virtual": 2800.0, "liberty": 3500.0}, more_each_rps=1)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.experiment_runs import Sections, experiments_run, sections_of
+from tests.support.experiment_runs import Sections, experiments_of, sections_of
 
 
 @pytest.fixture(scope="session")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return experiments_run(tmp_path_factory.mktemp("experiments"), accidents=True)
+def loaded() -> LoadedRun:
+    return experiments_of(accidents=True)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,11 +21,11 @@ from jdkmatrix.report.charts.bars import BarScale
 from jdkmatrix.report.charts.shapes import Drawing, Row
 from jdkmatrix.report.experiments import pinning
 from jdkmatrix.report.experiments.bars import bar_groups
-from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.charts import vega_lite
-from tests.support.experiment_runs import NEW, OLD, Sections, experiments_run
-from tests.support.judged_pages import charts_of, found
+from tests.support.experiment_runs import NEW, OLD, Sections, experiments_of
+from tests.support.judged_pages import cell_of
+from tests.support.pages import charts_of, found
 
 
 def notes(section: Section, group: str, title: str) -> list[str]:
@@ -232,11 +231,6 @@ def test_colours_follow_the_share(one: float, other: float) -> None:
     assert order.index(pinning.tone(low)) <= order.index(pinning.tone(high))
 
 
-def test_the_page_states_the_tolerance_that_is_used() -> None:
-    for per_cent in (TOLERANCE * 100, 100 - TOLERANCE * 100):
-        assert f"{per_cent:.0f} %" in pinning.RULE
-
-
 def test_forks_that_differ_are_told_apart() -> None:
     free, by_99, by_97 = said(1975), said(1982, CarrierCount(2, 101)), said(1982, CarrierCount(2, 99))
     assert held_words([free, free]) == "free"
@@ -250,9 +244,9 @@ def map_of(loaded: LoadedRun) -> HeatMap:
     return table
 
 
-def test_the_heat_map_of_real_results_has_constructs_down_and_jdks_across(tmp_path: Path) -> None:
-    table = map_of(experiments_run(tmp_path, ("pinning",)))
-    assert table.columns == ("temurin-21.0.8", "temurin-25")
+def test_the_heat_map_of_real_results_has_constructs_down_and_jdks_across() -> None:
+    table = map_of(experiments_of("pinning"))
+    assert table.columns == (OLD, NEW)
     assert table.title == "Heat map, virtual: 100 at once, 2 CPUs, 2 carriers"
     assert {head: tuple(cell.interval for cell in cells) for head, cells in table.rows} == {
         "synchronized": ("keeps its carrier", "free"),
@@ -262,10 +256,16 @@ def test_the_heat_map_of_real_results_has_constructs_down_and_jdks_across(tmp_pa
         "native frame": ("not on this JDK", "keeps its carrier"),
     }
     assert all(cell.href is not None for _, cells in table.rows for cell in cells)
+    pinned, free = dict(table.rows)["synchronized"]
+    assert (pinned.value, pinned.basis, pinned.tone) == ("39.3/s", "2.0 % of threads / D", "p5")
+    assert (free.value, free.basis, free.tone) == ("1,965/s", "98 % of threads / D", "p1")
+    assert pinned.title == f"synchronized on {OLD}: keeps its carrier; median of 2 forks"
+    missing, _ = dict(table.rows)["native frame"]
+    assert (missing.value, missing.tone, missing.basis) == ("–", "none", "") and missing.title
 
 
-def test_a_cell_without_figures_says_why(tmp_path: Path) -> None:
-    table = map_of(experiments_run(tmp_path, ("pinning",), accidents=True))
+def test_a_cell_without_figures_says_why() -> None:
+    table = map_of(experiments_of("pinning", accidents=True))
     rows = dict(table.rows)
     assert (rows["synchronized"][0].value, rows["synchronized"][0].interval) == ("–", "failed")
     assert rows["synchronized"][0].href is not None and rows["synchronized"][0].tone == "none"
@@ -273,8 +273,8 @@ def test_a_cell_without_figures_says_why(tmp_path: Path) -> None:
     assert missing[0].href is None
 
 
-def test_what_is_asked_for_may_be_nonsense(tmp_path: Path) -> None:
-    loaded = experiments_run(tmp_path, ("pinning",))
+def test_what_is_asked_for_may_be_nonsense() -> None:
+    loaded = experiments_of("pinning")
     for block_ms in (0, -5, "x", None, True, float("nan")):
         records = [
             record.model_copy(update={"parameters": {**record.parameters, "block_ms": block_ms, "inside": 7}})
@@ -299,13 +299,9 @@ def test_a_frame_loses_what_differs_from_run_to_run(frame: str, plain: str) -> N
     assert pinning.plain_frame(frame) == plain
 
 
-def of_workload(loaded: LoadedRun, workload: str, jdk: str) -> CellRecord:
-    return next(r for r in loaded.experiments if (r.key.workload, r.key.jdk) == (workload, jdk))
-
-
-def test_stacks_of_hidden_classes_are_one_and_every_event_is_counted(tmp_path: Path) -> None:
-    loaded = experiments_run(tmp_path, ("pinning",))
-    record = of_workload(loaded, "pinning-class-init", "temurin-21.0.8")
+def test_stacks_of_hidden_classes_are_one_and_every_event_is_counted() -> None:
+    loaded = experiments_of("pinning")
+    record = cell_of(loaded, workload="pinning-class-init")
     events, blocks = pinning.pinned_stacks(record.forks)
     readings = [one.value for fork in record.forks for one in fork.readings if one.metric == "pinned events"]
     assert events == sum(readings) > 0
@@ -313,4 +309,4 @@ def test_stacks_of_hidden_classes_are_one_and_every_event_is_counted(tmp_path: P
     assert 0 < len(stacks) <= pinning.MOST_STACKS and "BlockingInitialiser.<clinit>" in stacks[0]
     told = [int(str(one.text).split(" ")[0].replace(",", "")) for one in blocks if isinstance(one, Prose)]
     assert sum(told) == events and told[0] > 1
-    assert pinning.pinned_stacks(of_workload(loaded, "pinning-lock", "temurin-21.0.8").forks) == (0, ())
+    assert pinning.pinned_stacks(cell_of(loaded, workload="pinning-lock").forks) == (0, ())

@@ -5,12 +5,12 @@ Figures are those of the results in samples/standalone."""
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.kinds import (
     AnswerBoxes,
     Charts,
@@ -30,10 +30,12 @@ from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.experiment_runs import NEW, OLD, Sections, experiments_run, mixed, sections_of
-from tests.support.judged_pages import PageOfRun, facts_of, figure_in, found, plain, section_of, table_of
-from tests.support.records import with_forks
-from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.builders import reasons
+from tests.support.experiment_runs import NEW, OLD, Sections, experiments_of, mixed, sections_of
+from tests.support.judged_pages import PageOfRun
+from tests.support.pages import facts_of, figure_in, found, plain, section_of, table_of
+from tests.support.records import altered, with_forks
+from tests.support.served_runs import QUICK, made_up
 
 Row = dict[str, Cell]
 
@@ -120,26 +122,25 @@ def test_what_shares_cpus_and_what_was_pinned_by_affinity_is_told(loaded: Loaded
     assert not {"Program and remote system share CPUs"} & notices().keys()
 
 
-def test_a_run_of_experiments_only_speaks_of_nothing_else(tmp_path: Path) -> None:
-    judged = JudgedRun(experiments_run(tmp_path, ("pinning",)))
+def test_a_run_of_experiments_only_speaks_of_nothing_else() -> None:
+    judged = JudgedRun(experiments_of("pinning"))
     page = run_page(judged, experiment_sections(judged.experiments), (), "")
-    assert page.heading == "Without a server: pinning"
     assert "Without a server (pinning): 1 arm on 2 JDKs, 10 of 10 cells ran to an outcome" in str(page.summary)
     parts = ["experiment-pinning", "troubles", "jdks", "host", "reproduce"]
     assert [one.id for one in found(page.blocks, Section)] == parts
     assert "Driver" not in facts_of(page.lede)
 
 
-def test_a_run_of_both_keeps_them_apart(tmp_path: Path) -> None:
-    loaded = mixed(tmp_path)
-    before = PageOfRun(synthetic_run(tmp_path / "served", replace(QUICK, blocks=1)))
+def test_a_run_of_both_keeps_them_apart() -> None:
+    loaded = mixed()
+    before = PageOfRun(made_up(replace(QUICK, blocks=1)))
     page = PageOfRun(loaded)
     assert page.page.heading == "Thread pool or virtual threads: mp-ping, without a server: pinning"
     assert section_of(page.page, "cells") == section_of(before.page, "cells")
     assert [plain(section.title) for section in page.sections] == ["mp-ping under saturate-50"]
     assert "Without a server (pinning)" in str(page.page.summary)
     assert list(sections_of(loaded)) == ["pinning"]
-    assert not sections_of(synthetic_run(tmp_path / "other", QUICK))
+    assert not sections_of(made_up(QUICK))
 
 
 def test_each_kind_says_what_it_is_and_what_all_its_cells_share(loaded: LoadedRun, sections: Sections) -> None:
@@ -174,8 +175,8 @@ def test_an_interrupted_run_has_a_page_before_its_first_cell(loaded: LoadedRun) 
     assert "No cell of this JDK" in sentences(sections["burn"], OLD)[""]
 
 
-def test_a_record_that_names_no_experiment_is_still_a_cell(tmp_path: Path) -> None:
-    loaded = experiments_run(tmp_path, ("spawn",))
+def test_a_record_that_names_no_experiment_is_still_a_cell() -> None:
+    loaded = experiments_of("spawn")
     run = loaded.run.model_copy(update={"matrix": {"experiments": "nonsense"}})
     records = [record.model_copy(update={"parameters": {"experiment": ["spawn"]}}) for record in loaded.experiments]
     loaded = replace(loaded, cells=tuple(records), run=run)
@@ -220,17 +221,9 @@ def test_constructs_are_told_by_who_keeps_its_carrier(sections: Sections) -> Non
 
 
 def test_a_fan_out_is_told_by_arm_with_its_ideal(sections: Sections) -> None:
-    told = sentences(sections["fanout"], OLD)
-    line = row(sections, "fanout", "fixed-5", OLD, "fanout")
-    seconds = next(cell for title, cell in line.items() if "until all were answered" in title)
-    assert isinstance(seconds, Figure)
-    text = next(text for term, text in told.items() if term.startswith("fixed-5"))
-    assert text.startswith(f"all answered after {seconds.text} s ({seconds.under}), where ")
-    assert text.endswith(" s is ideal.") and figure_in(line, "Expected").text in text
-
-
-def test_a_fork_that_ended_early_stands_in_no_sentence_about_figures(sections: Sections) -> None:
-    """200 requests of which most were refused are done soon: that is no time of a fan-out."""
+    told = sentences(sections["fanout"], OLD)["fixed-5, fanout, 20 at once"]
+    assert told == "all answered after 0.875 s (0.870–0.879), where 0.400 s is ideal."
+    # 200 requests of which most were refused are done soon: that is no time of a fan-out.
     for jdk in (OLD, NEW):
         figures = [term for term, text in sentences(sections["fanout"], jdk).items() if "answered after" in text]
         assert figures and not any("few-files" in term for term in figures)
@@ -251,16 +244,17 @@ def test_every_formula_stands_once_with_its_source_and_the_cells_it_is_for(secti
     assert expected_in(sections["pinning"])[0][1].endswith(f"synchronized; virtual; {OLD}")
 
 
-def test_the_heat_map_tells_figure_share_and_colour(sections: Sections) -> None:
-    (table,) = found([sections["pinning"]], HeatMap)
-    pinned, free = dict(table.rows)["synchronized"]
-    assert (pinned.value, pinned.basis, pinned.tone) == ("39.3/s", "2.0 % of threads / D", "p5")
-    assert (free.value, free.basis, free.tone) == ("1,965/s", "98 % of threads / D", "p1")
-    assert pinned.title == f"synchronized on {OLD}: keeps its carrier; median of 2 forks"
-    missing, _ = dict(table.rows)["native frame"]
-    assert (missing.value, missing.tone, missing.basis) == ("–", "none", "") and missing.title
+def test_the_colours_of_the_heat_map_have_a_scale(sections: Sections) -> None:
     (scale,) = found([sections["pinning"]], ColourScale)
     assert [text for _, text in scale.steps] == ["below 10 %", "10–25 %", "25–50 %", "50–85 %", "85 % and more"]
+
+
+def test_a_cell_of_which_gates_refused_every_fork_is_not_called_complete() -> None:
+    loaded = experiments_of("pinning")
+    refused = with_forks(loaded, lambda _, fork: altered(fork, {"status": Status.INVALID, "reasons": reasons("steal")}))
+    heat = [one for group in found([sections_of(refused)["pinning"]], HeatMap) for _, row in group.rows for one in row]
+    told = {(one.value, one.interval, one.title) for one in heat if one.href}
+    assert told == {("–", "invalid", "its page says why")}
 
 
 def test_stacks_stand_under_construct_and_jdk(sections: Sections) -> None:
@@ -325,6 +319,21 @@ def test_an_outcome_says_how_far_it_came_and_what_helps(sections: Sections) -> N
     assert boxed.startswith("threads refused at 4") and "pids.max" in boxed
     assert outcome("few-files").startswith("files refused ") and "ulimit -n" in outcome("few-files")
     assert outcome("native.temurin-21").startswith("not on this JDK ")
+
+
+def test_a_program_that_this_jdk_cannot_run_came_to_its_end() -> None:
+    """As the first line of the page counts it."""
+
+    def refused(fork: Fork) -> Fork:
+        nothing = {"outcome": "not-on-this-jdk", "seen": None, "expected": None}
+        return altered(fork, {"result": fork.result.model_copy(update=nothing) if fork.result else None})
+
+    loaded = experiments_of("spawn")
+    first, *others = loaded.cells
+    cells = (first.model_copy(update={"forks": tuple(map(refused, first.forks))}), *others)
+    first_row = rows_in(sections_of(replace(loaded, cells=cells))["spawn"])[0]
+    assert forks_in(first_row) == ("ok", "2/2")
+    assert "no fork came to a figure" in {one.title for one in first_row.values() if isinstance(one, Figure)}
 
 
 def test_a_figure_is_the_median_with_the_least_and_the_most_beneath(sections: Sections) -> None:

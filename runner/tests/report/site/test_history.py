@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +18,9 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import histories
 from jdkmatrix.report.site.history_page import INDEX, history_pages
 from jdkmatrix.stats.change_points import LEAST, change_points
-from tests.support.judged_pages import charts_of, figure_in, found, page_of, plain, section_of, table_of, tiles_of
-from tests.support.served_runs import QUICK, synthetic_run, turned_run
+from tests.support.judged_pages import page_of
+from tests.support.pages import charts_of, figure_in, found, plain, section_of, table_of, tiles_of
+from tests.support.served_runs import QUICK, made_up, turned_run
 from tests.support.sites import digest_of, later
 
 STEP = [0.0, 0.01, -0.01, 0.005, -0.005, 0.0, 0.01]
@@ -64,7 +64,7 @@ def test_false_alarms_are_rare(noise: str, length: int, share: float) -> None:
     ("runs", "first_after", "step", "found"),
     [(6, 3, 0.05, 0.04), (16, 8, 0.05, 0.83), (16, 13, 0.05, 0.48), (6, 3, 0.1, 0.26), (10, 5, 0.1, 0.97)],
 )
-def test_a_small_step_is_missed_where_runs_are_few_or_it_is_recent(
+def test_a_small_step_is_missed_in_few_runs_or_if_recent(
     runs: int, first_after: int, step: float, found: float
 ) -> None:
     """As the module's table says, from fewer series: the page must not let "no change" pass for none."""
@@ -80,9 +80,9 @@ def test_runs_that_hang_together_raise_false_alarms() -> None:
     assert np.mean([bool(change_points(one.tolist())) for one in series]) == pytest.approx(0.15, abs=0.05)
 
 
-def digests(tmp_path: Path, ratios: list[float], hosts: list[str] | None = None) -> list[RunDigest]:
+def digests(ratios: list[float], hosts: list[str] | None = None) -> list[RunDigest]:
     """Of as many runs, newest first, with these ratios of their throughputs."""
-    loaded = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",), blocks=2, windows=1))
+    loaded = made_up(replace(QUICK, jdks=("temurin-25",), blocks=2, windows=1))
     found = []
     for day, ratio in enumerate(ratios, start=1):
         one = digest_of(later(loaded, f"run-{day:02}", f"2025-01-{day:02}", hosts[day - 1] if hosts else None))
@@ -110,8 +110,8 @@ def points_of(chart: Chart) -> Sequence[Row]:
     return chart.drawing.datasets["points"]
 
 
-def test_a_history_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: Path) -> None:
-    runs = digests(tmp_path, [0.80, 0.81, 0.80, 0.60, 0.61, 0.60, 0.60])
+def test_a_history_says_where_it_changed_by_how_much_and_what_was_new() -> None:
+    runs = digests([0.80, 0.81, 0.80, 0.60, 0.61, 0.60, 0.60])
     runs = [replace(run, kernel="7.0") if run.run_id >= "run-04" else run for run in runs]
     runs = [replace(run, commit="abc") if run.run_id >= "run-03" else run for run in runs]
     newer = (("open-liberty", "Open Liberty 26"),)
@@ -153,10 +153,10 @@ def test_a_history_says_where_it_changed_by_how_much_and_what_was_new(tmp_path: 
     ],
 )
 def test_no_line_and_no_change_of_level_goes_beyond_a_release_a_protocol_or_a_machine(
-    tmp_path: Path, moved: Callable[[RunDigest], RunDigest], changes: int
+    moved: Callable[[RunDigest], RunDigest], changes: int
 ) -> None:
     """Two machines may have one name."""
-    runs = digests(tmp_path, [0.80, 0.81, 0.80, 0.80, 0.60, 0.61, 0.60, 0.60])
+    runs = digests([0.80, 0.81, 0.80, 0.80, 0.60, 0.61, 0.60, 0.60])
     ((one,), _) = histories([*map(moved, runs[:4]), *runs[4:]])
     assert len({run.line for run in one.runs}) == 2 - changes and len(one.figures[0].changes) == changes
     assert (one.figures[0].finding == "8 runs, too few to show a change of level") is not one.changed
@@ -182,13 +182,11 @@ KINDS = {
 
 
 @pytest.mark.parametrize(("figures", "told"), KINDS.values(), ids=KINDS)
-def test_two_kinds_of_starts_are_looked_for_over_all_runs(
-    tmp_path: Path, figures: list[tuple[float, ...]], told: str | None
-) -> None:
+def test_two_kinds_of_starts_are_looked_for_over_all_runs(figures: list[tuple[float, ...]], told: str | None) -> None:
     """Of one executor; the other has no figures."""
     runs = [
         replace(run, conditions=(replace(run.conditions[0], forks=(("liberty", of_run), ("virtual", ()))),))
-        for run, of_run in zip(digests(tmp_path, [0.8] * len(figures)), figures, strict=True)
+        for run, of_run in zip(digests([0.8] * len(figures)), figures, strict=True)
     ]
     (_, page) = pages_of(runs)
     said = [str(one) for items in found(section_of(page, "executors").blocks, Items) for one in items.items]
@@ -198,16 +196,16 @@ def test_two_kinds_of_starts_are_looked_for_over_all_runs(
     assert all("8 forks of 2 runs" in one for one in rest), "no two builds of the JDK are looked at together"
 
 
-def test_the_forks_of_both_are_kept_for_that(tmp_path: Path) -> None:
-    run, *_ = digests(tmp_path, [0.8, 0.8])
+def test_the_forks_of_both_are_kept_for_that() -> None:
+    run, *_ = digests([0.8, 0.8])
     (condition,) = run.conditions
     assert [(executor, len(figures)) for executor, figures in condition.forks] == [("liberty", 2), ("virtual", 2)]
     (of_pool, *_) = (arm for arm in condition.arms if arm.executor == "liberty" and arm.figure == THROUGHPUT.id)
     assert np.exp(np.mean(np.log(condition.forks[0][1]))) == pytest.approx(of_pool.value, rel=1e-4)
 
 
-def test_hosts_are_never_mixed_and_a_single_run_is_no_history(tmp_path: Path) -> None:
-    runs = digests(tmp_path, [0.8, 0.6, 0.8], ["a", "b", "a"])
+def test_hosts_are_never_mixed_and_a_single_run_is_no_history() -> None:
+    runs = digests([0.8, 0.6, 0.8], ["a", "b", "a"])
     told, alone = histories(runs)
     assert [len(one.runs) for one in told] == [2] and alone == 1 and not told[0].changed
     said = [plain(one.text) for one in found(pages_of(runs)[0].blocks, Prose)]
@@ -217,14 +215,14 @@ def test_hosts_are_never_mixed_and_a_single_run_is_no_history(tmp_path: Path) ->
         assert not found(lone.blocks, Charts) and len(found(lone.blocks, Prose)) == 1
 
 
-def test_where_there_is_no_history_the_page_says_what_is_lacking(tmp_path: Path) -> None:
+def test_where_there_is_no_history_the_page_says_what_is_lacking() -> None:
     """A condition may be measured twice, and have a ratio once or never."""
 
     def without_ratios(run: RunDigest) -> RunDigest:
         (one,) = run.conditions
         return replace(run, conditions=(replace(one, advice=tuple(replace(told, ratio=None) for told in one.advice)),))
 
-    newest, first = digests(tmp_path, [0.8, 0.8])
+    newest, first = digests([0.8, 0.8])
     for runs, lacking in (
         ([without_ratios(newest), first], "No condition has a ratio in two runs of one host by one load driver yet."),
         ([*map(without_ratios, (newest, first))], "No run here has a ratio of virtual threads to a server’s own pool."),
@@ -233,8 +231,8 @@ def test_where_there_is_no_history_the_page_says_what_is_lacking(tmp_path: Path)
         assert [plain(one.text) for one in found(page.blocks, Prose)] == [lacking]
 
 
-def test_a_run_that_is_not_to_be_trusted_is_hollow_and_its_row_says_why(tmp_path: Path) -> None:
-    first, second, *others = digests(tmp_path, [0.8] * 4)
+def test_a_run_that_is_not_to_be_trusted_is_hollow_and_its_row_says_why() -> None:
+    first, second, *others = digests([0.8] * 4)
     (condition,) = first.conditions
     first = replace(first, conditions=(replace(condition, warnings=("A/A check failed", "Not steady")),))
     unjudged = tuple(replace(one, judged=False, under="not judged") for one in condition.advice)
@@ -250,15 +248,15 @@ def test_a_run_that_is_not_to_be_trusted_is_hollow_and_its_row_says_why(tmp_path
     assert str(table_of(index.blocks, "Table")[0]["Run by run"]).count('class="hollow"') == 2
 
 
-def test_a_run_without_a_date_is_in_the_table_alone(tmp_path: Path) -> None:
-    *others, first = digests(tmp_path, [0.8] * 3)
+def test_a_run_without_a_date_is_in_the_table_alone() -> None:
+    *others, first = digests([0.8] * 3)
     _, page = pages_of([*others, replace(first, started_at="one day")])
     assert len(points_of(chart_of(page))) == 2 and len(table_of(page.blocks, "Runs: ")) == 3
 
 
-def test_both_executors_stand_by_themselves_with_the_figures_of_their_pages_and_the_protocol(tmp_path: Path) -> None:
-    turned = turned_run(tmp_path / "turned")
-    plain_run = synthetic_run(tmp_path / "run", replace(QUICK, jdks=("temurin-25",)))
+def test_both_executors_stand_by_themselves_with_the_figures_of_their_pages_and_the_protocol() -> None:
+    turned = turned_run()
+    plain_run = made_up(replace(QUICK, jdks=("temurin-25",)))
     runs = [digest_of(later(plain_run, "b", "2025-01-02")), digest_of(later(turned, "a", "2025-01-01"))]
     assert [run.conditions[0].protocol for run in runs] == ["separate", "interleaved"]
     for run in runs:

@@ -1,51 +1,51 @@
-"""The front page: answers of all runs, each with its host and its condition, and nothing beside them."""
+"""The front page: answers of all runs, each with its host and its condition, and nothing beside them. Of conditions:
+which run of a host answers, who is ahead over many, and a run at a glance."""
 
 from __future__ import annotations
 
-import json
-import math
 import re
-import shutil
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
-import pytest
-
+from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.figures.metrics import P99
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import ServerFacts
 from jdkmatrix.report.blocks.kinds import Picker, Prose
-from jdkmatrix.report.cells.advice import Side, advise
+from jdkmatrix.report.cells.advice import Side
 from jdkmatrix.report.run_page.facts import count_forks
-from jdkmatrix.report.site.build import Built, build_site
-from jdkmatrix.report.site.digest import RunDigest
+from jdkmatrix.report.site.conditions import Answering, answering, conditions_maps, overview
+from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest
 from jdkmatrix.report.site.home import Offered, home_page, offered
-from jdkmatrix.report.site.render_runs import SiteRun
-from jdkmatrix.report.site.run_pages import RunWriter
+from jdkmatrix.stats.bands import Estimate
+from jdkmatrix.stats.pooling import pooled
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from jdkmatrix.store.runs import RunStore
 from tests.support.builders import key
-from tests.support.judged_pages import cell_page_of, facts_of, found, judged, key_of, plain
+from tests.support.judged_pages import cell_page_of, key_of
 from tests.support.outcome_runs import refusing, scaled
-from tests.support.pages import Elements
+from tests.support.pages import facts_of, found, plain
 from tests.support.records import with_forks
-from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.served_runs import QUICK, Shape, made_up, with_scenario
 from tests.support.shipped import MATRIX
-from tests.support.sites import background, conditions_of, digest_of, later, reference, site_of, stored
-from tests.support.sites import built as all_of
+from tests.support.sites import built, conditions_of, digest_of, later, reference
 from tests.support.stepped_runs import stepped_run, with_unused_cpus
 
 FIVE = Shape(blocks=5, windows=1)
 
 
+def front(site: Path, *runs: LoadedRun) -> str:
+    """The front page of these runs."""
+    return built(runs, site).index.read_text("utf-8")
+
+
 def opening(site: Path, *runs: LoadedRun) -> str:
-    """What the front page of these runs says before anything is picked."""
-    site_of(runs, site)
-    return (site / "index.html").read_text("utf-8").split('id="said"')[1].split('id="map"')[0]
+    """What it says before anything is picked."""
+    return front(site, *runs).split('id="said"')[1].split('id="map"')[0]
 
 
 def test_a_headline_has_its_condition_its_base_and_its_likely_cause() -> None:
@@ -68,13 +68,13 @@ def test_a_headline_has_its_condition_its_base_and_its_likely_cause() -> None:
     assert quick.better == (), "no other options were measured"
 
 
-def test_an_answer_is_warned_of_what_befell_its_own_two_cells_only(tmp_path: Path) -> None:
-    made_up = synthetic_run(tmp_path, Shape(jdks=("temurin-25",), burn_us=(0, 100), blocks=12, windows=3))
+def test_an_answer_is_warned_of_what_befell_its_own_two_cells_only() -> None:
+    plain_run = made_up(Shape(jdks=("temurin-25",), burn_us=(0, 100), blocks=12, windows=3))
     level, modes = [1.0] * 12, [1.0, 1.01, 0.99, 0.92, 1.005, 0.995, 1.0, 0.91, 1.01, 0.925, 1.0, 0.99]
-    nothing = next(cell.key for cell in made_up.cells if cell.key.executor == "virtual")
+    nothing = key_of(plain_run)
     work = nothing.model_copy(update={"burn_us": 100})
-    cells = (scaled(cell, modes if cell.key == nothing else level) for cell in made_up.cells)
-    run = replace(made_up, cells=tuple(cells))
+    cells = (scaled(cell, modes if cell.key == nothing else level) for cell in plain_run.cells)
+    run = replace(plain_run, cells=tuple(cells))
     run = with_forks(run, lambda cell, fork: refusing(fork) if cell.key == work else fork)
     warned = {one.burn_us: one.warnings for one in digest_of(run).conditions}
     modes_seen, refused = "Forks fall into two groups", "Gates refused one arm more often"
@@ -108,8 +108,8 @@ def test_better_options_are_not_judged_beside_a_pool_that_lost_another_number_of
     assert "times that of the pool" in work.better[0].words
 
 
-def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence(tmp_path: Path) -> None:
-    run = with_unused_cpus(stepped_run(tmp_path / "run", "temurin-21.0.8"), "virtual")
+def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence() -> None:
+    run = with_unused_cpus(stepped_run("temurin-21.0.8"), "virtual")
     (found,) = digest_of(run).conditions
     assert found.advice[0].sentence.endswith(
         "With virtual threads the server was saturated with 5 % of its CPUs in use: probably pinned carriers (before "
@@ -122,14 +122,11 @@ def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence(tmp_path: 
         "lower (95 % interval 15 to 18 %), and CPU per request 21 % higher."
     )
     assert servlet.cause == "context switches per request: 12.7 with virtual threads, 2.40 with the pool"
-
-
-def test_a_server_far_behind_in_a_closed_loop_says_what_it_left_unused() -> None:
     (rest,) = conditions_of("20261128T125116Z-quick")
     assert rest.advice[0].sentence.endswith(
         " With virtual threads the server was held up with 17 to 19 % of its CPUs in use: probably pinned carriers "
         "(before JDK 24, waiting inside synchronized pins them)."
-    )
+    ), "far behind in a closed loop"
 
 
 def test_a_wide_interval_is_told_as_what_is_possible() -> None:
@@ -142,20 +139,11 @@ def test_a_wide_interval_is_told_as_what_is_possible() -> None:
     )
 
 
-def test_one_block_is_a_hint_and_no_advice(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path / "run", replace(QUICK, blocks=1))
-    _, judgements = judged(loaded)
-    (first, *_) = advise(judgements, key_of(loaded))
-    assert first.side is Side.OPEN and first.under == "one block"
-    assert first.sentence.startswith("Only a hint, from one block: with virtual threads throughput is ")
-
-
 def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path / "run", FIVE)
+    loaded = made_up(FIVE)
     runs = [later(loaded, "old", "2024-01-01"), later(loaded, "new", "2025-01-01")]
     runs.append(later(loaded, "elsewhere", "2023-01-01", host="another"))
-    site_of(runs, tmp_path / "site")
-    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    page = front(tmp_path / "site", *runs)
     rows = page.split('id="answers-table"')[1].split("</table>")[0]
     assert rows.count(" data-host=") == 2 * len(FIVE.jdks)
     assert "runs/new/cells/" in rows and "runs/elsewhere/cells/" in rows and "runs/old/" not in rows
@@ -164,8 +152,8 @@ def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way(tmp_path: Pa
 
 
 def test_what_decides_nothing_hides_no_answer_of_its_host_and_is_hidden_by_none_of_another(tmp_path: Path) -> None:
-    decided = later(synthetic_run(tmp_path / "decided", FIVE), "decided", "2024-01-01")
-    hint = later(synthetic_run(tmp_path / "hint", replace(QUICK, burn_us=(100,), blocks=1)), "hint", "2025-01-01")
+    decided = later(made_up(FIVE), "decided", "2024-01-01")
+    hint = later(made_up(replace(QUICK, burn_us=(100,), blocks=1)), "hint", "2025-01-01")
 
     said = opening(tmp_path / "one-host", decided, hint)
     for words in ("Keep the pool for such requests: with virtual threads throughput is", "5 blocks", "2024-01-01"):
@@ -175,8 +163,8 @@ def test_what_decides_nothing_hides_no_answer_of_its_host_and_is_hidden_by_none_
 
 
 def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides(tmp_path: Path) -> None:
-    own = later(synthetic_run(tmp_path / "own", FIVE), "own", "2024-01-01")
-    elsewhere = synthetic_run(tmp_path / "repeated", replace(FIVE, burn_us=(500,)))
+    own = later(made_up(FIVE), "own", "2024-01-01")
+    elsewhere = made_up(replace(FIVE, burn_us=(500,)))
     repeated = with_scenario(later(elsewhere, "repeated", "2025-01-01"))
 
     assert "runs/own/" in opening(tmp_path / "both", own, repeated)
@@ -184,9 +172,8 @@ def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides(t
 
 
 def test_a_run_without_virtual_threads_has_pages_and_no_answer(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path / "run", replace(QUICK, executors=("liberty", "platform")))
-    site_of([loaded], tmp_path / "site")
-    page = (tmp_path / "site" / "index.html").read_text("utf-8")
+    loaded = made_up(replace(QUICK, executors=("liberty", "platform")))
+    page = front(tmp_path / "site", loaded)
     assert "No run here has a block in which virtual threads and " in page and 'id="picker"' not in page
     assert "0 conditions" not in page, "it has measured some"
     assert f"runs/{loaded.run.run_id}/index.html" in page
@@ -196,14 +183,14 @@ def said_of(*runs: RunDigest) -> str:
     return " ".join(plain(one.text) for one in found(home_page(runs, (), (), offered(MATRIX)).blocks, Prose))
 
 
-def test_conditions_are_counted_with_the_runs_that_measured_them(tmp_path: Path) -> None:
-    run = digest_of(synthetic_run(tmp_path, FIVE))
+def test_conditions_are_counted_with_the_runs_that_measured_them() -> None:
+    run = digest_of(made_up(FIVE))
     without = replace(run, run_id="without", host_id="elsewhere", conditions=())
     assert "2 conditions measured, in 1 run on 1 host." in said_of(run, without)
 
 
-def test_no_work_and_no_delay_have_one_name(tmp_path: Path) -> None:
-    loaded = synthetic_run(tmp_path, FIVE)
+def test_no_work_and_no_delay_have_one_name() -> None:
+    loaded = made_up(FIVE)
     (picker,) = found(home_page((digest_of(loaded),), (), (), offered(MATRIX)).blocks, Picker)
     named = {pick.axis: dict((*pick.measured, *pick.others)) for pick in picker.picks}
     assert (named["burn_us"]["0"], named["wait_us"]["0"]) == ("no added work", "no remote delay")
@@ -230,8 +217,8 @@ def test_a_database_is_picked_in_words_where_some_workload_has_one() -> None:
     assert picks(quick, pinged) == []
 
 
-def test_a_command_of_the_user_is_named_by_what_it_serves(tmp_path: Path) -> None:
-    plain_run = synthetic_run(tmp_path, FIVE)
+def test_a_command_of_the_user_is_named_by_what_it_serves() -> None:
+    plain_run = made_up(FIVE)
     servers = (ServerFacts(name="own command", version="", sha256="", id="command"),)
     run = digest_of(replace(plain_run, run=plain_run.run.model_copy(update={"servers": servers})))
     assert run.servers == (("command", "own command"),)
@@ -258,73 +245,10 @@ def test_what_is_offered_can_be_asked_for() -> None:
     assert not [load for load in found.values["load"] if isinstance(MATRIX.loads[str(load)], TaskLoad)]
 
 
-def test_claims_are_judged_by_every_run_that_measured_them(tmp_path: Path) -> None:
-    site_of([synthetic_run(tmp_path / "run", replace(FIVE, cpus=(2,)))], tmp_path / "site")
-    elements = Elements(tmp_path / "site" / "claims" / "index.html")
-    assert {f"claim-{claim}" for claim in background().claims.claims} <= set(elements.ids)
-    assert "No run here decides a claim." not in elements.text, "its kernel is one of those that were published"
-    assert "throughput on kernels 6.x, virtual threads over the pool: 0.8" in elements.text
-
-
-def built(site: Path, *stores: RunStore) -> Built:
-    """A site of these stores."""
-    runs = [SiteRun(str(store.directory), store.load, store.stamp()) for store in stores]
-    return build_site(runs, site, background())
-
-
-def files_in(folder: Path) -> dict[Path, bytes]:
-    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_only_a_run_that_changed_is_made_again(tmp_path: Path, made: list[str]) -> None:
-    """Or whose digest is damaged or lies about its folder: it is not believed."""
-    loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=1))
-    first = stored(tmp_path / "a", later(loaded, "a", "2024-01-01"))
-    second = stored(tmp_path / "b", later(loaded, "b", "2024-01-02"))
-    folder = tmp_path / "site"
-    site = built(folder, first, second)
-    assert sorted(made) == ["a", "b"]
-    before = files_in(folder)
-    again = built(folder, first, second)
-    assert len(made) == 2 and again.runs == site.runs
-    assert files_in(folder) == before
-    digest = folder / "runs" / "a" / "digest.json"
-    kept = json.loads(digest.read_text())
-    for text in ("", "[]", json.dumps({**kept, "run": {**kept["run"], "folder": "../../"}})):
-        digest.write_text(text)
-        made.clear()
-        built(folder, first, second)
-        assert made == ["a"]
-    second.cell_path(loaded.cells[0].key).write_text("{")
-    changed = built(folder, first, second)
-    assert made == ["a", "b"]
-    assert [bool(run.damaged) for run in changed.runs] == [True, False]
-
-
-def test_a_run_that_stands_twice_or_cannot_be_read_is_told_on_the_front_page_and_stops_no_other(tmp_path: Path) -> None:
-    """As when a reference run is shown first by itself, and then beside a copy of it among the results."""
-    loaded = synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=1, windows=2))
-    store = stored(tmp_path / "a", loaded)
-    built(tmp_path / "site", store)
-    shutil.copytree(tmp_path / "a", tmp_path / "copy")
-    broken = stored(tmp_path / "broken", later(loaded, "other", "2024-01-01"))
-    path = broken.cell_path(loaded.cells[0].key)
-    text = path.read_text()
-    start = text.index('"histogram": "') + len('"histogram": "')
-    path.write_text(f"{text[:start]}AAAA{text[start + 4 :]}")
-    (tmp_path / "odd").mkdir()
-    (tmp_path / "odd" / "run.json").write_text("{")
-    site = built(tmp_path / "site", RunStore(tmp_path / "copy"), store, broken, RunStore(tmp_path / "odd"))
-    assert [run.run_id for run in site.runs] == [loaded.run.run_id]
-    assert len(site.unreadable) == 3 and not (tmp_path / "site" / "runs" / "other").exists()
-    page = site.index.read_text("utf-8")
-    assert "is there twice" in page and "odd/run.json: not a readable result" in page
-
-
 def test_answers_sort_by_their_ratios_and_runs_by_the_forks_that_can_be_used(tmp_path: Path) -> None:
     """Ratios have two or three decimals, so that their text has another order."""
-    loaded = synthetic_run(tmp_path / "run", replace(FIVE, burn_us=(0, 100)))
-    (run,) = all_of([loaded], tmp_path / "site").runs
+    loaded = made_up(replace(FIVE, burn_us=(0, 100)))
+    (run,) = built([loaded], tmp_path / "site").runs
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
     answers = page.split('<table id="answers-table" class="data sortable wrap">')[1].split("</table>")[0]
     told = {str(one.ratio) for condition in run.conditions for one in condition.advice if one.ratio is not None}
@@ -334,20 +258,139 @@ def test_answers_sort_by_their_ratios_and_runs_by_the_forks_that_can_be_used(tmp
     assert f'<td class="ends" data-sort="{count_forks(loaded).usable}">' in runs
 
 
-def test_a_run_whose_summary_cannot_be_written_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    loaded = synthetic_run(tmp_path / "made-up", FIVE)
-    real = RunWriter.write_index
+def test_one_line_sums_up_all_conditions() -> None:
+    runs = ("20261124T032617Z-matrix", "20261128T113605Z-infoq-cpu.small", "20261128T125116Z-quick")
+    found = [condition for run in runs for condition in conditions_of(run)]
+    told = [(condition.task, condition.advice) for condition in found]
+    open_ = "(?:no difference seen|no evidence yet|cannot tell)"
+    assert re.fullmatch(
+        f"Over all 11 conditions: with tasks of up to 100 µs, the pool is ahead in 3 of 4, {open_} in 1; with tasks of "
+        f"1,000 µs, {open_} in [12] of 2(?:, {open_} in 1)?; where requests wait for a remote system, the pool is "
+        f"ahead in 3 of 5(?:, {open_} in [12])+.",
+        overview(told) or "",
+    )
+    assert overview(told[:1]) is None
 
-    def spoiling(writer: RunWriter) -> RunDigest:
-        found = real(writer)
-        if found.run_id != "bad":
-            return found
-        condition = found.conditions[0]
-        spoilt = replace(condition, advice=(replace(condition.advice[0], ratio=math.nan), *condition.advice[1:]))
-        return replace(found, conditions=(spoilt, *found.conditions[1:]))
 
-    monkeypatch.setattr(RunWriter, "write_index", spoiling)
-    site = all_of([later(loaded, run_id, "2024-01-01") for run_id in ("bad", "good")], tmp_path / "site")
-    assert [run.run_id for run in site.runs] == ["good"]
-    assert [text.partition(":")[0] for text in site.unreadable] == ["bad"]
-    assert [path.name for path in (tmp_path / "site" / "runs").iterdir()] == ["good"]
+def test_what_is_not_decided_is_told_apart() -> None:
+    (quick,) = conditions_of("20261124T182303Z-quick")
+    pool, same = quick.advice[0], replace(quick.advice[0], side=Side.OPEN, word="no difference seen")
+    wide, unjudged = (replace(same, word=word) for word in ("cannot tell", "not judged"))
+    leads = ((0, same), (0, wide), (0, wide), (100, pool), (100, replace(pool, side=Side.VIRTUAL)), (100, pool),
+             (100, unjudged))  # fmt: skip
+    assert overview([(TaskSize(burn_us, 0), [lead]) for burn_us, lead in leads]) == (
+        "Over all 7 conditions: with no added work, cannot tell in 2 of 3, no difference seen in 1; with tasks of 100 "
+        "µs, the pool is ahead in 2 of 4, virtual threads in 1, not judged in 1."
+    )
+
+
+def saying(run: RunDigest, run_id: str, low: float, value: float, high: float, **changes: Any) -> RunDigest:
+    """A run whose first condition has this leading ratio."""
+    condition = run.conditions[0]
+    lead = replace(condition.advice[0], ratio=value, low=low, high=high)
+    told = replace(condition, advice=(lead, *condition.advice[1:]))
+    return replace(run, run_id=run_id, conditions=(told,), **changes)
+
+
+def first_of(*runs: RunDigest) -> Answering:
+    """Of the first condition of each."""
+    return answering([(run, run.conditions[0]) for run in runs])
+
+
+def test_of_several_runs_the_one_that_knows_best_answers_as_all_come_to_together() -> None:
+    """0.637 known well must not give way to 0.63 of a noisy day, nor be told as if there were no other day."""
+    run = digest_of(made_up(FIVE))
+    noisy, known = saying(run, "b", 0.56, 0.63, 0.72), saying(run, "a", 0.620, 0.637, 0.655)
+    found = first_of(noisy, known)
+    assert (found.run.run_id, found.condition.page) == ("a", known.conditions[0].page)
+    lead = found.advice[0]
+    assert (lead.side, lead.value) == (Side.POOL, "0.637") and "% lower (95 % interval " in lead.sentence
+    assert lead.low is not None and lead.high is not None and lead.sentence.startswith("Keep the pool for ")
+    torn = first_of(saying(run, "b", 0.75, 0.76, 0.77), saying(run, "c", 0.52, 0.53, 0.54))
+    assert (torn.advice[0].side, torn.advice[0].word) == (Side.OPEN, "cannot tell")
+    assert torn.advice[0].sentence.startswith("Cannot tell: with virtual threads throughput is anywhere between")
+    ratios = f"throughput 0.630, 0.637; together {lead.value} ({lead.under})"
+    assert found.together == f"2 runs, newest first: {ratios}", "one figure, rounded once"
+    alone = first_of(noisy)
+    assert (alone.run.run_id, alone.together) == ("b", None)
+    jdk, server = run.conditions[0].jdk, run.conditions[0].server
+    turns = replace(known.conditions[0], protocol="another protocol")
+    others: tuple[dict[str, Any], ...] = (
+        {"kernel": "7.0"}, {"jdks": ((jdk, "another build"),)}, {"servers": ((server, "another release"),)},
+        {"conditions": (turns,)},
+    )  # fmt: skip
+    for other in others:
+        assert first_of(noisy, replace(known, **other)).run.run_id == "b"
+    assert first_of(noisy, replace(known, kernel=f"{run.kernel}-2")).run.run_id == "a"
+
+
+def test_what_several_runs_leave_open_is_no_difference_where_they_exclude_all_that_matters() -> None:
+    run = digest_of(made_up(FIVE))
+    ratios = (("c", 0.985, 0.990, 0.995), ("b", 0.990, 1.002, 1.014), ("a", 0.988, 1.000, 1.012))
+    runs = [saying(run, *told) for told in ratios]
+    near = first_of(*runs).advice[0]
+    assert near.low is not None and near.high is not None and 0.95 < near.low < 1 < near.high < 1.05
+    assert (near.side, near.word) == (Side.OPEN, "no difference seen")
+    assert near.sentence.startswith("No difference in throughput was seen: ")
+    first, *others = runs[0].conditions[0].advice
+    strict = replace(runs[0].conditions[0], advice=(replace(first, relevant=0.005), *others))
+    told = first_of(replace(runs[0], conditions=(strict,)), *runs[1:])
+    assert told.advice[0].word == "cannot tell", "one percent matters there"
+
+
+def test_each_figure_is_pooled_by_the_blocks_behind_it() -> None:
+    """Where the leading one is a bound in three blocks of five, as a rate held may be, others have all five."""
+    run = digest_of(made_up(FIVE))
+    condition = run.conditions[0]
+    lead, other, *_ = condition.advice
+    few = replace(lead, ratio=0.64, low=0.5, high=0.82, blocks=2)
+    told = replace(condition, blocks=2, advice=(few, replace(other, side=Side.POOL, ratio=1.2, low=1.14, high=1.26)))
+    found = first_of(*(replace(run, run_id=name, conditions=(told,)) for name in "ba")).advice[1]
+    each = Estimate(1.2, 1.14, 1.26, 5, of_ratio=True)
+    whole = pooled([each, each])
+    assert (found.figure, found.low, found.high) == (other.figure, whole.low, whole.high)
+
+
+def test_the_page_of_a_run_with_several_conditions_opens_on_a_map_of_them(tmp_path: Path) -> None:
+    """Each entry says what is found, in words and in colour, and leads to its answer without a script."""
+    shape = replace(FIVE, jdks=("temurin-25",), burn_us=(0, 500), loads=("saturate-50", "rate-2000"))
+    page = front(tmp_path / "site", later(made_up(shape), "new", "2025-01-01"))
+    opens, rest = page.split('id="conditions"')[1].split('id="picker"')
+    assert "Over all 4 conditions" in page.split('id="conditions"')[0], "in one line first"
+    assert re.findall(r"<h3>(.*?)</h3>", opens) == [
+        f"Virtual threads / pool on Open Liberty, temurin-25, 1 CPU, under {load}, by loadgen" for load in shape.loads
+    ]
+    links = re.findall(r'<a href="#(answer-[0-9]+)"', opens)
+    assert len(links) == len(set(links)) == 4 and all(f'id="{link}"' in rest for link in links)
+    assert opens.count('aria-current="true"') == 1
+    assert "<small>Throughput: the pool better</small>" in opens
+    assert "<small>CPU per request: " in opens
+    assert re.findall(r'<th scope="col">(.*?)</th>', opens) == ["no added work", "tasks of 500 µs"] * 2
+    assert 'class="js-only"' not in opens and " style=" not in opens
+
+
+def test_tasks_and_delays_stand_across_and_workloads_down() -> None:
+    half = [condition("mp-ping", 500, 0), condition("banking", 0, 2_000), condition("banking", 0, 20_000)]
+    by_loadgen = replace(condition("banking", 0, 200_000), driver="loadgen")
+    maps = conditions_maps([(f"answer-{number}", one) for number, one in enumerate([*half, by_loadgen])])
+    assert [one.title.rpartition(" ")[2] for one in maps] == ["wrk2", "loadgen"], "a map for each driver"
+    first = maps[0]
+    assert first.columns == ("remote delay of 2 ms", "remote delay of 20 ms", "tasks of 500 µs")
+    assert [(head, [entry.href for entry in entries]) for head, entries in first.rows] == [
+        ("mp-ping", [None, None, "#answer-0"]), ("banking", ["#answer-1", "#answer-2", None]),
+    ]  # fmt: skip
+    assert conditions_maps([("answer-0", half[0])]) == (), "one condition is its own answer"
+    (own,) = conditions_maps([("", replace(one, server="command")) for one in half])
+    assert own.title == f"Virtual threads / pool on {half[0].jdk}, 1 CPU, under share-50, by wrk2"
+
+
+def condition(workload: str, burn_us: int, wait_us: int) -> MeasuredCondition:
+    (quick,) = conditions_of("20261124T182303Z-quick")
+    return replace(quick, workload=workload, burn_us=burn_us, wait_us=wait_us, load="share-50", driver="wrk2")
+
+
+def test_a_single_condition_and_a_published_experiment_open_no_map(tmp_path: Path) -> None:
+    one = later(made_up(replace(FIVE, jdks=("temurin-25",))), "one", "2024-01-01")
+    many = made_up(replace(FIVE, burn_us=(0, 500)))
+    repeated = with_scenario(later(many, "many", "2025-01-01"))
+    assert 'id="conditions"' not in front(tmp_path / "site", one, repeated)

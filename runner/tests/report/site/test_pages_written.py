@@ -10,7 +10,7 @@ import re
 import resource
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,12 +35,12 @@ from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.readable import UnreadableError
 from tests.support import charting
-from tests.support.experiment_runs import experiments_run
-from tests.support.hostile_runs import hostile_experiments
+from tests.support.experiment_runs import experiments_of
+from tests.support.hostile_runs import hostile_experiments, hostile_run
 from tests.support.pages import Elements, assert_links_lead_somewhere
 from tests.support.project import ROOT, matrix_command
 from tests.support.records import with_forks
-from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.served_runs import QUICK, made_up, synthetic_run, with_scenario
 from tests.support.sites import background, built, later, site_of, stored
 
 ONE = replace(QUICK, jdks=("temurin-25",), blocks=1, windows=1)
@@ -253,14 +253,10 @@ JSON = st.recursive(
 
 
 @given(JSON)
-def test_data_for_scripts_cannot_end_its_element(data: object) -> None:
+def test_data_for_scripts_cannot_end_its_element_and_nan_is_none(data: object) -> None:
     text = str(as_json(data))
     assert not set(text) & set("<>&\u2028\u2029")
     assert json.loads(text) == data
-
-
-def test_scripts_cannot_end_their_element_and_nan_is_no_data() -> None:
-    assert as_script("'</script><!--'") == "'<\\/script><\\!--'"
     with pytest.raises(ValueError, match="not JSON compliant"):
         as_json({"x": float("nan")})
 
@@ -276,10 +272,11 @@ def test_that_script_carries_its_licences_and_cannot_end_the_element_it_stands_i
     assert "University of Washington Interactive Data Lab" in licences and "Mike Bostock" in licences
     assert script.startswith("(() => {\n") and script.endswith("\n})();\n")
     assert as_script(licences + script) == licences + script
+    assert as_script("'</script><!--'") == "'<\\/script><\\!--'"
 
 
 def test_a_page_of_experiments_only_has_nothing_empty(tmp_path: Path) -> None:
-    site = site_of([experiments_run(tmp_path / "run", accidents=True)], tmp_path / "site")
+    site = site_of([experiments_of(accidents=True)], tmp_path / "site")
     elements = Elements(site / "index.html")
     assert not {"answers", "cells", "cells-table", "precision"} & set(elements.ids)
     assert {*(f"experiment-{kind}" for kind in BY_NAME), "reading", "reproduce"} <= set(elements.ids)
@@ -288,20 +285,26 @@ def test_a_page_of_experiments_only_has_nothing_empty(tmp_path: Path) -> None:
 
 
 def test_a_page_with_servers_only_says_nothing_of_experiments(tmp_path: Path) -> None:
-    site = site_of([synthetic_run(tmp_path / "run", replace(QUICK, blocks=1))], tmp_path / "site")
+    site = site_of([made_up(replace(QUICK, blocks=1))], tmp_path / "site")
     elements = Elements(site / "index.html")
     assert {"answers", "cells", "cells-table"} <= set(elements.ids)
     assert "ithout a server" not in elements.text and not any(one.startswith("alone") for one in elements.ids)
 
 
-def test_hostile_text_in_results_becomes_no_element(tmp_path: Path) -> None:
-    index = site_of([hostile_experiments(tmp_path / "run")], tmp_path / "site") / "index.html"
-    pages = [index, *(index.parent / "cells").glob("*.html")]
-    assert len(pages) == 6
-    for page in pages:
+@pytest.mark.parametrize(("hostile", "pages"), [(hostile_run, 4), (hostile_experiments, 6)])
+def test_hostile_text_becomes_no_element(tmp_path: Path, hostile: Callable[[Path], LoadedRun], pages: int) -> None:
+    """Neither on its own pages nor on those of all runs, and leads nowhere outside of the site."""
+    own = site_of([hostile(tmp_path / "run"), with_scenario(made_up(QUICK))], tmp_path / "site")
+    shown = [own / "index.html", *(own / "cells").glob("*.html")]
+    assert len(shown) == pages
+    for page in (tmp_path / "site").rglob("*.html"):
         elements = Elements(page)
         assert not {"img", "iframe", "object", "embed"} & set(elements.tags)
-        assert elements.tags.count("script") == (3 if page == index else 1)
         assert not any(name.startswith("on") for name, _ in elements.attributes)
-        assert not any("javascript:" in value for name, value in elements.attributes if name in ("href", "src"))
-        assert "onerror" in elements.text and "{{ 7*7 }}" in elements.text
+        for target in elements.targets:
+            path = (page.parent / target.partition("#")[0]).resolve()
+            assert not target.startswith("javascript:")
+            assert path.is_relative_to((tmp_path / "site").resolve()) or target.startswith(("#", "https://"))
+        if page in shown:
+            assert elements.tags.count("script") == (3 if "page-charts" in elements.ids else 1)
+            assert "onerror" in elements.text and "{{ 7*7 }}" in elements.text

@@ -10,6 +10,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,13 @@ from jdkmatrix.report.site.build import build_site
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
-from tests.support.experiment_runs import experiments_run, mixed
+from tests.support.experiment_runs import experiments_of, mixed
 from tests.support.judged_pages import page_in
 from tests.support.outcome_runs import all_of, failing, hung, silent, with_outcomes
 from tests.support.pages import Elements, assert_links_lead_somewhere, figures
 from tests.support.ramped_runs import LEVEL, ramped
-from tests.support.served_runs import QUICK, Shape, synthetic_run, with_scenario
+from tests.support.records import with_logs
+from tests.support.served_runs import QUICK, Shape, made_up, with_scenario
 from tests.support.sites import background, later, site_of, stored
 from tests.support.stepped_runs import searched, stepped_run
 
@@ -37,31 +39,29 @@ SMALL = replace(QUICK, jdks=("temurin-25",))
 MATRIX = Shape(cpus=(1, 2), burn_us=(0, 100), blocks=2, windows=1, accidents=True)
 
 
-def broken(folder: Path) -> LoadedRun:
+def broken() -> LoadedRun:
     shape = replace(SMALL, executors=("liberty", "virtual", "platform", "fixed-50"), loads=("rate-2000",))
     changes = {"virtual": all_of(silent), "platform": all_of(hung), "fixed-50": all_of(failing)}
-    return with_outcomes(synthetic_run(folder, shape), changes)
+    return with_outcomes(made_up(shape), changes)
 
 
-RUNS: dict[str, Callable[[Path], LoadedRun]] = {
-    "closed loops, some cells bad": lambda folder: synthetic_run(folder, MATRIX),
-    "a rate, a driver that says less": lambda folder: synthetic_run(
-        folder, replace(SMALL, loads=("rate-2000",), driver="wrk2")
-    ),
-    "searches": lambda folder: searched(synthetic_run(folder, SMALL)),
+RUNS: dict[str, Callable[[], LoadedRun]] = {
+    "closed loops, some cells bad": partial(made_up, MATRIX),
+    "a rate, a driver that says less": partial(made_up, replace(SMALL, loads=("rate-2000",), driver="wrk2")),
+    "searches": lambda: searched(made_up(SMALL)),
     "steps": stepped_run,
-    "ramps": lambda folder: ramped(folder, LEVEL),
+    "ramps": partial(ramped, LEVEL),
     "servers that answer nothing": broken,
-    "a scenario": lambda folder: with_scenario(synthetic_run(folder, SMALL)),
-    "nothing measured": lambda folder: replace(synthetic_run(folder, SMALL), cells=()),
-    "experiments, some cells bad": lambda folder: experiments_run(folder, accidents=True),
+    "a scenario": lambda: with_scenario(made_up(SMALL)),
+    "nothing measured": lambda: replace(made_up(SMALL), cells=()),
+    "experiments, some cells bad": partial(experiments_of, accidents=True),
     "servers and experiments": mixed,
 }
 
 
 @pytest.fixture(scope="module", params=list(RUNS))
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LoadedRun:
-    return RUNS[request.param](tmp_path_factory.mktemp("run"))
+    return with_logs(RUNS[request.param](), tmp_path_factory.mktemp("run"), "SYNTHETIC")
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def places(part: Any) -> Iterator[tuple[Any, Any]]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[tuple[SiteRun, ...], Path]:
     """Two runs, and the site of them."""
     folder = tmp_path_factory.mktemp("fuzz")
-    loaded = synthetic_run(folder / "made-up", replace(QUICK, blocks=2, windows=1))
+    loaded = made_up(replace(QUICK, blocks=2, windows=1))
     for name in NAMES:
         stored(folder / name, later(loaded, name, "2024-01-01"))
     stores = [RunStore(folder / name) for name in NAMES]
@@ -158,9 +158,7 @@ def put_together_again(made: tuple[tuple[SiteRun, ...], Path], again: Path, chan
 
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_digest_with_anything_in_it_stops_no_site(
-    data: st.DataObject, made: tuple[tuple[SiteRun, ...], Path], tmp_path: Path
-) -> None:
+def test_no_digest_stops_a_site(data: st.DataObject, made: tuple[tuple[SiteRun, ...], Path], tmp_path: Path) -> None:
     def change(run: Any) -> None:
         for _ in range(data.draw(st.integers(1, 3))):
             container, key = data.draw(st.sampled_from([*places(run)]))
@@ -172,9 +170,7 @@ def test_a_digest_with_anything_in_it_stops_no_site(
 
 
 @pytest.mark.parametrize("ratio", (-1.0, 0.0, 5e-324, 1e308, math.inf, math.nan))
-def test_a_run_with_a_ratio_that_none_can_be_is_read_again(
-    ratio: float, made: tuple[tuple[SiteRun, ...], Path], tmp_path: Path
-) -> None:
+def test_impossible_ratios_are_read_again(ratio: float, made: tuple[tuple[SiteRun, ...], Path], tmp_path: Path) -> None:
     def change(run: Any) -> None:
         run["conditions"][0]["advice"][0]["ratio"] = ratio
 
