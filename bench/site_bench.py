@@ -116,7 +116,8 @@ def _benchexec(site: Path, work: Path) -> str:
     for path in sorted(site.glob("runs/*/results.csv")):
         with path.open(encoding="utf-8", newline="") as rows:
             for row in csv.DictReader(rows):
-                figures[f"{row['run_id']}/{row['cell_id']}"][row["figure"]] = row["value"]
+                if row["value"]:  # else a line of nothing but a ratio
+                    figures[f"{row['run_id']}/{row['cell_id']}"][row["figure"]] = row["value"]
     names = dict.fromkeys(name for one in figures.values() for name in one)
     result = ElementTree.Element(
         "result",

@@ -9,8 +9,6 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-import questionary
-
 from jdkmatrix.cli import running
 from jdkmatrix.cli.questions import (
     PROFILE,
@@ -98,7 +96,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
         say(f"Not here yet, and fetched or built before anything is measured: {lacking}.")
     options = replace(options, command=command(sys.argv[2:], said, options))
     say(f"The same without questions: .venv/bin/{shlex.join(options.command)}")
-    if by_menus and not questionary.confirm("Measure now?", qmark="").unsafe_ask():
+    if by_menus and not _confirmed():
         return 0
     if not by_menus and not yes:
         raise MatrixError("nothing was measured: there is no terminal to confirm on; add --yes to start")
@@ -107,6 +105,8 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
 
 def _by_menu(question: AxisQuestion) -> str | int:
     """Raises: KeyboardInterrupt."""
+    import questionary  # only here: what it loads stays out of a process that asks nothing and measures
+
     choices = [questionary.Choice(title=words, value=value) for words, value in question.choices]
     read = question.read
     if read is not None:
@@ -119,6 +119,13 @@ def _by_menu(question: AxisQuestion) -> str | int:
         return why_refused(lambda: read(text)) or True
 
     return read(questionary.text(f"{question.title} ({question.such_as})", qmark="", validate=judge).unsafe_ask())
+
+
+def _confirmed() -> bool:
+    """Raises: KeyboardInterrupt."""
+    import questionary
+
+    return bool(questionary.confirm("Measure now?", qmark="").unsafe_ask())
 
 
 def cpus_at_most(topology: Topology, driver: DriverChoice, asked: Iterable[int]) -> int:

@@ -39,7 +39,7 @@ class SiteBetweenBlocks:
         except (MatrixError, OSError) as error:
             why = why_not_written(error)
             if why != self._told:
-                self._say(why)
+                self._say(f"the site is not written: {why}")
             self._told = why
         self._ended_s = self._clock()
         self._took_s = 0.0 if is_first else self._ended_s - began_s

@@ -184,7 +184,7 @@ def _can_wait(matrix: Matrix, values: Values, wait_us: int) -> bool:
 
 
 def _why_not(matrix: Matrix, given: Values, server: str) -> str | None:
-    """Why no workload can be what is given on this server; None where one can, or where no table has its name yet."""
+    """Why no workload can be what is given on this server; None where one can."""
     asked: Values = {"load": ("saturate-50",), "wait_us": (0,), **given, "server": (server,)}
     reasons = _reasons(matrix, asked).values()
     return None if None in reasons else next(iter(reasons), None)

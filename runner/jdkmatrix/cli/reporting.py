@@ -116,8 +116,8 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
 
 
 def why_not_written(error: Exception) -> str:
-    """What keeps a site from being written, in a line."""
-    return f"the site is not written: {error if isinstance(error, MatrixError) else fault(error)}"
+    """What keeps a site from being written, in a line; of what is no MatrixError, also where it was."""
+    return str(error) if isinstance(error, MatrixError) else fault(error)
 
 
 def tell_damage(damaged: Sequence[str]) -> bool:

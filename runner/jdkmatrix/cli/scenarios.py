@@ -106,7 +106,7 @@ def asked_here(project: Project, options: Options) -> tuple[Matrix, Options]:
     the user.
 
     Raises:
-        MatrixError: as load_matrix, check_own_files, with_own and check_values.
+        MatrixError: as load_matrix, check_own_files, with_own, Options.with_quotas and check_values.
     """
     files = read_files(project.matrix)
     matrix = parse_files(files)

@@ -71,7 +71,7 @@ def watch(
         except Exception as error:
             why = why_not_written(error)
             if why != told:
-                print(f"matrix: {why}", file=sys.stderr)
+                print(f"matrix: the site is not written again: {why}", file=sys.stderr)
             told = why
 
 

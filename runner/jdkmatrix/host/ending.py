@@ -24,8 +24,10 @@ _ORDERLY = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 # whatever logs the error; and as OpenJ9 tells that it runs -Xdump. Not the options, whose names are alike, nor that a
 # limit of threads is reached.
 _OUT_OF_MEMORY = re.compile(
-    r"((Terminating|Aborting) due to )?\bjava\.lang\.OutOfMemoryError\b(?!: unable to create (new )?native thread).*"
-    r'|JVMDUMP\w+ Process(ing|ed) dump event "systhrow", detail "java/lang/OutOfMemoryError".*'
+    r"((Terminating|Aborting) due to )?\bjava\.lang\.OutOfMemoryError\b"
+    r"(?!: (unable to create (new )?native thread|Failed to create a thread)).*"
+    r'|JVMDUMP\w+ Processing dump event "systhrow", detail "java/lang/OutOfMemoryError"'
+    r'(?!,? (exception )?"Failed to create a thread).*'
 )
 
 

@@ -98,7 +98,7 @@ class LoadKind(ABC, Generic[L]):
     fail are no trouble? `one_level`: latencies of several rates together are those of none. `grows_pool`: is how the
     server comes by its threads a part of what is measured? Then its warm-up must not give it all of them.
     `cost_is_sampled`: CPU per request comes from samples of the whole process. `throughput_of`: which part of the load
-    throughput is of, in a sentence; None: all of it.
+    throughput is of, in a sentence; None: all of it. A kind with a `question` of its own has an `answer` of its own.
     """
 
     question: ClassVar[Question] = Question("answered", "Answered", in_tables=False)

@@ -1,6 +1,7 @@
 """Seal folders of the cache: a file is trusted by its hash when it was unpacked or built, not by its name.
 
 So a list of a folder's files is written into the folder, last of all. Whoever uses the folder first compares it.
+Also one hash over several files, for whatever is made of them.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class JudgedRun:
         claims = self.claims if self.experiments.keys else ()
         cells = ((check.check, cell.key) for claim in claims for check in claim.checks for cell in check.cells)
         claimed = (compared_cells(check, key) for check, key in cells)
-        pairs = (*arms, *(pair for pair in claimed if len({key.executor for key in pair}) < len(pair) == 2))
+        pairs = (*arms, *(pair for pair in claimed if len({key.executor for key in pair}) < len({*pair}) == 2))
         found: dict[CellKey, list[Comparison]] = defaultdict(list)
         for key, base in dict.fromkeys(pairs):
             for cell in self.experiments.some((key,)):

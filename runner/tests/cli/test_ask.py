@@ -137,7 +137,10 @@ def test_a_server_has_the_executors_that_are_asked_for() -> None:
         ({"workload": ("mp-ping",), "wait_us": (20_000,)}, "--workload mp-ping --wait 20000us: mp-ping calls no"),
         ({"load": ("count-1000",)}, "--load count-1000: count-1000 is a load of programs without a server"),
         ({"executor": ("structured",)}, "--executor structured: no server has all of these executors"),
-        ({"server": ("jetty",), "workload": ("banking",)}, "--server jetty --workload banking: Eclipse Jetty "),
+        (
+            {"server": ("jetty",), "workload": ("banking",)},
+            "--server jetty --workload banking: Eclipse Jetty has plain Servlets only",
+        ),
         ({"server": ("helidon",)}, "--server helidon: ask compares a server’s own pool with virtual threads"),
         ({"server": ("open-liberty", "jetty")}, "--server open-liberty and jetty: each has a pool or virtual "),
     ],

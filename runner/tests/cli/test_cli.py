@@ -294,6 +294,7 @@ def test_a_folder_without_a_project_or_with_a_broken_one_is_told(tmp_path: Path,
         (tmp_path / "matrix.toml").write_text(text)
     done = called(tmp_path, "plan")
     assert done.returncode == 1 and told in done.stderr and str(tmp_path) in done.stderr
+    assert text is None or f"{tmp_path}/matrix.toml: " in done.stderr
 
 
 def test_scenarios_lists_all_and_of_one_says_what_was_published(home: Path) -> None:

@@ -188,8 +188,8 @@ def test_trouble_that_lasts_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setattr(serving, "is_measuring", lambda: False)
     serving.watch(mock.Mock(side_effect=looks), lambda _: None, ended, {})
     *gone, odd = capsys.readouterr().err.splitlines()
-    assert gone == ["matrix: the site is not written: gone"] * 2
-    assert odd.startswith("matrix: the site is not written: ValueError in cli/serving.py:")
+    assert gone == ["matrix: the site is not written again: gone"] * 2
+    assert odd.startswith("matrix: the site is not written again: ValueError in cli/serving.py:")
 
 
 def test_a_site_is_shown_as_it_is_while_a_run_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

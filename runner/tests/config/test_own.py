@@ -117,7 +117,10 @@ def test_what_no_such_workload_has(table: dict[str, object], problem: str) -> No
         ({"workload": "mine", "server": "command", "executor": "pool"}, None),
         ({"workload": "mine", "server": "command", "executor": "fixed-8"}, "own command has no executor fixed-8"),
         ({"workload": "mine", "server": "command", "executor": "virtual"}, "mine has no arm virtual (it has pool)"),
-        ({"workload": "mine", "server": "jetty", "executor": "virtual"}, "served by a command of its own"),
+        (
+            {"workload": "mine", "server": "jetty", "executor": "virtual"},
+            "by a command of its own, and by no other",
+        ),
         ({"workload": "mp-ping", "server": "command", "executor": "virtual"}, "and mp-ping has none"),
         ({"workload": "shop", "executor": "liberty"}, None),
         ({"workload": "shop", "server": "tomcat", "executor": "tomcat"}, None),

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.jdks import cache
+from jdkmatrix.jdks import availability, cache
 from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, this_system
-from jdkmatrix.jdks.net import answers_in_time
 from jdkmatrix.jdks.resolve import fetch, resolve
 from jdkmatrix.provision import nix_parts
 from tests.support.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
@@ -295,10 +294,12 @@ def test_the_outlook_says_what_can_be_had(server: FileServer, tmp_path: Path) ->
     assert sum(server.asked.values()) == 0
 
 
-def test_a_probe_that_hangs_is_answered_for() -> None:
+def test_a_probe_that_hangs_is_answered_for(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
     never = threading.Event()
-    answers: dict[str, str | None] = answers_in_time(
-        {"slow": lambda: str(never.wait()), "quick": lambda: None}, 0.2, "late"
-    )
+    monkeypatch.setattr(availability, "PROBES_LIMIT_S", 0.2)
+    monkeypatch.setattr("jdkmatrix.jdks.net.unreachable", lambda host: str(never.wait()) if "slow" in host else None)
+    entries = (entry(id="slow", url="https://slow.example/x"), entry(id="quick", url=f"{server.url}/good"))
+    slow, quick = outlook(Catalogue(schema_version=1, entries=entries))
     never.set()
-    assert answers == {"slow": "late", "quick": None}
+    assert slow.detail.endswith("archive: no answer within 0.2 s; registry: none")
+    assert (slow.status, quick.status) == ("unavailable", "fetchable")

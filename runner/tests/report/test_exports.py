@@ -110,7 +110,7 @@ def test_ratios_are_those_that_were_judged(quick: LoadedRun) -> None:
 
 
 @pytest.mark.parametrize("server", [True, False])
-def test_every_ratio_can_be_worked_out_from_its_blocks(loaded: LoadedRun, tmp_path: Path, server: bool) -> None:
+def test_every_ratio_can_be_worked_out_from_its_blocks(loaded: LoadedRun, server: bool) -> None:
     run = loaded if server else experiments_of("json", "fanout", accidents=True)
     by_ratio: dict[tuple[str, ...], list[float]] = {}
     for row in csv.DictReader(io.StringIO(exports.as_csv(exports.blocks(JudgedRun(run)), exports.BLOCK_COLUMNS))):
@@ -157,7 +157,7 @@ def ratios_of(judged: JudgedRun, *, expected: bool = False) -> dict[tuple[str, s
     return {name: row for name, row in found.items() if (row["versus"] == exports.EXPECTED) == expected}
 
 
-def test_arms_of_an_experiment_stand_over_each_other_once(tmp_path: Path) -> None:
+def test_arms_of_an_experiment_stand_over_each_other_once() -> None:
     judged = JudgedRun(experiments_of("json", "fanout"))
     cells = {cell.key.cell_id: cell for cell in judged.experiments}
     arms: dict[str, set[tuple[str, str]]] = {}
@@ -175,7 +175,7 @@ def test_arms_of_an_experiment_stand_over_each_other_once(tmp_path: Path) -> Non
     assert arms[f"fanout {OLD}"] == {pool, bounded, *virtual}, "else the later arm"
 
 
-def test_workloads_that_a_claim_compares_stand_over_each_other(tmp_path: Path) -> None:
+def test_workloads_that_a_claim_compares_stand_over_each_other() -> None:
     loaded = experiments_of("borrow")
     assert not ratios_of(JudgedRun(loaded)), "each has one arm"
     newer, older = "borrow-hikari-7.1.0", "borrow-hikari-7.0.2"
@@ -185,7 +185,8 @@ def test_workloads_that_a_claim_compares_stand_over_each_other(tmp_path: Path) -
     )  # fmt: skip
     source = ClaimSource(title="SYNTHETIC", no_url="Nowhere.")
     claim = ClaimRecord(id="x", condition="c", published="p", only="words", source=source, checks=(check,))
-    judged = JudgedRun(loaded, (claim,))
+    itself = check.model_copy(update={"where": CheckedCells(workload=(older,))})
+    judged = JudgedRun(loaded, (claim.model_copy(update={"checks": (check, itself)}),))
     found = ratios_of(judged)
     assert {(row["workload"], row["versus"]) for row in found.values()} == {(newer, older)}
     assert {row["figure"] for row in found.values()} >= {"throughput", "CPU per operation"}
@@ -194,7 +195,7 @@ def test_workloads_that_a_claim_compares_stand_over_each_other(tmp_path: Path) -
     assert {name: found[name, "throughput", older]["ratio"] for name in estimates} == estimates
 
 
-def test_medians_stand_over_what_is_expected_as_on_the_page(tmp_path: Path) -> None:
+def test_medians_stand_over_what_is_expected_as_on_the_page() -> None:
     loaded = experiments_of("burn", "spawn", "fanout", accidents=True)
     found = ratios_of(JudgedRun(loaded), expected=True)
     tables = [table_of([section], "Table of ") for section in sections_of(loaded).values()]
@@ -203,7 +204,7 @@ def test_medians_stand_over_what_is_expected_as_on_the_page(tmp_path: Path) -> N
     assert not any(row.keys() & {"ratio_low", "ratio_high", "blocks", "verdict"} for row in found.values())
 
 
-def test_arms_that_lost_different_numbers_of_forks_are_not_judged(tmp_path: Path) -> None:
+def test_arms_that_lost_different_numbers_of_forks_are_not_judged() -> None:
     """Of the older JDK, platform failed, fixed-5 lost a fork, and virtual has not run."""
     found = ratios_of(JudgedRun(experiments_of("fanout", accidents=True))).values()
     older = {(row["executor"], row["versus"]): row.get("verdict") for row in found if row["jdk"] == OLD}
@@ -211,9 +212,7 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(tmp_path: Path
     assert {row.get("verdict") for row in found if row["jdk"] == NEW} == {None}
 
 
-def test_arms_of_which_the_gates_refused_one_more_often_are_not_judged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arms_of_which_the_gates_refused_one_more_often_are_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of them the page has above the line."""
     judged = JudgedRun(experiments_of("json"))
     told = ArmRefusals(Refused(30, 30, {"steal": 30}), Refused(13, 3, {"steal": 3}), 1e-7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from jdkmatrix.method.gates import GATES, Thresholds
 from jdkmatrix.report.blocks.inline import Wording
 from jdkmatrix.report.blocks.kinds import FactList
 from jdkmatrix.report.html.method import COMPARED, PROVOKED, method_page, read_tried
+from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.pages import found, section_of, table_of
 from tests.support.shipped import TEMPLATES
@@ -69,6 +71,17 @@ def test_each_record_of_what_was_tried_has_a_table_and_tells_where_it_was_made(q
     for row, shown in zip(compared.rows, table_of([section], ""), strict=True):
         assert f"{row.cpu_ratio[0]:.3f}" in str(shown)
         assert {*row.cpu_us, *row.p99_us, *row.delivered} == {"wrk2", "loadgen"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("a = 'x", "not valid TOML"), ("[a]", "no text: a"), ("a = '{{ x '", "unexpected"), ("", "has no judged_windows")],
+)
+def test_texts_that_cannot_be_used_are_told(quick: LoadedRun, tmp_path: Path, text: str, told: str) -> None:
+    templates = Path(shutil.copytree(TEMPLATES, tmp_path / "templates"))
+    (templates / "words.toml").write_text(text)
+    with pytest.raises(MatrixError, match=told):
+        pages_of(templates).render(method_page(quick.run, *read_tried(templates), ""))
 
 
 @pytest.mark.parametrize(("text", "told"), [("{", "not valid JSON"), ('{"cpu": 1}', "measured_at")])

@@ -263,6 +263,8 @@ def test_the_pairs_behind_a_ratio_are_told(under_rate: LoadedRun) -> None:
     mean_us = statistics.geometric_mean(above for above, _ in compared.pairs.values())
     assert f", {mean_us / 1000:.3g} against " in said["p99 latency"]
     assert "as the mean of the forks’ own p99" in said["p99 latency"]
+    of_cell = page_of(under_rate).blocks
+    assert [len(table_of(of_cell, f"Blocks of {one}")) for one in ("CPU per request", "p99 latency")] == [5, 5]
     title = row_of(under_rate, "virtual").versus.title or ""
     assert all(f"block {block}: " in title for block in range(1, 6))
 

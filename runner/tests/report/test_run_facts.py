@@ -28,7 +28,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import fork_with, remote_stats, sut_usage, window
 from tests.support.judged_pages import PageOfRun, page_of
 from tests.support.outcome_runs import windows_of
-from tests.support.pages import facts_of, figure_in, found, plain, section_of, table_of
+from tests.support.pages import facts_of, figure_in, found, section_of, table_of
 from tests.support.records import altered, altered_run, run_record, with_forks, with_forks_of, with_load
 from tests.support.run_facts import host_facts
 from tests.support.served_runs import QUICK, made_up, turned_run
@@ -175,7 +175,10 @@ def test_jdks_are_told_with_what_became_of_them(loaded: LoadedRun, page: PageOfR
         "the archive cannot be reached from here (synthetic)",
     ]
     unasked = [jdk.model_copy(update={"selected": False}) for jdk in loaded.run.jdks[::2]]
-    assert [plain(jdk_row(jdk, ran=False)[5]) for jdk in unasked] == ["available, not selected", "not available here"]
+    assert [jdk_row(jdk, ran=False)[5] for jdk in unasked] == [
+        '<span class="badge none">available, not selected</span>',
+        '<span class="badge none">not available here</span>',
+    ], "what nobody asked for is no trouble"
 
 
 def test_only_web_addresses_become_links(quick: LoadedRun) -> None:
@@ -266,6 +269,7 @@ def test_what_was_not_counted_is_said_not_to_be(quick: LoadedRun) -> None:
         ((silent,), "the driver had 1,234 answers"),
     ):
         assert words in under_load_words(altered(quick.cells[0].forks[0], {"windows": windows}))
+    assert "ran on threads of the server’s own pool" in fork_facts(quick)["Proof under load"], "the page says it"
 
 
 def test_windows_say_what_carriers_took_and_that_nothing_was_counted() -> None:

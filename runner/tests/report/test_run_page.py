@@ -92,6 +92,8 @@ def test_the_figures_of_a_row_are_those_of_its_usable_forks(page: PageOfRun) -> 
     metrics, shown = (RSS_PEAK, THREADS_PEAK, TIME_TO_STEADY, CAPACITY), {}
     for executor in ("liberty", "virtual"):
         one = page.row(jdk="temurin-21.0.8", executor=executor, cpus=1, burn_us=100)
+        for figure in (one.throughput, one.cpu):
+            assert figure.sort == pytest.approx(float(figure.text.replace(",", "")), rel=1e-2), "in the same unit"
         shown[executor] = [one.outcome.text, *(f.text for f in (one.throughput, one.cpu, *map(one.figure, metrics)))]
     assert shown == {
         "liberty": ["2 of 2", "7,820", "128", "278", "52", "12.3", "–"],
@@ -224,6 +226,18 @@ def test_the_heat_map_of_a_jdk_is_that_of_its_cells(page: PageOfRun) -> None:
                 numerator = page.row(jdk=jdk, executor="virtual", cpus=int(cpus), burn_us=us_of(column))
                 assert (cell.href, cell.value) == (numerator.href, numerator.versus.text)
                 assert (numerator.versus.under or "").startswith(cell.interval or "?")
+
+
+def test_a_condition_that_a_run_has_not_is_no_trouble() -> None:
+    """As where a profile includes a task on one number of CPUs alone."""
+    whole = made_up(replace(QUICK, cpus=(1, 2), burn_us=(0, 100)))
+    cells = tuple(cell for cell in whole.cells if (cell.key.cpus, cell.key.burn_us) != (2, 100))
+    run = whole.run.model_copy(update={"cells": tuple(cell.key for cell in cells)})
+    (table, *_) = PageOfRun(replace(whole, run=run, cells=cells)).maps
+    assert [[cell.title == "not a condition of this run" for cell in row] for _, row in table.rows] == [
+        [False, False],
+        [False, True],
+    ]
 
 
 def test_who_is_ahead_has_one_colour_whichever_way_the_figure_goes(page: PageOfRun) -> None:

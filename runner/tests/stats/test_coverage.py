@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE
+from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
 from jdkmatrix.stats.stopping import StoppingRules, after_block, half_width_that_tells
 from jdkmatrix.stats.verdicts import holm
 from tests.support.simulations import Floats, burst, correlated, intervals, normal, one_arm, slow_starts, student_3
@@ -32,6 +32,15 @@ def arms(random: np.random.Generator, blocks: int, *, noise: float, truth: float
 
 
 MANY = 10_000
+
+
+@pytest.mark.parametrize("confidence", [CONFIDENCE, SEQUENTIAL_CONFIDENCE])
+def test_intervals_of_many_samples_are_those_of_each(confidence: float) -> None:
+    """What is counted here is what is shown."""
+    for blocks in (2, 8):
+        logs = np.log(TRUTH) + 0.07 * normal(np.random.default_rng(5), (20, blocks))
+        for sample, low, high in zip(logs.tolist(), *intervals(logs, confidence), strict=True):
+            assert mean_interval(sample, confidence) == pytest.approx((float(low), float(high)))
 
 
 def both_arms(random: np.random.Generator, shape: tuple[int, ...]) -> Floats:

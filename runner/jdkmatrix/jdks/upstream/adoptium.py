@@ -64,4 +64,5 @@ def _offers(text: str, feature_version: int) -> Iterator[tuple[System, Offer]]:
             yield system, Offer(name[1], date, package.link, package.checksum, package.checksum_link)
 
 
+# From the answers of `addresses`.
 read = newest_of(_offers)

@@ -71,4 +71,5 @@ def _version(text: str) -> str | None:
     return f"{match['numbers']}+{match['build']}_openj9-{match['openj9']}" if match else None
 
 
+# From the answers of `addresses`.
 read = newest_of(_offers)

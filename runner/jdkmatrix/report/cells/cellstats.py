@@ -319,7 +319,7 @@ class Cells:
 
     def peers(self, key: CellKey) -> Sequence[CellKey]:
         """Those that differ from it in nothing but the executor, and itself."""
-        return self._groups[key.group]
+        return self._groups.get(key.group, ())
 
     def stands_for_virtual(self, key: CellKey) -> bool:
         """Is it the arm whose ratio to the pool answers for virtual threads? Those by the server's own switch, or

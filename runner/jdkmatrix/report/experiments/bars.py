@@ -41,13 +41,14 @@ def bar_groups(piece: ExperimentSlice) -> Iterator[Charts]:
 
 def _charts(piece: ExperimentSlice, group: ReadingGroup) -> Iterator[Chart]:
     number, apart = 0, piece.page.apart
+    place = {name: at for at, name in enumerate(dict.fromkeys(key.workload for key in piece.keys))}
     for peers in grouped((tuple(getattr(cell.key, axis) for axis in apart), cell) for cell in piece.cells).values():
         labels = _labels(piece, peers)
         axes = ("jdk", *(axis for axis in apart if piece.varies(axis)))
         for jdk, figure in itertools.product(piece.jdks, group.figures):
             cells = piece.in_order(cell for cell in peers if cell.key.jdk == jdk)
             if piece.by_subject:
-                cells.sort(key=lambda cell: [key.workload for key in piece.keys].index(cell.key.workload))
+                cells.sort(key=lambda cell: place[cell.key.workload])
             medians, forks, notes = _rows(figure.name, cells, labels)
             if not medians:
                 continue

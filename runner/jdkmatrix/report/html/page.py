@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, select_autoescape
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateError, UndefinedError, select_autoescape
 from markupsafe import Markup
 
 from jdkmatrix.domain.applications import applications
@@ -117,6 +117,8 @@ class Pages:
         try:
             self._macros = environment.get_template("blocks.html.j2").module
             texts = read_toml(templates / "words.toml")
+            if odd := [name for name, text in texts.items() if not isinstance(text, str)]:
+                raise MatrixError(f"{templates / 'words.toml'}: no text: {', '.join(odd)}")
             self._words = {name: environment.from_string(text) for name, text in texts.items()}
             self._page = environment.get_template("page.html.j2")
         except TemplateError as error:
@@ -132,6 +134,8 @@ class Pages:
         return text if isinstance(text, str) else self._in_words(text.name, **text.values)
 
     def _in_words(self, name: str, **values: object) -> Markup:
+        if name not in self._words:
+            raise UndefinedError(f"words.toml has no {name}")
         return Markup(self._words[name].render(values))
 
     def render(self, page: WebPage, *, data: Any = None, scripts: tuple[str, ...] = ("report.js",)) -> str:

@@ -183,7 +183,7 @@ def _not_ok(one: ShownCell, run: RunRecord) -> tuple[Cell, ...] | None:
         # A limit that a program ran into is a finding: here is what spoilt its forks.
         spoilt = [fork for fork in one.cell.record.forks if not (one.cell.is_program and fork.status is Status.OK)]
         reasons = fork_lines(spoilt, shortfalls=one.cell.fell_short)
-        if one.state is State.OK and not reasons:
+        if one.state is State.OK and not (reasons or (one.cell.is_program and spoilt)):
             return None
     status, css = ("some forks", "not-steady") if one.state is State.OK else (state_text(one.cell), one.state.css)
     return _row(one.key, one.href, status, css, reasons or (_NO_REASON,))

@@ -183,6 +183,7 @@ def test_tasks_of_a_burn_are_counted_and_what_it_left_undone(burn_fork: Section)
         ("Queued", "8 at most, 5.94 on average"), ("Work of a task", "369,304 rounds, 500 µs on a CPU of its own"),
         ("CPU", "3.97 s in 2.00 s on 2 CPUs"), ("Workers", "2"),
     ]  # fmt: skip
+    assert "Lower bounds" not in dict(told)
     changes = {"completed_late": 0, "unfinished": 9, "warmup_unfinished": 3, "workers": None, "lower_bounds": 1234}
     assert counts("burn-fixed-2-flight-on-21", **changes).items() >= {
         ("Tasks", "6,998 due, 6,998 submitted, 6,990 done, 9 never"), ("Left over from the warm-up", "3 tasks"),

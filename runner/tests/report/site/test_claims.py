@@ -267,6 +267,8 @@ def test_the_page_shows_every_claim_below_its_source_and_sets_apart_what_no_sour
     assert [plain(one.heading) for one in sources] == ["SYNTHETIC article Nobody, 2024-05", "SYNTHETIC note"]
     claims = [one.id for one in found(section.blocks, Container) if one.css == "claim"]
     assert claims == ["claim-synthetic-a", "claim-synthetic-b"]
+    figures = [[plain(cell) for cell in row.values()] for row in table_of([section], "Figures of synthetic-a")]
+    assert [row[1] for row in figures] == ["virtual / liberty", "–"] and figures[1][0].endswith(" at its end")
     page = page_of(loaded, tmp_path)
     block = published(page)
     assert page.index('id="answers"') < page.index('id="published"') < page.index('id="cells"')
