@@ -1,5 +1,5 @@
 # `make matrix` measures, `make test` runs all tests. Each sets everything up by itself. `make mission`
-# begins as `make matrix` does, and takes three quarters of an hour in all.
+# begins as `make matrix` does, and takes three quarters of an hour, or an hour where wrk2 loads.
 PYTHON ?= python3
 VENV := .venv/bin
 # Where a host forbids it, every test that starts Python would compile the project again.
