@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_virtual
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
@@ -64,12 +64,13 @@ class JudgedRun:
         cells = ((check.check, cell.key) for claim in claims for check in claim.checks for cell in check.cells)
         claimed = (compared_cells(check, key) for check, key in cells)
         pairs = (*arms, *(pair for pair in claimed if len({key.executor for key in pair}) < len({*pair}) == 2))
-        found: dict[CellKey, list[Comparison]] = defaultdict(list)
-        for key, base in dict.fromkeys(pairs):
-            for cell in self.experiments.some((key,)):
-                compared = (self.experiments.over(metric, key, base) for metric in cell.metrics)
-                found[key] += (one for one in compared if one is not None)
-        return found
+        return grouped(
+            (key, one)
+            for key, base in dict.fromkeys(pairs)
+            for cell in self.experiments.some((key,))
+            for metric in cell.metrics
+            if (one := self.experiments.over(metric, key, base)) is not None
+        )
 
     def may_compare(self, compared: Comparison) -> bool:
         """May the two of an experiment be compared? Not if they lost different numbers of forks, or the gates refused

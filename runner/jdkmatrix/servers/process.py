@@ -252,7 +252,8 @@ class ServerProcess:
         if status is None:
             return
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
-        if not self._ended_here and ran_out_of_memory(self._logs(), status, oom_kills_before=self._oom_kills_before):
+        log, before = "\n".join(self._logs()), self._oom_kills_before
+        if not self._ended_here and ran_out_of_memory(log, status, oom_kills_before=before):
             raise ServerOutOfMemoryError(self._told(f"the server ran out of memory, and {how}"))
         raise self.error(f"the server {how}")
 
@@ -263,7 +264,8 @@ class ServerProcess:
             self._process.wait(within_s)
         status = self._process.poll()
         if status is not None and not self._ended_here:
-            check_not_killed("the server", status, log=self._logs(), oom_kills_before=self._oom_kills_before)
+            log = "\n".join(self._logs())
+            check_not_killed("the server", status, log=log, oom_kills_before=self._oom_kills_before)
 
     @property
     def _ready_path(self) -> str:
@@ -281,12 +283,9 @@ class ServerProcess:
     def _messages(self) -> str:
         return text_if_readable(self.what.messages_log) or ""
 
-    def _console(self) -> str:
-        return text_if_readable(self.what.console_log) or ""
-
-    def _logs(self) -> str:
-        """What the JVM itself says is on its console, at the end."""
-        return f"{self._messages()}\n{self._console()}"
+    def _logs(self) -> tuple[str, str]:
+        """Its messages, and its console, where the JVM itself speaks, at the end."""
+        return self._messages(), text_if_readable(self.what.console_log) or ""
 
     def error(self, message: str, perhaps: str = "") -> ServerError:
         """One that ends with the end of its log."""
@@ -294,9 +293,10 @@ class ServerProcess:
 
     def _told(self, message: str, perhaps: str = "") -> str:
         """Behind it the line of its log that says why, or `perhaps` where none does; and the end of the log."""
-        found = cause(self._logs())
+        messages, console = self._logs()
+        found = cause(f"{messages}\n{console}")
         told = "; ".join(filter(None, (message, f"its log says: {found}" if found else perhaps)))
-        tail = "\n".join((self._messages() or self._console()).splitlines()[-_TAIL_LINES:])
+        tail = "\n".join((messages or console).splitlines()[-_TAIL_LINES:])
         return f"{told}\n{tail}".rstrip()
 
 
