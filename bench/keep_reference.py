@@ -9,6 +9,7 @@ Left out is what no figure of any page needs:
 - histograms that programs of experiments printed beside their percentiles;
 - the histogram of each window of a fork that has several: the fork keeps one of all its valid windows together, of which
   its percentiles are, and each window its percentiles;
+- histograms of attempts that do not count, whose percentiles stay;
 - second by second, what the driver and the server did in the second and all later blocks, and the windows of their warm-up:
   how long forks that took turns are in getting warm, the first block tells.
   Of a load that rises, whose figures are read from them, what lies before its window is left out.
@@ -84,7 +85,17 @@ def _shortened(cell: CellRecord) -> Any:
             _merge_histograms(less, fork)
         if fork.fork > 1:
             _drop_series_before(less, fork) if over_time else _drop_series(less)
+    record["attempts"] = _without_histograms(record["attempts"])
     return record
+
+
+def _without_histograms(part: Any) -> Any:
+    if isinstance(part, list):
+        return [_without_histograms(inside) for inside in part]
+    if not isinstance(part, dict):
+        return part
+    less = {key: _without_histograms(inside) for key, inside in part.items()}
+    return less | {"histogram": None, "spectrum": []} if "spectrum" in less else less
 
 
 def _without_points(part: Any, name: str = "") -> Any:
