@@ -94,8 +94,7 @@ def _without_histograms(part: Any) -> Any:
         return [_without_histograms(inside) for inside in part]
     if not isinstance(part, dict):
         return part
-    less = {key: _without_histograms(inside) for key, inside in part.items()}
-    return less | {"histogram": None, "spectrum": []} if "spectrum" in less else less
+    return {key: None if key == "histogram" else _without_histograms(inside) for key, inside in part.items()}
 
 
 def _without_points(part: Any, name: str = "") -> Any:
@@ -118,10 +117,7 @@ def _merge_histograms(less: Any, fork: Fork) -> None:
     if latency is None or latency.histogram is None or len(fork.valid_windows) < 2:
         return
     less["latency"] = _without_points(latency.model_dump(mode="json"))
-    for window in less["windows"]:
-        for kind in ("corrected", "uncorrected"):
-            if window["load"][kind]:
-                window["load"][kind] |= {"histogram": None, "spectrum": []}
+    less["windows"] = _without_histograms(less["windows"])
 
 
 def _drop_series(fork: Any) -> None:
