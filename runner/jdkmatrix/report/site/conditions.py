@@ -25,12 +25,13 @@ FIGURES = (OUTCOME, *(metric.id for metric in METRICS))  # in the order of pages
 @dataclass(frozen=True)
 class Answering:
     """The answer of a host under one condition, with the ratios that all of its runs come to. `together`: the leading
-    one of each run and of all, in words; None of a single run. `host`: in words; `anchor`: of its row among all
-    answers."""
+    one of each run and of all, in words; None of a single run. `others_warnings`: titles of what else befell the other
+    runs. `host`: in words; `anchor`: of its row among all answers."""
 
     run: RunDigest
     condition: MeasuredCondition
     together: str | None = None
+    others_warnings: tuple[str, ...] = ()
     host: str = ""
     anchor: str = ""
 
@@ -69,7 +70,8 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
     name = BY_ID[lead.figure].name
     words = f"{len(estimates)} runs, newest first: {name} {alone}; together {together}"
     cause = best.cause if told[0].side is best.advice[0].side else None
-    return Answering(run, replace(best, advice=told, cause=cause), words)
+    others = dict.fromkeys(title for (_, one), _ in estimates for title in one.warnings if title not in best.warnings)
+    return Answering(run, replace(best, advice=told, cause=cause), words, tuple(others))
 
 
 def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:

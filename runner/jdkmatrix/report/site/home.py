@@ -149,8 +149,7 @@ def _maps(telling: Sequence[RunDigest], answers: Sequence[Answering], first: Ans
     """The newest run that has an answer at a glance; a published experiment only where there is no other. Each entry
     leads to its row among all answers, and a script picks its condition instead."""
     mapped = min(telling, key=lambda run: run.repeats_published)
-    rows = {tuple(one.values.values()): one for one in answers}
-    here = [rows[mapped.host_id, *one.values] for one in mapped.conditions]
+    here = _answers_to(mapped, answers)
     maps = conditions_maps([(one.anchor, one.condition) for one in here], first.anchor)
     if maps:
         when = f"{moment(mapped.started_at)}, on {here[0].host}"
@@ -187,6 +186,8 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     server = None if condition.is_command else dict(run.servers).get(condition.server)
     on = f", on {server}" if server else ""
     care = ", ".join(map(_inside, condition.warnings))
+    if one.others_warnings:
+        care += f"{'; ' if care else ''}in other runs of these: {', '.join(map(_inside, one.others_warnings))}"
     yield (
         joined(
             f"{'The run that knows it best was measured' if one.together else 'Measured'} "
@@ -218,12 +219,18 @@ def where_words(condition: MeasuredCondition) -> str:
 def first_answer(answers: Sequence[Answering], runs: Sequence[RunDigest]) -> Answering | None:
     """The newest that decides something on the host of the newest one, or the newest one itself; of a published
     experiment only where there is no other, since it answers somebody else's question."""
-    by_run = [(run, one) for run in runs for one in answers if one.run.run_id == run.run_id]
+    by_run = [(run, one) for run in runs for one in _answers_to(run, answers)]
     if not by_run:
         return None
     here, _ = newest = by_run[0]
     deciding = (told for told in by_run if told[0].host_id == here.host_id and told[1].decided)
     return min(deciding, key=lambda told: told[0].repeats_published, default=newest)[1]
+
+
+def _answers_to(run: RunDigest, answers: Sequence[Answering]) -> list[Answering]:
+    """Those under the conditions of a run, whichever run knows them best."""
+    known = {tuple(one.values.values()): one for one in answers}
+    return [known[run.host_id, *one.values] for one in run.conditions]
 
 
 def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:

@@ -162,6 +162,31 @@ def test_what_decides_nothing_hides_no_answer_of_its_host_and_is_hidden_by_none_
     assert "Only a hint, from one block" in opening(tmp_path / "two-hosts", decided, elsewhere)
 
 
+def test_the_site_opens_on_what_was_measured_last_whichever_run_knows_it_best() -> None:
+    last = saying(digest_of(made_up(FIVE)), "last", 0.56, 0.63, 0.72)
+    known = saying(last, "known", 0.620, 0.637, 0.655)
+    (other,) = digest_of(made_up(replace(FIVE, jdks=("temurin-25",), burn_us=(500,)))).conditions
+    between = replace(last, run_id="between", conditions=(other,))
+    said = said_of(last, between, known)
+    assert "2 runs, newest first: throughput 0.630, 0.637; together " in said
+    assert "tasks of 500 µs" in said_of(between, last, known)
+
+
+def test_an_answer_of_several_runs_is_warned_of_what_befell_any_of_them() -> None:
+    run = digest_of(made_up(FIVE))
+
+    def warned(name: str, low: float, high: float, *titles: str) -> RunDigest:
+        (one,) = saying(run, name, low, 0.63, high).conditions
+        return replace(run, run_id=name, conditions=(replace(one, warnings=titles),))
+
+    failed, best = warned("b", 0.56, 0.72, "Not steady", "A/A check failed"), warned("a", 0.62, 0.64, "Not steady")
+    assert first_of(failed, best).others_warnings == ("A/A check failed",)
+    assert "Read with care: not steady; in other runs of these: A/A check failed." in said_of(failed, best)
+    assert "Read with care: not steady." in said_of(best)
+    clean = warned("c", 0.625, 0.635)
+    assert "Read with care: in other runs of these: not steady, A/A check failed." in said_of(failed, best, clean)
+
+
 def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides(tmp_path: Path) -> None:
     own = later(made_up(FIVE), "own", "2024-01-01")
     elsewhere = made_up(replace(FIVE, burn_us=(500,)))
