@@ -82,6 +82,17 @@ class WarmupGate:
         return max(self.rules.window_s, _ANSWERS_IN_WINDOW * self.service_s)
 
     @property
+    def windows_tried(self) -> int:
+        """Where windows are long because answers are slow, the cap alone leaves too few to tell anything from: then at
+        least so many are tried, several times the longest steady rest."""
+        return _RESTS_TRIED * self.rest_windows(self.rules.tail_s_max) if self.window_s > self.rules.window_s else 0
+
+    @property
+    def cap_s(self) -> float:
+        """After so long the warm-up ends at the latest; each window under the measured load waits for its answers."""
+        return max(self.rules.max_s, self.windows_tried * (self.window_s + self.service_s))
+
+    @property
     def fall_max(self) -> float:
         """The share by which CPU per request may fall over its steady rest."""
         return self.rules.drift_of_precision_max * self.precision
@@ -205,13 +216,9 @@ def _loaded(windows: Sequence[WarmupWindow]) -> list[WarmupWindow]:
 
 
 def is_over(windows: Sequence[WarmupWindow], gate: WarmupGate) -> bool:
-    """Has the warm-up reached its cap? Where windows are long because answers are slow, the cap alone leaves too few to
-    tell anything from: then several times the longest steady rest must have been tried, too."""
-    rules, loaded = gate.rules, _loaded(windows)
-    if duration_s(loaded, rules) < rules.max_s:
-        return False
-    enough = _RESTS_TRIED * gate.rest_windows(rules.tail_s_max)
-    return gate.window_s <= rules.window_s or len(loaded) >= enough
+    """Has the warm-up reached its cap?"""
+    loaded = _loaded(windows)
+    return duration_s(loaded, gate.rules) >= gate.rules.max_s and len(loaded) >= gate.windows_tried
 
 
 def duration_s(windows: Sequence[WarmupWindow], rules: WarmupRules) -> float:

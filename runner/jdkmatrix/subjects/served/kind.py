@@ -55,16 +55,16 @@ class ServedApplications:
 
     def expected_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
         """Its way to the steady state is taken as a third of the warm-up's cap, in an open loop as the half that may
-        pass at a moderate rate, and the gate as then looking at half of its longest tail more. That is 45 and 60 s from
-        the first answer on; on two CPUs, runs took 39 to 58 s in closed loops and 57 to 63 s in open ones, but 81 to
-        92 s where a cell was never steady, which an open loop now is half of the cap later. Where answers are slow, the
-        least that the gate looks at is longer."""
+        pass at a moderate rate, and the gate as then looking at half of its longest tail more. That is 48 and 63 s from
+        the first answer on; means over the cells of runs on two CPUs were 38 to 93 s in closed loops, of those in turns
+        38 to 68, and 46 to 106 s in open ones. Where answers are slow, both are longer: 159 s where they take 1 s (184
+        were seen), 471 s where they take 3 s (450)."""
         rules, kind = matrix.warmup, kind_of(matrix.loads[cell.load])
         share = 1 / 3 if kind.load.in_windows.is_closed_loop else 1 / 2
         service_s = 0.0 if kind.grows_pool else cell.wait_us / 1e6
         gate = WarmupGate(rules, ahead_s=0.0, precision=profile.promised_precision, service_s=service_s)
         tail_s = max(rules.tail_s_max / 2, gate.rest_windows(rules.tail_s_min) * gate.window_s)
-        warmup_s = rules.max_s * share + tail_s + rules.settle_s
+        warmup_s = gate.cap_s * share + tail_s + rules.settle_s
         proof_s = LOOK_S + COUNT_S if matrix.workloads[cell.workload].own else 0.0
         return START_AND_STOP_S + proof_s + warmup_s + self._measured_s(matrix, profile, cell)
 
