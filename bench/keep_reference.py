@@ -10,6 +10,7 @@ Left out is what no figure of any page needs:
 - the histogram of each window of a fork that has several: the fork keeps one of all its valid windows together, of which
   its percentiles are, and each window its percentiles;
 - histograms of attempts that do not count, whose percentiles stay;
+- of what was measured, digits behind the tenth, which no measurement repeats;
 - second by second, what the driver and the server did in the second and all later blocks, and the windows of their warm-up:
   how long forks that took turns are in getting warm, the first block tells.
   Of a load that rises, whose figures are read from them, what lies before its window is left out.
@@ -39,6 +40,8 @@ from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.runs import REFERENCE, RunStore
+
+DIGITS = 10  # significant ones; what may need more, such as nanoseconds, is a whole number and stays as it is
 
 
 def main() -> int:
@@ -85,8 +88,15 @@ def _shortened(cell: CellRecord) -> Any:
             _merge_histograms(less, fork)
         if fork.fork > 1:
             _drop_series_before(less, fork) if over_time else _drop_series(less)
-    record["attempts"] = _without_histograms(record["attempts"])
-    return record
+    return record | {"forks": _rounded(record["forks"]), "attempts": _rounded(_without_histograms(record["attempts"]))}
+
+
+def _rounded(part: Any) -> Any:
+    if isinstance(part, float):
+        return float(f"{part:.{DIGITS}g}")
+    if isinstance(part, list):
+        return [_rounded(inside) for inside in part]
+    return {key: _rounded(inside) for key, inside in part.items()} if isinstance(part, dict) else part
 
 
 def _without_histograms(part: Any) -> Any:
