@@ -187,7 +187,7 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     on = f", on {server}" if server else ""
     care = ", ".join(map(_inside, condition.warnings))
     if one.others_warnings:
-        care += f"{'; ' if care else ''}in other runs of these: {', '.join(map(_inside, one.others_warnings))}"
+        care += f"{'; ' if care else ''}in others of these runs: {', '.join(map(_inside, one.others_warnings))}"
     yield (
         joined(
             f"{'The run that knows it best was measured' if one.together else 'Measured'} "

@@ -181,10 +181,10 @@ def test_an_answer_of_several_runs_is_warned_of_what_befell_any_of_them() -> Non
 
     failed, best = warned("b", 0.56, 0.72, "Not steady", "A/A check failed"), warned("a", 0.62, 0.64, "Not steady")
     assert first_of(failed, best).others_warnings == ("A/A check failed",)
-    assert "Read with care: not steady; in other runs of these: A/A check failed." in said_of(failed, best)
+    assert "Read with care: not steady; in others of these runs: A/A check failed." in said_of(failed, best)
     assert "Read with care: not steady." in said_of(best)
     clean = warned("c", 0.625, 0.635)
-    assert "Read with care: in other runs of these: not steady, A/A check failed." in said_of(failed, best, clean)
+    assert "Read with care: in others of these runs: not steady, A/A check failed." in said_of(failed, best, clean)
 
 
 def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides(tmp_path: Path) -> None:
