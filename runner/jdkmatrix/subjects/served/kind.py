@@ -58,7 +58,7 @@ class ServedApplications:
         pass at a moderate rate, and the gate as then looking at half of its longest tail more. That is 48 and 63 s from
         the first answer on; means over the cells of runs on two CPUs were 38 to 93 s in closed loops, of those in turns
         38 to 68, and 46 to 106 s in open ones. Where answers are slow, both are longer: 159 s where they take 1 s (184
-        were seen), 471 s where they take 3 s (450)."""
+        on average of 14 forks), 471 s where they take 3 s (432 of eight)."""
         rules, kind = matrix.warmup, kind_of(matrix.loads[cell.load])
         share = 1 / 3 if kind.load.in_windows.is_closed_loop else 1 / 2
         service_s = 0.0 if kind.grows_pool else cell.wait_us / 1e6
