@@ -88,15 +88,12 @@ def _shortened(cell: CellRecord) -> Any:
             _merge_histograms(less, fork)
         if fork.fork > 1:
             _drop_series_before(less, fork) if over_time else _drop_series(less)
-    return record | {"forks": _rounded(record["forks"]), "attempts": _rounded(_without_histograms(record["attempts"]))}
+    measured = {"forks": record["forks"], "attempts": _without_histograms(record["attempts"])}
+    return record | json.loads(json.dumps(measured), parse_float=_rounded)
 
 
-def _rounded(part: Any) -> Any:
-    if isinstance(part, float):
-        return float(f"{part:.{DIGITS}g}")
-    if isinstance(part, list):
-        return [_rounded(inside) for inside in part]
-    return {key: _rounded(inside) for key, inside in part.items()} if isinstance(part, dict) else part
+def _rounded(figure: str) -> float:
+    return float(f"{float(figure):.{DIGITS}g}")
 
 
 def _without_histograms(part: Any) -> Any:

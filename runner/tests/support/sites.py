@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.notices import run_notices
 from jdkmatrix.report.site.build import Background, Built, build_site
+from jdkmatrix.report.site.conditions import Answering, answering
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, digest
 from jdkmatrix.report.site.render_runs import SiteRun
 from jdkmatrix.store.cells import CellRecord
@@ -75,3 +77,16 @@ def later(loaded: LoadedRun, run_id: str, day: str, host: str | None = None) -> 
 
 def _same(run: LoadedRun) -> LoadedRun:
     return run
+
+
+def saying(run: RunDigest, run_id: str, low: float, value: float, high: float, **changes: Any) -> RunDigest:
+    """A run whose first condition has this leading ratio."""
+    condition = run.conditions[0]
+    lead = replace(condition.advice[0], ratio=value, low=low, high=high)
+    told = replace(condition, advice=(lead, *condition.advice[1:]))
+    return replace(run, run_id=run_id, conditions=(told,), **changes)
+
+
+def first_of(*runs: RunDigest) -> Answering:
+    """Of the first condition of each."""
+    return answering([(run, run.conditions[0]) for run in runs])

@@ -79,6 +79,9 @@ def _served(matrix: Matrix, load: str) -> Iterator[Mapping[str, Any]]:
 
 
 _OUTCOMES = "Did as asked"  # what that is, each load says for itself
+# The newest first, those that measured a condition; with each the answers under its conditions, whichever run knows
+# them best.
+_ByRun = Sequence[tuple[RunDigest, Sequence[Answering]]]
 _SORTED_BY = ("server", "workload", "jdk", "load", "cpus", "burn_us", "wait_us")
 
 
@@ -121,15 +124,16 @@ def _figures(answers: Iterable[Answering]) -> dict[str, str]:
 
 
 def _answer(runs: Sequence[RunDigest], answers: Sequence[Answering], offered: Offered) -> Iterator[PageBlock]:
-    first = first_answer(answers, runs)
+    known = {tuple(one.values.values()): one for one in answers}
+    by_run = [(run, [known[run.host_id, *one.values] for one in run.conditions]) for run in runs if run.conditions]
+    first = first_answer(by_run)
     if first is None:
         yield Prose(
             "No run here has a block in which virtual threads and a server’s own pool can both be used. Each run’s "
             "page shows what it measured."
         )
         return
-    telling = [run for run in runs if run.conditions]
-    maps = tuple(_maps(telling, answers, first))
+    maps = tuple(_maps(by_run, first))
     summed = overview([(one.condition.task, one.condition.advice) for one in answers])
     summed_up = [Prose(summed, css="overview")] if summed else []
     yield from summed_up if maps else ()
@@ -138,18 +142,17 @@ def _answer(runs: Sequence[RunDigest], answers: Sequence[Answering], offered: Of
     yield Container(tuple(_said(first)), id="said", live=True)
     yield from () if maps else summed_up
     yield Container((), "js-only", "map")
-    measured = f"{plural(len(answers), 'condition')} measured, in {plural(len(telling), 'run')}"
+    measured, hosts = plural(len(answers), "condition"), {run.host_id for run, _ in by_run}
     yield Prose(
-        f"{measured} on {plural(len({run.host_id for run in telling}), 'host')}. An answer holds for the host, the JDK "
-        "and the condition that it names; nothing is extrapolated."
+        f"{measured} measured, in {plural(len(by_run), 'run')} on {plural(len(hosts), 'host')}. An answer holds for "
+        "the host, the JDK and the condition that it names; nothing is extrapolated."
     )
 
 
-def _maps(telling: Sequence[RunDigest], answers: Sequence[Answering], first: Answering) -> Iterator[PageBlock]:
+def _maps(by_run: _ByRun, first: Answering) -> Iterator[PageBlock]:
     """The newest run that has an answer at a glance; a published experiment only where there is no other. Each entry
     leads to its row among all answers, and a script picks its condition instead."""
-    mapped = min(telling, key=lambda run: run.repeats_published)
-    here = _answers_to(mapped, answers)
+    mapped, here = min(by_run, key=lambda told: told[0].repeats_published)
     maps = conditions_maps([(one.anchor, one.condition) for one in here], first.anchor)
     if maps:
         when = f"{moment(mapped.started_at)}, on {here[0].host}"
@@ -216,21 +219,15 @@ def where_words(condition: MeasuredCondition) -> str:
     return f"{condition.jdk}, {size}: {condition.workload}{on}, {condition.load}"
 
 
-def first_answer(answers: Sequence[Answering], runs: Sequence[RunDigest]) -> Answering | None:
+def first_answer(by_run: _ByRun) -> Answering | None:
     """The newest that decides something on the host of the newest one, or the newest one itself; of a published
     experiment only where there is no other, since it answers somebody else's question."""
-    by_run = [(run, one) for run in runs for one in _answers_to(run, answers)]
     if not by_run:
         return None
-    here, _ = newest = by_run[0]
-    deciding = (told for told in by_run if told[0].host_id == here.host_id and told[1].decided)
-    return min(deciding, key=lambda told: told[0].repeats_published, default=newest)[1]
-
-
-def _answers_to(run: RunDigest, answers: Sequence[Answering]) -> list[Answering]:
-    """Those under the conditions of a run, whichever run knows them best."""
-    known = {tuple(one.values.values()): one for one in answers}
-    return [known[run.host_id, *one.values] for one in run.conditions]
+    host_id = by_run[0][0].host_id
+    here = [(run, one) for run, answers in by_run if run.host_id == host_id for one in answers]
+    deciding = (told for told in here if told[1].decided)
+    return min(deciding, key=lambda told: told[0].repeats_published, default=here[0])[1]
 
 
 def _claims(counts: Counter[ClaimVerdict]) -> Iterator[Section]:
