@@ -54,8 +54,8 @@ class Phase:
 
 
 class Edge:
-    """Hears of the part of a phase that its result is of. Each is called once before `run` returns, in this order; this
-    one does nothing."""
+    """Hears of the part of a phase that its result is of, in this order and before `run` returns; this one does
+    nothing."""
 
     def ahead(self) -> None:
         """Called before that part, for what takes time: before the load, or shortly before the part where the driver
@@ -64,11 +64,15 @@ class Edge:
     def at(self, *, under_load: bool) -> None:
         """Called as that part begins. `under_load`: the load is on already."""
 
+    def passed(self) -> None:
+        """Called as each interval of that part ends, the last too, where there was a lead."""
+
     def over(self) -> None:
         """Called as that part ends, where there was a lead; else when the answers that were awaited then have come."""
 
 
 UNHEARD = Edge()
+INTERVAL_S = 1.0  # the usual length of the intervals that a driver tells of
 
 
 class DriverSession(Protocol):
@@ -91,10 +95,19 @@ class DriverSession(Protocol):
         """The nearest load that can be made, for a rate that need not be exact: one of the warm-up, or of a search. Its
         connections stay."""
 
-    def warm(self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD) -> LoadResult:
+    def warm(
+        self,
+        load: Load,
+        duration_s: float,
+        *,
+        label: str,
+        edge: Edge = UNHEARD,
+        lead_s: float = 0.0,
+        interval_s: float = INTERVAL_S,
+    ) -> LoadResult:
         """Like `run`, for load that no figure of the fork comes from: before the first `run`, or between windows in
-        turns."""
-        return self.run(load, duration_s, label=label, edge=edge)
+        turns. `interval_s`: how long the intervals are that a driver tells of, if it tells of any."""
+        return self.run(load, duration_s, label=label, edge=edge, lead_s=lead_s)
 
     def run(
         self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0

@@ -26,8 +26,8 @@ from jdkmatrix.records.windows import SeriesSteadiness, WarmupWindow
 from jdkmatrix.stats.steady import DriftRules, SteadyRules, steadiness, time_to_steady_s
 
 Figure = Literal["cpu_us_per_request", "p99_us"]
-# A closed loop begins with all its requests at once, which come back in waves: a window of two waves told 240 to 490
-# requests/s of the same server.
+# Answers to requests that were sent together come back together: a window of two such waves told 240 to 490 requests/s
+# of the same server.
 _ANSWERS_IN_WINDOW = 5
 # Where answers are slow, a pool needs many threads, and gets them slowly: a thousand took Open Liberty's 150 s.
 _RESTS_TRIED = 4
@@ -69,12 +69,14 @@ class WarmupRules(Table):
 @dataclass(frozen=True)
 class WarmupGate:
     """The rules by which a server counts as warm. `ahead_s`: how long is measured behind the warm-up; `precision`: the
-    share that the profile promises; `service_s`: the least that a request takes."""
+    share that the profile promises; `service_s`: the least that a request takes; `lead_s`: for how long the measured
+    load is on before a window of it, as loads/base.py has it."""
 
     rules: WarmupRules
     ahead_s: float
     precision: float
     service_s: float = 0.0
+    lead_s: float = 0.0
 
     @property
     def window_s(self) -> float:
@@ -88,9 +90,28 @@ class WarmupGate:
         return _RESTS_TRIED * self.rest_windows(self.rules.tail_s_max) if self.window_s > self.rules.window_s else 0
 
     @property
+    def windows_at_a_time(self) -> int:
+        """So many windows are of one stretch of the measured load. Each is by itself where answers come soon. Where a
+        window needs a lead, they share one: a load that begins anew for each is another than the one that is measured,
+        all of its requests sent together, and given up together as it ends. Then there are a third more than the gate
+        looks at, so that it may open behind the first of them."""
+        return math.ceil(self.rest_windows(self.rules.tail_s_min) * 4 / 3) if self.lead_s else 1
+
+    @property
     def cap_s(self) -> float:
-        """After so long the warm-up ends at the latest; each window under the measured load waits for its answers."""
-        return max(self.rules.max_s, self.windows_tried * (self.window_s + self.service_s))
+        """After about so long the warm-up ends."""
+        return max(self.rules.max_s, math.ceil(self.windows_tried / self.windows_at_a_time) * self.stretch_s)
+
+    @property
+    def stretch_s(self) -> float:
+        """From the start of a stretch of the measured load to that of the next: its lead, its windows, and the wait for
+        the last answers."""
+        return self.lead_s + self.windows_at_a_time * self.window_s + self.service_s
+
+    @property
+    def settle_s(self) -> float:
+        """The length of a window in which the server settles, behind the same lead."""
+        return max(self.rules.settle_s, self.window_s)
 
     @property
     def fall_max(self) -> float:

@@ -192,6 +192,18 @@ def test_slow_answers_get_windows_enough_to_tell() -> None:
     assert is_over([first, *windows], slow)
 
 
+def test_windows_that_need_a_lead_share_one_and_are_enough_to_open_the_gate() -> None:
+    rules = MATRIX.warmup
+    slow = WarmupGate(rules, ahead_s=60, precision=0.05, service_s=3.0, lead_s=30.0)
+    assert (slow.window_s, slow.windows_at_a_time, slow.stretch_s) == (15.0, 16, 30 + 16 * 15 + 3)
+    assert slow.cap_s == 3 * slow.stretch_s, "three stretches have the 48 windows that are tried"
+    costs = [400.0, 200.0, 104.0, *[100.0, 101.0] * 7]
+    level = [window.model_copy(update={"duration_s": 15.0}) for window in series(costs[: slow.windows_at_a_time])]
+    assert is_steady(level, slow) and not is_steady(level[:12], slow)
+    for soon in (WarmupGate(rules, 60, 0.05), WarmupGate(rules, 60, 0.05, service_s=3.0)):
+        assert soon.windows_at_a_time == 1, "under a rate each window is by itself"
+
+
 def test_an_open_loop_waits_for_the_compiler_or_for_half_of_the_time() -> None:
     def moderate(count: int, jit: float) -> list[WarmupWindow]:
         return [window.model_copy(update={"stage": "moderate"}) for window in series([100.0] * count, jit)]

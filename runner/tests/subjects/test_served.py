@@ -278,14 +278,24 @@ def test_without_room_for_its_data_the_bank_on_a_database_is_not_testable(
 
 def test_slow_answers_make_the_way_to_the_steady_state_longer() -> None:
     """Its gate looks at twelve windows of five answers at least, which no delay up to 250 ms makes longer, and tries
-    four times the longest rest before it gives up."""
+    four times the longest rest before it gives up; what settles then, settles for a window."""
     expected_s, quick = ServedApplications().expected_s, MATRIX.profiles["quick"]
     cells = (key(workload="banking", load="share-50", wait_us=us) for us in (0, 200_000, 1_000_000, 5_000_000))
     usual_s, *longer_s = (expected_s(MATRIX, quick, one) for one in cells)
     caps_s = 4 * 30 * 1.2, 4 * 12 * (5 + 1), 4 * 12 * (25 + 5)
-    least_s = 15, 60, 300
-    more_s = [(cap_s - 90) / 2 + rest_s - 15 for cap_s, rest_s in zip(caps_s, least_s, strict=True)]
+    least_s = 15 + 3, 60 + 5, 300 + 25
+    more_s = [(cap_s - 90) / 2 + rest_s - 18 for cap_s, rest_s in zip(caps_s, least_s, strict=True)]
     assert longer_s == pytest.approx([usual_s + one for one in more_s])
+
+
+def test_a_closed_loop_of_slow_answers_is_warmed_in_whole_stretches() -> None:
+    """Of 16 windows of 15 s where answers take 3 s, behind a lead of 30 s: three are the cap."""
+    profile = MATRIX.profiles["quick"].model_copy(update={"protocol": "separate"})
+    cells = (key(workload="banking", load="flood", wait_us=us) for us in (0, 3_000_000))
+    usual_s, slow_s = (ServedApplications().expected_s(MATRIX, profile, cell) for cell in cells)
+    lead_s = 30
+    usual_warmup_s, slow_warmup_s = 90 / 3 + 15 + 3, 3 * (lead_s + 16 * 15 + 3) + lead_s + 15
+    assert slow_s - slow_warmup_s == pytest.approx(usual_s - usual_warmup_s + profile.windows * lead_s)
 
 
 @pytest.mark.parametrize(("vm", "told"), [("hotspot", None), ("openj9", "; semeru-25 is OpenJ9")])

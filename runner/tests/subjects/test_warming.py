@@ -11,20 +11,26 @@ import pytest
 from jdkmatrix.domain.loads import Load, RateLoad, SaturateLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.warmup import WarmupGate
-from jdkmatrix.subjects.served.observe import Bench, Observed
+from jdkmatrix.probes.process import Glance, Reading, ThreadCounters
+from jdkmatrix.records.load_results import Interval
+from jdkmatrix.subjects.served.observe import Bench, Warmed
 from jdkmatrix.subjects.served.warming import settle, warm
 from tests.support.builders import key, load_result, pressure, sut_usage
 from tests.support.shipped import MATRIX
 
 RULES = MATRIX.warmup.model_copy(update={"settle_s": 3.0, "settle_windows_max": 3, "jit_share_max": 0.05})
+GATE = WarmupGate(RULES, 6.0, 0.05)
+SLOW = WarmupGate(RULES, 60.0, 0.05, service_s=3.0, lead_s=30.0)
 
 
 @dataclass
 class Server:
-    """SYNTHETIC: as `Bench`, with what the JIT uses in one window after another; the last for ever."""
+    """SYNTHETIC: as `Bench`, with what the JIT uses in one stretch of load after another; the last for ever."""
 
     jit_shares: list[float]
     asked: list[tuple[Load, float, str]] = field(default_factory=list)
+    leads_s: list[float] = field(default_factory=list)
+    now_s: float = 5.0
 
     @property
     def session(self) -> Server:
@@ -33,12 +39,27 @@ class Server:
     def nearest(self, load: RateLoad) -> RateLoad:
         return load
 
-    def observe(self, load: Load, duration_s: float, *, label: str, counts: bool) -> Observed:
-        assert not counts
+    def warm(self, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0, parts: int = 1) -> Warmed:
         self.asked.append((load, duration_s, label))
+        self.leads_s.append(lead_s)
         jit_share = self.jit_shares[min(len(self.asked), len(self.jit_shares)) - 1]
-        result = load_result(load, duration_s=duration_s)
-        return Observed(len(self.asked) * duration_s, result, sut_usage(jit_share), pressure(), None, None)
+        part_s = duration_s / parts
+        intervals = tuple(answered(100, part_s * (part + 1)) for part in range(parts))
+        marks = tuple(mark(part * part_s, jit_share) for part in range(parts + 1)) if parts > 1 else ()
+        result = load_result(load, duration_s=duration_s, intervals=intervals)
+        began_s = self.now_s + lead_s
+        self.now_s = began_s + duration_s
+        return Warmed(began_s, result, sut_usage(jit_share), pressure(), None, None, marks=marks)
+
+
+def answered(count: int, t_s: float) -> Interval:
+    return Interval(t_s=t_s, completed=count, errors=0, p50_us=4e6, p99_us=5e6, max_us=6e6)
+
+
+def mark(t_s: float, jit_share: float) -> Reading:
+    """After so many seconds of a server that uses half a CPU beside its compiler."""
+    compiler = ThreadCounters("C2 CompilerThre", round(t_s * jit_share * 1e9), 0, 0, 0)
+    return Reading(Glance(round(t_s * 1e9), round(t_s * (0.5 + jit_share) * 1e9), 1, 1, 1), {7: compiler})
 
 
 @pytest.mark.parametrize(
@@ -46,7 +67,7 @@ class Server:
 )
 def test_it_settles_until_the_compiler_is_calm_but_not_for_ever(jit_shares: list[float], kept: list[float]) -> None:
     server, shown = Server(jit_shares), list[str]()
-    windows = settle(cast(Bench, server), SaturateLoad(connections=5), RULES, mock.Mock(step=shown.append))
+    windows = settle(cast(Bench, server), SaturateLoad(connections=5), GATE, mock.Mock(step=shown.append))
     assert shown == [f"settling: 1000 µs CPU/request, JIT {share:.0%} of a CPU" for share in kept]
     assert [window.jit_share for window in windows] == kept
     assert {window.stage for window in windows} == {"settling"}
@@ -56,14 +77,50 @@ def test_it_settles_until_the_compiler_is_calm_but_not_for_ever(jit_shares: list
 def test_it_settles_under_the_load_that_will_be_measured() -> None:
     server = Server([0.0])
     steps = StepsLoad(connections=5, rates_rps=(1000, 2000), step_s=6, warmup_rps=700)
-    settle(cast(Bench, server), steps, RULES, mock.Mock())
+    settle(cast(Bench, server), steps, GATE, mock.Mock())
     assert server.asked == [(RateLoad(rate_rps=700, connections=5), 3.0, "warmup-settling-1")]
+
+
+def test_slow_answers_settle_behind_a_lead_and_for_as_long_as_a_window_of_them_is() -> None:
+    """Three seconds of answers after three seconds see none."""
+    server, load = Server([0.0]), SaturateLoad(connections=3000)
+    settle(cast(Bench, server), load, SLOW, mock.Mock())
+    assert (server.asked, server.leads_s) == ([(load, 15.0, "warmup-settling-1")], [30.0])
+
+
+def test_windows_of_slow_answers_are_of_one_load_which_does_not_begin_anew_for_each() -> None:
+    server, shown = Server([0.0]), list[str]()
+    warmup = warm(
+        cast(Bench, server), key(), SaturateLoad(connections=3000), SLOW, jit_cpus=(0, 1),
+        before_load=lambda: None, listener=mock.Mock(step=shown.append),
+    )  # fmt: skip
+    loaded = [window for window in warmup.windows if window.stage == "load"]
+    stretches = [(label, duration_s) for load, duration_s, label in server.asked if isinstance(load, SaturateLoad)]
+    assert warmup.steady and stretches == [(f"warmup-{len(warmup.windows) - 15}", 16 * 15.0)]
+    assert server.leads_s == [*[0.0] * (len(server.leads_s) - 1), 30.0]
+    began_s = server.now_s - 16 * 15.0
+    assert [window.t_s for window in loaded] == [began_s + 15.0 * (part + 1) for part in range(16)]
+    assert {(window.completed, window.cpu_us_per_request, window.duration_s) for window in loaded} == {
+        (100, 75_000.0, 15.0)
+    }
+    assert {(window.rate_rps, window.jit_share, window.p99_us) for window in loaded} == {(100 / 15, 0.0, 5e6)}
+    assert shown[-1] == "warming up: 75000 µs CPU/request, JIT 0% of a CPU"
+
+
+def test_what_the_compiler_took_is_told_of_each_part_and_a_stretch_follows_until_it_is_calm() -> None:
+    server = Server([0.0] * 4 + [0.25, 0.0])
+    warmup = warm(
+        cast(Bench, server), key(), SaturateLoad(connections=3000), SLOW, jit_cpus=(0, 1),
+        before_load=lambda: None, listener=mock.Mock(),
+    )  # fmt: skip
+    loaded = [window.jit_share for window in warmup.windows if window.stage == "load"]
+    assert warmup.steady and loaded == [0.25] * 16 + [0.0] * 16
 
 
 def test_a_steady_server_is_warm_when_its_tail_is_long_enough() -> None:
     server, shown = Server([0.04, 0.0]), list[str]()
     warmup = warm(
-        cast(Bench, server), key(), SaturateLoad(connections=5), WarmupGate(RULES, 6.0, 0.05), jit_cpus=(0, 1),
+        cast(Bench, server), key(), SaturateLoad(connections=5), GATE, jit_cpus=(0, 1),
         before_load=lambda: None, listener=mock.Mock(step=shown.append),
     )  # fmt: skip
     assert warmup.steady

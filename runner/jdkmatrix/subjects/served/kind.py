@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -57,14 +58,18 @@ class ServedApplications:
         """Its way to the steady state is taken as a third of the warm-up's cap, in an open loop as the half that may
         pass at a moderate rate, and the gate as then looking at half of its longest tail more. That is 48 and 63 s from
         the first answer on; means over the cells of runs on two CPUs were 38 to 93 s in closed loops, of those in turns
-        38 to 68, and 46 to 106 s in open ones. Where answers are slow, both are longer: 159 s where they take 1 s (184
-        on average of 14 forks), 471 s where they take 3 s (432 of eight)."""
+        38 to 68, and 46 to 106 s in open ones. In a closed loop of slow answers it is taken as two thirds of the cap,
+        in whole stretches of the load: 116 s where they take 200 ms (120 and 145 s of two forks), 864 s where they take
+        3 s (591 and 866 s)."""
         rules, kind = matrix.warmup, kind_of(matrix.loads[cell.load])
-        share = 1 / 3 if kind.load.in_windows.is_closed_loop else 1 / 2
         service_s = 0.0 if kind.grows_pool else cell.wait_us / 1e6
-        gate = WarmupGate(rules, ahead_s=0.0, precision=profile.promised_precision, service_s=service_s)
+        lead = lead_s(kind.load.in_windows, service_s)
+        share = 2 / 3 if lead else 1 / 3 if kind.load.in_windows.is_closed_loop else 1 / 2
+        gate = WarmupGate(rules, 0.0, profile.promised_precision, service_s, lead)
         tail_s = max(rules.tail_s_max / 2, gate.rest_windows(rules.tail_s_min) * gate.window_s)
-        warmup_s = gate.cap_s * share + tail_s + rules.settle_s
+        warm_s = gate.cap_s * share + tail_s
+        stretches_s = math.ceil(warm_s / gate.stretch_s) * gate.stretch_s if lead else warm_s
+        warmup_s = stretches_s + lead + gate.settle_s
         proof_s = LOOK_S + COUNT_S if matrix.workloads[cell.workload].own else 0.0
         return START_AND_STOP_S + proof_s + warmup_s + self._measured_s(matrix, profile, cell)
 

@@ -23,7 +23,7 @@ from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.host.ending import check_not_stopped
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
-from jdkmatrix.loads.base import Ask, Lengths, LoadKind
+from jdkmatrix.loads.base import Ask, Lengths, LoadKind, lead_s
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.gate import WindowContext
 from jdkmatrix.method.gates import beside_peers
@@ -271,25 +271,27 @@ class ServedMeasurement:
             self._audit(server, may_be_late=may_end or overloaded, within_s=_QUIET_IN_BOX_S if may_end else None)
 
     def _warm(self, bench: Bench) -> None:
-        cell = self.cell
+        cell, service_s = self.cell, 0.0 if self._kind.grows_pool else self._service_s
+        gate = WarmupGate(
+            cell.matrix.warmup,
+            self._kind.ahead_s(lengths_of(cell.profile)),
+            cell.profile.promised_precision,
+            service_s,
+            lead_s(cell.load.in_windows, service_s),
+        )
         self._block_at_most(bench.connection, cell.matrix.warmup.block_ms_max)
         self.found.warmup = warm(
             bench,
             self._key,
             cell.load,
-            WarmupGate(
-                cell.matrix.warmup,
-                self._kind.ahead_s(lengths_of(cell.profile)),
-                cell.profile.promised_precision,
-                service_s=0.0 if self._kind.grows_pool else self._service_s,
-            ),
+            gate,
             jit_cpus=self._jit_cpus,
             before_load=self._uncut_delays,
             listener=self.listener,
         )
         self._confine(bench.server)
         if set(self._jit_cpus) != set(cell.cpu_sets.sut):
-            settling = settle(bench, cell.load, cell.matrix.warmup, self.listener)
+            settling = settle(bench, cell.load, gate, self.listener)
             self.found.warmup = self.found.warmup.model_copy(update={"settling": settling})
         if self._remote:
             self._remote.delay_at_most(None)

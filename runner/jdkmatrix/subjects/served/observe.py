@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from jdkmatrix.domain.loads import Load
-from jdkmatrix.drivers.base import DriverSession, Edge
+from jdkmatrix.drivers.base import INTERVAL_S, DriverSession, Edge
 from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.remote import RemoteProcess
@@ -50,12 +50,21 @@ class Observed:
     database: DatabaseUse | None = None
 
 
+@dataclass(frozen=True)
+class Warmed(Observed):
+    """`marks`: the server as each part of that load began, and as the last one ended; empty where it is in one."""
+
+    marks: tuple[Reading, ...] = ()
+
+
 class _Span(Edge):
     """The readings around the part of a phase that its result is of. Under load they are taken in the same order at
-    either end, so that each spans as much."""
+    either end, so that each spans as much. `marks`: one more as each interval ends, where it is `marked`."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: Bench, *, marked: bool) -> None:
         self._bench = bench
+        self._marked = marked
+        self.marks: list[Reading] = []
 
     def ahead(self) -> None:
         bench = self._bench
@@ -76,6 +85,13 @@ class _Span(Edge):
             if bench.remote:
                 bench.remote.stats(reset=True)
             self._threads = read_threads(bench.server.pid)
+        if self._marked:
+            self.marks.append(Reading(self.glance, self._threads))
+
+    def passed(self) -> None:
+        if self._marked:
+            pid = self._bench.server.pid
+            self.marks.append(Reading(glance(pid), read_threads(pid)))
 
     def over(self) -> None:
         bench = self._bench
@@ -135,11 +151,9 @@ class Bench:
     def gauges(self) -> Gauges | None:
         return read_gauges(self.connection) if self.own_path is None else None
 
-    def observe(
-        self, load: Load, duration_s: float, *, label: str, counts: bool = True, lead_s: float = 0.0
-    ) -> Observed:
+    def observe(self, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0) -> Observed:
         """Run one phase, with readings around the part of it that its result is of: `duration_s`, behind `lead_s` of
-        the same load. `counts`: is a figure of it? Else it is one of the warm-up.
+        the same load.
 
         Warm-up and measured windows go through this same code, so that the server meets the same requests in both. One
         request of a kind that it has not met since its code was compiled (the first with a query, say) is enough for
@@ -149,11 +163,17 @@ class Bench:
         where no load is on then, and after them at the end. The server itself is asked before the lead and when all is
         over: where its threads are all taken, an answer takes as long as it takes.
         """
-        span = _Span(self)
-        if counts:
-            result = self.session.run(load, duration_s, label=label, edge=span, lead_s=lead_s)
-        else:
-            result = self.session.warm(load, duration_s, label=label, edge=span)
+        span = _Span(self, marked=False)
+        return self._seen(span, self.session.run(load, duration_s, label=label, edge=span, lead_s=lead_s))
+
+    def warm(self, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0, parts: int = 1) -> Warmed:
+        """As `observe`, of load that no figure is of. Several `parts`, of equal length, take a lead."""
+        span = _Span(self, marked=parts > 1)
+        interval_s = duration_s / parts if parts > 1 else INTERVAL_S
+        result = self.session.warm(load, duration_s, label=label, edge=span, lead_s=lead_s, interval_s=interval_s)
+        return Warmed(**vars(self._seen(span, result)), marks=tuple(span.marks))
+
+    def _seen(self, span: _Span, result: LoadResult) -> Observed:
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
         samples = self.sampler.since(t_s)
         self._work_off(result)
@@ -191,7 +211,14 @@ class Bench:
         if database:
             readings += (WindowReading(metric=DATABASE_CPU_US, value=database.cpu_s * 1e6),)
         return Observed(
-            t_s, load=result, sut=sut, host=host, remote=remote, database=database, served=served, readings=readings
+            t_s,
+            load=result,
+            sut=sut,
+            host=host,
+            remote=remote,
+            database=database,
+            served=served,
+            readings=readings,
         )
 
     def ask(self, path: str, *, under_load: bool = False) -> None:

@@ -3,7 +3,8 @@ settle where the JIT compiler has lost the driver's CPUs again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Literal
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -11,7 +12,6 @@ from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.fork.fork_record import Listener
 from jdkmatrix.method.warmup import (
     WarmupGate,
-    WarmupRules,
     duration_s,
     is_moderate_over,
     is_over,
@@ -21,8 +21,9 @@ from jdkmatrix.method.warmup import (
     series_steadiness,
     time_to_steady,
 )
+from jdkmatrix.probes.process import JIT_THREADS, cpu_ns_of
 from jdkmatrix.records.windows import Warmup, WarmupWindow
-from jdkmatrix.subjects.served.observe import Bench, Observed
+from jdkmatrix.subjects.served.observe import Bench, Warmed
 
 
 def warm(
@@ -49,12 +50,15 @@ def warm(
         stage: Literal["moderate", "load"] = "load" if moderate_over else "moderate"
         if stage == "load" and not any(window.stage == "load" for window in windows):
             before_load()
+        label = f"warmup-{len(windows) + 1}"
         if stage == "moderate":
             rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
             load = bench.session.nearest(RateLoad(rate_rps=rate_rps, connections=target.connections))
-        window_s = gate.window_s if stage == "load" else rules.window_s
-        seen = bench.observe(load, window_s, label=f"warmup-{len(windows) + 1}", counts=False)
-        windows.append(_window(stage, load, seen))
+            seen = bench.warm(load, rules.window_s, label=label)
+        else:
+            parts = gate.windows_at_a_time
+            seen = bench.warm(load, gate.window_s * parts, label=label, lead_s=gate.lead_s, parts=parts)
+        windows.extend(_windows(stage, load, seen))
         last = windows[-1]
         listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
     return Warmup(
@@ -67,29 +71,47 @@ def warm(
     )
 
 
-def settle(bench: Bench, target: CellLoad, rules: WarmupRules, listener: Listener) -> tuple[WarmupWindow, ...]:
+def settle(bench: Bench, target: CellLoad, gate: WarmupGate, listener: Listener) -> tuple[WarmupWindow, ...]:
     """Windows under the load that will be measured, to be thrown away, until the JIT is calm where it runs now.
 
     Raises:
         MatrixError: as `warm`.
     """
+    rules = gate.rules
     windows: list[WarmupWindow] = []
     while len(windows) < rules.settle_windows_max and not is_settled(windows, rules):
         label = f"warmup-settling-{len(windows) + 1}"
-        windows.append(settling_window(bench, target.in_windows, rules.settle_s, label=label))
+        windows.append(settling_window(bench, target.in_windows, gate.settle_s, label=label, lead_s=gate.lead_s))
         last = windows[-1]
         listener.step(f"settling: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
     return tuple(windows)
 
 
-def settling_window(bench: Bench, load: Load, duration_s: float, *, label: str) -> WarmupWindow:
+def settling_window(bench: Bench, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0) -> WarmupWindow:
     """One window of a warm server under load, to be thrown away; raises as `warm`."""
-    return _window("settling", load, bench.observe(load, duration_s, label=label, counts=False))
+    (window,) = _windows("settling", load, bench.warm(load, duration_s, label=label, lead_s=lead_s))
+    return window
 
 
-def _window(stage: Literal["moderate", "load", "settling"], load: Load, seen: Observed) -> WarmupWindow:
+def _windows(stage: Literal["moderate", "load", "settling"], load: Load, seen: Warmed) -> Iterator[WarmupWindow]:
+    """One for each part; of a load without parts, one."""
+    for (before, after), part in zip(pairwise(seen.marks), seen.load.intervals if seen.marks else (), strict=True):
+        cpu_us = (after.at.cpu_ns - before.at.cpu_ns) / 1e3
+        elapsed_s = (after.at.monotonic_ns - before.at.monotonic_ns) / 1e9
+        yield WarmupWindow(
+            stage=stage,
+            t_s=seen.t_s + part.t_s,
+            rate_rps=part.completed / elapsed_s,
+            completed=part.completed,
+            cpu_us_per_request=cpu_us / part.completed if part.completed else cpu_us,
+            jit_share=cpu_ns_of(JIT_THREADS, before, after) / 1e9 / elapsed_s,
+            p99_us=part.p99_us,
+            duration_s=elapsed_s,
+        )
+    if seen.marks:
+        return
     latency = seen.load.corrected or seen.load.uncorrected
-    return WarmupWindow(
+    yield WarmupWindow(
         stage=stage,
         t_s=seen.t_s + seen.load.duration_s,
         rate_rps=load.rate_rps if isinstance(load, RateLoad) else seen.load.throughput_rps,

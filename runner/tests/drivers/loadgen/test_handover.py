@@ -34,7 +34,8 @@ def test_loadgen_warms_up_and_wrk2_measures(driver: LoadgenDriver, bench: Bench)
             pid = session.pid
             assert pid is not None and "loadgen.jar" in " ".join(session.command)
             warmed = session.warm(RateLoad(rate_rps=333.3, connections=7), 0.5, label="warmup-1")
-            session.warm(SaturateLoad(connections=3), 0.2, label="warmup-2")
+            led = session.warm(SaturateLoad(connections=3), 0.2, label="warmup-2", lead_s=0.3, interval_s=0.1)
+            assert led.lead is not None and led.lead.sent > 0 and [part.t_s for part in led.intervals] == [0.1, 0.2]
             assert (warmed.driver, warmed.load) == ("loadgen", RateLoad(rate_rps=333.3, connections=7))
             measured = session.run(LOAD, COUNTS_S, label="window-1")
             assert measured.driver == "wrk2" and "-R500" in session.command

@@ -100,8 +100,26 @@ class Heard(Edge):
     def at(self, *, under_load: bool) -> None:
         self.told.append(("at", time.monotonic_ns()))
 
+    def passed(self) -> None:
+        self.told.append(("passed", time.monotonic_ns()))
+
     def over(self) -> None:
         self.told.append(("over", time.monotonic_ns()))
+
+
+def test_parts_of_a_load_are_as_long_as_is_asked_for(moody: Moody, open_session: Open) -> None:
+    """Each is told as it ends, with the percentiles of its own answers."""
+    server, heard = moody(delay_us=100_000), Heard()
+    session = open_session(server.url)
+    result = session.warm(SaturateLoad(connections=4), 1.8, label="parts", edge=heard, lead_s=1.0, interval_s=0.75)
+    assert [name for name, _ in heard.told] == ["ahead", "at", *["passed"] * 3, "over"]
+    passed_s = [(ns - result.started_monotonic_ns) / 1e9 for name, ns in heard.told if name == "passed"]
+    ends_s = [part.t_s for part in result.intervals]
+    assert ends_s == [0.75, 1.5, 1.8] and all(told >= end for told, end in zip(passed_s, ends_s, strict=True))
+    assert sum(part.completed for part in result.intervals) == result.completed > 0
+    assert all(part.p99_us is not None and part.p99_us >= 100_000 for part in result.intervals)
+    with pytest.raises(DriverError, match=r"interval_s = 0\.01: 0\.1 to 86400 is allowed"):
+        session.warm(SaturateLoad(connections=4), 1.0, label="short", interval_s=0.01)
 
 
 @pytest.mark.parametrize("lead_s", [0.0, 1.2])
@@ -110,8 +128,9 @@ def test_a_load_that_is_on_before_what_counts(lead_s: float, moody: Moody, open_
     session = open_session(server.url)
     result = session.run(SaturateLoad(connections=8), 1.0, label="led", edge=heard, lead_s=lead_s)
     seen = server.report().requests
-    assert [name for name, _ in heard.told] == ["ahead", "at", "over"]
-    ahead_ns, at_ns, over_ns = (ns for _, ns in heard.told)
+    passed = ["passed"] if lead_s else []
+    assert [name for name, _ in heard.told] == ["ahead", "at", *passed, "over"]
+    ahead_ns, at_ns, *_, over_ns = (ns for _, ns in heard.told)
     first_ns = min(one.arrived_ns for one in seen)
     answered = [one for one in seen if one.answered_ns]
     before = sum(one.answered_ns < result.started_monotonic_ns for one in answered)

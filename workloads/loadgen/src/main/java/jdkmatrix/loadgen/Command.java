@@ -7,6 +7,7 @@ import java.util.List;
  *
  * @param points of a ramp, pairs of seconds and requests per second
  * @param leadS for how long "saturate" is on before the phase begins
+ * @param intervalS how long each part of the phase is of which it tells by itself; a second if it is not said
  */
 record Command(
         String label,
@@ -16,7 +17,8 @@ record Command(
         Double joinS,
         Double leadS,
         Integer connections,
-        Double durationS) {
+        Double durationS,
+        Double intervalS) {
     Phase toPhase() {
         need("kind", kind);
         need("connections", connections);
@@ -33,7 +35,8 @@ record Command(
             default -> throw new IllegalArgumentException(
                     "kind = \"%s\": \"rate\", \"ramp\", \"saturate\" or \"join\" is needed".formatted(kind));
         };
-        return Phase.of(label, load, leadS == null ? 0 : leadS, durationS);
+        return Phase.of(
+                label, load, leadS == null ? 0 : leadS, durationS, intervalS == null ? Phase.INTERVAL_S : intervalS);
     }
 
     private static Load.Ramp.Point toPoint(List<Double> pair) {

@@ -85,12 +85,11 @@ final class Engine implements AutoCloseable {
         long[] loopsBefore = loopThreads.cpuNs();
         Tally total = new Tally();
         double durationS = phase.durationNs() / 1e9;
-        int intervals = Math.toIntExact(Math.ceilDiv(phase.durationNs(), Limits.INTERVAL_NS));
-        for (int i = 0; i < intervals; i++) {
-            double toS = Math.min(i + 1.0, durationS);
-            Tally tally = gather(startNs + (long) (toS * 1e9) + MARGIN_NS);
+        for (long fromNs = 0; fromNs < phase.durationNs(); fromNs += phase.intervalNs()) {
+            long toNs = Math.min(fromNs + phase.intervalNs(), phase.durationNs());
+            Tally tally = gather(startNs + toNs + MARGIN_NS);
             total.add(tally);
-            progress.interval(i, toS, tally);
+            progress.interval(fromNs / 1e9, toNs / 1e9, tally);
         }
         double busiestLoopCpuS = loopThreads.busiestNs(loopsBefore) / 1e9;
         double cpuS = (os.getProcessCpuTime() - cpuBefore) / 1e9;

@@ -20,7 +20,7 @@ sealed interface Event {
     /** What is counted starts at this System.nanoTime: in a few milliseconds, or when the lead is over. */
     record Started(String label, long monotonicNs) implements Event {}
 
-    /** One second; {@code due} are slots of the schedule, {@code sent} may be of earlier ones. */
+    /** One part of the phase, usually a second; {@code due} are slots of the schedule, {@code sent} may be of earlier ones. */
     record Interval(
             double tS,
             Long due,

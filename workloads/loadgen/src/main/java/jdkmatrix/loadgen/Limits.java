@@ -16,7 +16,6 @@ record Limits(long timeoutNs, long bundleNs) {
     /** How long answers are awaited after the end of a phase, so that they do not fall into the next. */
     static final long DRAIN_NS = TimeUnit.SECONDS.toNanos(1);
 
-    static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
     static final long TIMEOUT_TICK_MIN_NS = TimeUnit.MILLISECONDS.toNanos(1);
     static final long TIMEOUT_TICK_MAX_NS = TimeUnit.MILLISECONDS.toNanos(100);
 

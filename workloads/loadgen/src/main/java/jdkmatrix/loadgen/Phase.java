@@ -8,9 +8,12 @@ import java.util.regex.Pattern;
  * @param label names the phase's files
  * @param leadNs for how long the load is on before the phase begins, in nanoseconds
  * @param durationNs how long requests are sent after that, in nanoseconds
+ * @param intervalNs how long each part of that is of which it tells by itself; the last may be shorter
  */
-record Phase(String label, Load load, long leadNs, long durationNs) {
+record Phase(String label, Load load, long leadNs, long durationNs, long intervalNs) {
     static final double MAX_DURATION_S = 86_400;
+    static final double INTERVAL_S = 1;
+    private static final double INTERVAL_S_MIN = 0.1;
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
 
     Phase {
@@ -28,10 +31,10 @@ record Phase(String label, Load load, long leadNs, long durationNs) {
     }
 
     static Phase of(String label, Load load, double durationS) {
-        return of(label, load, 0, durationS);
+        return of(label, load, 0, durationS, INTERVAL_S);
     }
 
-    static Phase of(String label, Load load, double leadS, double durationS) {
+    static Phase of(String label, Load load, double leadS, double durationS, double intervalS) {
         if (!(leadS >= 0 && leadS <= MAX_DURATION_S)) {
             throw new IllegalArgumentException(
                     "lead_s = %s: 0 to %.0f is allowed".formatted(leadS, MAX_DURATION_S));
@@ -40,7 +43,11 @@ record Phase(String label, Load load, long leadNs, long durationNs) {
             throw new IllegalArgumentException(
                     "duration_s = %s: above 0 and at most %.0f is allowed".formatted(durationS, MAX_DURATION_S));
         }
-        return new Phase(label, load, toNs(leadS), Math.max(1, toNs(durationS)));
+        if (!(intervalS >= INTERVAL_S_MIN && intervalS <= MAX_DURATION_S)) {
+            throw new IllegalArgumentException(
+                    "interval_s = %s: %.1f to %.0f is allowed".formatted(intervalS, INTERVAL_S_MIN, MAX_DURATION_S));
+        }
+        return new Phase(label, load, toNs(leadS), Math.max(1, toNs(durationS)), toNs(intervalS));
     }
 
     static long toNs(double seconds) {

@@ -6,8 +6,8 @@ interface Progress {
     void started(long startNs);
 
     /**
-     * An interval is over: {@link Limits#INTERVAL_NS} or, at the end of the phase, what is left. Times count from the
-     * start of the phase; the tally is valid during the call only.
+     * An interval of the phase is over, or, at its end, what is left of one. Times count from the start of the phase; the
+     * tally is valid during the call only.
      */
     void interval(double fromS, double toS, Tally tally);
 

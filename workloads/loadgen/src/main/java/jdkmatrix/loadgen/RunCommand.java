@@ -93,7 +93,7 @@ final class RunCommand implements Callable<Integer> {
                 throw new IllegalArgumentException("--duration and --warmup are not for --ramp");
             }
             Load.Ramp ramp = new Load.Ramp(kind.ramp.stream().map(RunCommand::point).toList(), connections);
-            return new Phase("run", ramp, 0, ramp.durationNs());
+            return new Phase("run", ramp, 0, ramp.durationNs(), Phase.toNs(Phase.INTERVAL_S));
         }
         if (duration == null) {
             throw new IllegalArgumentException("--duration is missing");

@@ -20,9 +20,9 @@ import picocli.CommandLine.Option;
  * Phase after phase for a program: reads one {@link Command} per line, prints {@link Event}s, one per line. The end of
  * standard input ends the process, in the middle of a phase too.
  *
- * <p>After {@code ready}, each command is answered by {@code started}, an {@code interval} per second and {@code
- * finished}, or by {@code error}. Errors "bad-command" and "refused" leave the session as it was; "internal" ends the
- * process with status 1.
+ * <p>After {@code ready}, each command is answered by {@code started}, an {@code interval} per second (or as long as it
+ * asks for) and {@code finished}, or by {@code error}. Errors "bad-command" and "refused" leave the session as it was;
+ * "internal" ends the process with status 1.
  */
 @CommandLine.Command(
         name = "session",

@@ -57,6 +57,7 @@ final class Worker {
     /** The start of what is counted; where there is a lead, it was sent before. */
     private long startNs;
     private long endNs;
+    private long intervalNs;
     /** The end of the interval that is counted. */
     private long overNs;
     private long nextPumpNs = Pacer.NEVER;
@@ -101,6 +102,7 @@ final class Worker {
     void begin(Phase phase, long startNs) {
         this.startNs = startNs;
         this.endNs = startNs + phase.durationNs();
+        this.intervalNs = phase.intervalNs();
         long sendNs = startNs - phase.leadNs();
         pacer = switch (phase.load()) {
             case Load.Scheduled scheduled -> new OpenLoop(
@@ -108,7 +110,7 @@ final class Worker {
             case Load.Joining joining -> new ClosedLoop(joining, pool.connections(), this, sendNs, endNs);
         };
         mode = Mode.RUNNING;
-        overNs = phase.leadNs() > 0 ? startNs : Math.min(startNs + Limits.INTERVAL_NS, endNs);
+        overNs = phase.leadNs() > 0 ? startNs : Math.min(startNs + intervalNs, endNs);
         pool.begin();
         pump(System.nanoTime());
         armTimeouts(phaseNumber);
@@ -169,7 +171,7 @@ final class Worker {
             tally.sent -= carried;
             report();
             tally.sent += carried;
-            overNs = Math.min(overNs + Limits.INTERVAL_NS, endNs);
+            overNs = Math.min(overNs + intervalNs, endNs);
         }
     }
 

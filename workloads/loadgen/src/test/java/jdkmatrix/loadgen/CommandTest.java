@@ -85,6 +85,18 @@ class CommandTest {
     }
 
     @Test
+    void intervals() {
+        String saturate =
+                "{\"label\": \"w\", \"kind\": \"saturate\", \"connections\": 4, \"interval_s\": %s, \"duration_s\": 2}";
+        assertEquals(250_000_000L, Wire.parse(saturate.formatted("0.25")).toPhase().intervalNs());
+        assertEquals(1_000_000_000L, Wire.parse(saturate.formatted("null")).toPhase().intervalNs());
+        Command none = Wire.parse(saturate.formatted("0"));
+        assertEquals(
+                "interval_s = 0.0: 0.1 to 86400 is allowed",
+                assertThrows(IllegalArgumentException.class, none::toPhase).getMessage());
+    }
+
+    @Test
     void keysOfOtherKinds() {
         Command command = Wire.parse(RAMP.replace("ramp", "saturate").formatted("[[0,1],[1,1]]", "1"));
         assertEquals(

@@ -48,7 +48,7 @@ class WorkerTest {
         worker.loop().execute(() -> worker.prepare(load.connections()));
         assertInstanceOf(Worker.Report.Prepared.class, worker.awaitReport(PATIENCE_NS));
         long durationNs = TimeUnit.MILLISECONDS.toNanos(durationMs);
-        worker.loop().execute(() -> worker.begin(new Phase("play", load, 0, durationNs), System.nanoTime()));
+        worker.loop().execute(() -> worker.begin(new Phase("play", load, 0, durationNs, durationNs), System.nanoTime()));
         assertInstanceOf(Worker.Report.Counted.class, worker.awaitReport(PATIENCE_NS));
         assertInstanceOf(Worker.Report.Counted.class, worker.awaitReport(PATIENCE_NS));
     }
