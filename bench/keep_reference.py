@@ -51,12 +51,15 @@ def main() -> int:
     options = parser.parse_args()
     project = find_project()
     checkout = (options.checkout or project.root).resolve()
+    kept = project.results / REFERENCE
     for run in options.runs:
+        if run.resolve().is_relative_to(kept.resolve()):
+            parser.error(f"{run}: is a reference run already")
         if any(session.git_dirty for session in RunStore(run).read_run().sessions):
             parser.error(f"{run}: measured by a checkout with uncommitted changes")
     for run in options.runs:
         record = RunStore(run).read_run()
-        target = project.results / REFERENCE / record.run_id
+        target = kept / record.run_id
         hidden = {str(run.resolve()): f"results/{record.run_id}", str(checkout): ".", str(Path.home()): "~"}
         store = RunStore(run)
         cells = [cell for key in record.cells if (cell := store.read_cell(key)) is not None]
