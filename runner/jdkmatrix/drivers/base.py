@@ -55,7 +55,9 @@ class Phase:
 
 class Edge:
     """Hears of the part of a phase that its result is of, in this order and before `run` returns; this one does
-    nothing."""
+    nothing. `interval_s`: how long the intervals are that it hears of, and the result tells of."""
+
+    interval_s = 1.0
 
     def ahead(self) -> None:
         """Called before that part, for what takes time: before the load, or shortly before the part where the driver
@@ -65,14 +67,14 @@ class Edge:
         """Called as that part begins. `under_load`: the load is on already."""
 
     def passed(self) -> None:
-        """Called as each interval of that part ends, the last too, where there was a lead."""
+        """Called as each interval of that part ends, the last too, where there was a lead and the driver tells of
+        intervals."""
 
     def over(self) -> None:
         """Called as that part ends, where there was a lead; else when the answers that were awaited then have come."""
 
 
 UNHEARD = Edge()
-INTERVAL_S = 1.0  # the usual length of the intervals that a driver tells of
 
 
 class DriverSession(Protocol):
@@ -96,17 +98,10 @@ class DriverSession(Protocol):
         connections stay."""
 
     def warm(
-        self,
-        load: Load,
-        duration_s: float,
-        *,
-        label: str,
-        edge: Edge = UNHEARD,
-        lead_s: float = 0.0,
-        interval_s: float = INTERVAL_S,
+        self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
     ) -> LoadResult:
         """Like `run`, for load that no figure of the fork comes from: before the first `run`, or between windows in
-        turns. `interval_s`: how long the intervals are that a driver tells of, if it tells of any."""
+        turns."""
         return self.run(load, duration_s, label=label, edge=edge, lead_s=lead_s)
 
     def run(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from jdkmatrix.domain.loads import Load, RateLoad
-from jdkmatrix.drivers.base import INTERVAL_S, UNHEARD, DriverError, DriverSession, Edge, Phase, Target
+from jdkmatrix.drivers.base import UNHEARD, DriverError, DriverSession, Edge, Phase, Target
 from jdkmatrix.drivers.loadgen import LoadgenDriver, LoadgenSession
 from jdkmatrix.drivers.wrk2 import Wrk2, Wrk2Session
 from jdkmatrix.records.load_results import LoadResult
@@ -61,16 +61,9 @@ class LoadgenAndWrk2(DriverSession):
         return self.loadgen.nearest(load)
 
     def warm(
-        self,
-        load: Load,
-        duration_s: float,
-        *,
-        label: str,
-        edge: Edge = UNHEARD,
-        lead_s: float = 0.0,
-        interval_s: float = INTERVAL_S,
+        self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
     ) -> LoadResult:
-        return self.loadgen.warm(load, duration_s, label=label, edge=edge, lead_s=lead_s, interval_s=interval_s)
+        return self.loadgen.warm(load, duration_s, label=label, edge=edge, lead_s=lead_s)
 
     def close(self) -> None:
         with ExitStack() as stack:
@@ -86,18 +79,11 @@ class HandoverSession(LoadgenAndWrk2):
     _requests: int = field(default=0, init=False)
 
     def warm(
-        self,
-        load: Load,
-        duration_s: float,
-        *,
-        label: str,
-        edge: Edge = UNHEARD,
-        lead_s: float = 0.0,
-        interval_s: float = INTERVAL_S,
+        self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
     ) -> LoadResult:
         if self.at_work == "wrk2":
             raise DriverError(f"{label}: wrk2 measures by now, and loadgen has ended")
-        result = super().warm(load, duration_s, label=label, edge=edge, lead_s=lead_s, interval_s=interval_s)
+        result = super().warm(load, duration_s, label=label, edge=edge, lead_s=lead_s)
         self._requests += (result.sent or 0) + (result.lead.sent if result.lead else 0) + load.connections
         return result
 

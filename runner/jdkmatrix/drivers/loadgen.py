@@ -21,7 +21,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from jdkmatrix.domain.loads import Load, RateLoad
 from jdkmatrix.domain.record import Record
-from jdkmatrix.drivers.base import INTERVAL_S, UNHEARD, DriverError, DriverSession, Edge, Phase, Target
+from jdkmatrix.drivers.base import UNHEARD, DriverError, DriverSession, Edge, Phase, Target
 from jdkmatrix.host import launch
 from jdkmatrix.provision.seal import sha256_of
 from jdkmatrix.records.load_results import Errors, Interval, Lead, LoadResult
@@ -246,18 +246,6 @@ class LoadgenSession(DriverSession):
         When not one connection can be opened, or more are asked for than this machine allows, DriverError is raised
         and the session stays usable; after every other DriverError it is closed.
         """
-        return self.warm(load, duration_s, label=label, edge=edge, lead_s=lead_s)
-
-    def warm(
-        self,
-        load: Load,
-        duration_s: float,
-        *,
-        label: str,
-        edge: Edge = UNHEARD,
-        lead_s: float = 0.0,
-        interval_s: float = INTERVAL_S,
-    ) -> LoadResult:
         if not self._usable:
             raise DriverError("this loadgen session has ended")
         self.wait_ready()
@@ -265,7 +253,7 @@ class LoadgenSession(DriverSession):
         if not lead_s:
             edge.at(under_load=False)
         try:
-            result = self._run(load, duration_s, label, edge if lead_s else UNHEARD, lead_s, interval_s)
+            result = self._run(load, duration_s, label, edge if lead_s else UNHEARD, lead_s)
         except _RefusedError as error:
             raise DriverError(str(error)) from None
         except BaseException:
@@ -284,12 +272,10 @@ class LoadgenSession(DriverSession):
         except (OSError, subprocess.TimeoutExpired):
             launch.terminate(self._process, grace_s=0)
 
-    def _run(
-        self, load: Load, duration_s: float, label: str, edge: Edge, lead_s: float, interval_s: float
-    ) -> LoadResult:
+    def _run(self, load: Load, duration_s: float, label: str, edge: Edge, lead_s: float) -> LoadResult:
         """`edge`: of a part that begins behind a lead, and ends before the driver waits for what is outstanding."""
         lead = {"lead_s": lead_s} if lead_s else {}
-        command = {"label": label, **load.model_dump(), **lead, "duration_s": duration_s, "interval_s": interval_s}
+        command = {"label": label, **load.model_dump(), **lead, "duration_s": duration_s, "interval_s": edge.interval_s}
         try:
             self._stdin.write(json.dumps(command).encode() + b"\n")
             self._stdin.flush()
@@ -302,7 +288,7 @@ class LoadgenSession(DriverSession):
             time.sleep(max(0, begins_ns - time.monotonic_ns()) / 1e9)
         edge.at(under_load=True)
         intervals: list[Interval] = []
-        count = -(-round(duration_s * 1e9) // round(interval_s * 1e9))  # the last may be shorter
+        count = -(-round(duration_s * 1e9) // round(edge.interval_s * 1e9))  # the last may be shorter
         while isinstance(event := self._next(deadline), IntervalEvent):
             same = event.model_dump(include=set(Interval.model_fields) - {"errors"})
             intervals.append(Interval(**same, errors=event.errors.unanswered))

@@ -175,5 +175,5 @@ def test_a_driver_that_has_begun_does_not_wait_for_the_question_before_it(pid: i
 
     bench = SimpleNamespace(own_path=None, session=SimpleNamespace(pid=pid), ask=ask)
     with pytest.raises(NoAnswerError):
-        observe._Span(cast(Bench, bench), marked=False).ahead()
+        observe._Span(cast(Bench, bench)).ahead()
     assert asked == [under_load]

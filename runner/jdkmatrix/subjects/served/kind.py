@@ -30,12 +30,11 @@ from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.loads.base import lead_s
 from jdkmatrix.loads.kinds import kind_of
-from jdkmatrix.method.warmup import WarmupGate
 from jdkmatrix.provision.own import placed
 from jdkmatrix.servers.base import OwnParts, Serving
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.subjects.served.measurement import ServedCell, lengths_of
+from jdkmatrix.subjects.served.measurement import ServedCell, gate_of, lengths_of
 from jdkmatrix.subjects.served.outside import COUNT_S, LOOK_S
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
@@ -62,14 +61,12 @@ class ServedApplications:
         in whole stretches of the load: 116 s where they take 200 ms (120 and 145 s of two forks), 864 s where they take
         3 s (591 and 866 s)."""
         rules, kind = matrix.warmup, kind_of(matrix.loads[cell.load])
-        service_s = 0.0 if kind.grows_pool else cell.wait_us / 1e6
-        lead = lead_s(kind.load.in_windows, service_s)
-        share = 2 / 3 if lead else 1 / 3 if kind.load.in_windows.is_closed_loop else 1 / 2
-        gate = WarmupGate(rules, 0.0, profile.promised_precision, service_s, lead)
+        gate = gate_of(rules, profile, kind, cell.wait_us / 1e6)
+        share = 2 / 3 if gate.lead_s else 1 / 3 if kind.load.in_windows.is_closed_loop else 1 / 2
         tail_s = max(rules.tail_s_max / 2, gate.rest_windows(rules.tail_s_min) * gate.window_s)
         warm_s = gate.cap_s * share + tail_s
-        stretches_s = math.ceil(warm_s / gate.stretch_s) * gate.stretch_s if lead else warm_s
-        warmup_s = stretches_s + lead + gate.settle_s
+        stretches_s = math.ceil(warm_s / gate.stretch_s) * gate.stretch_s if gate.lead_s else warm_s
+        warmup_s = stretches_s + gate.lead_s + gate.settle_s
         proof_s = LOOK_S + COUNT_S if matrix.workloads[cell.workload].own else 0.0
         return START_AND_STOP_S + proof_s + warmup_s + self._measured_s(matrix, profile, cell)
 

@@ -27,7 +27,7 @@ from jdkmatrix.loads.base import Ask, Lengths, LoadKind, lead_s
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.gate import WindowContext
 from jdkmatrix.method.gates import beside_peers
-from jdkmatrix.method.warmup import WarmupGate
+from jdkmatrix.method.warmup import WarmupGate, WarmupRules
 from jdkmatrix.probes.clock_speed import mean_speed, read_clock_speeds
 from jdkmatrix.probes.jcmd import dump_threads
 from jdkmatrix.probes.memory import MemorySampler
@@ -51,6 +51,13 @@ _ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is
 
 def lengths_of(profile: Profile) -> Lengths:
     return Lengths(profile.windows, profile.window_s)
+
+
+def gate_of(rules: WarmupRules, profile: Profile, kind: LoadKind[Any], delay_s: float) -> WarmupGate:
+    """By which a server counts as warm under loads of this kind. `delay_s`: of the remote system."""
+    service_s = 0.0 if kind.grows_pool else delay_s
+    ahead_s, lead = kind.ahead_s(lengths_of(profile)), lead_s(kind.load.in_windows, service_s)
+    return WarmupGate(rules, ahead_s, profile.promised_precision, service_s, lead)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,14 +278,8 @@ class ServedMeasurement:
             self._audit(server, may_be_late=may_end or overloaded, within_s=_QUIET_IN_BOX_S if may_end else None)
 
     def _warm(self, bench: Bench) -> None:
-        cell, service_s = self.cell, 0.0 if self._kind.grows_pool else self._service_s
-        gate = WarmupGate(
-            cell.matrix.warmup,
-            self._kind.ahead_s(lengths_of(cell.profile)),
-            cell.profile.promised_precision,
-            service_s,
-            lead_s(cell.load.in_windows, service_s),
-        )
+        cell = self.cell
+        gate = gate_of(cell.matrix.warmup, cell.profile, self._kind, self._service_s)
         self._block_at_most(bench.connection, cell.matrix.warmup.block_ms_max)
         self.found.warmup = warm(
             bench,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from jdkmatrix.domain.loads import Load
-from jdkmatrix.drivers.base import INTERVAL_S, DriverSession, Edge
+from jdkmatrix.drivers.base import DriverSession, Edge
 from jdkmatrix.fork.affinity import astray
 from jdkmatrix.fork.database import DatabaseProcess
 from jdkmatrix.fork.remote import RemoteProcess
@@ -59,11 +59,12 @@ class Warmed(Observed):
 
 class _Span(Edge):
     """The readings around the part of a phase that its result is of. Under load they are taken in the same order at
-    either end, so that each spans as much. `marks`: one more as each interval ends, where it is `marked`."""
+    either end, so that each spans as much. `part_s`: of each part that is marked as it ends; None: it is in one."""
 
-    def __init__(self, bench: Bench, *, marked: bool) -> None:
+    def __init__(self, bench: Bench, part_s: float | None = None) -> None:
         self._bench = bench
-        self._marked = marked
+        self._marked = part_s is not None
+        self.interval_s = part_s or self.interval_s
         self.marks: list[Reading] = []
 
     def ahead(self) -> None:
@@ -163,14 +164,13 @@ class Bench:
         where no load is on then, and after them at the end. The server itself is asked before the lead and when all is
         over: where its threads are all taken, an answer takes as long as it takes.
         """
-        span = _Span(self, marked=False)
+        span = _Span(self)
         return self._seen(span, self.session.run(load, duration_s, label=label, edge=span, lead_s=lead_s))
 
     def warm(self, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0, parts: int = 1) -> Warmed:
         """As `observe`, of load that no figure is of. Several `parts`, of equal length, take a lead."""
-        span = _Span(self, marked=parts > 1)
-        interval_s = duration_s / parts if parts > 1 else INTERVAL_S
-        result = self.session.warm(load, duration_s, label=label, edge=span, lead_s=lead_s, interval_s=interval_s)
+        span = _Span(self, duration_s / parts if parts > 1 else None)
+        result = self.session.warm(load, duration_s, label=label, edge=span, lead_s=lead_s)
         return Warmed(**vars(self._seen(span, result)), marks=tuple(span.marks))
 
     def _seen(self, span: _Span, result: LoadResult) -> Observed:
@@ -211,14 +211,7 @@ class Bench:
         if database:
             readings += (WindowReading(metric=DATABASE_CPU_US, value=database.cpu_s * 1e6),)
         return Observed(
-            t_s,
-            load=result,
-            sut=sut,
-            host=host,
-            remote=remote,
-            database=database,
-            served=served,
-            readings=readings,
+            t_s, load=result, sut=sut, host=host, remote=remote, database=database, served=served, readings=readings
         )
 
     def ask(self, path: str, *, under_load: bool = False) -> None:

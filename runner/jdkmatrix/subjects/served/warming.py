@@ -23,7 +23,7 @@ from jdkmatrix.method.warmup import (
 )
 from jdkmatrix.probes.process import JIT_THREADS, cpu_ns_of
 from jdkmatrix.records.windows import Warmup, WarmupWindow
-from jdkmatrix.subjects.served.observe import Bench, Warmed
+from jdkmatrix.subjects.served.observe import Bench, Observed, Warmed
 
 
 def warm(
@@ -58,7 +58,7 @@ def warm(
         else:
             parts = gate.windows_at_a_time
             seen = bench.warm(load, gate.window_s * parts, label=label, lead_s=gate.lead_s, parts=parts)
-        windows.extend(_windows(stage, load, seen))
+        windows.extend(_parts(seen) if seen.marks else [_whole(stage, load, seen)])
         last = windows[-1]
         listener.step(f"warming up: {last.cpu_us_per_request:.0f} µs CPU/request, JIT {last.jit_share:.0%} of a CPU")
     return Warmup(
@@ -89,17 +89,16 @@ def settle(bench: Bench, target: CellLoad, gate: WarmupGate, listener: Listener)
 
 def settling_window(bench: Bench, load: Load, duration_s: float, *, label: str, lead_s: float = 0.0) -> WarmupWindow:
     """One window of a warm server under load, to be thrown away; raises as `warm`."""
-    (window,) = _windows("settling", load, bench.warm(load, duration_s, label=label, lead_s=lead_s))
-    return window
+    return _whole("settling", load, bench.warm(load, duration_s, label=label, lead_s=lead_s))
 
 
-def _windows(stage: Literal["moderate", "load", "settling"], load: Load, seen: Warmed) -> Iterator[WarmupWindow]:
-    """One for each part; of a load without parts, one."""
-    for (before, after), part in zip(pairwise(seen.marks), seen.load.intervals if seen.marks else (), strict=True):
+def _parts(seen: Warmed) -> Iterator[WarmupWindow]:
+    """One for each part of a stretch of the measured load."""
+    for (before, after), part in zip(pairwise(seen.marks), seen.load.intervals, strict=True):
         cpu_us = (after.at.cpu_ns - before.at.cpu_ns) / 1e3
         elapsed_s = (after.at.monotonic_ns - before.at.monotonic_ns) / 1e9
         yield WarmupWindow(
-            stage=stage,
+            stage="load",
             t_s=seen.t_s + part.t_s,
             rate_rps=part.completed / elapsed_s,
             completed=part.completed,
@@ -108,10 +107,11 @@ def _windows(stage: Literal["moderate", "load", "settling"], load: Load, seen: W
             p99_us=part.p99_us,
             duration_s=elapsed_s,
         )
-    if seen.marks:
-        return
+
+
+def _whole(stage: Literal["moderate", "load", "settling"], load: Load, seen: Observed) -> WarmupWindow:
     latency = seen.load.corrected or seen.load.uncorrected
-    yield WarmupWindow(
+    return WarmupWindow(
         stage=stage,
         t_s=seen.t_s + seen.load.duration_s,
         rate_rps=load.rate_rps if isinstance(load, RateLoad) else seen.load.throughput_rps,

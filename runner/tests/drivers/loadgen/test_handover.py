@@ -10,7 +10,7 @@ import pytest
 
 from jdkmatrix.config.request_mix import RequestMix, RequestTemplate
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
-from jdkmatrix.drivers.base import Driver, DriverError
+from jdkmatrix.drivers.base import Driver, DriverError, Edge
 from jdkmatrix.drivers.handover import Wrk2Driver
 from jdkmatrix.drivers.loadgen import LoadgenDriver
 from tests.drivers.loadgen.test_loadgen_requests import Server
@@ -34,7 +34,9 @@ def test_loadgen_warms_up_and_wrk2_measures(driver: LoadgenDriver, bench: Bench)
             pid = session.pid
             assert pid is not None and "loadgen.jar" in " ".join(session.command)
             warmed = session.warm(RateLoad(rate_rps=333.3, connections=7), 0.5, label="warmup-1")
-            led = session.warm(SaturateLoad(connections=3), 0.2, label="warmup-2", lead_s=0.3, interval_s=0.1)
+            often = Edge()
+            often.interval_s = 0.1
+            led = session.warm(SaturateLoad(connections=3), 0.2, label="warmup-2", edge=often, lead_s=0.3)
             assert led.lead is not None and led.lead.sent > 0 and [part.t_s for part in led.intervals] == [0.1, 0.2]
             assert (warmed.driver, warmed.load) == ("loadgen", RateLoad(rate_rps=333.3, connections=7))
             measured = session.run(LOAD, COUNTS_S, label="window-1")
