@@ -15,7 +15,7 @@ line_up() {
 }
 
 ask() {
-  local arguments=(--profile "${PROFILE:-matrix}") names name waiting
+  local arguments=(--profile "${PROFILE:-matrix}") names name waiting week_ago begun
   if [[ -n $SCENARIO ]]; then arguments=(--scenario "$SCENARIO"); fi
   read -ra names <<<"$JDKS"
   for name in "${names[@]}"; do arguments+=(--jdk "$name"); done
@@ -24,10 +24,14 @@ ask() {
   # A person may have mistyped something; the schedule has not.
   if [[ -n $PROFILE ]]; then nix run .#everything -- plan "${arguments[@]}"; fi
   printf '%s\n' "$GITHUB_SHA" "${arguments[@]}" >"$store/asked-for"
+  week_ago=$(date --utc --date '6 days ago' +%Y%m%d)
   for waiting in "$store"/line/*; do
+    begun=$store/results/${waiting##*/}/run.json
+    # What is in turn this week is another scenario than one that began in an earlier one.
+    if [[ $SCENARIO == in-turn && -e $begun && $(basename "$waiting") < $week_ago ]]; then continue; fi
     if cmp --silent <(tail --lines +2 "$waiting") <(tail --lines +2 "$store/asked-for"); then
       echo "::notice title=matrix::${waiting##*/} is the same and not complete yet: it goes on, nothing else is begun"
-      if [[ ! -e $store/results/${waiting##*/}/run.json ]]; then mv "$store/asked-for" "$waiting"; fi
+      if [[ ! -e $begun ]]; then mv "$store/asked-for" "$waiting"; fi
       return
     fi
   done

@@ -150,7 +150,8 @@ def stop(signal_number, _):
 
 if __name__ == "__main__":
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, stop)
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores it
+            signal.signal(number, stop)
     try:
         main(sys.argv[1])
     except subprocess.CalledProcessError as failure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,20 +45,23 @@ class Activity:
     interrupts_per_s: Mapping[int, float]
 
 
-def observe(root: Path, interval_s: float, processes: Callable[[], Mapping[int, Process]]) -> Activity | None:
-    """Watch for `interval_s` seconds; None where the kernel's /proc/stat is not shown."""
+def observe(
+    root: Path, interval_s: float, processes: Callable[[], Mapping[int, Process]], cpus: Collection[int]
+) -> Activity | None:
+    """Watch for `interval_s` seconds; None where the kernel's /proc/stat is not shown. `cpus`: as `between`."""
     before = _snapshot(root, processes)
     if before is None:
         return None
     time.sleep(interval_s)
     after = _snapshot(root, processes)
-    return None if after is None else between(before, after, ticks_per_s=os.sysconf("SC_CLK_TCK"))
+    return None if after is None else between(before, after, cpus, ticks_per_s=os.sysconf("SC_CLK_TCK"))
 
 
-def between(before: Snapshot, after: Snapshot, *, ticks_per_s: int) -> Activity:
-    """The activity from one snapshot to the other. Pure."""
+def between(before: Snapshot, after: Snapshot, cpus: Collection[int], *, ticks_per_s: int) -> Activity:
+    """The activity from one snapshot to the other; foreign is what runs on `cpus`, those that a run may use (none:
+    not known). Pure."""
     elapsed_s = max((after.monotonic_ns - before.monotonic_ns) / 1e9, 1 / ticks_per_s)
-    known = before.ticks.keys() & after.ticks.keys()
+    known = before.ticks.keys() & after.ticks.keys() & set(cpus or after.ticks)
     rested = sum(_rested(after.ticks[cpu]) - _rested(before.ticks[cpu]) for cpu in known) / ticks_per_s
     busy_s = len(known) * elapsed_s - rested
     own_s = (after.own_cpu_ns - before.own_cpu_ns) / 1e9

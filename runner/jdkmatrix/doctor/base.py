@@ -115,7 +115,7 @@ class Host:
 
     @cached_property
     def activity(self) -> Activity | None:
-        return observe(self.root, self.interval_s, self.processes)
+        return observe(self.root, self.interval_s, self.processes, self.allowed)
 
     @cached_property
     def stalls(self) -> tuple[Stalls, ...] | None:

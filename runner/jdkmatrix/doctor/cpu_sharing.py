@@ -89,6 +89,8 @@ def interrupts(host: Host) -> Check | None:
     if any(host.text(file) == "irqbalance" for file in host.matching("/proc/[0-9]*/comm")):
         why = "irqbalance moves interrupts from CPU to CPU while a run goes on"
         return Check("noisy", f"{found}; irqbalance runs", why, "systemctl stop irqbalance")
+    if reaching and not rates_per_s:
+        return Check("not shown", found)
     if not reaching or rate_per_s <= INTERRUPTS_MAX_PER_S:
         return Check("ready", found)
     others = tuple(cpu for cpu in host.allowed if cpu not in server)
@@ -136,6 +138,6 @@ def cpu_mask(cpus: tuple[int, ...], *, like: str) -> str:
 
 
 def _throttled_periods(host: Host) -> int | None:
-    """Since the group exists."""
+    """Since the groups exist, in the one that was throttled most: any of them may have the quota."""
     counts = (counted(host.text(file) or "", "nr_throttled") for file in host.group_files("cpu", "cpu.stat"))
-    return next((count for count in counts if count is not None), None)
+    return max((count for count in counts if count is not None), default=None)

@@ -8,6 +8,7 @@ import re
 from jdkmatrix.doctor.base import Check, Host
 from jdkmatrix.doctor.stalls import Stalls
 from jdkmatrix.domain.quantities import plural
+from jdkmatrix.host.cgroup_limits import quotas_cpus
 from jdkmatrix.method.gates import Thresholds
 
 LOAD_PER_CPU_MAX = 0.2  # of the CPUs of a small host: a run in which others have every fifth moment is no run
@@ -85,7 +86,10 @@ def hiccups(host: Host) -> Check | None:
     longest_ms = max(stall.longest_away_s for stall in stalls) * 1e3
     share = _away_share(worst)
     waited_s = max(stall.waited_s for stall in stalls)
-    others = f"; other processes had {waited_s * 1e3:.0f} ms" if waited_s > 0 else ""
+    quota_cpus = min(quotas_cpus(host.hierarchies, host.text), default=math.inf)
+    # A task that a quota keeps from running waits, too, and this looks at all CPUs at once.
+    whose = "other processes had" if quota_cpus >= len(stalls) else "other processes, or the CPU quota, kept"
+    others = f"; {whose} {waited_s * 1e3:.0f} ms" if waited_s > 0 else ""
     if not worst.gaps:
         return Check("ready", f"none above 0.5 ms on {plural(len(stalls), 'CPU')}{others}")
     gaps = plural(worst.gaps, "gap")

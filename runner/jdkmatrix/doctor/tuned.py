@@ -89,7 +89,9 @@ def locked(file: Path) -> Iterator[None]:
         MatrixError: another one is at work, or the folder cannot be made.
     """
     with refused(str(file.parent)):
-        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.parent.is_dir():
+            file.parent.mkdir(parents=True)
+            file.parent.chmod(0o755)  # every run looks for the record, whoever's it is
         folder = os.open(file.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 
 from jdkmatrix.doctor.base import Host, HostChange
 from jdkmatrix.doctor.tuned import Setting, Tuned, load, locked, remove, save
+from jdkmatrix.errors import refused
 from jdkmatrix.host.facts import chosen
 
 Ending = Literal["put back", "already so", "left", "gone", "failed"]
@@ -113,8 +114,11 @@ def restore(host: Host, state: Path) -> tuple[Restored, ...] | None:
     Raises:
         MatrixError: the record cannot be read, or another tune or restore is at work.
     """
-    if not state.exists():
-        return None
+    with refused(str(state)):
+        try:
+            state.stat()
+        except FileNotFoundError:
+            return None
     with locked(state):
         tuned = load(state)
         if tuned is None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from jdkmatrix.doctor.base import Host, HostChange
 from jdkmatrix.doctor.tuned import ARM_FILE
 from jdkmatrix.doctor.tuning import restore, steps, tune
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 
 
 class KernelError(MatrixError):
@@ -54,5 +54,7 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
 
 
 def _put_back(host: Host, state: Path) -> None:
-    if failed := [ending for ending in restore(host, state) or () if ending.ending == "failed"]:
+    with refused("settings of an earlier run", KernelError, of=MatrixError):
+        endings = restore(host, state) or ()
+    if failed := [ending for ending in endings if ending.ending == "failed"]:
         raise KernelError("; ".join(f"{ending.file}: {ending.detail}" for ending in failed))

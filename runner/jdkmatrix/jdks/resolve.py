@@ -5,6 +5,7 @@ In this order: what Nix hands over, the cache, a matching host JDK, the vendor's
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -102,6 +103,8 @@ def _from_cache(entry: JdkEntry, cached: Cached, source: str, more: str | None =
     if (problem := cached.problem) is not None:
         raise MatrixError(problem)
     facts, sha256 = cached.facts, files_sha256(cached.home)
+    if facts.libc is not None:  # the libraries beside it are part of what runs
+        sha256 = hashlib.sha256(f"{sha256} {sorted(facts.packages.items())}".encode()).hexdigest()
     said = "; ".join(text for text in (notice(entry, facts.version, facts.libc), more) if text) or None
     return Available(entry, cached.home, source, facts.version, facts.release, facts.version_output, sha256, said)
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,7 +118,7 @@ def java_homes(program: str, env: Mapping[str, str], folders: tuple[Path, ...] =
     home = env.get("HOME")
     own = [Path(home, name) for name in (".sdkman/candidates/java", ".jdks")] if home else []
     for folder in [*folders, *own]:
-        if folder.is_dir():
+        with suppress(OSError):  # not there, or below the home of another user
             yield from sorted(folder.iterdir())
     for profile in env.get("NIX_PROFILES", "").split():
         yield Path(profile, "lib/openjdk")

@@ -70,10 +70,11 @@ def _of_jdk(jdk: Available) -> tuple[Origin, str]:
         return "host", "a folder of the user, which no hash pins"
     if jdk.source == "nix":
         return "nix", "its archive by sha256, from the flake"
-    if jdk.entry.rolling:
-        return "host", f"a rolling entry; {jdk.version} was the newest"
     if jdk.source == "host":
-        return "host", "the same build, found on the host"
+        rolling = "a rolling entry; this build was found on the host, and the newest not looked for"
+        return "host", rolling if jdk.entry.rolling else "the same build, found on the host"
+    if jdk.entry.rolling:
+        return "host", f"a rolling entry; {jdk.version}, the newest when it was got"
     return "hash", "got from its vendor or a registry by sha256"
 
 

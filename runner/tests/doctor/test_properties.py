@@ -19,7 +19,7 @@ from jdkmatrix.doctor.memory import disk
 from jdkmatrix.doctor.noise import foreign_load, hiccups, steal
 from jdkmatrix.doctor.stalls import Stalls
 from jdkmatrix.host.facts import chosen
-from tests.support.doctor_host import CALM, CLOCK, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host
+from tests.support.doctor_host import CALM, CLOCK, CPU, FIXABLE, LIMITS, MEMINFO, THP, make_host, write
 
 SAMPLED = {"steal", "hiccups"}  # a made-up host has no CPUs to spin on
 
@@ -132,6 +132,8 @@ def test_one_is_no_plural(tmp_path: Path) -> None:
     half = checks_of(tmp_path / "half", {**one, f"{group}/cpu.max": "50000 100000\n"})
     assert (half["SMT"].found, half["CPU quota"].found) == ("on, 1 core", "0.5 of 1 CPU")
     throttled = {f"{group}/cpu.max": "100000 100000\n", f"{group}/cpu.stat": "nr_throttled 1\n"}
+    below = {"proc/self/cgroup": "0::/user/run\n", f"{group}/run/cpu.stat": "nr_throttled 0\n"}
+    assert "throttled in 1 period so far" in checks_of(tmp_path / "below", one | throttled | below)["CPU quota"].found
     assert checks_of(tmp_path / "whole", one | throttled)["CPU quota"].found == "1 CPU, throttled in 1 period so far"
 
 
@@ -216,6 +218,9 @@ def test_interrupts_are_moved_only_where_they_are_many_and_nobody_moves_them_bac
     assert (calm.verdict, calm.changes) == ("ready", ())
     balanced = interrupts(interrupted(tmp_path / "balanced", 5000.0, **{"proc/77/comm": "irqbalance\n"}))
     assert (balanced.verdict, balanced.changes) == ("noisy", ())
+    untold = make_host(tmp_path / "untold")
+    untold.__dict__["activity"] = None
+    assert interrupts(untold).verdict == "not shown", "how often is what decides"
 
 
 def test_interrupts_that_the_kernel_lets_nobody_move_are_left_where_they_are(tmp_path: Path) -> None:
@@ -268,6 +273,9 @@ def test_hiccups(tmp_path: Path, away_s: float, longest_s: float, verdict: str) 
     finding = hiccups(spun(tmp_path, stalls(away_s=away_s, longest_s=longest_s)))
     assert finding.verdict == verdict
     assert ("other processes had 10 ms" in finding.found) == (", 1 gap)" in finding.found) == (away_s > 0)
+    quota = spun(tmp_path, stalls(away_s=away_s, longest_s=longest_s))
+    write(tmp_path, "sys/fs/cgroup/user/cpu.max", "100000 100000\n")
+    assert ("other processes, or the CPU quota, kept 10 ms" in hiccups(quota).found) == (away_s > 0)
 
 
 def test_steal_that_is_not_shown_is_not_called_none(tmp_path: Path) -> None:

@@ -28,9 +28,10 @@ def snapshot(second: int, busy: int, processes: dict[int, Process], interrupts: 
 def test_foreign_load_is_what_others_used_and_names_the_busiest() -> None:
     before = snapshot(0, 100, {7: Process("java", 10.0), 8: Process("idle", 3.0)}, 50)
     after = snapshot(2, 260, {7: Process("java", 11.0), 8: Process("idle", 3.0), 9: Process("cc1", 0.5)}, 250)
-    activity = between(before, after, ticks_per_s=100)
+    activity = between(before, after, before.ticks, ticks_per_s=100)
     assert activity.foreign_cpus == pytest.approx((1.6 - 0.02) / 2)
     assert activity.busiest == (("java (7)", 0.5), ("cc1 (9)", 0.25))
+    assert between(before, after, (1,), ticks_per_s=100).foreign_cpus == 0, "what runs elsewhere disturbs no run"
     assert activity.interrupts_per_s == {0: 100.0}
 
 
@@ -51,13 +52,13 @@ def test_the_timers_of_aarch64_are_no_devices_though_they_have_a_number() -> Non
 
 
 def test_this_host_can_be_observed() -> None:
-    activity = observe(Path("/"), 0.05, other_processes)
+    activity = observe(Path("/"), 0.05, other_processes, os.sched_getaffinity(0))
     assert activity.elapsed_s >= 0.05
     assert 0 <= activity.foreign_cpus <= (os.cpu_count() or 1) + 1
 
 
 def test_a_host_without_proc_stat_is_not_observed(tmp_path: Path) -> None:
-    assert observe(tmp_path, 0.0, dict) is None
+    assert observe(tmp_path, 0.0, dict, ()) is None
 
 
 def test_a_gap_is_split_into_waiting_and_standing_still(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,15 @@ def test_everything_that_can_be_fixed_comes_back(tmp_path: Path, state: Path) ->
     assert restore(host, state) is None
 
 
+def test_every_user_can_see_whether_there_is_a_record_whatever_roots_umask(host: Host, state: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        apply(host, state)
+    finally:
+        os.umask(before)
+    assert state.parent.stat().st_mode & 0o777 == 0o755
+
+
 @pytest.mark.parametrize("written", [0, 1, 2])
 def test_a_crash_after_so_many_writes(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch, written: int) -> None:
     """What was found is on the disk before the first of them."""

@@ -71,3 +71,12 @@ def test_a_host_without_the_file_or_the_rights_says_so_beforehand(host: Host, mo
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert cannot_set(host, {SWAPPINESS: "1"}) == f"only root may write {SWAPPINESS}"
     assert cannot_set(host, {}) is None
+
+
+def test_a_record_that_cannot_be_looked_for_is_told(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stat(path: Path, **_: object) -> os.stat_result:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "stat", stat)
+    with pytest.raises(KernelError, match=rf"settings of an earlier run: {state}: Permission denied"):
+        kernel_settings(host, {}, state).__enter__()

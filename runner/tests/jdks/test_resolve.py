@@ -9,15 +9,18 @@ import tarfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import availability, cache
+from jdkmatrix.jdks import resolve as resolving
 from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, this_system
 from jdkmatrix.jdks.resolve import fetch, resolve
 from jdkmatrix.provision import nix_parts
+from jdkmatrix.provision.seal import seal
 from tests.support.jdks_doubles import VERSION, FileServer, entry, fake_jdk, file_server, packed, sha256
 from tests.support.nix_parts import write_nix_parts
 
@@ -303,3 +306,20 @@ def test_a_probe_that_hangs_is_answered_for(server: FileServer, monkeypatch: pyt
     never.set()
     assert slow.detail.endswith("archive: no answer within 0.2 s; registry: none")
     assert (slow.status, quick.status) == ("unavailable", "fetchable")
+
+
+def test_the_libraries_beside_a_jdk_are_part_of_what_it_is(tmp_path: Path) -> None:
+    """One of Debian's runs on a libc of its own, which is no file of the JDK."""
+    fake_jdk(tmp_path / "jdk", VERSION)
+    facts = cache.Facts(
+        source="registry", java_home="jdk", origin={}, id="x", catalogue_version=VERSION, version=VERSION,
+        version_output="", release={}, got_at="2026-01-01", packages={"libc6": "2.41-1"}, libc="2.41",
+    )  # fmt: skip
+    seal(tmp_path)
+
+    def digest(**changes: Any) -> str:
+        cached = cache.Cached(tmp_path, facts.model_copy(update=changes))
+        return resolving._from_cache(entry(), cached, "cache").files_sha256
+
+    assert digest() == digest() != digest(packages={"libc6": "2.42-1"})
+    assert digest(libc=None) == digest(libc=None, packages={}) != digest()

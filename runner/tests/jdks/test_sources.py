@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from jdkmatrix.jdks.cache import other_build
 from jdkmatrix.jdks.catalogue import JdkEntry, load_catalogue
 from jdkmatrix.jdks.own import load_with_own, own_ids
 from jdkmatrix.jdks.resolve import resolve
+from jdkmatrix.provision.debian.apt import _APT_CONF
 from jdkmatrix.provision.debian.sources import (
     AptSource,
     debian_archive,
@@ -219,3 +223,39 @@ def test_what_is_no_jdk_or_too_old_is_told(tmp_path: Path) -> None:
     old = jdk(tmp_path / "old", "17.0.9")
     with pytest.raises(MatrixError, match=r"is Java 17\.0\.9-internal-adhoc\.me\.jdk; virtual threads need 21 or"):
         load_with_own(JDKS, {"own-old": str(old)})
+
+
+@pytest.mark.parametrize("codename", ["bookworm", "trixie"])
+def test_a_vendor_whose_suites_have_the_names_of_debians_is_not_its_archive(codename: str) -> None:
+    """As Adoptium's has those of releases, and comes first in the order of files."""
+    vendor = AptSource(("https://vendor.example/artifactory/deb",), (codename, "stable"), ("main",), KEY)
+    text = DEB822 if codename == "bookworm" else KEY_BLOCK  # the second without updates
+    found = debian_archive([vendor, *parse_deb822(text)], codename)
+    assert found is not None and found.uris[0] == "http://mirror.example/debian"
+
+
+def test_apt_does_not_insist_on_the_release_of_the_host(tmp_path: Path) -> None:
+    host, ours = tmp_path / "host.conf", tmp_path / "ours.conf"
+    host.write_text('APT::Default-Release "trixie";\n')
+    ours.write_text(_APT_CONF.format(folder=tmp_path, user="nobody"))
+    command = ["apt-config", "-c", str(ours), "dump", "APT::Default-Release"]
+    try:
+        told = subprocess.run(
+            command, env={**os.environ, "APT_CONFIG": str(host)}, capture_output=True, text=True, check=True
+        )
+    except FileNotFoundError:
+        pytest.skip("this host has no apt")
+    assert told.stdout == 'APT::Default-Release "";\n'
+
+
+def test_a_folder_below_the_home_of_another_user_is_passed_by(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = fake_jdk(places / ".jdks/temurin-21", "21.0.99+1")
+    real = Path.iterdir
+
+    def iterdir(path: Path) -> Iterator[Path]:
+        if path == places / ".sdkman/candidates/java":
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    assert own(places) == [shown]

@@ -179,6 +179,20 @@ def test_what_is_not_complete_is_measured_first_and_the_same_is_not_begun_twice(
     assert older[-1].endswith("/20000101T000000Z-older") and newer[4:7] == ("run", "--profile", "quick")
 
 
+def test_the_scenario_in_turn_of_an_earlier_week_is_not_that_of_this_one(machine: Machine) -> None:
+    """Though both are asked for in the same words. One that has not begun is not of any week."""
+    machine.step("Line up", schedule=EVENTS[1])
+    machine.step("Measure", does=PAUSES)
+    (first,) = machine.names("line")
+    assert "is the same" in machine.step("Line up", schedule=EVENTS[1]).output
+    for what in ("line", "results"):
+        (machine.store / what / first).rename(machine.store / what / "20000101T000000Z-in-turn")
+    machine.step("Line up", schedule=EVENTS[1])
+    waiting = machine.names("line")
+    assert len(waiting) == 2 and waiting[0] == "20000101T000000Z-in-turn"
+    assert "is the same" in machine.step("Line up", schedule=EVENTS[1]).output
+
+
 @pytest.mark.parametrize(
     ("code", "said"), [(0, ""), (3, "::warning title=matrix::{} is complete, but with failed or invalid cells")]
 )

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,10 +55,10 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _bootstrap(checkout: Path) -> subprocess.Popen[str]:
+def _bootstrap(checkout: Path, **how: Any) -> subprocess.Popen[str]:
     command = [sys.executable, str(checkout / "runner" / "bootstrap.py"), "run"]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, **how
     )
 
 
@@ -84,6 +85,15 @@ def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -
     half.touch()
     _finishes(checkout)
     assert not half.exists()
+
+
+def test_nohup_is_not_undone(checkout: Path) -> None:
+    """Whoever is logged out meanwhile has told it to go on."""
+    process = _bootstrap(checkout, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    assert process.stdout is not None and process.stdout.readline().startswith("setting up .venv")
+    os.killpg(process.pid, signal.SIGHUP)
+    output, _ = process.communicate(timeout=120)
+    assert process.returncode == 0, output
 
 
 def test_what_the_host_lacks_is_told_in_one_line(checkout: Path) -> None:

@@ -42,9 +42,17 @@ def test_without_a_lock_it_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[
     assert "toolchain.lock.json: cannot be read: No such file" in capfd.readouterr().err
 
 
-def test_checksums_that_could_not_be_recorded_are_as_before(empty: Path) -> None:
+def test_checksums_that_could_not_be_recorded_are_as_before(empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded = empty / "workloads" / maven.CHECKSUMS
     recorded.parent.mkdir(parents=True)
     recorded.write_text("as before")
     assert maven.main(["--record"], empty) == 2
+    assert recorded.read_text() == "as before"
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(maven, "build", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        maven.main(["--record"], empty)
     assert recorded.read_text() == "as before"

@@ -48,6 +48,7 @@ Acquire::IndexTargets::deb::DEP-11-icons-hidpi::DefaultEnabled "false";
 Acquire::http::Timeout "20";
 Acquire::https::Timeout "20";
 Acquire::Retries "2";
+APT::Default-Release "";
 APT::Update::Error-Mode "any";
 APT::Sandbox::User "{user}";
 #clear APT::Update::Pre-Invoke;

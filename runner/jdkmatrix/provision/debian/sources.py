@@ -27,10 +27,21 @@ class AptSource:
 def debian_archive(sources: Iterable[AptSource], codename: str | None) -> AptSource | None:
     """The source that holds Debian itself: its suite is the host's own release, and it has `main`.
 
-    Security, updates and other people's repositories have other suites, so they are not taken.
+    Security and updates have other suites, so they are not taken. Other people's repositories may have the same: what
+    sets Debian's mirror apart is that updates come from it, too, or else its usual path.
     """
-    own = _MAIN_SUITES | ({codename} if codename else set())
-    return next((s for s in sources if own & set(s.suites) and "main" in s.components), None)
+    own, known = _MAIN_SUITES | ({codename} if codename else set()), list(sources)
+    updated = {_plain(uri) for s in known if f"{codename}-updates" in s.suites for uri in s.uris}
+
+    def is_other(source: AptSource) -> tuple[bool, bool]:
+        uris = set(map(_plain, source.uris))
+        return uris.isdisjoint(updated), not any(uri.endswith("/debian") for uri in uris)
+
+    return min((s for s in known if own & set(s.suites) and "main" in s.components), key=is_other, default=None)
+
+
+def _plain(uri: str) -> str:
+    return uri.rstrip("/")
 
 
 def for_suite(source: AptSource, suite: str) -> str:
