@@ -5,7 +5,7 @@
   const rows = all("#answers-table tbody tr");
   const said = document.getElementById("said");
   const map = document.getElementById("map");
-  const { served } = JSON.parse(document.getElementById("page-data").textContent);
+  const { served, own_jdks } = JSON.parse(document.getElementById("page-data").textContent);
   const selects = Array.from(picker.elements).filter((one) => one.name);
   const { host: hosts, workload: workloads, database } = picker.elements;
   const axes = selects.filter((one) => one !== database && one.name !== "figure").map((one) => one.name);
@@ -16,7 +16,7 @@
   const state = () => Object.fromEntries(selects.map((one) => [one.name, one.value]));
   const words = (axis, value) => Array.from(picker.elements[axis].options).find((one) => one.value === value)?.text ?? value;
   const figureOf = (row, figure) => row.querySelector(`[data-figure="${CSS.escape(figure)}"]`);
-  const leadOf = (row) => row.querySelector("[data-figure]");
+  const leadOf = (row) => figureOf(row, of(row, "lead"));
   const textOf = (cell, tag) => cell.querySelector(tag).textContent; // "b": the ratio, "small": its interval, "p": a sentence
   const verdict = (side, ...content) => make("p", { className: `verdict ${side}` }, ...content);
 
@@ -54,6 +54,7 @@
   };
   const ways = (found, label) => make("ul", { className: "nearest" }, ...found.map((row) => make("li", {}, way(row, {}, label(row)))));
 
+  const figuresOf = (row) => [...new Set([leadOf(row), ...all("[data-figure]", row)])]; // the leading one first
   const tile = (cell) => make("div", { className: cell.dataset.tone },
     make("dt", {}, cell.dataset.title, " ", make("small", {}, "virtual / pool")),
     make("dd", {}, make("b", {}, textOf(cell, "b")), make("small", {}, textOf(cell, "small"))));
@@ -65,7 +66,7 @@
     const place = make("span", { className: "where" }, where, cell.dataset.figure === figure ? "" : missing);
     said.replaceChildren(
       verdict(cell.dataset.side, place, make("b", {}, textOf(cell, "p"))),
-      make("dl", { className: "tiles" }, ...all("[data-figure]", row).map(tile)),
+      make("dl", { className: "tiles" }, ...figuresOf(row).map(tile)),
       ...Array.from(row.querySelector(".rests").children, (one) => one.cloneNode(true)),
     );
     if (elsewhere.length > 0) {
@@ -78,6 +79,9 @@
     const here = served.find((one) => one.workload === wanted.workload && one.server === wanted.server);
     if (!served.some((one) => one.workload === wanted.workload)) {
       return `${wanted.workload} is no workload of this project. The page of its run has the command that measured it.`;
+    }
+    if (own_jdks.includes(wanted.jdk)) {
+      return `${wanted.jdk} is no JDK of this project. The page of its run has the command that measured it.`;
     }
     if (!here) return `${wanted.server} cannot serve ${wanted.workload}.`;
     return wanted.wait_us !== "0" && !here.waits ? `${wanted.workload} calls no remote system that could answer late.` : null;

@@ -56,7 +56,7 @@ def compare(
     with readable(names):
         found = compare_sides(before, after, threshold=threshold)
     if not found.changes:
-        why = f": {found.why_not}, and no run has both virtual threads and a pool" if found.why_not else ""
+        why = f": {found.why_not}, and no executor stands over the same one in both" if found.why_not else ""
         kind = UnreadableError if damaged else MatrixError
         raise kind(f"{found.before} and {found.after} have no figure in common{why}")
     if html is not None:  # before the table, whose reader may go away

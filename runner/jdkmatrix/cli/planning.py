@@ -102,8 +102,8 @@ def show(options: Options, *, as_json: bool) -> None:
     planned = {fork.key.jdk for one in ahead for fork in one.plan.forks}
     to_fetch = [
         jdk
-        for jdk in dict.fromkeys(cell.jdk for cell in cells)
-        if jdk in planned and resolve(catalogue.entry(jdk)) is None
+        for jdk in dict.fromkeys([*(cell.jdk for cell in cells if cell.jdk in planned), matrix.driver.jdk])
+        if resolve(catalogue.entry(jdk)) is None
     ]
     if not planned:
         raise none_here(cells, {entry.key: entry.reason for entry in not_testable})

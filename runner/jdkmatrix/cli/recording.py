@@ -94,7 +94,7 @@ class Recording:
                 *(close_killed(self.earlier.sessions) if self.earlier else ()),
                 self._session(prepared.host),
             )
-        self.record = self._made(prepared, sessions, tuple(capacities))
+        self.record = self._with_earlier(self._made(prepared, sessions, tuple(capacities)))
         self.store.save_run(self.record)
 
     def order(self, labels: tuple[str, ...]) -> None:
@@ -108,10 +108,11 @@ class Recording:
             if status == "complete" and self.earlier:
                 self.store.save_run(complete_idle(self.earlier, order=order))
             return
-        if status == "complete":
+        self.record = end_session(self.record, status, now_utc(), time.monotonic() - self._started_s)
+        self.store.save_run(self.record)
+        if status == "complete":  # asks the network, and may be stopped
             jdks = catalogue_records(self.project, together(self._prepared))
-            self.record = self.record.model_copy(update={"jdks": jdks})
-        self.store.save_run(end_session(self.record, status, now_utc(), time.monotonic() - self._started_s))
+            self.store.save_run(self.record.model_copy(update={"jdks": jdks}))
 
     def _session(self, host: HostFacts) -> Session:
         commit, dirty = source_revision(self.project.root, handed_over())
@@ -129,6 +130,23 @@ class Recording:
             confinement=self.confiner.method,
             why_not_cgroup=self.confiner.why_not_cgroup,
         )
+
+    def _with_earlier(self, made: RunRecord) -> RunRecord:
+        """With what an earlier session told of stages that this one has not come to, and may never."""
+        earlier = self.earlier
+        if earlier is None or len(self._prepared) == len(self.stages):
+            return made
+
+        def also(facts: str, name: str) -> tuple[Any, ...]:
+            now, then = getattr(made, facts), getattr(earlier, facts)
+            known = {getattr(one, name) for one in now}
+            return (*now, *(one for one in then if getattr(one, name) not in known))
+
+        selected = {jdk.id: jdk for jdk in earlier.jdks if jdk.selected}
+        names = {"servers": "id", "drivers": "name", "capacities": "key", "not_testable": "key"}
+        told: dict[str, Any] = {facts: also(facts, name) for facts, name in names.items()}
+        told["jdks"] = tuple(jdk if jdk.selected else selected.get(jdk.id, jdk) for jdk in made.jdks)
+        return made.model_copy(update=told)
 
     def _made(
         self, prepared: Prepared, sessions: tuple[Session, ...], capacities: tuple[BasisCapacity, ...]

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from jdkmatrix.cli.answer import going_on
 from jdkmatrix.cli.between_blocks import SiteBetweenBlocks, write_site_apart
-from jdkmatrix.cli.measuring_lock import measuring
+from jdkmatrix.cli.measuring_lock import is_measuring, measuring
 from jdkmatrix.cli.progress import Display, display
 from jdkmatrix.cli.recording import Recording
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, folders_of, tell_damage, write_site
@@ -47,7 +47,16 @@ from jdkmatrix.validation import validated
 
 
 def set_up(options: Options) -> None:
-    """Get and build what these cells need."""
+    """Get and build what these cells need.
+
+    Raises:
+        MatrixError: as set_up_parts; or a run is measuring, which this would disturb.
+    """
+    if is_measuring():
+        raise MatrixError(
+            "a run is measuring on this host: what is got and built would disturb it, and may take the place of what "
+            "it measures with; set up when it has ended"
+        )
     project = find_project()
     chosen = chosen_here(project, options)
     matrix, name = chosen.matrix, chosen.options.profile

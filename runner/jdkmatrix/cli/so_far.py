@@ -26,10 +26,11 @@ def so_far(group: Sequence[CellRecord], precision: float, block_s: float, *, seq
     cells = {cell.key.executor: cell for cell in group}
     bases = references(cells, group[0].key.server)
     blocks = max(fork.fork for cell in group for fork in cell.forks)
-    found = {name: arms for name, arms in comparisons(group, blocks).items() if bases[str(name)] != name}
+    every = {str(name): arms for name, arms in comparisons(group, blocks).items()}
+    found = {name: arms for name, arms in every.items() if bases[name] in cells.keys() - {name}}
     if not found:
         return None
-    name = min(map(str, found), key=lambda name: (is_aa_arm(name), not is_virtual(name)))
+    name = min(found, key=lambda name: (is_aa_arm(name), not is_virtual(name)))
     base, ratio = cells[bases[name]], paired_ratio(*found[name], sequential=sequential)
     if ratio is None:
         return None

@@ -267,7 +267,7 @@ class DriverChoice(Table):
     jdk: Name
     cpus: Cpus | None = None
     overlap: bool = False
-    timeout_s: Seconds = 10.0
+    timeout_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
 
 
 class RemoteRules(Table):

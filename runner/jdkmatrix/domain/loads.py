@@ -15,6 +15,9 @@ from pydantic import Field, model_validator
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.domain.record import Record
 
+CONNECTIONS_MAX = 1_000_000
+RATE_RPS_MAX = 10_000_000
+
 
 class GivenLoad(Record):
     """A table [loads.NAME]: the load of a cell, or the rule from which it follows."""
@@ -25,7 +28,7 @@ class GivenLoad(Record):
 class CellLoad(GivenLoad, ABC):
     """The load of a cell with a server."""
 
-    connections: Annotated[int, Field(ge=1, le=1_000_000)]
+    connections: Annotated[int, Field(ge=1, le=CONNECTIONS_MAX)]
 
     @property
     @abstractmethod
@@ -55,7 +58,7 @@ class RateLoad(DriverLoad, CellLoad):
     """Open loop: `rate_rps` requests per second over all connections, on a fixed schedule."""
 
     kind: Literal["rate"] = "rate"
-    rate_rps: Annotated[float, Field(gt=0, le=10_000_000)]
+    rate_rps: Annotated[float, Field(gt=0, le=RATE_RPS_MAX)]
 
     @property
     def in_windows(self) -> RateLoad:
@@ -74,13 +77,13 @@ class RampLoad(DriverLoad):
         tuple[
             tuple[
                 Annotated[float, Field(ge=0, le=86_400, allow_inf_nan=False)],
-                Annotated[float, Field(ge=0, le=10_000_000, allow_inf_nan=False)],
+                Annotated[float, Field(ge=0, le=RATE_RPS_MAX, allow_inf_nan=False)],
             ],
             ...,
         ],
         Field(min_length=2, max_length=10_000),
     ]
-    connections: Annotated[int, Field(ge=1, le=1_000_000)]
+    connections: Annotated[int, Field(ge=1, le=CONNECTIONS_MAX)]
 
     @model_validator(mode="after")
     def _is_a_ramp(self) -> Self:
@@ -151,7 +154,7 @@ class JoinLoad(DriverLoad):
     is_closed_loop: ClassVar[bool] = True
 
     kind: Literal["join"] = "join"
-    connections: Annotated[int, Field(ge=1, le=1_000_000)]
+    connections: Annotated[int, Field(ge=1, le=CONNECTIONS_MAX)]
     join_s: Annotated[float, Field(gt=0, le=86_400)]
 
     def joined_at(self, t_s: float) -> int:
@@ -171,7 +174,7 @@ class LoadOverTime(CellLoad):
     """A load whose figures are read second by second. `ramp`: as a driver runs it; `warmup_rps`: the rate that the
     warm-up ends at."""
 
-    warmup_rps: Annotated[float, Field(gt=0)]
+    warmup_rps: Annotated[float, Field(gt=0, le=RATE_RPS_MAX)]
 
     @property
     @abstractmethod
@@ -213,7 +216,7 @@ class TaskRateLoad(TaskLoad):
     """Open loop: `rate_per_s` tasks per second, on a fixed schedule."""
 
     kind: Literal["task-rate"] = "task-rate"
-    rate_per_s: Annotated[float, Field(gt=0, le=10_000_000)]
+    rate_per_s: Annotated[float, Field(gt=0, le=RATE_RPS_MAX)]
 
     def words(self) -> str:
         return f"open loop: {digits(self.rate_per_s, 4)} tasks per second on a fixed schedule"

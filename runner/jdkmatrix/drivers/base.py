@@ -55,9 +55,11 @@ class Phase:
 
 class Edge:
     """Hears of the part of a phase that its result is of, in this order and before `run` returns; this one does
-    nothing. `interval_s`: how long the intervals are that it hears of, and the result tells of."""
+    nothing. `interval_s`: how long the intervals are that it hears of, and the result tells of; `ahead_s`: how long
+    its questions may wait behind requests, which a driver that leads by itself adds to what they take."""
 
     interval_s = 1.0
+    ahead_s = 0.0
 
     def ahead(self) -> None:
         """Called before that part, for what takes time: before the load, or shortly before the part where the driver

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
@@ -30,6 +31,7 @@ from jdkmatrix.experiments.base import (
 )
 
 _PUBLISHED_PARK_US = 10_000.0  # infoq-carrier-park
+_IN_FLIGHT_MIN = 0.8  # of the tasks that were asked for
 _THROUGHPUT, _CPU, _PARKED = "throughput", "CPU used", "parked while tasks were queued"
 _MEDIAN, _LONGEST = "median of them", "longest of them"
 _LONG = "of 10 ms and more"
@@ -52,6 +54,15 @@ def _longest_ms(seen: Seen) -> float | None:
 def _long_stretches(seen: Seen) -> float | None:
     counted = at(seen, f"{_QUEUED}.at_least") or ()
     return next((one["count"] for one in counted if one["at_least_us"] == _PUBLISHED_PARK_US), None)
+
+
+def _in_flight(seen: Seen) -> float | None:
+    """Tasks under way on average in a closed loop, by Little's law: those that were done in a second, times how long
+    one took. None at a rate."""
+    if seen["submitter_lateness"] is not None or seen["latency_to_end"] is None:
+        return None
+    found: float = seen["throughput_per_s"] * seen["latency_to_end"]["mean_us"] / 1e6
+    return found
 
 
 def _told_parks(parks: Seen) -> Iterator[FactRow]:
@@ -127,7 +138,7 @@ class Burn(Experiment):
         introduction=(
             "Tasks that only compute, each the same fixed amount of work, are handed to an executor of the JDK. "
             "There is no server, no network and no lock between them: whatever keeps CPUs idle here is the "
-            "executor or the kernel."
+            "executor, the kernel or, where fewer tasks are under way than were asked for, the one thread that submits."
         ),
         glossary=(
             "rate_rps: tasks that are due per second; cpus: CPUs that the program may use; workers: threads of "
@@ -206,6 +217,8 @@ class Burn(Experiment):
         )
         if seen["warmup_unfinished"]:
             yield FactRow("Left over from the warm-up", plural(seen["warmup_unfinished"], "task"))
+        if (in_flight := _in_flight(seen)) is not None:
+            yield FactRow("In flight", f"{digits(in_flight, 3)} on average")
         on_average = digits(seen["tasks_queued_mean"], 3)
         yield FactRow("Queued", f"{seen['tasks_queued_max']:,} at most, {on_average} on average")
         work = f"{seen['rounds_per_task']:,} rounds, {digits(seen['burn_us'], 3)} µs on a CPU of its own"
@@ -234,12 +247,23 @@ class Burn(Experiment):
             if len(shares) > 1:
                 text = f"from {text}, to {high[0] * 100:.0f} % with {_of_expected(high[1], high[2])}"
             yield "Throughput", f"{text}."
+        if fewer := [told for cell in cells if (told := _fewer_in_flight(cell))]:
+            why = "its one submitter, for which starting a thread takes long, bounds the throughput, too"
+            yield "In flight", f"{'; '.join(fewer)}: {why}."
         if used := with_reading(cells, _CPU):
             yield "CPU used", f"{range_words([spread.median for _, spread in used], '%')} of the CPUs that it may use."
         if longest := with_reading(cells, _LONGEST):
             cell, spread = max(longest, key=lambda one: one[1].most)
             stretch = f"a worker at most for {measure(spread.most, spread.unit)} at a stretch ({cell.place})"
             yield "Parked while tasks were queued", f"{stretch}{_parked_share(cells)}."
+
+
+def _fewer_in_flight(cell: CompleteCell) -> str | None:
+    """What was under way, where that is clearly less than the load says; None elsewhere."""
+    told = [found for seen in cell.seen if (found := _in_flight(seen)) is not None]
+    if not isinstance(cell.load, InFlightLoad) or not told or median(told) >= _IN_FLIGHT_MIN * cell.load.tasks:
+        return None
+    return f"{digits(median(told), 2)} on average with {cell.place}, where {cell.load.tasks} were asked for"
 
 
 def _parked_share(cells: Sequence[CompleteCell]) -> str:

@@ -155,11 +155,11 @@ OF_EXPERIMENTS: Mapping[Measurand, Metric] = {
 
 
 def metrics_in(cell: CellRecord) -> tuple[Metric, ...]:
-    """All that its forks may have; of an experiment those of its readings, in their order."""
+    """All that its forks may have; of an experiment those of its readings, in the order of a fork that has the most."""
     if not isinstance(cell.load, TaskLoad):
         return METRICS
     found: dict[Metric, None] = {}
-    for fork in sorted(cell.forks, key=lambda fork: not fork.usable):
+    for fork in sorted(cell.forks, key=lambda fork: (not fork.usable, -len(fork.readings))):
         known = measurands(fork.result)
         found.update((OF_EXPERIMENTS[known[one.metric]], None) for one in fork.readings if one.metric in known)
     return tuple(found)

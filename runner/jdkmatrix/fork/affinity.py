@@ -46,11 +46,14 @@ def astray(pid: int, cpus: Collection[int]) -> tuple[int, ...]:
 
 
 def cpus_beside(allowed: Collection[int], sets: CpuSets, cores: Iterable[Collection[int]]) -> frozenset[int]:
-    """The CPUs for this tool: on CPUs that nobody has and that share no core with the server's, else beside the driver
-    and the remote system on such cores, else beside the server on its cores, else anywhere. `cores`: the CPUs of
-    each."""
-    beside = set(allowed) - {cpu for core in cores if set(core) & set(sets.sut) for cpu in core} - set(sets.sut)
-    return frozenset(beside.difference(sets.all) or beside or set(allowed) - set(sets.sut) or set(allowed))
+    """The CPUs for this tool: on CPUs that nobody has and that share no core with the server's, else beside the driver,
+    else beside the remote system, on such cores if that can be, else beside the server. Never beside two of them, whose
+    CPUs could then be told of together only. `cores`: the CPUs of each."""
+    shared = {cpu for core in cores if set(core) & set(sets.sut) for cpu in core}
+    rest = set(allowed) - set(sets.sut)
+    places = [(rest - shared).difference(sets.all)]
+    places += [some & set(role) for some in (rest - shared, rest) for role in (sets.driver, sets.remote)]
+    return frozenset(next(filter(None, (*places, rest)), set(allowed)))
 
 
 @contextmanager

@@ -37,7 +37,7 @@ class HostLimits(Table):
     # How much longer than the load, and its last answers, the readings around it may span: all shares are of that time.
     # Up to 0.15 s in 1,283 windows; half a second makes 5 % of the shortest window, 1 s, look like 3.3 %.
     readings_late_max_s: Positive = 0.5
-    throttled_share_max: Share = 0.001  # of the window, by the CPU quota of a cgroup
+    throttled_share_max: Share = 0.001  # of the window, by the CPU quota of a cgroup, summed over CPUs
     swapped_bytes_per_s_max: NotNegative = 100_000.0
     clock_step_s_max: NotNegative = 0.1  # beyond the monotonic clock; slewing by NTP stays below 0.5 ms a second
 
@@ -130,7 +130,7 @@ def _answers_s(load: LoadResult) -> float:
 def _host_faults(seen: Observation, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
     if (host := seen.host) is None:
         return
-    message = "a CPU quota held this run back for {:.1%} of the time"
+    message = "a CPU quota held its CPUs back for {:.3f} s in each second, all together"
     yield from over(limits.throttled_share_max, "throttled", message, throttled_share=host.throttled_share)
     if host.swapped_bytes_per_s is not None:
         message = f"the host swapped {host.swapped_bytes_per_s / 1e6:,.1f} MB per second"

@@ -48,7 +48,8 @@ def _due(load: LoadResult, service_s: float) -> float | None:
         case RateLoad() as asked:
             # A driver may start its connections one after another, and then owes fewer than this.
             due = asked.rate_rps * load.duration_s if load.due is None else load.due
-            return max(0.0, due - asked.rate_rps * service_s)
+            # Where it was on before, answers to earlier requests stand in for those that come too late.
+            return due if load.latency_from_s else max(0.0, due - asked.rate_rps * service_s)
         case RampLoad() as ramp:
             return float(ramp.due_until(load.duration_s - service_s))
         case _:

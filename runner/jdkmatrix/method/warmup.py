@@ -95,7 +95,7 @@ class WarmupGate:
         window needs a lead, they share one: a load that begins anew for each is another than the one that is measured,
         all of its requests sent together, and given up together as it ends. Then there are a third more than the gate
         looks at, so that it may open behind the first of them."""
-        return math.ceil(self.rest_windows(self.rules.tail_s_min) * 4 / 3) if self.lead_s else 1
+        return math.ceil(self.steady_rules("p99_us").tail_windows * 4 / 3) if self.lead_s else 1
 
     @property
     def cap_s(self) -> float:

@@ -112,7 +112,8 @@ class LoadResult(Record):
     completed: int  # answered within the phase, any status
     answered_late: int | None = None  # after its end, while the driver waited for what was outstanding
     late_non_2xx: int | None = None  # of these, those of another status than 2xx
-    non_2xx: int  # of `completed`; wrk2 counts them from its start on: the share that these have of all answers
+    # Of `completed`. wrk2 counts those of 400 and above, from its start on: the share that these have of all answers.
+    non_2xx: int
     errors: Errors
     reconnects: int | None
     bytes_read: int | None

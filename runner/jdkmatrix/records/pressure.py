@@ -42,7 +42,7 @@ class Pressure(Record):
     irq_time_accounting: bool | None = None  # does the clock of a process leave interrupts out? None: not known
     runner_cpu_share: float | None = None  # of one CPU, by this tool
     psi_cpu_some_share: float | None
-    throttled_share: float | None = None  # of the window, by the CPU quota of a cgroup
+    throttled_share: float | None = None  # of the window, by CPU quotas, summed over CPUs
     swapped_bytes_per_s: float | None = None  # in and out, whole host
     clock_step_s: float | None = None  # how far the time of day moved beyond the monotonic clock
     suspended_s: float | None = None

@@ -50,8 +50,9 @@ class HostFacts(Record):
 
     @property
     def id(self) -> str:
-        """Tells hosts apart without naming them: those of one name, too, where their CPUs are of different models."""
-        return hashlib.sha256(f"{self.hostname_hash} {self.cpu.model}".encode()).hexdigest()[:12]
+        """Tells hosts apart without naming them: those of one name, too, if their CPUs or what they run on differ."""
+        machine = f"{self.cpu.model} {len(self.cpu.online)} {self.virtualisation}"
+        return hashlib.sha256(f"{self.hostname_hash} {machine}".encode()).hexdigest()[:12]
 
 
 class KnownBug(Record):

@@ -17,7 +17,7 @@ from jdkmatrix.figures.metrics import P99, Metric, metrics_of
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, losses_of
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_of
 from jdkmatrix.report.cells.judgements import Family, Refusals, counted, of_forks, page_refusals
 from jdkmatrix.report.cells.shown import of_metric, over_forks
 from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
@@ -139,6 +139,8 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
     gaps = [_gap(*pair, then, now) for pair in pairs]
     there = {before.in_place_of(key) for key in after.compared()}
     only_before = [f"{cell_words(key)}: only {then}" for key in before.compared() if key not in there]
+    over = [(cell, before.cells.reference(base.key), after.cells.reference(cell.key)) for cell, base in both]
+    bases = [f"{cell_words(cell.key)}: over {old} {then}, over {new} {now}" for cell, old, new in over if old != new]
     inputs = (_input_differences(before, after, base, cell) for cell, base in both)
     families, told = _families(before, after, both, threshold, absolute=one_host)
     changes = [change for family in families for change in _changes(family, told, threshold, names)]
@@ -151,7 +153,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         threshold=threshold,
         else_changed=tuple(dict.fromkeys([*_run_differences(before, after), *filter(None, inputs)])),
         why_not=None if one_host else "they were measured on two hosts",
-        left_out=(*(why for why, _ in gaps if why), *only_before),
+        left_out=(*(why for why, _ in gaps if why), *only_before, *([] if one_host else bases)),
         lost=tuple(text for _, lost in gaps for text in lost),
         changes=tuple(sorted(changes, key=lambda change: places[change.key])),
     )
@@ -236,12 +238,18 @@ def _figures(
             yield metric, None, ratio, losses_of(metric, cell, base), None, values
         over = after.cells.reference(cell.key)
         above, below = after.cells.over(metric, cell.key), before.cells.over(metric, base.key)
-        if above and below and above.cell is not above.base and above.ratio and below.ratio:
+        if above and below and above.ratio and below.ratio and _one_base(above, below):
             ratio = difference_of_logs(above.logs, below.logs, sequential=sequential)
             values = f"{ratio_value(below.ratio)} → {ratio_value(above.ratio)}"
             losses = above.losses if above.losses.differ else below.losses
             within = inside.get((cell.key, above.base.key)) or inside.get((base.key, below.base.key))
             yield metric, over, ratio, losses, within, values
+
+
+def _one_base(above: Comparison, below: Comparison) -> bool:
+    """Are both over the same executor, and over another one than themselves?"""
+    same = above.base.key.executor == below.base.key.executor
+    return same and above.cell is not above.base and below.cell is not below.base
 
 
 def _shown(metric: Metric, cell: CellStats) -> str:

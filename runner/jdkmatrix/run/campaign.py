@@ -94,13 +94,16 @@ class Campaign:
         load_statistics()
         sure = [block for block in in_blocks(self.plan.sure) if not block.is_settled(cells)]
         listener.forks_added(sum(len(block.forks) for block in sure))
+        last: dict[CellKey, int] = {}
+        for one in self.plan.forks:
+            last[one.key.group] = max(one.fork, last.get(one.key.group, 0))
         for number, block in enumerate(self._needed(cells, listener.decided)):
             if number:
                 between()
             if block.number > self.plan.blocks:
                 listener.forks_added(len(block.forks))
             self._measure_block(block, cells, listener)
-            listener.block_finished(block.condition(cells), block.number < self.profile.blocks_at_most)
+            listener.block_finished(block.condition(cells), block.number < last[block.group])
         return in_order(cells.values())
 
     def _needed(self, cells: Cells, decided: Callable[[str], None]) -> Iterator[PlannedBlock]:
@@ -122,7 +125,9 @@ class Campaign:
             return False
         if not kind_of(self.setups[block.forks[0].key].load).metrics:
             return True
-        decision = decide(block.condition(cells), done, rules)
+        # Not by arms that have no such block: an `include` may have fewer.
+        mine = {fork.key for fork in block.forks}
+        decision = decide([cell for cell in block.condition(cells) if cell.key in mine], done, rules)
         if not block.is_settled(cells):
             decided(f"{block.group.group_id}: {words(decision, done, rules)}")
         return decision.stop

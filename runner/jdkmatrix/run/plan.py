@@ -76,14 +76,22 @@ def stages(matrix: Matrix, profile_name: str) -> tuple[Stage, ...]:
     without cells.
 
     Raises:
-        MatrixError: as select_cells.
+        MatrixError: as select_cells; or executors that are compared are in two stages.
     """
     left = select_cells(matrix, profile_name)
-    found = []
+    found: list[Stage] = []
+    before: dict[CellKey, str] = {}  # the stage that has a condition
     for name in matrix.stages(profile_name):
         profile = matrix.profiles[name]
         own = frozenset(_profile_cells(matrix, profile))
-        found.append(Stage(name, profile, tuple(cell for cell in left if cell in own)))
+        cells = tuple(cell for cell in left if cell in own)
+        if apart := next((cell for cell in cells if cell.group in before), None):
+            raise MatrixError(
+                f'profile "{profile_name}": {apart.cell_id} is measured in stage "{name}", and what it is compared '
+                f'with in "{before[apart.group]}", hours before: a condition is of one stage, with all of its executors'
+            )
+        before |= dict.fromkeys((cell.group for cell in cells), name)
+        found.append(Stage(name, profile, cells))
         left = tuple(cell for cell in left if cell not in own)
     return tuple(stage for stage in found if stage.cells)
 

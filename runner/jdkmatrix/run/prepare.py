@@ -256,9 +256,8 @@ def _refuse_what_everything_has(
 
 
 def _handed_no(parts: Sequence[str]) -> MatrixError:
-    return MatrixError(
-        f"this `matrix` was handed no {', no '.join(parts)}: `nix run {EVERYTHING} -- run …` has every part that lasts"
-    )
+    has = f"`nix run {EVERYTHING} -- run …` has every part that lasts, of JDKs those on axes.jdk"
+    return MatrixError(f"this `matrix` was handed no {', no '.join(parts)}: {has}")
 
 
 def wrk2_from(handed: NixParts | None, environment: Mapping[str, str]) -> Wrk2 | str:

@@ -99,7 +99,7 @@ class Instance:
         }
         kind = self.server.kind
         for argument in self.own.command if self.own and kind.is_command else kind.command:
-            name = argument.strip("{}")
+            name = argument[1:-1] if argument.startswith("{") and argument.endswith("}") else ""
             yield from lists[name] if name in lists else [argument.format_map(values)]
 
     def _places(self, values: Mapping[str, str]) -> list[str]:

@@ -153,9 +153,11 @@ def _scale(estimate: Estimate) -> Callable[[float], float]:
 def blocks_to_decide(estimate: Estimate, band: Band, *, family: int = 1, one_is_enough: bool = False) -> int | None:
     """How many blocks in all would leave nothing open if the estimate stayed where it is, in four cases of five (see
     above). `family`: of so many estimates, as in `places`; what decides about all of them takes more. None where that
-    cannot be said: the interval is missing, or the estimate lies at an edge."""
+    cannot be said: the interval is missing, or of several runs, which differ by more than blocks do, or the estimate
+    lies at an edge."""
     error = standard_error_of(estimate)
-    if estimate.low is None or estimate.high is None or estimate.blocks < 2 or math.isinf(error):
+    of_runs = estimate.pooled_freedom is not None
+    if of_runs or estimate.low is None or estimate.high is None or estimate.blocks < 2 or math.isinf(error):
         return None
     scale = _scale(estimate)
     edges = [scale(edge) for edge in (band.low, band.high) if edge is not None and (edge > 0 or not estimate.of_ratio)]

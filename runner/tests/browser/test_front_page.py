@@ -13,6 +13,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from tests.support.browser import reading
 from tests.support.served_runs import Shape, synthetic_run
 from tests.support.sites import site_of
+from tests.support.stepped_runs import searched
 
 pytestmark = pytest.mark.real
 
@@ -140,6 +141,29 @@ def test_an_application_of_the_user_is_measured_by_no_command_of_this_page(brows
         said = page.locator("#said")
         expect(said).to_contain_text("shop-1a2b3c4d is no workload of this project. The page of its run has ")
         expect(said.locator("pre")).to_have_count(0)
+
+
+def test_a_jdk_of_the_user_is_measured_by_no_command_of_this_page(browser: Browser, tmp_path: Path) -> None:
+    loaded = synthetic_run(tmp_path / "run", Shape(jdks=("own-mine",)))
+    jdks = tuple(one.model_copy(update={"source": "own" if one.selected else one.source}) for one in loaded.run.jdks)
+    site_of([replace(loaded, run=loaded.run.model_copy(update={"jdks": jdks}))], tmp_path / "site")
+    with reading(browser, tmp_path / "site" / "index.html") as page:
+        picked(page, cpus="2")
+        said = page.locator("#said")
+        expect(said).to_contain_text("own-mine is no JDK of this project. The page of its run has the command")
+        expect(said.locator("pre")).to_have_count(0)
+
+
+def test_an_entry_of_the_map_leads_to_the_figure_that_it_shows(browser: Browser, tmp_path: Path) -> None:
+    """Of a search the rate that was held, though tables have throughput first."""
+    loaded = searched(synthetic_run(tmp_path / "run", Shape(jdks=("temurin-25",), burn_us=(0, 100), blocks=5)))
+    site_of([loaded], tmp_path / "site")
+    with reading(browser, tmp_path / "site" / "index.html") as page:
+        entry = page.locator("#conditions a").last
+        expect(entry).to_contain_text("Rate held: ")
+        entry.click()
+        expect(page.locator("#picker select[name=figure]")).to_have_value("capacity")
+        expect(page.locator("#said .tiles dt").first).to_contain_text("Rate held")
 
 
 @pytest.mark.parametrize(

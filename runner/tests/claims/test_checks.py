@@ -86,6 +86,9 @@ AT_REST = (None, "steady", 75)
     [
         # What a saturated server does, where it is saturated; a virtual thread that pins its carrier saturates nothing.
         ("infoq-ping", {"throughput", "cpu-share"}, {POOL}),
+        ("infoq-tuning", {"throughput"}, {POOL}),
+        # "Less throughput and more CPU" is to be seen in one cell.
+        ("infoq-ping-2cpu-new", {"throughput"}, {POOL, ("virtual", "cpu-share", 95)}),
         ("infoq-semeru", {"throughput"}, {POOL}),
         ("infoq-semeru", {"saturated"}, {POOL, VIRTUAL}),
         # A bank that did not come to rest says nothing of its throughput.

@@ -143,6 +143,14 @@ def test_what_reads_results_needs_few_open_files_or_ends_in_one_message(with_run
             ("plan", "--burn", "1s", "--load", "share-50"),
             "\n  50 requests at once of 1,000,000 µs of work each are answered after 50 s on 1 CPU, and the ",
         ),
+        (
+            ("plan", "--workload", "banking", "--wait", "200ms", "--load", "500/s"),
+            "\n  500 requests/s that wait 200 ms each need 100 connections, and rate-500 has 50\n",
+        ),
+        (
+            ("plan", "--workload", "banking", "--wait", "20s", "--load", "saturate-2"),
+            "\n  its remote system answers after 20 s, and the driver gives up after 10 s\n",
+        ),
         (("plan", "-p", "quick", "--profile", "matrix"), "--profile: found quick and matrix; give one at a time\n"),
         (("plan", "--server", "open-liberty-23.0.0.9", "--workload", "mp-ping-mp61"), ".9 has no microProfile-6.1, "),
         (("ask", "--yes", "--budget", "soon"), '--budget: "soon" is no valid time (allowed: 90s, 10m, 2h)'),

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.cli import measuring_lock
+from jdkmatrix.cli import measuring_lock, running
+from jdkmatrix.cli.selecting import Options
 from jdkmatrix.errors import MatrixError
 from tests.support.project import called, make_project
 
@@ -55,3 +56,11 @@ def test_what_is_wrong_with_the_selection_is_told_before_that_another_run_measur
     assert "temurin-9" in refused.stderr
     assert "another run is measuring" in waiting.stderr
     assert not (home / "results").exists()
+
+
+def test_nothing_is_got_or_built_while_a_run_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build would disturb it, and remove what it starts servers with."""
+    monkeypatch.setattr(running, "set_up_parts", lambda *_, **__: pytest.fail("it would build"))
+    monkeypatch.setattr(running, "is_measuring", lambda: True)
+    with pytest.raises(MatrixError, match="a run is measuring on this host: what is got and built would disturb it"):
+        running.set_up(Options("quick", {}))

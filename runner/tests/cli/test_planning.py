@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jdkmatrix.cli import planning
 from tests.support.project import called
 
 
@@ -112,3 +113,10 @@ def test_servers_with_a_quota_are_planned_fork_after_fork(home: Path) -> None:
     told = called(home, "plan", "--cpu-quota", "0.5", "--protocol", "interleaved").stdout
     assert "2 windows of 3 s each" in told
     assert "3 cells: fork after fork, not in turns: its server runs in a box, which others would share." in told
+
+
+def test_plan_names_the_jdk_of_the_driver_among_those_to_fetch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is on no axis here, and nothing can be measured without it."""
+    monkeypatch.setattr(planning, "resolve", lambda entry: None)
+    plan = json.loads(called(home, "plan", "--profile", "quick", "--jdk", "temurin-21.0.8", "--json").stdout)
+    assert plan["jdks_to_fetch"] == ["temurin-21.0.8", "temurin-25"]

@@ -140,6 +140,8 @@ def test_near_one_it_must_tell_the_ratio_from_one_or_from_what_matters(sequentia
     "group",
     [
         [POOL],
+        [arm("virtual", 600, 620)],
+        [arm("fixed-8", 600, 620)],
         [POOL, arm("virtual", 600, None, 640)],
         [POOL, arm("virtual", None)],
         [POOL, AGAIN, arm("virtual", 600, None, 640)],

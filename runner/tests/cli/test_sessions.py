@@ -221,6 +221,33 @@ def test_a_block_of_an_earlier_stage_that_was_spoilt_is_measured_again_behind_al
     assert len(set(after.run.order)) == len(after.run.order)
 
 
+def test_a_session_that_ends_in_the_first_stage_keeps_what_later_ones_rest_on(sessions: Sessions) -> None:
+    sessions.script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-50#1"] = [spoilt] * 3
+    assert sessions.measure(Options("staged", {})) == 0
+    before = sessions.loaded()
+    sessions.script.cut_after = len(sessions.script.labels) + 1
+    with pytest.raises(KeyboardInterrupt):
+        sessions.measure(resume=True)
+    cut = sessions.loaded().run
+    assert (cut.capacities, cut.servers, cut.status) == (before.run.capacities, before.run.servers, "interrupted")
+    sessions.script.cut_after = None
+    assert sessions.measure(resume=True) == 0
+    after = sessions.loaded()
+    assert (after.run.capacities, after.run.status) == (before.run.capacities, "complete")
+    assert [cell.load for cell in after.cells] == [cell.load for cell in before.cells]
+    assert not list((sessions.run / "cells").glob("*superseded*"))
+
+
+def test_a_run_that_is_complete_is_recorded_so_before_anything_that_may_be_stopped(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "catalogue_records", mock.Mock(side_effect=StoppedError(2)))
+    with pytest.raises(StoppedError):
+        sessions.measure()
+    run = sessions.loaded().run
+    assert (run.status, run.order) == ("complete", tuple(sessions.script.labels)) and run.latest_session.ended_at
+
+
 def test_a_stage_that_cannot_begin_leaves_those_before_it(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
     prepared: Callable[..., Prepared] = vars(running)["prepare"]
 

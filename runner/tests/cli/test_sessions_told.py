@@ -20,17 +20,23 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.host.facts import boot_id
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.readings import MeasuredSpan
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import HostFacts, Session
 from jdkmatrix.report.run_page.facts import started
 from jdkmatrix.report.run_page.sessions import differences, windows_fact
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.experiment_runs import experiments_of
 from tests.support.judged_pages import PageOfRun, printed
 from tests.support.pages import facts_of
 from tests.support.project import ROOT
+from tests.support.records import altered, with_forks
 from tests.support.run_facts import host_facts
-from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.served_runs import QUICK, made_up, synthetic_run
 from tests.support.sites import site_of
+from tests.support.stepped_runs import searched
 
 
 def session(number: int = 1, **changes: Any) -> Session:
@@ -56,7 +62,7 @@ def facts_with(**changes: Any) -> HostFacts:
         ({"git_commit": "d" * 40}, "the commit differs (cccccccccccc, then dddddddddddd)"),
         ({"tool_version": "0.2"}, "the version of the tool differs (0.1.0, then 0.2)"),
         ({"confinement": "sched_setaffinity"}, "the CPU confinement differs (cgroup cpuset, then sched_setaffinity)"),
-        ({"host": facts_with(kernel="6.2")}, "the kernel differs (6.1.0-synthetic, then 6.2)"),
+        ({"host": facts_with(kernel="6.2")}, "the kernel differs (6.2.0-synthetic, then 6.2)"),
         ({"host": facts_with(hostname_hash="1" * 12)}, "the host differs"),
         ({"host": facts_with(transparent_huge_pages="always")}, ""),
     ],
@@ -177,6 +183,7 @@ def test_getting_parts_is_stopped_in_order(
         signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setenv("MATRIX_HOME", str(ROOT))
+    monkeypatch.setattr(module, "is_measuring", lambda: False, raising=False)
     monkeypatch.setattr(module, work, stopped)
     with pytest.raises(SystemExit) as ending:
         command()
@@ -242,3 +249,22 @@ def test_a_run_that_was_killed_behind_its_last_fork_is_complete_when_nothing_is_
 def test_this_host_says_when_it_was_started() -> None:
     assert boot_id() == boot_id()
     assert len(boot_id() or "") == 36
+
+
+def test_windows_of_a_search_and_what_a_program_measured_are_time_in_windows() -> None:
+    def told(loaded: LoadedRun) -> int:
+        (fact,) = windows_fact(loaded)
+        return int(str(fact.value).partition(" ")[0])
+
+    quick = made_up(QUICK)
+    found = searched(quick)
+    windows = [window for cell in found.cells for fork in cell.forks for window in fork.every_window if window.valid]
+    assert told(found) == round(100 * sum(one.load.duration_s for one in windows) / (67 * 60)) > told(quick)
+
+    def spanned(_: CellRecord, fork: Fork) -> Fork:
+        span = MeasuredSpan(start_monotonic_ns=0, end_monotonic_ns=10 * 10**9)
+        return altered(fork, {"result": fork.result.model_copy(update={"measured_span": span})})
+
+    programs = experiments_of("hang")
+    forks = sum(len(cell.forks) for cell in programs.cells)
+    assert told(with_forks(programs, spanned)) == round(100 * 10 * forks / (9 * 60))

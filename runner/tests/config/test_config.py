@@ -74,6 +74,7 @@ from tests.support.shipped import FILES, MATRIX, TOML
         (change("loads/rate-N/kind", "rat"), ["loads.rate-2000", 'did you mean "rate"']),
         (change("loads/rate-N/kind", None), ["loads.rate-2000", "kind"]),
         (change("loads/rate-N/rate_rps", -1), ["loads.rate-2000.rate_rps", "-1"]),
+        (change("driver/timeout_s", 86_400), ["driver.timeout_s", "86400"]),
         (change("loads/rate-N", None), ["profiles.full.select.load", '"rate-2000" is not known']),
         (change("profiles/quick/select/load", ["saturate-x"]),
          ["profiles.quick.select.load", 'did you mean "saturate-N"?', "N stands for a number"]),

@@ -255,3 +255,24 @@ def test_a_made_up_run_has_as_many_requests_as_a_real_one(name: str, asked: Aske
     assert made_up.calibrated == real.calibrated
     assert abs(made_up.corrected.total_count - real.corrected.total_count) <= 110
     assert (made_up.uncorrected is None) == (real.uncorrected is None)
+
+
+def test_questions_that_wait_behind_requests_are_asked_so_much_earlier(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the window of an arm that has a queue begins late, and is refused, and that of no other."""
+    until: list[float] = []
+    ends_by = wrk2._ends_by
+
+    def told(process: Any, at_s: float) -> bool:
+        until.append(at_s)
+        return ends_by(process, at_s)
+
+    monkeypatch.setattr(wrk2, "_ends_by", told)
+    with bench.session("calculate") as session:
+        for number, (ahead_s, earlier_s) in enumerate([(0.0, 0.1), (2.4, 2.5), (60.0, 10.25)]):
+            heard = Heard()
+            heard.ahead_s = ahead_s
+            until.clear()
+            session.run(LOAD, COUNTS_S, label=f"window-{number}", edge=heard)
+            assert until[1] - until[0] == pytest.approx(earlier_s)

@@ -52,8 +52,10 @@ def test_only_the_compiler_is_let_out_and_everybody_is_put_back() -> None:
     ("allowed", "cores", "expected"),
     [
         (range(4), [(0,), (1,), (2,), (3,)], {3}),
-        (range(4), [(0, 2), (1, 3)], {0, 2}),  # the fourth is the other thread of the server's core
-        (range(3), [(0,), (1,), (2,)], {0, 2}),
+        (range(4), [(0, 2), (1, 3)], {0}),  # the fourth is the other thread of the server's core
+        (range(3), [(0,), (1,), (2,)], {0}),  # not beside the remote system, too: two roles, two balances
+        (range(1, 3), [(1,), (2,)], {2}),
+        (range(3), [(0, 1), (2,)], {2}),
         ((1, 3), [(1, 3)], {3}),
         ((1,), [(1,)], {1}),
         (range(8), [(0, 4), (1, 5), (2, 6), (3, 7)], {3, 4, 6, 7}),

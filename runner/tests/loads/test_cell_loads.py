@@ -57,6 +57,12 @@ def test_a_flood_has_more_connections_than_can_wait(load: str, wait_us: int, con
     assert cell_loads(MATRIX, [flood], {BASIS: 4000.0}) == {flood: SaturateLoad(connections=connections)}
 
 
+def test_a_flood_that_no_host_has_ports_for_is_a_load_all_the_same() -> None:
+    """Why it cannot be made is told of the cell."""
+    flood = BANK.model_copy(update={"load": "flood", "wait_us": 180_000_000})
+    assert cell_loads(MATRIX, [flood], {BASIS: 4000.0}) == {flood: SaturateLoad(connections=1_000_000)}
+
+
 def test_a_load_whose_basis_is_not_known_is_not_known() -> None:
     plain = key(load="saturate-50")
     assert cell_loads(MATRIX, [BANK, plain], {}) == {plain: MATRIX.loads["saturate-50"]}

@@ -138,3 +138,10 @@ def test_steps_rise(rates_rps: tuple[float, ...]) -> None:
     """CPU per request is told of the first, as that of the lowest rate."""
     with pytest.raises(ValueError, match=r"after \d+ requests/s come \d+: rates must rise"):
         StepsLoad(rates_rps=rates_rps, connections=50, step_s=6, warmup_rps=500)
+
+
+def test_no_step_asks_for_more_than_a_driver_can_be_asked_for() -> None:
+    steps = {"rates_rps": (500, 16_000), "connections": 50, "step_s": 5, "warmup_rps": 500, "further_factor": 1.5}
+    assert StepsLoad.model_validate({**steps, "further_max": 15})
+    with pytest.raises(ValueError, match="of warmup_rps or the last further rate: 10,000,000 at most"):
+        StepsLoad.model_validate({**steps, "further_max": 20})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from jdkmatrix.figures.unsteady import why_not_steady
 from jdkmatrix.method.warmup import (
+    Figure,
     WarmupGate,
     is_calm,
     is_moderate_over,
@@ -200,6 +201,9 @@ def test_windows_that_need_a_lead_share_one_and_are_enough_to_open_the_gate() ->
     costs = [400.0, 200.0, 104.0, *[100.0, 101.0] * 7]
     level = [window.model_copy(update={"duration_s": 15.0}) for window in series(costs[: slow.windows_at_a_time])]
     assert is_steady(level, slow) and not is_steady(level[:12], slow)
+    for ahead_s, service_s, lead_s in ((20, 0.2, 2), (60, 0.2, 2), (20, 0.05, 1)):
+        gate = WarmupGate(rules, ahead_s, 0.05, service_s, lead_s)
+        assert gate.windows_at_a_time > max(gate.steady_rules(one).tail_windows for one in get_args(Figure))
     for soon in (WarmupGate(rules, 60, 0.05), WarmupGate(rules, 60, 0.05, service_s=3.0)):
         assert soon.windows_at_a_time == 1, "under a rate each window is by itself"
 

@@ -99,7 +99,7 @@ def test_what_is_asked_for_and_was_not_handed_over_is_named_with_who_has_it(
         set_up_parts(
             find_project(), matrix, cells, profile=matrix.profiles[profile], capacities_rps={}, say=pytest.fail
         )
-    everything = "`nix run .#everything -- run …` has every part that lasts"
+    everything = "`nix run .#everything -- run …` has every part that lasts, of JDKs those on axes.jdk"
     assert str(error.value) == f"this `matrix` was handed {lacking}: {everything}"
 
 
@@ -157,7 +157,9 @@ def test_a_run_from_a_checkout_says_what_was_the_hosts(tmp_path: Path) -> None:
     assert len(found.not_pinned(source_dirty=False)) == 4
     rolling = origins(_parts("cache", "openjdk-28-nightly", tmp_path), None).parts[-1]
     assert rolling.origin == "host"
-    assert "rolling" in rolling.detail
+    assert rolling.detail == "a rolling entry; 25.0.4.1+1, the newest when it was got"
+    on_host = origins(_parts("host", "openjdk-28-nightly", tmp_path), None).parts[-1]
+    assert "rolling" in on_host.detail and "the newest not looked for" in on_host.detail
     assert origins(_parts("cache", "temurin-25", tmp_path), None).parts[-1].origin == "hash"
 
 

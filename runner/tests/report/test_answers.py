@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from jdkmatrix.domain.executors import references
+from jdkmatrix.figures.metrics import CPU
 from jdkmatrix.report.blocks.kinds import Charts, Items
-from jdkmatrix.report.cells.advice import Side, advise, held_back, likely_cause
+from jdkmatrix.report.cells.advice import OUTCOME, Side, advise, held_back, likely_cause
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import Pair, slices
 from jdkmatrix.report.charts.shapes import dash_of
@@ -130,8 +131,10 @@ def cells_of(loaded: LoadedRun, workload: str) -> dict[str, CellStats]:
 
 
 def test_context_switches_are_a_likely_cause_where_the_cpu_is_what_one_is_behind_in() -> None:
-    def cause(cells: dict[str, CellStats], virtual: str, pool: str, ahead: str | None = None) -> str | None:
-        return likely_cause({name: cells[name] for name in (virtual, pool)}, ahead)
+    def cause(
+        cells: dict[str, CellStats], virtual: str, pool: str, ahead: str | None = None, of: str = ""
+    ) -> str | None:
+        return likely_cause({name: cells[name] for name in (virtual, pool)}, ahead, of)
 
     quick = cells_of(reference("20261124T182303Z-quick"), "mp-ping")
     assert cause(quick, "virtual", "liberty", "liberty") is not None
@@ -139,6 +142,8 @@ def test_context_switches_are_a_likely_cause_where_the_cpu_is_what_one_is_behind
     assert cause(quick, "virtual", "liberty") is None, "none is behind"
     bank = cells_of(reference("20261128T125116Z-quick"), "banking")
     assert cause(bank, "virtual", "liberty", "liberty") is None, "twice as many, on CPUs that idle"
+    assert cause(bank, "virtual", "liberty", "liberty", OUTCOME) is None, "as of one that misses its rate"
+    assert cause(bank, "virtual", "liberty", "liberty", CPU.id) is not None
     pinned = cells_of(reference("20261124T043223Z-pinning-http.small"), "pinning-http-synchronized")
     assert cause(pinned, "virtual+carriers-max-4", "fixed-60", "fixed-60") is None, "they wait for a carrier"
 

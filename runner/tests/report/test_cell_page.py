@@ -5,12 +5,15 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from jdkmatrix.records.database import DatabaseUse
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.pressure import Pressure
+from jdkmatrix.records.readings import DATABASE_CPU_US, WindowReading
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.kinds import Charts, Items, Notices, Pre, Prose, Section, Tiles, WebPage
@@ -31,6 +34,7 @@ from tests.support.outcome_runs import refusing, windows_of
 from tests.support.pages import charts_of, facts_of, figure_in, found, plain, section_of, table_of, tiles_of
 from tests.support.records import altered, with_forks, with_forks_of, with_load
 from tests.support.served_runs import FIVE, Shape, made_up
+from tests.support.stepped_runs import stepped_run
 
 SHAPE = Shape(jdks=("temurin-21.0.8", "temurin-25"), burn_us=(0, 100), blocks=3)
 
@@ -243,16 +247,35 @@ def test_what_our_own_readings_took_is_said_where_memory_was_read(quick: LoadedR
     def scope_of(loaded: LoadedRun) -> str | None:
         return cpu_scope(slices(Cells(loaded.run, loaded.cells))[0])
 
-    def read(window: Window) -> Window:
+    def read(window: Window, *, failing: bool = False) -> Window:
         sut = window.sut.model_copy(update={"probe_cpu_s": window.load.answers * 4e-6})
-        return window.model_copy(update={"sut": sut})
+        return with_load(window, {"non_2xx": window.load.completed // 2 if failing else 0}, sut=sut)
 
     assert scope_of(quick) is None
     assert len(window_tables(quick.cells[0].forks[0].windows, 1)) == 4
-    loaded = with_forks(quick, lambda _, fork: windows_of(fork, read))
-    assert scope_of(loaded) == "Without what our own readings of its memory took: 4.0 µs per request, fork by fork."
-    rows = table_of([section_of(page_of(loaded), "fork-1")], "Reading the server’s memory")
-    assert [figure_in(row, "Left out of CPU per request µs").text for row in rows] == ["4.00", "4.00"]
+    # Answers of status 2xx count, here as in CPU per request.
+    for failing, us in ((False, "4.0"), (True, "8.0")):
+        change = partial(windows_of, change=partial(read, failing=failing))
+        loaded = with_forks_of(with_forks_of(quick, "virtual", change), "liberty", change)
+        told = f"Without what our own readings of its memory took: {us} µs per request, fork by fork."
+        assert scope_of(loaded) == told
+        rows = table_of([section_of(page_of(loaded), "fork-1")], "Reading the server’s memory")
+        assert [figure_in(row, "Left out of CPU per request µs").text for row in rows] == [f"{us}0"] * 2
+    stepping = with_forks(stepped_run(), lambda _, fork: windows_of(fork, read))
+    assert scope_of(stepping) == "At the lowest rate, 1,000 requests/s.", "over all steps it would be another figure"
+
+
+def test_a_database_has_no_cpu_per_request_where_nothing_was_answered(loaded: LoadedRun) -> None:
+    used = {
+        "readings": (WindowReading(metric=DATABASE_CPU_US, value=2e5),),
+        "database": DatabaseUse(cpu_s=0.2, span_s=2.0),
+    }
+    window = forks_of(loaded, "virtual")[0].windows[0]
+    silent = {"completed": 0, "answered_late": None}
+    figures = window_figures(window.model_copy(update=used), with_load(window, silent, **used))[
+        "Its CPU per request µs"
+    ]
+    assert figures[0].sort is not None and figures[1] == missing("nothing was answered")
 
 
 def test_what_stands_beneath_a_percentile_is_told_where_it_does(quick: LoadedRun) -> None:

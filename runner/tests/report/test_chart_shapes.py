@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.report.blocks.spark import spark
 from jdkmatrix.report.charts.bars import bars
-from jdkmatrix.report.charts.lines import over_runs
+from jdkmatrix.report.charts.lines import Axis, lines, over_runs, series
 from jdkmatrix.report.charts.shapes import Drawing, Shape, blank, blanks, on_a_page, rows
 from jdkmatrix.report.experiments.sections import experiment_sections
 from jdkmatrix.report.judged_run import JudgedRun
@@ -80,6 +80,14 @@ def test_an_interval_that_reaches_beyond_its_chart_ends_in_an_arrow() -> None:
     assert arrow["transform"] == [{"filter": "datum.cut"}]
     titles = {told.get("title") for one in layers for told in one["encoding"].get("tooltip", [])}
     assert "task" in titles and "task duration" not in titles, "tasks may differ in their delay alone"
+
+
+@pytest.mark.parametrize(("most", "numbers"), [(0.8, "~g"), (999, "~g"), (1000, "~s")])
+def test_an_axis_has_thousands_in_short_and_no_thousandths(most: float, numbers: str) -> None:
+    """Of "~s" d3 makes 200m of 0.2, which reads as a unit."""
+    small = series([(0, 0.2), (1, most), (2, None)], [], end_s=2, title="", description="")
+    large = lines([], x=Axis("", 0, 2), y=Axis("", 0, most), order=("virtual",), description="")
+    assert numbers in small.given.values() and numbers in large.given.values()
 
 
 def charts(loaded: LoadedRun) -> Iterator[Drawing]:

@@ -28,7 +28,7 @@ from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
 from tests.support.experiment_runs import experiments_of
 from tests.support.judged_pages import key_of
-from tests.support.records import in_whole, with_forks
+from tests.support.records import altered_run, in_whole, with_forks
 from tests.support.served_runs import QUICK, Shape, made_up, with_scenario, with_stopping
 from tests.support.shipped import REGISTRY
 from tests.support.sites import reference
@@ -288,8 +288,8 @@ def test_one_block_is_inconclusive() -> None:
     ("kernel", "why"),
     [
         ({"kernel_from": "6.1"}, None),
-        ({"kernel_from": "5.14", "kernel_below": "6.2"}, None),
-        ({"kernel_from": "6.2"}, "the kernel is 6.1.0-synthetic; the claim is about Linux from 6.2"),
+        ({"kernel_from": "5.14", "kernel_below": "6.7"}, None),
+        ({"kernel_from": "6.7"}, "the kernel is 6.2.0-synthetic; the claim is about Linux from 6.7"),
         ({"kernel_from": "4.18", "kernel_below": "4.19"}, "the claim is about Linux from 4.18 and below 4.19"),
         ({"kernel_below": "6.1"}, "the claim is about Linux below 6.1"),
     ],
@@ -298,6 +298,16 @@ def test_a_claim_of_another_kernel_is_not_testable(loaded: LoadedRun, kernel: di
     (check,) = judged(loaded, claim(VERSUS.model_copy(update=kernel))).checks
     assert (check.verdict is ClaimVerdict.NOT_TESTABLE_HERE) == (why is not None)
     assert check.why is None if why is None else why in check.why
+
+
+def test_rss_is_not_judged_where_it_lacks_pages_of_each_thread(loaded: LoadedRun) -> None:
+    old = loaded.run.latest_session.host.model_copy(update={"kernel": "6.1.0"})
+    less = claim(VERSUS.model_copy(update={"metric": "rss-peak"}))
+    told = [
+        judged(replace(loaded, run=altered_run(loaded.run, changes)), less).checks[0] for changes in ({}, {"host": old})
+    ]
+    assert [one.verdict is ClaimVerdict.NOT_TESTABLE_HERE for one in told] == [False, True]
+    assert "before 6.2 up to 256 KiB of each thread are not in RSS" in (told[1].why or "")
 
 
 def test_what_this_run_does_not_have_is_said(loaded: LoadedRun) -> None:
@@ -354,6 +364,9 @@ def test_a_ratio_is_compared_with_that_on_the_jdk_of_another_vendor() -> None:
     assert "gates refused 30 of 30 windows of " in last.why
     apart = alike.model_copy(update={"low": 3.0, "high": 4.0})
     assert judged(run, claim(apart)).verdict is ClaimVerdict.CONTRADICTED
+    needed = Precondition(says="a saturated pool", metric="cpu-share", arm="liberty", low=0)
+    (seen, *_) = judged(run, claim(alike.model_copy(update={"requires": (needed,)}))).checks[0].cells
+    assert [one.arm for one in seen.seen] == ["liberty semeru-25", "liberty temurin-25"], "on both"
 
 
 def test_without_the_other_vendors_jdk_there_is_no_such_ratio() -> None:

@@ -303,3 +303,13 @@ def test_a_page_is_written_although_the_reader_of_the_table_goes_away(tmp_path: 
         started.wait(60)
     written = page.read_text("utf-8")
     assert "<title>" in written and 'id="cell-1-title">mp-ping · temurin-' in written
+
+
+def test_ratios_over_two_executors_are_no_change(loaded: LoadedRun) -> None:
+    """Be it that one of them is over itself."""
+    executors = ("fixed-50", "virtual")
+    before = made_up(replace(SHAPE, executors=executors))
+    for after in (loaded, made_up(replace(SHAPE, executors=("liberty", *executors)))):
+        found = compare_sides(side(before), side(later(after, "elsewhere", DAY, host="another")), threshold=0.05)
+        assert not [change for change in found.changes if change.over] and not found.regressions
+        assert any("virtual" in text and "over fixed-50 before, over liberty after" in text for text in found.left_out)

@@ -53,7 +53,7 @@ def test_its_head_says_what_was_measured_and_how_much_of_it(loaded: LoadedRun, p
 def test_its_facts_say_with_what_and_when(loaded: LoadedRun, page: PageOfRun) -> None:
     told = facts_of(page.page.lede)
     assert told == {
-        "CPU": host_facts().cpu.model, "Host": "4 cores, 8 CPUs usable; Linux 6.1.0-synthetic; virtual machine (KVM)",
+        "CPU": host_facts().cpu.model, "Host": "4 cores, 8 CPUs usable; Linux 6.2.0-synthetic; virtual machine (KVM)",
         "Measured": "2025-01-01 12:00 UTC, 67 min", "Server": "Open Liberty 25.0.0.12",
         "JDKs": "temurin-21.0.8, temurin-25", "Driver": "loadgen 1 on Java 25.0.4.1+1",
         "Tool": "jdk-matrix 0.1.0, commit 0123456789ab", "Parts": "fully pinned",
@@ -116,7 +116,7 @@ def test_the_host_is_described_with_units(page: PageOfRun) -> None:
     """And of mitigations none is told that it is not affected by."""
     assert facts_of([section_of(page.page, "host")]) == {
         "CPU": host_facts().cpu.model, "Cores": "4 cores in 1 package, 8 CPUs online, SMT on", "CPUs allowed": "0-7",
-        "Virtualisation": "virtual machine (KVM)", "Kernel": "6.1.0-synthetic",
+        "Virtualisation": "virtual machine (KVM)", "Kernel": "6.2.0-synthetic",
         "OS, libc": f"{host_facts().os}, glibc 2.36", "Memory, swap": "30.7 GiB, 0.0 GiB",
         "Frequency": "governor performance, driver intel_pstate, boost on", "Scheduler": "CFS", "Clock source": "tsc",
         "Microcode": "0x1", "Load before the run": "0.12", "Mitigations": "spectre_v2: Mitigation: Enhanced IBRS",
@@ -299,6 +299,9 @@ def test_a_fork_is_one_line_with_its_windows_and_the_range_of_its_figures(fork: 
     told = fork_lines([losing(fork, {3: (foreign(0.091),), 10: (foreign(0.41),)})], shortfalls=False)
     assert told == ("fork 1: windows 3, 10 of 10 lost: other processes used 9.1 to 41.0 % of the CPUs of the server",)
     assert merged(["a 1 b 2,000", "a 3 b 10", "c 4"]) == ["a 1 to 3 b 10 to 2,000", "c 4"], "only figures may differ"
+    address = "host 127.0.0.1 and port {}, on jdk-21.0.8; 1,024 files: status {}."
+    assert merged([address.format(9080, 1)]) == [address.format(9080, 1)]
+    assert merged([address.format(9080, 1), address.format(9081, 1)]) == [address.format("9080 to 9081", 1)]
 
 
 def test_forks_of_which_the_same_is_told_stand_together_and_windows_are_not_told_twice(fork: Fork) -> None:

@@ -22,9 +22,9 @@ from jdkmatrix.report.words.sentences import State, added_work
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support import builders
 from tests.support.builders import fork_with, window
-from tests.support.judged_pages import PageOfRun, Trouble
+from tests.support.judged_pages import PageOfRun, Trouble, cell_page_of
 from tests.support.outcome_runs import run_of
-from tests.support.pages import figure_in, found, plain, section_of, table_of
+from tests.support.pages import figure_in, found, plain, section_of, table_of, tiles_of
 from tests.support.records import altered, altered_run, with_forks_of
 from tests.support.served_runs import QUICK, made_up
 from tests.support.sites import site_of
@@ -116,6 +116,8 @@ def test_a_figure_that_a_fork_lacks_says_of_how_many_it_is(loaded: LoadedRun) ->
     some, every = (page.row(executor=executor, **at).time_to_steady for executor in ("virtual", "liberty"))
     assert (some.under or "").endswith(", 2 of 3 forks") and some.amber
     assert "fork" not in (every.under or "") and not every.amber
+    own = cell_page_of(page.judged.loaded, page.row(executor="virtual", **at).key)
+    assert tiles_of(own)[TIME_TO_STEADY.title] == some
 
 
 def test_a_row_says_how_it_compares_and_why_it_does_not(page: PageOfRun) -> None:
@@ -238,6 +240,18 @@ def test_a_condition_that_a_run_has_not_is_no_trouble() -> None:
         [False, False],
         [False, True],
     ]
+
+
+def test_a_ratio_over_another_pool_is_not_told_as_one_over_the_servers_own() -> None:
+    """As where an `include` has the own pool replaced on some CPUs."""
+    whole = made_up(replace(QUICK, jdks=("temurin-25",), executors=("liberty", "fixed-50", "virtual"), cpus=(1, 2)))
+    gone = {(1, "fixed-50"), (2, "liberty")}
+    cells = tuple(cell for cell in whole.cells if (cell.key.cpus, cell.key.executor) not in gone)
+    run = whole.run.model_copy(update={"cells": tuple(cell.key for cell in cells)})
+    page = PageOfRun(replace(whole, run=run, cells=cells))
+    assert page.row(cpus=2, executor="virtual").versus.sort is not None, "it is in the table"
+    (answer,) = page.answers
+    assert "conditions" not in dict(answer.sentences)["Throughput"] and "2 CPUs" not in str(answer.sentences)
 
 
 def test_who_is_ahead_has_one_colour_whichever_way_the_figure_goes(page: PageOfRun) -> None:

@@ -54,6 +54,23 @@ def test_blocks_are_added_where_figures_scatter_and_only_there(store: RunStore, 
     assert "cpus-1" in enough[0]
 
 
+def test_an_arm_that_is_to_have_fewer_blocks_holds_up_no_other(store: RunStore, script: Script) -> None:
+    """Nor is another block promised where the plan has none."""
+    aside, alone = QUIET.model_copy(update={"executor": "platform"}), NOISY.model_copy(update={"burn_us": 100})
+    rules: dict[str, Any] = {
+        "select": {"executor": ["liberty", "virtual"], "burn_us": [0]},
+        "include": [{"executor": ["platform"], "blocks": 2}, {"burn_us": [100], "blocks": 3}],
+    }
+    quiet = [one for one in CELLS if one.cpus == QUIET.cpus]
+    heard = Heard()
+    run(campaign(store, cells=(*quiet, aside, alone), blocks=5, max_blocks=20, precision=0.02, **rules), heard)
+    assert {one.executor: len(store.read_cell(one).forks) for one in (*quiet, aside)} == {
+        "liberty": 5, "virtual": 5, "platform": 2,
+    }  # fmt: skip
+    assert heard.more == {QUIET.group: [True] * 5, alone.group: [True, True, False]}
+    assert any("enough" in text for text in heard.decisions)
+
+
 def test_where_a_load_has_no_figure_to_compare_no_block_is_added(store: RunStore, script: Script) -> None:
     run(campaign(store, load=CountLoad(count=100), blocks=5, max_blocks=20), Heard())
     assert len(script.labels) == 5 * len(CELLS)

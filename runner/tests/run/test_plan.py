@@ -73,6 +73,18 @@ def test_a_cell_is_measured_in_the_first_stage_that_has_it_and_no_stage_is_empty
     assert [{cell.burn_us for cell in stage.cells} for stage in stages(matrix, "wider")] == [{0}, {100}]
 
 
+def test_executors_that_are_compared_are_not_measured_in_two_stages() -> None:
+    again = MATRIX.profiles["quick"].model_copy(update={"first": "quick"})
+    more = again.select.model_copy(update={"executor": ("liberty", "virtual", "fixed-8")})
+    matrix = MATRIX.model_copy(
+        update={"profiles": {**MATRIX.profiles, "more": again.model_copy(update={"select": more})}}
+    )
+    with pytest.raises(
+        MatrixError, match=r'fixed-8.* is measured in stage "more", and what it is compared with in "quick"'
+    ):
+        stages(matrix, "more")
+
+
 def test_the_command_line_changes_the_protocol_of_every_stage() -> None:
     changed = Options("mission", {}, blocks=1, rounds=4, window_s=21.0).apply(MATRIX)
     profiles = [changed.profiles[name] for name in changed.stages("mission")]

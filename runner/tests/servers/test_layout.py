@@ -112,6 +112,13 @@ def test_so_do_those_of_a_command_of_the_user_who_may_say_otherwise(tmp_path: Pa
     assert given == [f"-Djava.io.tmpdir={made.folder}", "-Djava.io.tmpdir=/x"], "a JVM takes the last"
 
 
+def test_a_word_of_the_user_that_is_called_like_a_placeholder_stays(tmp_path: Path) -> None:
+    words = "java -jar my.jar --config properties --with jvm_options {port}"
+    own = OwnApplication(command=words, arms={"pool": ""}, path="/")
+    made = lay_out(tmp_path, "pool", server="command", own=OwnParts(own.application, command=own.words("pool")))
+    assert made.launch.command[-5:] == ("--config", "properties", "--with", "jvm_options", made.port)
+
+
 JETTYS = "jetty=qtp;jetty-no-reserved=own-no-reserved-"
 
 

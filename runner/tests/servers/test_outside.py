@@ -11,6 +11,7 @@ from jdkmatrix.probes.java_threads import carriers_among, parse_threads, parse_v
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters, cpu_share_of
 from jdkmatrix.servers.outside import busiest_groups, check_carriers
 from jdkmatrix.servers.proof import ProofError
+from jdkmatrix.subjects.served.outside import _check_names
 from tests.support.project import RECORDED
 
 SAMPLES = RECORDED / "threads"  # their stacks are cut down
@@ -83,3 +84,18 @@ def test_shares_are_of_what_the_jit_leaves_and_count_threads_that_have_ended() -
         ("ForkJoinPool-#-worker-#", 1, 0.667),
         ("exec-#", 1, 0.333),
     ]
+
+
+def test_threads_that_the_kernel_cannot_tell_from_carriers_prove_nothing() -> None:
+    """As newer JVMs shorten names in their middle."""
+    names = {1: "ForkJoinPool-1-worker-1", 2: "ForkJoinPool.commonPool-worker-1"}
+
+    def used(carrier_ms: int, other_ms: int) -> Reading:
+        threads = {1: thread("ForkJoi..rker-1", carrier_ms), 2: thread("ForkJoi..rker-1", other_ms)}
+        return reading(carrier_ms + other_ms, threads)
+
+    carriers = frozenset({"ForkJoi..rker-1"})
+    _check_names(carriers, {2}, names, used(0, 50), used(99, 51))
+    _check_names(frozenset({"ForkJoinPool-1-"}), {2}, names, used(0, 0), used(5, 95))
+    with pytest.raises(ProofError, match=r'for "ForkJoinPool\.commonPool-worker-1", which is none and used CPU'):
+        _check_names(carriers, {2}, names, used(0, 0), used(5, 95))

@@ -254,6 +254,7 @@ def test_runs_that_disagree_are_few_values_however_many_blocks_they_have() -> No
     band = Band(found.value + 1.8 * (found.high - found.value), None)
     assert places([found], band) == [Place.OUTSIDE]
     assert places([found] * 5, band) == [Place.OPEN] * 5
+    assert blocks_to_decide(found, Band(None, 1.5)) is None, "more runs would, and not more blocks"
 
 
 def test_runs_whose_blocks_do_not_scatter_are_one_value_each() -> None:

@@ -173,7 +173,7 @@ def test_a_driver_that_has_begun_does_not_wait_for_the_question_before_it(pid: i
         asked.append(under_load)
         raise NoAnswerError(path)
 
-    bench = SimpleNamespace(own_path=None, session=SimpleNamespace(pid=pid), ask=ask)
+    bench = SimpleNamespace(own_path=None, session=SimpleNamespace(pid=pid), ask=ask, queued_s=0.0)
     with pytest.raises(NoAnswerError):
         observe._Span(cast(Bench, bench)).ahead()
     assert asked == [under_load]

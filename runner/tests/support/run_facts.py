@@ -64,7 +64,7 @@ def host_facts() -> HostFacts:
         boost="on", mitigations={"spectre_v2": "Mitigation: Enhanced IBRS", "meltdown": "Not affected"},
     )  # fmt: skip
     return HostFacts(
-        hostname_hash="0" * 12, system="x86_64-linux", kernel="6.1.0-synthetic",
+        hostname_hash="0" * 12, system="x86_64-linux", kernel="6.2.0-synthetic",
         os="SYNTHETIC Linux (test data, not measured)", libc="glibc 2.36", cpu=cpu, memory_bytes=33_000_000_000,
         swap_bytes=0, scheduler="CFS", virtualisation="virtual machine (KVM)", clocksource="tsc", load_1min=0.12,
         limits={"nofile": "1048576"},

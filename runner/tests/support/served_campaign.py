@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -45,6 +46,7 @@ class Heard:
     def __init__(self) -> None:
         self.decisions: list[str] = []
         self.added: list[int] = []
+        self.more: dict[CellKey, list[bool]] = {}  # by condition, behind each of its blocks
 
     def step(self, text: str) -> None: ...
 
@@ -55,7 +57,8 @@ class Heard:
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None: ...
 
-    def block_finished(self, group: object, more: bool) -> None: ...
+    def block_finished(self, group: Sequence[CellRecord], more: bool) -> None:
+        self.more.setdefault(group[0].key.group, []).append(more)
 
     def decided(self, text: str) -> None:
         self.decisions.append(text)
@@ -66,7 +69,13 @@ def run(campaign: Campaign, heard: Heard) -> tuple[str, ...]:
 
 
 def campaign(
-    store: RunStore, *, session: int = 1, repeats_max: int = 2, load: GivenLoad = SATURATE, **protocol: Any
+    store: RunStore,
+    *,
+    session: int = 1,
+    repeats_max: int = 2,
+    load: GivenLoad = SATURATE,
+    cells: Sequence[CellKey] = CELLS,
+    **protocol: Any,
 ) -> Campaign:
     profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
     facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
@@ -77,7 +86,7 @@ def campaign(
     rules = MATRIX.measure.model_copy(update={"repeats_max": repeats_max})
     return Campaign(
         matrix=MATRIX.model_copy(update={"measure": rules}), profile=profile,
-        plan=make_plan(CELLS, profile, seed=1, impossible={}), setups=dict.fromkeys(CELLS, ServedCell(**served)),
+        plan=make_plan(cells, profile, seed=1, impossible={}), setups=dict.fromkeys(cells, ServedCell(**served)),
         store=store, session=session,
     )  # fmt: skip
 

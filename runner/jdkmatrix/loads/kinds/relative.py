@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from jdkmatrix.domain.executors import check_executor
-from jdkmatrix.domain.loads import CellLoad, GivenLoad, RateLoad, SaturateLoad
+from jdkmatrix.domain.loads import CONNECTIONS_MAX, CellLoad, GivenLoad, RateLoad, SaturateLoad
 from jdkmatrix.domain.tables import Table
 from jdkmatrix.loads.kinds.closed_loop import ClosedLoop
 from jdkmatrix.loads.kinds.constant_rate import ConstantRate
@@ -41,7 +41,8 @@ class RelativeLoad(GivenLoad, ABC):
 
     def connections(self, rate_rps: float, wait_us: int) -> int:
         waiting = self.per_waiting * rate_rps * wait_us / 1e6
-        return max(self.connections_min, math.ceil(waiting / _DIVIDED_BY) * _DIVIDED_BY)
+        # So many no host has ports for, which is then said.
+        return min(CONNECTIONS_MAX, max(self.connections_min, math.ceil(waiting / _DIVIDED_BY) * _DIVIDED_BY))
 
 
 class ShareLoad(RelativeLoad):

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
+from jdkmatrix.domain.loads import RATE_RPS_MAX, CellLoad, Load, RateLoad
 from jdkmatrix.domain.quantities import digits, plural, rate_words
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps, best_window, is_missed, offered_rps
 from jdkmatrix.records.forks import Fork
@@ -37,6 +37,10 @@ class StepsLoad(CellLoad):
         for before, after in pairwise(self.rates_rps):
             if after <= before:
                 raise ValueError(f"after {before:g} requests/s come {after:g}: rates must rise")
+        if (most := max(self.warmup_rps, self.every_rate_rps[-1])) > RATE_RPS_MAX:
+            raise ValueError(
+                f"{most:,.0f} requests/s, of warmup_rps or the last further rate: {RATE_RPS_MAX:,} at most"
+            )
         return self
 
     @property

@@ -162,11 +162,11 @@ TAIL_LINES = 200  # of a log, so many are shown
 
 @dataclass(frozen=True)
 class Log(PageBlock):
-    """`tail`: its last lines; None where it is only linked. `problem`: why it is not shown."""
+    """`tail`: its last lines; None where it is only linked. `cut`: it has more. `problem`: why it is not shown."""
 
     title: str
     tail: str | None
-    lines_left_out: int
+    cut: bool
     href: str | None
     problem: str | None
     open: bool = False

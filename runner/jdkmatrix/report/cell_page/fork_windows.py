@@ -61,6 +61,16 @@ def _gc(window: Window) -> Figure:
     return Figure(f"{sut.gc_count:,} in {sut.gc_ms:,} ms", sut.gc_ms)
 
 
+def _reading(window: Window, metric: str, scale: float = 1.0) -> Figure:
+    value = next((one.value for one in window.readings if one.metric == metric), None)
+    return quantity(None if value is None else value * scale, 3, why=_NO_GAUGE)
+
+
+def _database_cpu(window: Window) -> Figure:
+    answers = window.load.answers
+    return _reading(window, DATABASE_CPU_US, 1 / answers) if answers else missing("nothing was answered")
+
+
 _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each figure as in `columns`
     "Load": (
         ("Start|s", lambda w: quantity(w.t_s, 3, why="")),
@@ -126,7 +136,7 @@ _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each
     ),
     "Database": (
         ("CPU|s", lambda w: quantity(w.database.cpu_s if w.database else None, 3, why=_NO_DATABASE)),
-        ("Its CPU per request|µs", lambda w: _reading(w, DATABASE_CPU_US, 1 / max(1, w.load.answers))),
+        ("Its CPU per request|µs", _database_cpu),
         ("Wait for a connection, p50|ms", lambda w: _reading(w, "connection_wait_p50_us", 1e-3)),
         ("Wait for a connection, p99|ms", lambda w: _reading(w, "connection_wait_p99_us", 1e-3)),
         ("Wait for a connection, most|ms", lambda w: _reading(w, "connection_wait_most_us", 1e-3)),
@@ -141,15 +151,10 @@ _WHERE_SEEN: dict[str, Callable[[Window], object]] = {
 }
 
 
-def _reading(window: Window, metric: str, scale: float = 1.0) -> Figure:
-    value = next((one.value for one in window.readings if one.metric == metric), None)
-    return quantity(None if value is None else value * scale, 3, why=_NO_GAUGE)
-
-
 def _readings_us(window: Window) -> float | None:
-    """CPU time per answer that answering our own questions took, in µs; it is left out of CPU per request. None: not
-    recorded, or no answer."""
-    used_s, answers = window.sut.probe_cpu_s, window.load.answers
+    """CPU time per answer of status 2xx that answering our own questions took, in µs; it is left out of CPU per
+    request. None: not recorded, or no such answer."""
+    used_s, answers = window.sut.probe_cpu_s, window.load.answers_2xx
     return used_s * 1e6 / answers if used_s is not None and answers else None
 
 

@@ -304,7 +304,8 @@ def _pressure(program: ProgramWindow, host: Pressure) -> Iterator[Fact]:
     yield Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of all CPUs: busy, and no part of the experiment")
     yield Fact("CPU pressure", share(host.psi_cpu_some_share).text, "of the time a task waited for a CPU")
     if host.throttled_share is not None:
-        yield Fact("Throttled", share(host.throttled_share).text, "by the CPU quota of a cgroup")
+        words = f"{digits(host.throttled_share, 3)} s in each second"
+        yield Fact("Throttled", words, "by the CPU quota of a cgroup, summed over CPUs")
     if host.swapped_bytes_per_s is not None:
         yield Fact("Swapped", f"{digits(host.swapped_bytes_per_s, 3)} bytes/s")
     for name, seconds in (("Clock stepped", host.clock_step_s), ("Suspended", host.suspended_s)):

@@ -39,20 +39,20 @@ def _resolve(root: Path, relative: str) -> Path | str:
     return path
 
 
-def tail(path: Path) -> tuple[str, int]:
-    """The last TAIL_LINES lines without control characters, and how many stand before them in the part that was read.
+def tail(path: Path) -> tuple[str, bool]:
+    """The last TAIL_LINES lines without control characters, and is that less than all?
 
-    Only the last half megabyte is read; a line cut by that is dropped.
+    Only the last half megabyte is read; a line cut by that is dropped where others follow.
     """
     size = path.stat().st_size
     with path.open("rb") as file:
         file.seek(max(0, size - _TAIL_BYTES))
         text = file.read().decode("utf-8", errors="replace")
     lines = text.splitlines()
-    if size > _TAIL_BYTES:
+    cut = size > _TAIL_BYTES
+    if cut and len(lines) > 1:
         lines = lines[1:]
-    shown = lines[-TAIL_LINES:]
-    return _CONTROL.sub("", "\n".join(shown)), len(lines) - len(shown)
+    return _CONTROL.sub("", "\n".join(lines[-TAIL_LINES:])), cut or len(lines) > TAIL_LINES
 
 
 def publish_all(loaded: LoadedRun, cell: CellRecord, page_dir: Path) -> Logs:
@@ -91,7 +91,7 @@ def _in_order(named: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
 def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: str) -> Log:
     found = _resolve(root, relative)
     if isinstance(found, str):
-        return Log(title, None, 0, None, found)
+        return Log(title, None, False, None, found)
     # As text whatever the log is called: a browser must never render it.
     suffix = ".hlog" if found.suffix == ".hlog" else ".txt"
     href = f"{target}-{file_stem(found.stem)}{suffix}"
@@ -99,9 +99,9 @@ def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: 
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(found, copy)
-        text, left_out = ("", 0) if suffix == ".hlog" else tail(found)
+        text, cut = ("", False) if suffix == ".hlog" else tail(found)
     except OSError as error:
         if is_of_the_host(error):
             raise
-        return Log(title, None, 0, None, f"{relative}: cannot be copied: {error.strerror}")
-    return Log(title, text, left_out, href, None)
+        return Log(title, None, False, None, f"{relative}: cannot be copied: {error.strerror}")
+    return Log(title, text, cut, href, None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.experiments.base import Spread
-from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, THROUGHPUT, metrics_of
+from jdkmatrix.figures.metrics import CAPACITY, CPU, METRICS, THROUGHPUT, TIME_TO_STEADY, Metric, metrics_of
 from jdkmatrix.report.blocks.inline import file_stem, joined, say, strong
 from jdkmatrix.report.blocks.kinds import Container, Disclosure, Items, Notices, Prose, Section, Tile, Tiles, WebPage
 from jdkmatrix.report.blocks.tables import Cell, Column, DataTable, TableRow, columns
@@ -126,6 +126,9 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
         over = f"{figure.under}, {forks}" if figure.under else f"{forks}: no interval"
         return replace(figure, under="; ".join(filter(None, (over, failed_words(cell)))))
 
+    def of(metric: Metric) -> Figure:
+        return shown.time_to_steady if metric is TIME_TO_STEADY else shown.figure(metric)
+
     arm = cell.attained
     outcome = Figure(f"{arm.yes} of {arm.told}", float(arm.yes), amber=arm.yes < arm.told)
     noun = "fork" if arm.told == 1 else "forks"
@@ -135,7 +138,7 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
         Tile("Throughput", throughput(), "requests/s"),
         Tile(" ".join(filter(None, ("CPU per request", cell.kind.cpu_label))), sure(shown.figure(CPU)), "µs"),
         *(Tile(f"p{name}", percentile(name), "ms") for name in ("50", "99", "99.9")),
-        *(Tile(one.title, shown.figure(one), one.unit) for one in METRICS if one.on_cell_page),
+        *(Tile(one.title, of(one), one.unit) for one in METRICS if one.on_cell_page),
         *(Tile(one.title, shown.figure(one), one.unit) for one in METRICS if one.where_seen and cell.figures(one)),
     )
 
@@ -148,7 +151,9 @@ def _arms(cell: CellStats, judged: JudgedRun) -> Iterator[Section]:
     name = ", ".join(filter(None, (first.name, _unit(first)))) if first else "figure"
 
     def row(_: CellKey, peer: CellStats | None) -> Sequence[Cell]:
-        leading = spread_figure(peer.spreads[0]) if peer and peer.spreads else missing("no fork can be used")
+        spread = peer.spread(first.name) if peer and first else None
+        why = "no fork came to this figure" if peer and peer.usable else "no fork can be used"
+        leading = spread_figure(spread) if spread else missing(why)
         return leading, joined(*(ended(peer.record.forks) if peer else ()))
 
     return _peers(cell.key, cells, columns("Arm", f"{name}#", "Outcome~"), row)

@@ -63,16 +63,16 @@ def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
     return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
 
 
-def likely_cause(arms: Mapping[str, CellStats], ahead: str | None) -> str | None:
-    """Context switches per request of two arms, by their names, where the one that is not `ahead` has many more, and
-    the CPU is what it is behind in: in CPU per request, or in what its busy CPUs allow."""
+def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) -> str | None:
+    """Context switches per request of two arms, by their names, where the one that is not `ahead` in `figure` has many
+    more, and the CPU is what it is behind in: in CPU per request, or in what its busy CPUs allow."""
     if ahead is None:
         return None
     (behind,) = arms.keys() - {ahead}
     told = {name: of_metric(SWITCHES, cell, why="") for name, cell in arms.items()}
     many, few = told[behind].sort, told[ahead].sort
     is_busy = all(best_window(fork).sut.cpu_share >= _UNUSED_SHARE_MAX for fork in arms[behind].usable)
-    if many is None or few is None or not (is_busy or metrics_of(arms[behind].load)[0] is CPU):
+    if many is None or few is None or not (is_busy or figure == CPU.id):
         return None
     words = ", ".join(f"{figure.text} with {name}" for name, figure in told.items())
     return f"context switches per request: {words}" if many >= _SWITCHES_TIMES_MIN * few else None
@@ -87,7 +87,7 @@ def cause_of(judgements: Judgements, key: CellKey) -> str | None:
         return None
     arms = (compared.cell, compared.base)
     ahead, behind = arms if found is PairFinding.BETTER else arms[::-1]
-    if cause := likely_cause({arm.key.executor: arm for arm in arms}, ahead.key.executor):
+    if cause := likely_cause({arm.key.executor: arm for arm in arms}, ahead.key.executor, metric.id):
         return cause
     why = held_back(behind, far_behind=True) if _is_far_behind(metric, judged) else None
     return f"with {behind.key.executor} the server was {why}" if why else None

@@ -100,7 +100,7 @@ def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair
     """`key`: the numerator's, of a condition that the run need not have; `figure`: a metric, or what forks were
     asked."""
     cells, base = judgements.cells, key.model_copy(update={"executor": pair.base})
-    if not ({key, base} if isinstance(figure, Metric) else {key}) <= {*cells.peers(key)}:
+    if not {key, base} <= {*cells.peers(key)}:
         return _without("not a condition of this run")
     if not isinstance(figure, Metric):
         return outcome_cell(judgements.outcomes(key), key, pair)

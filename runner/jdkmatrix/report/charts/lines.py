@@ -21,6 +21,7 @@ from jdkmatrix.report.charts.shapes import (
     dash,
     dashes,
     hovered,
+    plain_numbers,
     rows,
     tooltips,
 )
@@ -51,7 +52,7 @@ def log_domain(values: Sequence[float]) -> tuple[float, float]:
 def _series_shape() -> Shape:
     scale = alt.Scale(domain=[0, blank("end")], nice=False)
     x = alt.X("t:Q", title=None, scale=scale, axis=alt.Axis(tickCount=6))
-    number = alt.Axis(tickCount=3, format="~s")
+    number = alt.Axis(tickCount=3, format=blank("format"))
     y = alt.Y("v:Q", title=None, scale=alt.Scale(zero=True, nice=True), axis=number)
     band = rows("bands").mark_rect(style="window")
     line = rows("rows").mark_line(
@@ -80,7 +81,12 @@ def series(
     told = [{"t": round(t, 3), "v": v} for t, v in points]
     windows = [{"start": start, "end": end} for start, end in bands]
     return _series_shape().filled(
-        data={"rows": told, "bands": windows}, height=96, description=description, end=end_s, title=title
+        data={"rows": told, "bands": windows},
+        height=96,
+        description=description,
+        end=end_s,
+        title=title,
+        format=plain_numbers(max((v for _, v in points if v is not None), default=0)),
     )
 
 
@@ -89,14 +95,15 @@ _HEIGHT = 230
 
 @dataclass(frozen=True)
 class Axis:
-    """`low` to `high` are given, so that charts compare. `ticks`: of a logarithmic one where the usual do not do, with
-    the expression that labels them. `told`: the field of a point that says in words where it is on this axis."""
+    """`low` to `high` are given, so that charts compare. `number_format`: d3's, "" for plain numbers. `ticks`: of a
+    logarithmic one where the usual do not do, with the expression that labels them. `told`: the field of a point that
+    says in words where it is on this axis."""
 
     title: str
     low: float
     high: float
     log: bool = False
-    number_format: str = "~s"
+    number_format: str = ""
     ticks: tuple[float, ...] = ()
     labels: str | None = None
     told: str | None = None
@@ -105,7 +112,7 @@ class Axis:
         """Fills the blanks of its place."""
         ends = {f"{name}_title": self.title, f"{name}_low": self.low, f"{name}_high": self.high}
         if not self.log:
-            return {**ends, f"{name}_format": self.number_format}
+            return {**ends, f"{name}_format": self.number_format or plain_numbers(self.high)}
         ticks = [tick for tick in self.ticks if tick <= self.high]
         return {**ends, f"{name}_ticks": ticks or log_ticks(self.low, self.high)}
 

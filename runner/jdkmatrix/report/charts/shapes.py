@@ -127,6 +127,11 @@ def tooltips(*names: str, **titles: str) -> list[alt.Tooltip]:
     ]
 
 
+def plain_numbers(highest: float) -> str:
+    """The format of an axis up to there: "2k" for thousands, and no thousandths, which d3 would write as "200m"."""
+    return "~s" if highest >= 1000 else "~g"
+
+
 def hovered(points: alt.Chart, *encodings: Literal["x", "y"]) -> alt.Chart:
     """These points are seen, and tell their figures, while the pointer is nearer to them than to any other, in the
     directions of `encodings`."""

@@ -14,11 +14,15 @@ from typing import NamedTuple
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import plural, range_words, wait_words, work_words
+from jdkmatrix.figures.metrics import RSS_PEAK
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
 from jdkmatrix.report.claims.estimates import Results, compared_cells, name_of
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
+
+# Each thread keeps up to 64 pages of its own count back until then (SPLIT_RSS_COUNTING, mm/memory.c).
+_RSS_WHOLE_FROM = (6, 2)
 
 
 def asks_for(check: ClaimCheck, key: CellKey) -> bool:
@@ -54,6 +58,13 @@ def _either(values: Iterable[object]) -> str:
 
 def other_kernel(check: ClaimCheck, kernels: Iterable[str]) -> str | None:
     """Why it cannot be judged on these."""
+    for kernel in kernels if check.metric == RSS_PEAK.id else ():
+        if _version(kernel) < _RSS_WHOLE_FROM:
+            since = ".".join(map(str, _RSS_WHOLE_FROM))
+            return (
+                f"the kernel is {next(iter(kernel.split()), 'not known')}; before {since} up to 256 KiB of each thread "
+                "are not in RSS, which favours the executor with more of them"
+            )
     low, below = check.kernel_from, check.kernel_below
     asked = " and ".join(filter(None, (low and f"from {low}", below and f"below {below}")))
     for kernel in kernels if asked else ():
@@ -216,7 +227,10 @@ def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results)
     for needed in check.requires:
         if needed.of_bounds and not estimate.one_sided:
             continue
-        for cell in [key.model_copy(update={"executor": needed.arm})] if needed.arm else both:
+        # Beside another vendor's JDK the same arm is asked about on both.
+        of_arm = both if check.versus_vendor else (key,)
+        arms = dict.fromkeys(one.model_copy(update={"executor": needed.arm}) for one in of_arm) if needed.arm else both
+        for cell in arms:
             value, unit, bounds = results.seen(needed, cell)
             enough = needed.low is None or (value is not None and value >= needed.low and Bound.BELOW not in bounds)
             few = needed.high is None or (value is not None and value <= needed.high and Bound.AT_LEAST not in bounds)

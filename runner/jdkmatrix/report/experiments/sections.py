@@ -78,7 +78,7 @@ def _row(piece: ExperimentSlice, key: CellKey, cell: CellStats | None, figures: 
 
 def _axis(piece: ExperimentSlice, axis: str, key: CellKey) -> Cell:
     if axis == "load":
-        return Figure(piece.load_words(key), None, key.load)
+        return Sorted(element("span", piece.load_words(key), title=key.load), key.load)
     value = getattr(key, axis)
     return Figure(f"{value:,}", value) if isinstance(value, int) else str(value)
 

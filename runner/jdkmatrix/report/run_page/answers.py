@@ -67,8 +67,9 @@ def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> It
 def _answer(
     judgements: Judgements, piece: Slice, metrics: Sequence[Metric], jdk: str, seen: tuple[tuple[str, str], ...]
 ) -> AnswerBox:
-    pair = piece.pair
-    keys = [key for key in piece.keys if (key.jdk, key.executor) == (jdk, pair.numerator)]
+    pair, cells = piece.pair, judgements.cells
+    mine = (key for key in piece.keys if (key.jdk, key.executor) == (jdk, pair.numerator))
+    keys = [key for key in mine if cells.reference(key) == pair.base]
     judged = [(metric, {key: one for key in keys if (one := judgements.of(metric, key))}) for metric in metrics]
     outcomes = {key: outcome for key in keys if (outcome := judgements.outcomes(key))}
     told = [(metric, by_key) for metric, by_key in judged if by_key]

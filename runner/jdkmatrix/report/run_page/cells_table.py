@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain, zip_longest
 
 from markupsafe import Markup
 
@@ -102,7 +103,8 @@ def _status(one: ShownCell) -> Cell:
 
 
 _NO_REASON = "no reason was recorded"
-_NUMBER = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?")
+# Addresses and versions, with more than one dot, are none.
+_NUMBER = re.compile(r"(?<![0-9.])([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)(?!\.?[0-9])")
 
 
 def fork_lines(forks: Iterable[Fork], *, shortfalls: bool) -> tuple[str, ...]:
@@ -143,14 +145,16 @@ def _named(fork: Fork, some: Sequence[Window]) -> str:
 
 def merged(messages: Iterable[str]) -> list[str]:
     """Those that differ in numbers only become one, with the least and the most of each: "used 9.1 to 41.0 % of"."""
-    found = grouped((_NUMBER.sub("0", message), _NUMBER.findall(message)) for message in messages)
+    split = map(_NUMBER.split, messages)  # words, and a number behind each but the last
+    found = grouped((tuple(parts[::2]), parts[1::2]) for parts in split)
     return [_filled(words, zip(*numbers, strict=True)) for words, numbers in found.items()]
 
 
-def _filled(words: str, columns: Iterable[Sequence[str]]) -> str:
+def _filled(words: Sequence[str], columns: Iterable[Sequence[str]]) -> str:
     numbers = (sorted(set(column), key=lambda text: float(text.replace(",", ""))) for column in columns)
     ends = (some[0] if len(some) == 1 else f"{some[0]} to {some[-1]}" for some in numbers)
-    return re.sub(r"(?<=[0-9])%", " %", _NUMBER.sub(lambda _: next(ends), words))
+    text = "".join(chain.from_iterable(zip_longest(words, ends, fillvalue="")))
+    return re.sub(r"(?<=[0-9])%", " %", text)
 
 
 def troubles_section(judged: JudgedRun) -> Iterator[Section]:

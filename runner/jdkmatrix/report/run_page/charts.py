@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
-from jdkmatrix.domain.quantities import MISSING, plural
+from jdkmatrix.domain.quantities import MISSING, digits, per_cent, plural
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.records.forks import Fork
@@ -17,7 +18,7 @@ from jdkmatrix.report.cells.shown import KIND_WORDS, amount, of_metric
 from jdkmatrix.report.cells.slices import Slice
 from jdkmatrix.report.charts.bars import bars
 from jdkmatrix.report.charts.lines import Axis, lines, log_domain
-from jdkmatrix.report.charts.shapes import Row
+from jdkmatrix.report.charts.shapes import Row, plain_numbers
 from jdkmatrix.report.words.sentences import capitalised
 
 Points = Iterable[tuple[float, float | None]]
@@ -25,9 +26,9 @@ Points = Iterable[tuple[float, float | None]]
 
 @dataclass(frozen=True)
 class LineFigure:
-    """`points`: of a fork; a figure of None breaks the line. `top`: of the axis, where it has a natural one. `marks`,
-    `note`: of a cell, whose executor is said beside them; `reference`: of a line that is no measurement, given the
-    largest figure."""
+    """`points`: of a fork; a figure of None breaks the line. `number_format`, `top`: of the axis, where it has a
+    natural one. `marks`, `note`: of a cell, whose executor is said beside them; without a note the figure's ends are;
+    `reference`: of a line that is no measurement, given the largest figure."""
 
     id: str
     title: str
@@ -35,7 +36,7 @@ class LineFigure:
     points: Callable[[Fork], Points]
     words: str | Wording = ""
     log: bool = False
-    number_format: str = "~s"
+    number_format: str = ""
     top: float | None = None
     marks: Callable[[CellStats], Iterable[Row]] = lambda _: ()
     note: Callable[[CellStats], str] = lambda _: ""
@@ -71,11 +72,19 @@ def line_groups(prefix: str, piece: Slice, x: Axis, figures: Iterable[LineFigure
         for number, (condition, cells) in enumerate(piece.conditions()):
             points = [row for cell in cells for row in rows[cell.key]]
             marks = [{"executor": cell.key.executor, **row} for cell in cells for row in figure.marks(cell)]
-            note = "; ".join(f"{cell.key.executor}: {words}" for cell in cells if (words := figure.note(cell)))
+            notes = ((cell.key.executor, figure.note(cell) or _ends(figure, rows[cell.key])) for cell in cells)
+            note = "; ".join(f"{name}: {words}" for name, words in notes if words)
             told = f"{figure.title} of {condition}, one line per fork"
             drawing = lines(points, x=x, y=y, order=piece.order, marks=marks, reference=beside, description=told)
             charts.append(Chart(f"{prefix}-{figure.id}-{number}", condition, note, drawing))
         yield Charts(figure.title, figure.words, tuple(charts), colour_key(piece), f"by-{piece.beside}")
+
+
+def _ends(figure: LineFigure, points: Iterable[Row]) -> str:
+    """Least and most, in words."""
+    values = [float(row["y"]) for row in points if row["y"] is not None]
+    words = per_cent if figure.number_format.endswith("%") else partial(digits, significant=3)
+    return " to ".join(dict.fromkeys(map(words, (min(values), max(values))))) if values else ""
 
 
 # Beyond this the curve's last points are single requests.
@@ -116,7 +125,7 @@ def bar_charts(prefix: str, piece: Slice, metric: Metric, axis: str, words: Word
             order=piece.order,
             title="share of the highest under the same task" if shares else axis,
             figure=axis,
-            number_format=".0%" if shares else "~s",
+            number_format=".0%" if shares else plain_numbers(max(highest.values())),
             highest=1.0 if shares else max(highest.values()),
             description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
         )

@@ -9,6 +9,7 @@ from functools import partial
 from jdkmatrix.domain.quantities import digits, plural, rate_words
 from jdkmatrix.figures.metrics import KNEE, THROUGHPUT, TIME_TO_PEAK, Metric
 from jdkmatrix.loads.attainment import failed_by_itself
+from jdkmatrix.loads.base import Steps
 from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad, RisingLoad
 from jdkmatrix.probes.attribution import DIRECT_BUFFERS
 from jdkmatrix.probes.native_memory import Origin
@@ -88,8 +89,8 @@ def _memory(figure: str, title: str, axis: str, words: str) -> LineFigure:
 
 def readings_words(piece: Slice) -> str | None:
     """The part that CPU per request leaves out; None where nothing was read. That of a ramp is worked out from samples
-    of the whole process, and leaves out nothing."""
-    cells = [cell for cell in piece.cells if not cell.kind.cost_is_sampled]
+    of the whole process, and leaves out nothing; that of steps is of one of them, and this would be of all."""
+    cells = [cell for cell in piece.cells if not (cell.kind.cost_is_sampled or isinstance(cell.kind, Steps))]
     costs = [us for cell in cells for fork in cell.usable if (us := fork_readings_us(fork))]
     if not costs:
         return None
@@ -201,9 +202,11 @@ def ramp_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
         title, axis, told = "Connections", "connections", "Connections, over time"
         since = "From when the request was sent: a slow answer delays the next request."
         p99 = p99_with(f"{since} {_FEW}")
-    highest = Axis(axis, 0, max(float(row["y"]) for row in offered) * 1.05)
+    ends = [float(row["y"]) for row in offered]
+    highest = Axis(axis, 0, max(ends) * 1.05)
     asked = lines([], x=time, y=highest, order=piece.order, reference=offered, description=told, height=110)
-    chart = Chart(f"{prefix}-ramp-offered", title, "", asked)
+    words = f"{rate_words(min(ends))} to {rate_words(max(ends))} {axis} in {digits(load.duration_s, 3)} s"
+    chart = Chart(f"{prefix}-ramp-offered", title, words, asked)
     yield Charts("What was asked for", "The same for every fork.", (chart,), css=f"by-{piece.beside}")
     figures = (
         LineFigure(

@@ -100,11 +100,17 @@ def windows_fact(loaded: LoadedRun) -> tuple[Fact, ...]:
     """How much of the time gave figures; nothing where it is not known how long a session took, or no window counts."""
     spans = [lasted_s(session) for session in loaded.run.sessions]
     took_s = sum(filter(None, spans))
-    usable = [fork for cell in loaded.cells for fork in cell.forks if fork.usable]
-    counted_s = sum(window.load.duration_s for fork in usable for window in fork.valid_windows)
+    counted_s = sum(_counted_s(fork) for cell in loaded.cells for fork in cell.forks if fork.usable)
     if None in spans or not took_s > 0 or not counted_s:
         return ()
     return (Fact("In windows", f"{counted_s / took_s:.0%} of that time".replace("%", " %"), _WINDOWS_TITLE),)
+
+
+def _counted_s(fork: Fork) -> float:
+    """Of its windows that count, those of a search among them, or of what its program measured."""
+    span = fork.result.measured_span if fork.result else None
+    windows_s = sum(window.load.duration_s for window in fork.every_window if window.valid)
+    return windows_s + (span.duration_s if span else 0.0)
 
 
 def notices(loaded: LoadedRun) -> Iterator[Notice]:

@@ -42,7 +42,7 @@ def _of_hosts(claim: ClaimRecord, runs: Sequence[RunDigest]) -> tuple[HostVerdic
     for run in runs:
         for said in run.claims:
             if said.id == claim.id:
-                found.setdefault((run.host_id, run.host, run.kernel_version), []).append((run, said))
+                found.setdefault((run.host_id, run.kernel_version), []).append((run, said))
     hosts = [_together(claim, of_host) for of_host in found.values()]
     return tuple(sorted(hosts, key=lambda one: not one.judged.decided))
 

@@ -41,8 +41,9 @@ class Answering:
         return {"host": self.run.host_id, **dict(zip(PICKED, self.condition.values, strict=True))}
 
     @property
-    def advice(self) -> list[Advice]:
-        return [one for figure in FIGURES for one in self.condition.advice if one.figure == figure]
+    def advice(self) -> Sequence[Advice]:
+        """The leading figure first."""
+        return self.condition.advice
 
     @property
     def decided(self) -> bool:

@@ -143,7 +143,7 @@ class RunDigest:
     `repeats_published`: is it a scenario, whose conditions somebody else has chosen? `commit`: of the tool. `aa`: what
     the A/A checks came to, None where there was none; `claims`: what it says of published ones, before anybody judges
     it; `damaged`: files that could not be read; `own`: applications of the user, by workload, and the files that they
-    were made of; `two_modes`: cells whose forks fall into two groups."""
+    were made of; `own_jdks`: JDKs of the user; `two_modes`: cells whose forks fall into two groups."""
 
     run_id: str
     folder: str
@@ -164,6 +164,7 @@ class RunDigest:
     cells: tuple[MeasuredCell, ...]
     claims: tuple[ClaimEvidence, ...]
     own: tuple[tuple[str, str], ...] = ()
+    own_jdks: tuple[str, ...] = ()
     commit: str = "not known"
     two_modes: tuple[CellKey, ...] = ()
 
@@ -206,6 +207,7 @@ def digest(judged: JudgedRun, notices: Sequence[Notice]) -> RunDigest:
         cells=tuple(_cells(judgements)),
         claims=judged.evidence,
         own=tuple(own.items()),
+        own_jdks=tuple(jdk.id for jdk in run.jdks if jdk.source == "own"),
         commit=f"{commit[:12]}{dirty}" if commit else "not known",
         two_modes=tuple(key for key, (_, p_value) in judged.modes.items() if p_value < P_MAX),
     )
@@ -257,6 +259,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) ->
             cause=likely_cause(
                 {"virtual threads": cell, "the pool": of_pool},
                 {Side.VIRTUAL: "virtual threads", Side.POOL: "the pool"}.get(advice[0].side),
+                advice[0].figure,
             ),
             warnings=tuple(one for one in care if one not in of_cells or one in here),
             better=tuple(_better(judgements, key, pool)),

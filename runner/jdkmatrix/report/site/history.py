@@ -120,7 +120,6 @@ def _history(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Map
 
 
 def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[MeasuredRun]:
-    moved = len({run.host for run, _ in measured}) > 1  # one name, and another machine behind it
     before: tuple[str, ...] = ()
     number, commit = 0, measured[0][0].commit
     for run, condition in measured:
@@ -139,7 +138,7 @@ def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[M
         number += bool(new)
         yield MeasuredRun(
             *(run, condition, _time_ms(run.started_at), jdk, server),
-            line=", ".join([server, condition.protocol, *([run.host] if moved else [])]),
+            line=f"{server}, {condition.protocol}",
             new=new,
             number=str(number) if new else "" if run.commit != commit else None,
         )

@@ -35,7 +35,7 @@ from jdkmatrix.report.cells.advice import OUTCOME, Advice
 from jdkmatrix.report.claims.verdicts import VERDICT_CLASS, ClaimVerdict
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.conditions import FIGURES, Answering, answering, conditions_maps, overview
-from jdkmatrix.report.site.digest import PICKED, MeasuredCondition, RunDigest, host_names, runs_section
+from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names, runs_section
 from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.report.words.sentences import AXIS_TITLES, added_work, database_words, server_words
 from jdkmatrix.report.words.sentences import condition as condition_words
@@ -259,7 +259,8 @@ def _row(one: Answering, figures: Iterable[str]) -> TableRow:
         *(_figure(advice.get(figure)) for figure in figures),
         element("div", *rests_on, css="rests"),
     )
-    beside = {"database": one.condition.database, "driver": one.condition.driver or "a driver not recorded"}
+    driver = one.condition.driver or "a driver not recorded"
+    beside = {"database": one.condition.database, "driver": driver, "lead": one.advice[0].figure}
     return TableRow(cells, id=one.anchor, data=(*one.values.items(), *beside.items()))
 
 
@@ -294,14 +295,16 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
             case _:
                 return value
 
-    for axis in ("host", *PICKED):
+    newest = next(one for one in answers if one.condition.values == first.condition.values)
+    chosen = {**first.values, "host": "" if newest is first else first.values["host"]}
+    for axis, value_chosen in chosen.items():
         measured = dict.fromkeys(one.values[axis] for one in answers)
         others = dict.fromkeys(map(str, offered.values.get(axis, ())))
         values = (list(measured), [value for value in others if value not in measured])
         # Numbers by size, all else as it comes.
         ordered = [sorted(some, key=int) if axis in ("cpus", "burn_us", "wait_us") else some for some in values]
         told, unmeasured = (tuple((value, words(axis, value)) for value in some) for some in ordered)
-        yield Pick(axis, AXIS_TITLES[axis], told, unmeasured, "" if axis == "host" else first.values[axis])
+        yield Pick(axis, AXIS_TITLES[axis], told, unmeasured, value_chosen)
         if axis == "workload":
             yield from _database(answers, offered, first)
     yield Pick("figure", "What matters", tuple(_figures(answers).items()), chosen=first.advice[0].figure)

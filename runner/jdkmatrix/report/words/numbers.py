@@ -28,7 +28,7 @@ class Figure:
 
     def __html__(self) -> str:
         """The text with its tooltip, as templates show it."""
-        css = ' class="missing"' if self.sort is None else ""
+        css = ' class="missing"' if self.text == MISSING else ""
         text = escaped(self.text)
         return f'<span title="{escaped(self.title)}"{css}>{text}</span>' if self.title else text
 

@@ -20,7 +20,7 @@ from jdkmatrix.domain.applications import (
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import RateLoad
-from jdkmatrix.domain.quantities import plural, work_words
+from jdkmatrix.domain.quantities import plural, rate_words, wait_words, work_words
 from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
@@ -30,6 +30,7 @@ from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.loads.base import lead_s
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.provision.own import placed
 from jdkmatrix.servers.base import OwnParts, Serving
 from jdkmatrix.servers.instance import Instance
@@ -96,8 +97,8 @@ class ServedApplications:
         workload, has = matrix.workloads[cell.workload], matrix.servers[cell.server].feature_sets
         if has and workload.features not in has:
             return f"{cell.server} has no {workload.features}, which {cell.workload} needs"
-        if late := _why_too_late(matrix, cell):
-            return late
+        if why := _why_too_late(matrix, cell) or _why_too_few(matrix, cell):
+            return why
         quota_cpus = workload.limits and workload.limits.cpu_quota_cpus
         return f"{cell.workload}: {why}" if quota_cpus and (why := why_no_limit(quota_cpus, cell.cpus)) else None
 
@@ -166,16 +167,39 @@ class ServedApplications:
 
 
 def _why_too_late(matrix: Matrix, cell: CellKey) -> str | None:
-    """Why the driver would give up every request of the closed loop that the cell or its basis is measured in; None
-    where it would not. Their work takes its turn on the CPUs, whatever the executor."""
+    """Why the driver would give up every request, or every one of the closed loop that the cell or its basis is
+    measured in; None where it would not. Their work takes its turn on the CPUs, whatever the executor."""
     load = kind_of(matrix.loads[(basis_of(matrix, cell) or cell).load]).load.in_windows
     timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
+    if cell.wait_us / 1e6 >= timeout_s:
+        return (
+            f"its remote system answers after {wait_words(cell.wait_us)}, and the driver gives up after {timeout_s:g} s"
+        )
     answer_s = load.connections * cell.burn_us / 1e6 / cell.cpus
     if not load.is_closed_loop or answer_s <= timeout_s:
         return None
     return (
         f"{plural(load.connections, 'request')} at once of {work_words(cell.burn_us)} of work each are answered after "
         f"{answer_s:g} s on {plural(cell.cpus, 'CPU')}, and the driver gives up after {timeout_s:g} s"
+    )
+
+
+def _why_too_few(matrix: Matrix, cell: CellKey) -> str | None:
+    """Why the connections of a written rate, each of which has one request under way, cannot carry it behind the delay,
+    whatever the server does; None where they can."""
+    match load := matrix.loads[cell.load]:
+        case RateLoad():
+            rate_rps = load.rate_rps
+        case StepsLoad():
+            rate_rps = load.rates_rps[-1]
+        case _:
+            return None
+    needed = math.ceil(rate_rps * cell.wait_us / 1e6)
+    if needed <= load.connections:
+        return None
+    return (
+        f"{rate_words(rate_rps)} requests/s that wait {wait_words(cell.wait_us)} each need "
+        f"{plural(needed, 'connection')}, and {cell.load} has {load.connections:,}"
     )
 
 

@@ -46,6 +46,7 @@ from jdkmatrix.subjects.served.windows import Windows, measure_phases
 
 _QUIET_AFTER_S = 60.0
 _QUIET_IN_BOX_S = 10.0
+_PROOF_AT_ONCE_MAX = 4  # requests
 _ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is gone
 
 
@@ -247,7 +248,9 @@ class ServedMeasurement:
             try:
                 if own:
                     self.listener.step("looking from outside on which threads it serves")
-                    closed = SaturateLoad(connections=cell.load.connections)
+                    # A pool whose growth is measured must not grow here.
+                    at_once = min(_PROOF_AT_ONCE_MAX, cell.load.connections)
+                    closed = SaturateLoad(connections=at_once if self._kind.grows_pool else cell.load.connections)
                     found.outside, bench.carriers = prove_from_outside(
                         server.pid,
                         base_of(key.executor),

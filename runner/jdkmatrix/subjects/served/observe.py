@@ -65,6 +65,7 @@ class _Span(Edge):
         self._bench = bench
         self._marked = part_s is not None
         self.interval_s = part_s or self.interval_s
+        self.ahead_s = 2 * bench.queued_s  # two questions
         self.marks: list[Reading] = []
 
     def ahead(self) -> None:

@@ -3,7 +3,7 @@ it serve?"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -22,6 +22,7 @@ from jdkmatrix.servers.proof import ProofError
 LOOK_S = 3.0  # of load, in which as many dumps are taken as there is time for
 COUNT_S = 2.0  # of load that nothing disturbs
 _SHOWN_NAMES = 5
+_MISTAKEN_SHARE_MAX = 0.02  # of CPU time that may be taken for that of carriers
 
 
 def check_own(server: ServerProcess, connection: Connection, instance: Instance, path: str) -> None:
@@ -59,6 +60,7 @@ def prove_from_outside(
     answers = session.warm(load, COUNT_S, label="proof-count").answers
     after = Reading(glance(pid), read_threads(pid))
     carriers = frozenset(after.threads[tid].name for tid in carrying if tid in after.threads)
+    _check_names(carriers, names.keys() - carrying, names, before, after)
     share = cpu_share_of(carriers, before, after)
     busiest = busiest_groups(before.threads, after.threads, names)
     check_carriers(share, executor, f"most was used by {groups_words(busiest)}")
@@ -73,6 +75,24 @@ def prove_from_outside(
         busiest=busiest,
     )
     return proof, carriers
+
+
+def _check_names(
+    carriers: Collection[str], others: Collection[int], names: Mapping[int, str], before: Reading, after: Reading
+) -> None:
+    """Raises: ProofError: of the threads of one kernel name, which newer JVMs shorten in their middle, some are no
+    carriers, and have used CPU time that would pass for that of virtual threads."""
+    used_ns = {
+        tid: after.threads[tid].cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
+        for tid in others
+        if tid in after.threads and after.threads[tid].name in carriers
+    }
+    if sum(used_ns.values()) > _MISTAKEN_SHARE_MAX * (after.at.cpu_ns - before.at.cpu_ns):
+        told = names[max(used_ns, key=lambda tid: used_ns[tid])]
+        raise ProofError(
+            "on which threads it serves cannot be seen from outside: the kernel has one name for carriers of virtual "
+            f'threads and for "{told}", which is none and used CPU time'
+        )
 
 
 def _look(pid: int, load: Callable[[], object], java: Path, scratch: Path) -> list[JavaThreads]:

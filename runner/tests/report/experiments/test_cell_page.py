@@ -4,7 +4,7 @@ Figures are those of the results in samples/standalone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -17,12 +17,13 @@ from jdkmatrix.records.reasons import Reason
 from jdkmatrix.report.blocks.kinds import Disclosure, PageBlock, Pre, Prose, Section, WebPage
 from jdkmatrix.report.cell_page.forks import program_blocks, remote_facts
 from jdkmatrix.report.words.numbers import missing
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import latency
-from tests.support.experiment_runs import read_sample, with_seen
+from tests.support.experiment_runs import OLD, experiments_of, read_sample, with_seen
 from tests.support.judged_pages import cell_of, page_of
 from tests.support.pages import facts_of, figure_in, found, plain, section_of, table_of, tiles_of
-from tests.support.records import altered
+from tests.support.records import altered, with_forks
 
 
 def counts(sample: str, **changes: object) -> dict[str, str]:
@@ -167,7 +168,11 @@ def test_what_disturbed_the_host_is_told_where_it_did(loaded: LoadedRun) -> None
     )  # fmt: skip
     fork = loaded.experiments[1].forks[1]
     told = host(altered(fork, {"host": disturbed}))
-    assert (told["CPU pressure"], told["Throttled"], told["Swapped"]) == ("25 %", "3.1 %", "4,100 bytes/s")
+    assert (told["CPU pressure"], told["Throttled"], told["Swapped"]) == (
+        "25 %",
+        "0.0310 s in each second",
+        "4,100 bytes/s",
+    )
     assert (told["Clock stepped"], told["Suspended"]) == ("0.500 s", "2.25 s")
     apart = disturbed.model_copy(update={"clock_step_s": -9.1e-8, "suspended_s": 1.7e-6})
     assert not {"Clock stepped", "Suspended"} & host(altered(fork, {"host": apart})).keys()
@@ -178,9 +183,10 @@ def test_what_disturbed_the_host_is_told_where_it_did(loaded: LoadedRun) -> None
 
 def test_tasks_of_a_burn_are_counted_and_what_it_left_undone(burn_fork: Section) -> None:
     _, *told = facts_of([burn_fork]).items()
-    assert told[:5] == [
+    assert told[:6] == [
         ("Tasks", "6,998 due, 6,998 submitted, 6,990 done, 8 after the end, 0 never"),
-        ("Queued", "8 at most, 5.94 on average"), ("Work of a task", "369,304 rounds, 500 µs on a CPU of its own"),
+        ("In flight", "7.80 on average"), ("Queued", "8 at most, 5.94 on average"),
+        ("Work of a task", "369,304 rounds, 500 µs on a CPU of its own"),
         ("CPU", "3.97 s in 2.00 s on 2 CPUs"), ("Workers", "2"),
     ]  # fmt: skip
     assert "Lower bounds" not in dict(told)
@@ -313,3 +319,25 @@ def test_what_parks_were_on_stands_by_how_often_and_lost_events_are_told() -> No
     assert found["Lost"] == "4,096 bytes of events: parks are missing"
     assert told(probe="off") == {"JDK Flight Recorder": "not asked to look"}
     assert told(probe="failed", reason="no recorder here") == {"JDK Flight Recorder": "no recorder here"}
+
+
+def test_an_arm_that_did_not_come_to_the_leading_figure_has_none_in_its_column() -> None:
+    """A fork that failed requests has no time until all were answered, and its next figure counts others."""
+    run = experiments_of("fanout")
+
+    def failing(forks: int) -> Callable[[CellRecord, Fork], Fork]:
+        def changed(record: CellRecord, fork: Fork) -> Fork:
+            if record.key.executor != "virtual" or fork.fork > forks or fork.result is None:
+                return fork
+            return altered(fork, {"result": fork.result.model_copy(update={"outcome": "requests-failed"})})
+
+        return changed
+
+    wall = "until all were answered"
+    for forks, text in ((2, True), (1, False)):
+        changed = with_forks(run, failing(forks))
+        rows = table_of(page_of(changed, "platform", workload="fanout", jdk=OLD).blocks, "Arms under")
+        (virtual,) = [row for row in rows if plain(row["Arm"]).strip() == "virtual"]
+        assert (figure_in(virtual, f"{wall}, s").text == "–") is text
+        lead = next(iter(tiles_of(page_of(changed, workload="fanout", jdk=OLD))))
+        assert (lead == wall) is not text, "one that did leads, whichever came first"

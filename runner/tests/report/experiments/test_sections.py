@@ -31,7 +31,7 @@ from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import reasons
-from tests.support.experiment_runs import NEW, OLD, Sections, experiments_of, mixed, sections_of
+from tests.support.experiment_runs import NEW, OLD, Sections, experiments_of, mixed, sections_of, with_seen
 from tests.support.judged_pages import PageOfRun
 from tests.support.pages import facts_of, figure_in, found, plain, section_of, table_of
 from tests.support.records import altered, with_forks
@@ -51,8 +51,10 @@ def rows_in(section: Section) -> list[Row]:
 
 def row(sections: Sections, kind: str, executor: str, *axes: str) -> Row:
     def texts(one: Row) -> set[str]:
-        shown = (cell for cell in one.values() if not isinstance(cell, Sorted))
-        return {cell.text if isinstance(cell, Figure) else cell for cell in shown}
+        return {
+            cell.text if isinstance(cell, Figure) else plain(cell.words) if isinstance(cell, Sorted) else cell
+            for cell in one.values()
+        }
 
     of_arm = (one for one in rows_in(sections[kind]) if plain(one["Arm"]).strip() == executor)
     return next(one for one in of_arm if {*axes} <= texts(one))
@@ -295,8 +297,10 @@ def test_every_planned_cell_has_a_row_with_a_link_where_it_has_a_page(loaded: Lo
 def test_a_row_says_what_it_ran_under_and_what_became_of_its_forks(sections: Sections) -> None:
     failed, partly, missing = rows_in(sections["burn"])[:3]
     assert (partly["JDK"], partly["Experiment"]) == (OLD, "burn"), "which a table can be sorted by"
-    load, work = (figure_in(partly, title) for title in ("Load", "Task duration, µs"))
-    assert (load.text, load.title, work.text, work.sort) == ("8 in flight", "tasks-8", "500", 500)
+    load, work = partly["Load"], figure_in(partly, "Task duration, µs")
+    assert isinstance(load, Sorted) and (plain(load.words), load.key) == ("8 in flight", "tasks-8")
+    assert 'title="tasks-8"' in load.words and "missing" not in load.words
+    assert (work.text, work.sort) == ("500", 500)
     assert [forks_in(line) for line in (failed, partly, missing)] == [
         ("failed", "0/2"), ("ok", "1/2"), ("not measured", "0/0"),
     ]  # fmt: skip
@@ -378,3 +382,16 @@ def test_what_looking_costs_is_a_ratio_inside_blocks(loaded: LoadedRun, sections
     for records in (without, other):
         burn = sections_of(replace(loaded, cells=records))["burn"]
         assert not any(table.label == "Cost of recording" for table in found([burn], DataTable))
+
+
+def test_a_closed_loop_with_fewer_tasks_under_way_than_were_asked_for_says_so() -> None:
+    def few(record: CellRecord, fork: Fork) -> Fork:
+        if record.key.executor != "cached" or fork.result is None:
+            return fork
+        took = {**(fork.result.seen or {})["latency_to_end"], "mean_us": 600.0}
+        return altered(fork, {"result": with_seen(fork.result, {"latency_to_end": took})})
+
+    run = experiments_of("burn")
+    before, after = (sentences(sections_of(one)["burn"], OLD) for one in (run, with_forks(run, few)))
+    assert "In flight" not in before
+    assert after["In flight"].startswith("2.") and "where 8 were asked for: its one submitter" in after["In flight"]

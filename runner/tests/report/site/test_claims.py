@@ -213,7 +213,7 @@ def test_a_run_that_repeats_the_experiment_where_it_cannot_be_tested_says_why(tm
     (said,) = host_verdicts(EVERY, site.runs)[claim_id]
     assert said.judged.verdict is ClaimVerdict.NOT_TESTABLE_HERE
     about = "the claim is about Linux from 4.18 and below 4.19"
-    assert said.judged.checks[0].why == f"the kernel is 6.1.0-synthetic; {about}"
+    assert said.judged.checks[0].why == f"the kernel is 6.2.0-synthetic; {about}"
     assert about in (site.index.parent / "claims" / "index.html").read_text("utf-8")
 
 

@@ -6,16 +6,27 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from jdkmatrix.domain.cell_key import TaskSize
+from jdkmatrix.report.blocks.kinds import Prose
+from jdkmatrix.report.blocks.tables import DataTable
 from jdkmatrix.report.cells.advice import Side
 from jdkmatrix.report.site.conditions import conditions_maps, overview
 from jdkmatrix.report.site.digest import MeasuredCondition
+from jdkmatrix.report.site.home import home_page, offered
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
+from jdkmatrix.store.loaded import LoadedRun
+from tests.support.pages import found, plain
+from tests.support.ramped_runs import LEVEL, ramped
 from tests.support.served_runs import Shape, made_up
+from tests.support.shipped import MATRIX
 from tests.support.sites import conditions_of, digest_of, first_of, saying
+from tests.support.stepped_runs import searched
 
 FIVE = Shape(blocks=5, windows=1)
+ALONE = replace(FIVE, jdks=("temurin-25",))
 
 
 def test_one_line_sums_up_all_conditions() -> None:
@@ -96,6 +107,21 @@ def test_each_figure_is_pooled_by_the_blocks_behind_it() -> None:
     each = Estimate(1.2, 1.14, 1.26, 5, of_ratio=True)
     whole = pooled([each, each])
     assert (found.figure, found.low, found.high) == (other.figure, whole.low, whole.high)
+
+
+@pytest.mark.parametrize(
+    ("run", "figures"),
+    [(searched(made_up(ALONE)), ["capacity", "throughput"]), (ramped(LEVEL), ["time-to-peak", "throughput"])],
+    ids=["a search", "a ramp"],
+)
+def test_the_leading_figure_leads_whatever_the_order_of_tables(run: LoadedRun, figures: list[str]) -> None:
+    lead, other, *_ = first_of(digest_of(run)).advice
+    assert [lead.figure, other.figure] == figures
+    blocks = home_page([digest_of(run)], (), (), offered(MATRIX)).blocks
+    (said,) = [str(one.text) for one in found(blocks, Prose) if one.css.startswith("verdict")]
+    assert plain(said).replace("\u00a0", " ").endswith(lead.sentence)
+    (table,) = [one for one in found(blocks, DataTable) if one.id == "answers-table"]
+    assert f'data-lead="{figures[0]}"' in table.body
 
 
 def test_tasks_and_delays_stand_across_and_workloads_down() -> None:

@@ -149,13 +149,11 @@ def test_a_history_says_where_it_changed_by_how_much_and_what_was_new() -> None:
         (lambda run: run, 1),
         (lambda run: replace(run, servers=(("open-liberty", "Open Liberty 26"),)), 0),
         (lambda run: replace(run, conditions=(replace(run.conditions[0], protocol="interleaved"),)), 0),
-        (lambda run: replace(run, host="another CPU"), 0),
     ],
 )
-def test_no_line_and_no_change_of_level_goes_beyond_a_release_a_protocol_or_a_machine(
+def test_no_line_and_no_change_of_level_goes_beyond_a_release_or_a_protocol(
     moved: Callable[[RunDigest], RunDigest], changes: int
 ) -> None:
-    """Two machines may have one name."""
     runs = digests([0.80, 0.81, 0.80, 0.80, 0.60, 0.61, 0.60, 0.60])
     ((one,), _) = histories([*map(moved, runs[:4]), *runs[4:]])
     assert len({run.line for run in one.runs}) == 2 - changes and len(one.figures[0].changes) == changes

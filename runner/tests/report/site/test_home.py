@@ -23,7 +23,7 @@ from tests.support.builders import key
 from tests.support.judged_pages import cell_page_of, key_of
 from tests.support.outcome_runs import refusing, scaled
 from tests.support.pages import facts_of, found, plain
-from tests.support.records import with_forks
+from tests.support.records import altered_run, with_forks
 from tests.support.served_runs import QUICK, Shape, made_up, with_scenario
 from tests.support.shipped import MATRIX
 from tests.support.sites import built, conditions_of, digest_of, first_of, later, reference, saying
@@ -300,3 +300,30 @@ def test_a_single_condition_and_a_published_experiment_open_no_map(tmp_path: Pat
     many = made_up(replace(FIVE, burn_us=(0, 500)))
     repeated = with_scenario(later(many, "many", "2025-01-01"))
     assert 'id="conditions"' not in front(tmp_path / "site", one, repeated)
+
+
+def test_two_machines_of_one_name_are_two_hosts(tmp_path: Path) -> None:
+    """As a virtual machine that was given more CPUs."""
+    small = later(made_up(replace(FIVE, jdks=("temurin-25",))), "small", "2024-01-01")
+    host = small.run.latest_session.host
+    cpu = host.cpu.model_copy(update={"online": (*host.cpu.online, 98, 99)})
+    changes = {"run_id": "large", "host": host.model_copy(update={"cpu": cpu})}
+    large = replace(small, run=altered_run(small.run, changes))
+    assert len({one.run.latest_session.host.id for one in (small, large)}) == 2
+    rows = front(tmp_path / "site", small, large).split('id="answers-table"')[1].split("</table>")[0]
+    for run, cpus in (("small", 8), ("large", 10)):
+        assert f"runs/{run}/cells/" in rows and f"{host.cpu.model}, {cpus} CPUs" in front(tmp_path / run, small, large)
+
+
+def test_the_picker_names_the_host_of_the_opening_sentence_where_another_was_measured_later() -> None:
+    alone = made_up(replace(FIVE, jdks=("temurin-25",)))
+    undecided = made_up(replace(QUICK, jdks=("temurin-25",), burn_us=(100,), blocks=1))
+    here, elsewhere = later(alone, "here", "2024-01-01"), later(alone, "elsewhere", "2025-01-01", host="another")
+    last = later(undecided, "last", "2026-01-01")
+
+    def chosen(*runs: LoadedRun) -> str:
+        (picker,) = found(home_page([digest_of(one) for one in runs], (), (), offered(MATRIX)).blocks, Picker)
+        return next(one.chosen for one in picker.picks if one.axis == "host")
+
+    assert chosen(last, elsewhere, here) == here.run.latest_session.host.id
+    assert chosen(last, here) == "" and chosen(elsewhere, here) == ""

@@ -131,13 +131,18 @@ def test_no_log_outside_of_the_run_is_read(tmp_path: Path, loaded: LoadedRun) ->
 def test_a_tail_is_cut_at_lines_and_cleaned(tmp_path: Path) -> None:
     log = tmp_path / "x.log"
     log.write_bytes(b"\x1b[31mred\x1b[0m \x00\xff\tend\n")
-    assert logs.tail(log) == ("red \ufffd\tend", 0)
+    assert logs.tail(log) == ("red \ufffd\tend", False)
     log.write_text("".join(f"{i:06d} {'x' * 90}\n" for i in range(20_000)))
-    text, left_out = logs.tail(log)
+    text, cut = logs.tail(log)
     lines = text.splitlines()
     assert len(lines) == TAIL_LINES and lines[-1].startswith("019999")
     assert all(re.match(r"\d{6} x+$", line) for line in lines)
-    assert left_out > 0
+    assert cut
+    log.write_text("".join(f"{i} {'x' * 4096}\n" for i in range(300)))
+    text, cut = logs.tail(log)
+    assert cut and len(text.splitlines()) < TAIL_LINES, "long lines: what was read has few"
+    log.write_text("y" * 600_000)
+    assert logs.tail(log) == ("y" * 512 * 1024, True)
 
 
 def test_a_finished_site_takes_the_old_ones_place(tmp_path: Path, loaded: LoadedRun) -> None:

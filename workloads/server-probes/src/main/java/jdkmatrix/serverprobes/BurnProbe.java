@@ -10,7 +10,8 @@ import jdkmatrix.burn.Burn;
  * everything that disturbs a repeat makes it longer.
  */
 final class BurnProbe implements Probe {
-    private static final long MAX_ROUNDS = 100_000_000_000L;
+    // Of the longest tasks that can be asked for, 10 s, fifty repeats on a CPU that does 4,000 rounds in a microsecond.
+    private static final long MAX_ROUNDS = 2_000_000_000_000L;
     private static final long MAX_REPEATS = 10_000;
 
     @Override

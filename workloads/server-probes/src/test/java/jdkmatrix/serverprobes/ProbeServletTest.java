@@ -86,8 +86,8 @@ class ProbeServletTest {
 
     @ParameterizedTest
     @CsvSource({
-        "rounds, 0, 'rounds: expected a whole number from 1 to 100000000000, found 0'",
-        "rounds, 100000000000, 'rounds times repeats: at most 100000000000, found 200000000000'",
+        "rounds, 0, 'rounds: expected a whole number from 1 to 2000000000000, found 0'",
+        "rounds, 2000000000000, 'rounds times repeats: at most 2000000000000, found 4000000000000'",
         "repeats, é, 'repeats: expected a whole number from 1 to 10000, found é'",
         "repeats, , 'repeats: expected a whole number from 1 to 10000, found nothing'",
     })

@@ -53,6 +53,26 @@ class LimitsTest {
         assertEquals(atCount, json.get("seen").get("live").asLong());
     }
 
+    /** What was not measured has no figures: a throughput of none would say that threads found no carrier. */
+    @Test
+    void threadsThatCannotAllBlockAreAnOutcomeWithoutFigures() throws IOException, InterruptedException {
+        Run run = Run.inProcess(
+                "export MALLOC_ARENA_MAX=1 && ulimit -v 6000000",
+                List.of(
+                        "-Xmx128m",
+                        "-Xss128m",
+                        "-XX:+UseSerialGC",
+                        "-XX:CompressedClassSpaceSize=32m",
+                        "-XX:ReservedCodeCacheSize=32m"),
+                "pinning", "--construct", "lock", "--kernel-threads", "2000", "--block-ms", "50", "--duration-s", "1",
+                "--warmup-s", "1");
+        assertEquals(0, run.status(), run.err());
+        JsonNode json = run.json();
+        assertEquals("threads-refused", json.get("outcome").asText(), json.toString());
+        assertTrue(json.get("problem").get("at_count").asLong() < 2000, json.toString());
+        assertTrue(json.get("seen").isNull() && json.get("measured_span").isNull(), json.toString());
+    }
+
     @Test
     void threadsThatFillTheHeapAreAnOutcome() throws IOException, InterruptedException {
         Run run = Run.inProcess(

@@ -87,6 +87,9 @@ final class PinningExperiment {
             if (alive > 0 && outcome.isComplete()) {
                 outcome = Outcome.timedOut("not all threads ended in time", alive);
             }
+            if (span == null) {
+                return Findings.none(outcome, expected);
+            }
             PinnedReport pinned = probe == null ? none : probe.finish(from, to);
             return new Findings(outcome, expected, seen(loops, cpuNs / 1e9, pinned), span);
         }

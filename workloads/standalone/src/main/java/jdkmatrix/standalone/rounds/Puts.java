@@ -6,7 +6,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.UserPrincipal;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -54,9 +56,9 @@ final class Puts implements Operation {
     }
 
     static Puts into(Path parent, int sizeBytes, boolean sync) throws Exception {
-        deleteAbandoned(parent);
-        long pid = ProcessHandle.current().pid();
-        Path folder = Files.createTempDirectory(parent, PREFIX + pid + "-").toAbsolutePath();
+        String prefix = "%s%d-%s-".formatted(PREFIX, ProcessHandle.current().pid(), pidNamespace());
+        Path folder = Files.createTempDirectory(parent, prefix).toAbsolutePath();
+        deleteAbandoned(parent, Files.getOwner(folder));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> deleteIfPossible(folder), "delete-rows"));
         try {
             return new Puts(folder, sizeBytes, sync);
@@ -100,15 +102,40 @@ final class Puts implements Operation {
         }
     }
 
-    /** What a process that was killed has left behind. */
-    private static void deleteAbandoned(Path parent) throws IOException {
+    /**
+     * What a process that was killed has left behind: folders of this owner alone, since whoever else could write into one
+     * could lead the way out of it, and of processes that would be seen from here.
+     */
+    static void deleteAbandoned(Path parent, UserPrincipal owner) throws IOException {
         try (DirectoryStream<Path> all = Files.newDirectoryStream(parent, PREFIX + "*")) {
             for (Path folder : all) {
-                String pid = folder.getFileName().toString().substring(PREFIX.length()).split("-")[0];
-                if (pid.matches("[0-9]{1,18}") && ProcessHandle.of(Long.parseLong(pid)).isEmpty()) {
+                String[] told = folder.getFileName().toString().substring(PREFIX.length()).split("-");
+                if (told[0].matches("[0-9]{1,18}")
+                        && told.length > 1
+                        && told[1].equals(pidNamespace())
+                        && ProcessHandle.of(Long.parseLong(told[0])).isEmpty()
+                        && isOf(owner, folder)) {
                     deleteIfPossible(folder);
                 }
             }
+        }
+    }
+
+    private static boolean isOf(UserPrincipal owner, Path folder) {
+        try {
+            return Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
+                    && Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS).equals(owner);
+        } catch (IOException gone) {
+            return false;
+        }
+    }
+
+    /** Two containers that share a disk have other processes of the same number. */
+    static String pidNamespace() {
+        try {
+            return Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString().replaceAll("[^0-9]", "");
+        } catch (IOException hidden) {
+            return "0";
         }
     }
 
