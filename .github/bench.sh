@@ -15,7 +15,7 @@ line_up() {
 }
 
 ask() {
-  local arguments=(--profile "${PROFILE:-matrix}") names name waiting week_ago begun
+  local arguments=(--profile "${PROFILE:-matrix}") names name waiting begun
   if [[ -n $SCENARIO ]]; then arguments=(--scenario "$SCENARIO"); fi
   read -ra names <<<"$JDKS"
   for name in "${names[@]}"; do arguments+=(--jdk "$name"); done
@@ -24,11 +24,13 @@ ask() {
   # A person may have mistyped something; the schedule has not.
   if [[ -n $PROFILE ]]; then nix run .#everything -- plan "${arguments[@]}"; fi
   printf '%s\n' "$GITHUB_SHA" "${arguments[@]}" >"$store/asked-for"
-  week_ago=$(date --utc --date '6 days ago' +%Y%m%d)
   for waiting in "$store"/line/*; do
-    begun=$store/results/${waiting##*/}/run.json
+    name=${waiting##*/}
+    begun=$store/results/$name/run.json
     # What is in turn this week is another scenario than one that began in an earlier one.
-    if [[ $SCENARIO == in-turn && -e $begun && $(basename "$waiting") < $week_ago ]]; then continue; fi
+    if [[ $SCENARIO == in-turn && -e $begun && $(week "${name:0:8} ${name:9:2}:${name:11:2}") != $(week now) ]]; then
+      continue
+    fi
     if cmp --silent <(tail --lines +2 "$waiting") <(tail --lines +2 "$store/asked-for"); then
       echo "::notice title=matrix::${waiting##*/} is the same and not complete yet: it goes on, nothing else is begun"
       if [[ ! -e $begun ]]; then mv "$store/asked-for" "$waiting"; fi
@@ -38,6 +40,11 @@ ask() {
   # Unique over all machines, and fit for the name of a Git tag.
   name=$(date --utc +%Y%m%dT%H%M%SZ)-${SCENARIO:-${PROFILE:-matrix}}-${MACHINE:-bench-1}
   mv "$store/asked-for" "$store/line/${name//[^A-Za-z0-9-]/-}"
+}
+
+# The number of the week, as `in_turn` of jdkmatrix/cli/scenarios.py counts it.
+week() {
+  echo $((($(date --utc --date "$1" +%s) + 86400) / 604800))
 }
 
 # Ask doctor in the folder of results, since it looks for space on its disk.

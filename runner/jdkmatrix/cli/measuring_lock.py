@@ -1,4 +1,4 @@
-"""One run measures at a time on a host, and what else there is to do waits.
+"""One run measures at a time on a host. What would disturb it can ask, and wait or refuse.
 
 The lock is a name among the kernel's abstract sockets (unix(7)): whichever cache they use and whoever they are, all
 processes of a host see the same one, and it goes with the process that has it. A container with a network of its own

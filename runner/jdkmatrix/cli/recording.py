@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from jdkmatrix import __version__
 from jdkmatrix.cli.own import from_anywhere
@@ -28,6 +28,7 @@ from jdkmatrix.run.prepared import Prepared, together
 from jdkmatrix.store.atomic import write_atomic
 from jdkmatrix.store.runs import RunStore
 
+T = TypeVar("T")
 _CALIBRATION = "calibration.json"  # beside capacities, which may be measured before there is a run.json
 
 
@@ -94,7 +95,7 @@ class Recording:
                 *(close_killed(self.earlier.sessions) if self.earlier else ()),
                 self._session(prepared.host),
             )
-        self.record = self._with_earlier(self._made(prepared, sessions, tuple(capacities)))
+        self.record = self._with_earlier(self._made(prepared, sessions, tuple(capacities)), prepared)
         self.store.save_run(self.record)
 
     def order(self, labels: tuple[str, ...]) -> None:
@@ -131,22 +132,27 @@ class Recording:
             why_not_cgroup=self.confiner.why_not_cgroup,
         )
 
-    def _with_earlier(self, made: RunRecord) -> RunRecord:
+    def _with_earlier(self, made: RunRecord, prepared: Prepared) -> RunRecord:
         """With what an earlier session told of stages that this one has not come to, and may never."""
         earlier = self.earlier
         if earlier is None or len(self._prepared) == len(self.stages):
             return made
-
-        def also(facts: str, name: str) -> tuple[Any, ...]:
-            now, then = getattr(made, facts), getattr(earlier, facts)
-            known = {getattr(one, name) for one in now}
-            return (*now, *(one for one in then if getattr(one, name) not in known))
-
         selected = {jdk.id: jdk for jdk in earlier.jdks if jdk.selected}
-        names = {"servers": "id", "drivers": "name", "capacities": "key", "not_testable": "key"}
-        told: dict[str, Any] = {facts: also(facts, name) for facts, name in names.items()}
-        told["jdks"] = tuple(jdk if jdk.selected else selected.get(jdk.id, jdk) for jdk in made.jdks)
-        return made.model_copy(update=told)
+        parts = _also(made.provenance.parts, earlier.provenance.parts, "part")
+        testable = set(prepared.setups)
+        return made.model_copy(
+            update={
+                "servers": _also(made.servers, earlier.servers, "id"),
+                "drivers": _also(made.drivers, earlier.drivers, "name"),
+                "capacities": _also(made.capacities, earlier.capacities, "key"),
+                "not_testable": tuple(
+                    one for one in _also(made.not_testable, earlier.not_testable, "key") if one.key not in testable
+                ),
+                "jdks": tuple(jdk if jdk.selected else selected.get(jdk.id, jdk) for jdk in made.jdks),
+                "provenance": made.provenance.model_copy(update={"parts": parts}),
+                "notes": tuple(dict.fromkeys((*made.notes, *earlier.notes))),
+            }
+        )
 
     def _made(
         self, prepared: Prepared, sessions: tuple[Session, ...], capacities: tuple[BasisCapacity, ...]
@@ -178,6 +184,12 @@ class Recording:
             notes=prepared.notes,
             sessions=sessions,
         )
+
+
+def _also(now: Sequence[T], then: Sequence[T], name: str) -> tuple[T, ...]:
+    """With those of `then` whose `name` is none of `now`."""
+    known = {getattr(one, name) for one in now}
+    return (*now, *(one for one in then if getattr(one, name) not in known))
 
 
 def close_killed(sessions: Sequence[Session]) -> tuple[Session, ...]:

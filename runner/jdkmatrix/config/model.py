@@ -115,6 +115,11 @@ class Workload(Table):
         """Is it served by a command of its own?"""
         return self.own is not None and self.own.command is not None
 
+    def cpus_of(self, cpus: int) -> float:
+        """What its quota of CPU time leaves of so many."""
+        quota_cpus = self.limits.cpu_quota_cpus if self.limits else None
+        return float(cpus) if quota_cpus is None else min(cpus, quota_cpus)
+
     @property
     def feature_set(self) -> FeatureSet:
         return feature_sets()[self.features] if self.features else FeatureSet()

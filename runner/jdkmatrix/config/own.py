@@ -68,6 +68,12 @@ def _path(path: str) -> str:
     return path
 
 
+def _ready(path: str) -> str:
+    if example(_path(path)) != path:
+        raise ValueError(f"{path!r} has fields, and one path is asked for")
+    return path
+
+
 Path = Annotated[str, AfterValidator(_path)]
 Arm = Literal["pool", "virtual"]
 
@@ -80,7 +86,7 @@ class OwnApplication(Table):
     war: Annotated[str, Field(pattern=r"\.war$")] | None = None
     command: Annotated[str, AfterValidator(_command)] | None = None
     path: Path
-    ready: Annotated[str, Field(pattern=r"^/")] | None = None
+    ready: Annotated[str, AfterValidator(_ready)] | None = None
     arms: dict[Arm, Annotated[str, AfterValidator(_options)]] = {}
 
     @model_validator(mode="after")

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.domain.record import Record
@@ -21,6 +21,8 @@ RATE_RPS_MAX = 10_000_000
 
 class GivenLoad(Record):
     """A table [loads.NAME]: the load of a cell, or the rule from which it follows."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     kind: str
 

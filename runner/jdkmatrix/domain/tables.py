@@ -10,7 +10,9 @@ Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
 class Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    """Without infinity and NaN, which JSON, and so a record of it, has no word for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class VmOptions(Table):

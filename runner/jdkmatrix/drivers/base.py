@@ -61,9 +61,9 @@ class Edge:
     interval_s = 1.0
     ahead_s = 0.0
 
-    def ahead(self) -> None:
-        """Called before that part, for what takes time: before the load, or shortly before the part where the driver
-        leads by itself."""
+    def ahead(self, at_s: float | None = None) -> None:
+        """Called before that part, for what takes time: before the load, or where the driver leads by itself, before
+        the part, which begins `at_s` (time.monotonic())."""
 
     def at(self, *, under_load: bool) -> None:
         """Called as that part begins. `under_load`: the load is on already."""

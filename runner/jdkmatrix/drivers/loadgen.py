@@ -44,6 +44,7 @@ _START_TIMEOUT_S = 60.0
 _OVERRUN_S = 3.0 + 1.0 + 10.0 + 5.0
 _CONNECT_EACH_S = 0.002
 _GRACE_S = 2.0
+_THREADS_MAX = 256  # event loops that it takes
 
 
 def heap_options(loops: int, connections: int) -> tuple[str, ...]:
@@ -179,10 +180,11 @@ class LoadgenDriver:
 
     def command_line(self, target: Target) -> tuple[str, ...]:
         requests = () if target.requests is None else ("--requests", str(target.log_dir / REQUESTS_FILE))
-        heap = heap_options(len(target.cpus), target.connections)
+        threads = min(len(target.cpus), _THREADS_MAX)
+        heap = heap_options(threads, target.connections)
         return (
             *(str(self.java), *JVM_OPTIONS, *heap, native_library_in(target.log_dir), "-jar", str(self.jar), "session"),
-            *("--url", target.url, "--threads", str(len(target.cpus))),
+            *("--url", target.url, "--threads", str(threads)),
             *("--timeout-ms", str(max(1, round(target.timeout_s * 1000)))),
             *("--hlog-dir", str(target.log_dir)),
             *requests,

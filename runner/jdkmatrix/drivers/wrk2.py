@@ -232,7 +232,7 @@ class Wrk2Session:
                 )
             edge_at_s = time.monotonic() + lead
             _ends_by(process, edge_at_s - min(lead, _AHEAD_S + edge.ahead_s))
-            edge.ahead()
+            edge.ahead(edge_at_s)
             _ends_by(process, edge_at_s)
             began_ns, lead_cpu_s = time.monotonic_ns(), _cpu_s(process)
             edge.at(under_load=True)  # takes a quarter of a second where the server has thousands of threads

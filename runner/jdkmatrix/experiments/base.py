@@ -178,6 +178,9 @@ class Experiment(Table, ABC):
     PAGE: ClassVar[Page]
     # Is it measured for a time, in one piece? Else until all is done.
     TIMED: ClassVar[bool]
+    # What its program takes: tasks at once, at least and at most, and threads of a pool of a fixed size.
+    AT_ONCE: ClassVar[tuple[int, int]] = (1, 1_000_000)
+    POOL_MAX: ClassVar[int] = 32_767
 
     experiment: str
     jvm: Jvm | None = None
@@ -278,6 +281,16 @@ class Experiment(Table, ABC):
             return f"{name} {'needs tasks that compute: a duration' if self.works else 'has no tasks that compute'}"
         if cell.wait_us and self.calls is None:
             return f"{name} calls no remote system whose answer it could wait for"
+        return None
+
+    def why_never(self, cell: CellKey, load: TaskLoad) -> str | None:
+        """Why its program refuses this one of its cells; None where it does not."""
+        least, most = self.AT_ONCE
+        if isinstance(load, CountLoad) and not least <= load.count <= most:
+            return f"{cell.workload} has {least:,} to {most:,} at once, and {cell.load} is {load.count:,}"
+        size = size_of(cell.executor)
+        if size is not None and size > self.POOL_MAX:
+            return f"{cell.workload} has pools of {self.POOL_MAX:,} threads at most, and {cell.executor} has {size:,}"
         return None
 
 

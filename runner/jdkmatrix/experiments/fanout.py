@@ -55,6 +55,7 @@ class Fanout(Experiment):
         "Answered after the first request": "since_start",
     }
     TIMED: ClassVar = False
+    POOL_MAX: ClassVar = 99_999
     PAGE: ClassVar = Page(
         title="Fan-out",
         introduction=(

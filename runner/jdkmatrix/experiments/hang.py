@@ -41,6 +41,7 @@ class Hang(Experiment):
         Measurand("longest standstill", "ms", "standstill_ms"),
     )
     TIMED: ClassVar = False
+    AT_ONCE: ClassVar = (2, 10_000)
     PAGE: ClassVar = Page(
         title="Hang",
         introduction=(

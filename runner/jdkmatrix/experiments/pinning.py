@@ -59,6 +59,7 @@ class Pinning(Experiment):
     )
     DISTRIBUTIONS: ClassVar = {"From wanting to block to going on": "latency", "Pinned for": "pinned.pinned"}
     TIMED: ClassVar = True
+    AT_ONCE: ClassVar = (1, 100_000)
     PAGE: ClassVar = Page(
         title="Pinning",
         introduction=(

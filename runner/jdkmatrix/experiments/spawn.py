@@ -11,7 +11,6 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import CountLoad, TaskLoad
 from jdkmatrix.domain.quantities import digits, plural, range_words
-from jdkmatrix.domain.tables import Seconds
 from jdkmatrix.experiments.base import (
     ChartFigure,
     CompleteCell,
@@ -65,6 +64,7 @@ class Spawn(Experiment):
         Measurand("started", "", "started", more_is_better=True, alone="threads started"),
     )
     TIMED: ClassVar = False
+    AT_ONCE: ClassVar = (1, 10_000_000)
     PAGE: ClassVar = Page(
         title="Spawn",
         introduction=(
@@ -107,7 +107,7 @@ class Spawn(Experiment):
 
     experiment: Literal["spawn"]
     task: Literal["sleep", "print", "burn"]
-    sleep_s: Seconds | None = None
+    sleep_s: Annotated[float, Field(gt=0, le=3600)] | None = None
     sink: Literal["null", "stdout"] = "null"
     cold: bool = False
     stack_kib: Annotated[int, Field(ge=136, le=1_048_576)] | None = None

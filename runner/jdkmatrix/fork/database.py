@@ -48,7 +48,7 @@ _SETTINGS = {
 }
 # Data of 41 MB when fresh, and a log of transactions in which a checkpoint begins at half of max_wal_size (1 GB).
 ROOM_BYTES_MIN = 2**30
-_PREFIX = "jdk-matrix-postgres-"  # of folders; then comes the pid of whoever made one
+_PREFIX = "jdk-matrix-postgres-"  # of folders; then come the PID namespace and the pid of whoever made one
 _OTHERS_CONNECTIONS = 10  # of the audit, and those that PostgreSQL keeps for superusers
 _START_TIMEOUT_S = 60.0
 _POLL_S = 0.02
@@ -154,7 +154,7 @@ class DatabaseProcess:
         where = self.folder or Path(tempfile.gettempdir())
         _remove_abandoned(where)
         try:
-            folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=where))
+            folder = Path(tempfile.mkdtemp(prefix=f"{_prefix()}{os.getpid()}-", dir=where))
         except OSError as error:
             raise DatabaseError(f"no folder for the database in {where}: {error.strerror}") from None
         try:
@@ -246,10 +246,16 @@ def why_no_room(free_bytes: int, where: str) -> str | None:
     return f"its data need {ROOM_BYTES_MIN / 2**30:g} GiB, and {free} (TMPDIR names another folder)"
 
 
+def _prefix() -> str:
+    """Of the processes that we can see: a pid of another container is none of ours."""
+    namespace = Path("/proc/self/ns/pid").stat().st_ino
+    return f"{_PREFIX}{namespace}-"
+
+
 def _remove_abandoned(where: Path) -> None:
     """Remove the databases of processes that are gone: one that was killed left its own behind."""
-    for folder in where.glob(f"{_PREFIX}*"):
-        pid = folder.name.removeprefix(_PREFIX).split("-")[0]
+    for folder in where.glob(f"{(prefix := _prefix())}*"):
+        pid = folder.name.removeprefix(prefix).split("-")[0]
         if pid.isdigit() and not Path("/proc", pid).exists():
             shutil.rmtree(folder, ignore_errors=True)
 

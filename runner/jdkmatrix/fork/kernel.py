@@ -40,7 +40,7 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
     Raises:
         KernelError: a value was refused; or one could not be put back, and the record of it stays.
     """
-    _put_back(host, state)
+    _put_back(host, state, "settings of an earlier run")
     if not files:
         yield
         return
@@ -50,11 +50,11 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
             raise KernelError("; ".join(f"{file}: {error}" for file, error in failed.items()))
         yield
     finally:
-        _put_back(host, state)
+        _put_back(host, state, "settings of this arm")
 
 
-def _put_back(host: Host, state: Path) -> None:
-    with refused("settings of an earlier run", KernelError, of=MatrixError):
+def _put_back(host: Host, state: Path, what: str) -> None:
+    with refused(what, KernelError, of=MatrixError):
         endings = restore(host, state) or ()
     if failed := [ending for ending in endings if ending.ending == "failed"]:
         raise KernelError("; ".join(f"{ending.file}: {ending.detail}" for ending in failed))

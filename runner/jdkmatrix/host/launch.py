@@ -118,13 +118,18 @@ def ask(
 
 
 def terminate(process: subprocess.Popen[bytes], *, grace_s: float) -> int:
-    """SIGTERM, wait up to `grace_s`, then SIGKILL; returns the exit status. Safe when it has already ended."""
+    """SIGTERM, wait up to `grace_s`, then SIGKILL; returns the exit status. Safe when it has already ended. Who is
+    stopped meanwhile leaves it ended, too."""
     if process.poll() is None:
         process.terminate()
         try:
             process.wait(grace_s)
         except subprocess.TimeoutExpired:
             process.kill()
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
     return process.wait()
 
 

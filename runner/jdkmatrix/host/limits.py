@@ -43,13 +43,12 @@ class V1Place:
 class LimitHost:
     """Facts of the host that decide how limits are enforced. `of_cpu_group`: the controllers of the cgroup of version 2
     that keeps the server on its CPUs; None where none does, and one of its own could be made below `unified`. A process
-    is in one cgroup of version 2."""
+    is in one cgroup of version 2. `open_files_max`: the highest limit that this process may give another."""
 
     unified: CgroupState | None
     v1: Mapping[Controller, V1Place]
     of_cpu_group: frozenset[str] | None
-    open_files_hard: int
-    may_raise_files: bool
+    open_files_max: int
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,10 @@ class LimitPlan:
 
 def read_limit_host(cpu_group: Path | None = None, proc: Path = Path("/proc")) -> LimitHost:
     """Look at this process's cgroups. `cpu_group`: the one of version 2 that keeps the server on its CPUs, if any."""
+    may_raise = _has_capability(cgroup_folders.read(proc / "self/status"), _CAP_SYS_RESOURCE)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Beyond fs.nr_open nobody gets one, whatever the privilege (getrlimit(2)).
+    most = int(cgroup_folders.read(proc / "sys/fs/nr_open") or 0) if may_raise else hard
     return LimitHost(
         unified=cgroup_tree.probe(proc),
         v1={
@@ -90,8 +92,7 @@ def read_limit_host(cpu_group: Path | None = None, proc: Path = Path("/proc")) -
         of_cpu_group=(
             None if cpu_group is None else frozenset(cgroup_folders.read(cpu_group / "cgroup.controllers").split())
         ),
-        open_files_hard=max(soft, hard) if hard != resource.RLIM_INFINITY else 2**63 - 1,
-        may_raise_files=_has_capability(cgroup_folders.read(proc / "self/status"), _CAP_SYS_RESOURCE),
+        open_files_max=2**63 - 1 if most == resource.RLIM_INFINITY else max(soft, hard, most),
     )
 
 
@@ -160,11 +161,10 @@ def _why_not_v1(controller: Controller, places: Mapping[Controller, V1Place]) ->
 
 
 def _files(wanted: int, host: LimitHost) -> Enforcement:
-    """A limit above the one that this process has takes a privilege (getrlimit(2))."""
-    if wanted <= host.open_files_hard or host.may_raise_files:
+    if wanted <= host.open_files_max:
         return Enforcement(limit="open files", maximum=wanted, by="rlimit")
-    reason = f"{wanted:,} were asked for, this host permits {host.open_files_hard:,}"
-    return Enforcement(limit="open files", maximum=host.open_files_hard, by="rlimit", why_not=(reason,))
+    reason = f"{wanted:,} were asked for, this host permits {host.open_files_max:,}"
+    return Enforcement(limit="open files", maximum=host.open_files_max, by="rlimit", why_not=(reason,))
 
 
 def _has_capability(status: str, capability: int) -> bool:

@@ -68,10 +68,10 @@ def options_of(jvm: Jvm, vm: Vm) -> tuple[str, ...]:
 
 
 def read_flags(
-    java: Path, vm: Vm, options: Sequence[str], *, cpus: Sequence[int], cgroup: Path | None = None
+    java: Path, vm: Vm, options: Sequence[str], *, cpus: Sequence[int], cgroups: Sequence[Path] = ()
 ) -> dict[str, str]:
-    """The flags that are not at their default, as ergonomics sets them on just these CPUs and in that cgroup, which is
-    where the JVM looks for its limits.
+    """The flags that are not at their default, as ergonomics sets them on just these CPUs and in those cgroups, where
+    the JVM looks for its limits.
 
     Asked of a JVM of its own, before the measurement. OpenJ9 has no such listing: an empty dictionary.
 
@@ -81,7 +81,7 @@ def read_flags(
     process = launch.spawn(
         [str(java), *options, _TELL[vm], "-version"],
         cpus=cpus,
-        cgroups=[cgroup] if cgroup else [],
+        cgroups=cgroups,
         env=launch.clean_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

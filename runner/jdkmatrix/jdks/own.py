@@ -34,13 +34,16 @@ def own_ids(homes: Iterable[Path]) -> dict[str, str]:
 
 
 def load_with_own(path: Path, homes: Mapping[str, str]) -> Catalogue:
-    """The catalogue in jdks.json with an entry for each of these folders, by their ids; starts each JDK once.
+    """The catalogue in jdks.json with an entry for each of these folders, by their ids, as seen from where it lies;
+    starts each JDK once.
 
     Raises:
-        MatrixError: as load_catalogue; there is no JDK, or one that is too old.
+        MatrixError: as load_catalogue; one has the id of another, there is no JDK, or one that is too old.
     """
     catalogue = load_catalogue(path)
-    own = tuple(_entry(jdk_id, Path(home)) for jdk_id, home in homes.items())
+    if taken := sorted(homes.keys() & {entry.id for entry in catalogue.entries}):
+        raise MatrixError(f"jdk_homes: {taken[0]} is a JDK of {path.name}; call yours something else")
+    own = tuple(_entry(jdk_id, path.parent / home) for jdk_id, home in homes.items())
     return catalogue.model_copy(update={"entries": (*catalogue.entries, *own)}) if own else catalogue
 
 

@@ -6,6 +6,7 @@ A kind is a file in `kinds`, with the record of its fields, which files of resul
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -114,8 +115,8 @@ class LoadKind(ABC, Generic[L]):
 
     # ---- what is measured
 
-    def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
-        """Why servers whose remote system answers after so long cannot take turns under it, in words; None where they
+    def why_no_turns(self, answer_s: float, turns: Turns) -> str | None:
+        """Why servers cannot take turns under it whose answers take so long at least, in words; None where they
         can."""
         return "its load is no window that could come again"
 
@@ -226,10 +227,18 @@ class Steps(LoadKind[L]):
         return best_window(fork).sut.cpu_share
 
 
-def lead_s(load: Load | GivenLoad, service_s: float) -> float:
-    """For how long a load is on before a window of it, where a request takes `service_s` at least: a closed loop begins
-    with all of its requests at once, which come back in waves until `_ANSWERS_IN_LEAD` of them have spread them."""
-    spread_s = _ANSWERS_IN_LEAD * service_s if isinstance(load, SaturateLoad) else 0.0
+def answer_s(load: Load | GivenLoad, *, wait_us: int, burn_us: int, cpus: float) -> float:
+    """How long an answer takes at least: the delay of the remote system, or in a closed loop the work of all requests
+    on these CPUs, which are all at it at once."""
+    work_us = load.connections * burn_us / cpus if isinstance(load, SaturateLoad) else 0.0
+    return math.ceil(max(wait_us, work_us)) / 1e6  # so that a driver can divide a load by it
+
+
+def lead_s(load: Load | GivenLoad, answer_s: float) -> float:
+    """For how long a load is on before a window of it, where an answer takes so long at least: a closed loop begins
+    with all of its requests at once, which come back in waves until `_ANSWERS_IN_LEAD` of them have spread them. What a
+    server has half done as a window ends, it then had as it began, however many requests it has at once."""
+    spread_s = _ANSWERS_IN_LEAD * answer_s if isinstance(load, SaturateLoad) else 0.0
     return max(_LEAD_S_MIN, spread_s) if spread_s > _SPREAD_SOON_S else 0.0
 
 

@@ -170,8 +170,8 @@ HOST_GATES = (
         "Unless tasks are what was counted, other work that the kernel does for an arm and charges to no process looks "
         "like another process: arms with threads that often sleep and wake may be refused for what they are. A run’s "
         "page warns where gates refused one arm more often than the other, and gives such a pair no verdict. "
-        "Where /proc/stat does not show our CPUs under their own numbers, as under lxcfs, this gate and the "
-        "next two judge nothing; the run says so at its start.",
+        "Where /proc/stat does not show our CPUs under their own numbers, as under lxcfs, this gate, the next two and "
+        "that of CPUs that the driver saturates together with others judge nothing; the run says so at its start.",
     ),
     Gate(
         ("steal", "steal-driver"),

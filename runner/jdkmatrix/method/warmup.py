@@ -138,7 +138,7 @@ def load_statistics() -> None:
         importlib.import_module(module)
 
 
-def next_rate_rps(windows: Sequence[WarmupWindow], rules: WarmupRules, *, cpus: int, burn_us: int) -> float:
+def next_rate_rps(windows: Sequence[WarmupWindow], rules: WarmupRules, *, cpus: float, burn_us: int) -> float:
     """The rate that keeps `utilisation` of the CPUs busy, at what a request cost in the last window, the compiler left
     out: counted with the requests it would keep the rate low, and would in turn get little to compile.
 

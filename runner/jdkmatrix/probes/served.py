@@ -40,6 +40,7 @@ def served_between(
         begun_max=_sent_at_most(result) + left_over + _sent_early(result, early_s),
         left_over=left_over,
         threads_started=rise(before.threads_started, after.threads_started),
+        early_s=early_s,
     )
 
 

@@ -50,7 +50,8 @@ class HostFacts(Record):
 
     @property
     def id(self) -> str:
-        """Tells hosts apart without naming them: those of one name, too, if their CPUs or what they run on differ."""
+        """Tells hosts apart without naming them: those of one name, too, if their CPUs or what they run on differ. So
+        each has one description, and what it was before its SMT was switched off is another one."""
         machine = f"{self.cpu.model} {len(self.cpu.online)} {self.virtualisation}"
         return hashlib.sha256(f"{self.hostname_hash} {machine}".encode()).hexdigest()[:12]
 
@@ -104,7 +105,7 @@ class Calibration(Record):
     spread: float  # (max - min) / median over the repeats
     spread_wanted: float | None = None  # a larger one is told: the clock moved meanwhile
     cpu: int
-    clock_speed: float | None = None  # as Window.clock_speed, before and after it on average
+    clock_speed: float | None = None  # as Window.clock_speed, the fastest of readings before and after it
 
 
 class BasisCapacity(Record):

@@ -16,7 +16,8 @@ class Served(Record):
 
     The driver's requests among them are `begun_min` to `begun_max`: what it got a good answer to has begun, and no more
     can have than it sent, and `left_over` from before, which had been sent and had not begun. `threads_started`: by the
-    plugged executor meanwhile, for our own questions too; None: there is none."""
+    plugged executor meanwhile, for our own questions too; None: there is none. `early_s`: for how long the load went on
+    between the first reading and the window, where the driver leads by itself; None: not recorded, or it does not."""
 
     servers: int
     plugged_virtual: int
@@ -26,6 +27,7 @@ class Served(Record):
     begun_max: int
     left_over: int
     threads_started: int | None
+    early_s: float | None = None
 
     @property
     def begun(self) -> int:

@@ -68,7 +68,7 @@ class SutUsage(Record):
     gave between them (`LoadResult.answers`).
     `probe_cpu_s`: of `cpu_s`, what answering our own questions about its memory took; None: not counted.
     What the server counts itself (`gc_*`, `jit_ms`, `heap_growth_bytes`, `in_flight_peak`) begins with the lead of the
-    window, if it has one, and ends when nothing is outstanding."""
+    window, or `Served.early_s` before it, and ends when nothing is outstanding."""
 
     cpu_s: float  # with the soft interrupts that its threads were interrupted by, unless Pressure.irq_time_accounting
     probe_cpu_s: float | None = None
@@ -177,7 +177,8 @@ class Window(ObservedWindow):
     @property
     def gauged_s(self) -> float:
         """The time that the server's own counts are of."""
-        return self.load.duration_s + (self.load.lead.duration_s if self.load.lead else 0.0)
+        lead_s = self.load.lead.duration_s if self.load.lead else 0.0
+        return self.load.duration_s + lead_s + ((self.served.early_s or 0.0) if self.served else 0.0)
 
     @property
     def gauged_answers(self) -> int:

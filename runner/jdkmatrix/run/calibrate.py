@@ -12,6 +12,7 @@ different moments, "100 µs" were different pieces of work.
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from pathlib import Path
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
 from jdkmatrix.method.measuring import MeasureRules
-from jdkmatrix.probes.clock_speed import read_clock_speed
+from jdkmatrix.probes.clock_speed import fastest_clock_speeds, read_clock_speed
 from jdkmatrix.records.run import Calibration
 
 _SECONDS = 6.0  # the first third warms up
@@ -50,7 +51,8 @@ def calibrate(count: Callable[[], Calibration], rules: MeasureRules) -> Calibrat
 
 
 def count_rounds(jdk_id: str, java: Path, burn_jar: Path, *, cpu: int) -> Calibration:
-    """Run the calibration program of the `burn` module on `cpu`, and read how fast that is before and after.
+    """Run the calibration program of the `burn` module on `cpu`, and read how fast that is before and after: a fork's
+    work is held against both, so that its speed, too, is the fastest of many readings.
 
     Raises:
         MatrixError: it failed or printed something else.
@@ -66,14 +68,14 @@ def count_rounds(jdk_id: str, java: Path, burn_jar: Path, *, cpu: int) -> Calibr
     try:
         output, errors = process.communicate(timeout=_TIMEOUT_S)
         answer = json.loads(output)
-        after = read_clock_speed(cpu)
+        speeds = fastest_clock_speeds({} if before is None else {cpu: before}, math.inf)
         return Calibration(
             jdk=jdk_id,
             rounds_per_us=answer["rounds_per_us"],
             repeats=answer["repeats"],
             spread=answer["spread"],
             cpu=cpu,
-            clock_speed=None if before is None or after is None else (before + after) / 2,
+            clock_speed=speeds.get(cpu),
         )
     except subprocess.TimeoutExpired:
         raise MatrixError(f"calibrating burn on {jdk_id}: no result within {_TIMEOUT_S:g} s") from None

@@ -46,7 +46,7 @@ from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared, distinct
 from jdkmatrix.servers.kinds import install
 from jdkmatrix.subjects.kinds import assemble, jvm_options, kind_of
-from jdkmatrix.subjects.parts import Flags, Parts, tuning_for
+from jdkmatrix.subjects.parts import Flags, Parts, limits_of, tuning_for
 
 Say = Callable[[str], None]
 
@@ -155,7 +155,7 @@ def planned_phases(
 
 def _window_s(matrix: Matrix, profile: Profile, load: CellLoad, wait_us: int) -> float:
     """The window of a load without a length of its own. Forks that take turns need a driver that makes short ones."""
-    in_turns = profile.in_turns and kind_of_load(load).why_no_turns(wait_us, matrix.turns) is None
+    in_turns = profile.in_turns and kind_of_load(load).why_no_turns(wait_us / 1e6, matrix.turns) is None
     return matrix.turns.round_s if in_turns else profile.window_s
 
 
@@ -288,8 +288,8 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey, host: LimitHost) -> st
         return jdk
     if why_not := kind_of(matrix, cell).why_not(matrix, parts, cell):
         return why_not
-    workload = matrix.workloads.get(cell.workload)
-    quota_cpus = workload.limits.cpu_quota_cpus if workload and workload.limits else None
+    limits = limits_of(matrix, cell)
+    quota_cpus = limits.cpu_quota_cpus if limits else None
     if quota_cpus and (why_not := why_no_quota(quota_cpus, host)):
         return f"{cell.workload}: {why_not}"
     return None
@@ -301,7 +301,8 @@ def _refused(matrix: Matrix, parts: Parts, cell: CellKey, cpus: CpuSets, flags: 
     jdk = parts.jdk(cell.jdk)
     if not tuning_for(matrix, cell).jvm_options:
         return None
-    why = why_refused(lambda: flags.of(jdk, cpus, jvm_options(matrix, cell, jdk.entry.vm)))
+    limits = limits_of(matrix, cell)
+    why = why_refused(lambda: flags.of(jdk, cpus, jvm_options(matrix, cell, jdk.entry.vm), limits))
     return why and f"{cell.executor} on {cell.jdk}: {why}"
 
 

@@ -22,25 +22,31 @@ PLATFORM_BELOW = 0.5
 _SHOWN_GROUPS = 4
 
 
+def is_as_promised(share: float, executor: str) -> bool:
+    """`share`: of the CPU time, by carriers of virtual threads."""
+    return share >= VIRTUAL_AT_LEAST if is_virtual(executor) else share < PLATFORM_BELOW
+
+
 def check_carriers(share: float, executor: str, seen: str) -> None:
     """`share`: of the CPU time, by carriers of virtual threads; `seen`: what requests ran on instead, in words.
 
     Raises:
         ProofError: the executor's name promises something else.
     """
+    if is_as_promised(share, executor):
+        return
     figures = {"carriers_cpu_share": share}
-    if is_virtual(executor) and share < VIRTUAL_AT_LEAST:
+    if is_virtual(executor):
         raise ProofError(
             f'"{executor}" promises virtual threads, and they had {per_cent(share)} of the CPU time under load: its '
             f"switch has no effect on this application; {seen}",
             figures,
         )
-    if not is_virtual(executor) and share >= PLATFORM_BELOW:
-        raise ProofError(
-            f'"{executor}" promises platform threads, and virtual threads had {per_cent(share)} of the CPU time under '
-            f"load: {seen}",
-            figures,
-        )
+    raise ProofError(
+        f'"{executor}" promises platform threads, and virtual threads had {per_cent(share)} of the CPU time under '
+        f"load: {seen}",
+        figures,
+    )
 
 
 def busiest_groups(

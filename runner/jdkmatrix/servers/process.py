@@ -119,7 +119,12 @@ class ServerProcess:
 
     def __exit__(self, *stopped: object) -> None:
         started = self._children()
-        launch.terminate(self._process, grace_s=self.rules.stop_timeout_s)
+        try:
+            launch.terminate(self._process, grace_s=self.rules.stop_timeout_s)
+        finally:
+            self._end_also(started)
+
+    def _end_also(self, started: list[psutil.Process]) -> None:
         # Those of a server that has ended before. Who has its number now is somebody else, and so is the group.
         if not psutil.pid_exists(self.pid):
             started.extend(_members(self.pid))

@@ -16,7 +16,7 @@ from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.records.run import Calibration, HostFacts
 from jdkmatrix.subjects.base import SubjectKind
 from jdkmatrix.subjects.experiments.kind import Experiments
-from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, tuning_for
+from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, limits_of, tuning_for
 from jdkmatrix.subjects.served.kind import ServedApplications
 
 _SERVED: SubjectKind = ServedApplications()
@@ -63,7 +63,7 @@ def assemble(
         drivers_jdk = parts.jdk(matrix.driver.jdk) if remote or kind.driver_cpus(matrix) != 0 else None
         server = parts.servers.get(cell.server)
         artefacts = (*kind.artefacts(matrix, parts, cell), *((remote.jar,) if remote else ()))
-        jvm_flags = flags.of(jdk, cpus, options)
+        jvm_flags = flags.of(jdk, cpus, options, limits_of(matrix, cell))
         shared = {
             "matrix": matrix,
             "profile": profile,

@@ -11,10 +11,12 @@ from jdkmatrix.config.model import Matrix, Tuning
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import tuning_of
 from jdkmatrix.domain.loads import CellLoad
-from jdkmatrix.domain.tables import Database, RemoteAnswers
+from jdkmatrix.domain.tables import Database, Limits, RemoteAnswers
 from jdkmatrix.drivers.base import Driver
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import DatabaseParts, RemoteParts
+from jdkmatrix.fork.resource_limits import limited
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.jvm import read_flags
 from jdkmatrix.jdks.resolve import Available
@@ -71,20 +73,39 @@ class Parts:
 
 
 class Flags:
-    """Asks each JVM for its flags once per set of options and CPUs."""
+    """Asks each JVM for its flags once per set of options, CPUs and limits of what it looks at."""
 
     def __init__(self, confiner: Confiner) -> None:
         self._confiner = confiner
-        self._known: dict[tuple[str, tuple[int, ...], tuple[str, ...]], dict[str, str]] = {}
+        self._known: dict[tuple[object, ...], dict[str, str]] = {}
 
-    def of(self, jdk: Available, cpus: CpuSets, options: tuple[str, ...]) -> dict[str, str]:
-        """Raises: MatrixError: it does not start with these options."""
-        asked = (jdk.entry.id, cpus.sut, options)
+    def of(
+        self, jdk: Available, cpus: CpuSets, options: tuple[str, ...], limits: Limits | None = None
+    ) -> dict[str, str]:
+        """`limits`: of its box; none where it does not start in that, which its forks then tell.
+
+        Raises:
+            MatrixError: it does not start with these options, or nothing holds it to its quota of CPU time here.
+        """
+        seen = limits.model_copy(update={"threads_max": None, "open_files_max": None}) if limits else Limits()
+        asked = (jdk.entry.id, cpus.sut, options, seen)
         if asked not in self._known:
-            cgroup = self._confiner.group("sut", cpus.sut)
-            java = jdk.home / "bin" / "java"
-            self._known[asked] = read_flags(java, jdk.entry.vm, options, cpus=cpus.sut, cgroup=cgroup)
+            with limited(seen, self._confiner.group("sut", cpus.sut)) as box:
+                java = jdk.home / "bin" / "java"
+                try:
+                    flags = read_flags(java, jdk.entry.vm, options, cpus=cpus.sut, cgroups=box.cgroups)
+                except MatrixError:
+                    if seen == Limits():
+                        raise
+                    self.of(jdk, cpus, options)  # raises where it does not start without a box, either
+                    flags = {}
+                self._known[asked] = flags
         return self._known[asked]
+
+
+def limits_of(matrix: Matrix, cell: CellKey) -> Limits | None:
+    """The box that it runs in."""
+    return (matrix.workloads.get(cell.workload) or matrix.experiments[cell.workload]).limits
 
 
 def tuning_for(matrix: Matrix, cell: CellKey) -> Tuning:

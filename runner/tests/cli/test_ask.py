@@ -282,8 +282,8 @@ POOLED = [("--server", name) for name in MATRIX.servers if name not in ("helidon
 
 @pytest.mark.parametrize("subject", [*POOLED, ("--workload", "bank-sql-50")])
 def test_the_usual_budget_has_room_for_as_many_blocks_as_decide(home: Path, subject: tuple[str, ...]) -> None:
-    """Of the longest that it asks for: a share of a capacity that has to be measured first."""
-    done = called(home, "ask", *subject, "--load", "share-50", "--burn", "100ms")
+    """Of longer tasks than its menu has, at a share of a capacity that has to be measured first."""
+    done = called(home, "ask", *subject, "--load", "share-50", "--burn", "20ms")
     assert "Until the ratio is known to ± 5 %: 5 to " in done.stdout
 
 

@@ -22,9 +22,9 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.provision.project import Project
-from jdkmatrix.records.provenance import Provenance
+from jdkmatrix.records.provenance import PartOrigin, Provenance
 from jdkmatrix.records.reasons import Reason
-from jdkmatrix.records.run import Calibration, HostFacts, ServerFacts
+from jdkmatrix.records.run import Calibration, HostFacts, NotTestable, ServerFacts
 from jdkmatrix.report.site.build import Built
 from jdkmatrix.run import campaign as module
 from jdkmatrix.run.plan import make_plan
@@ -221,7 +221,23 @@ def test_a_block_of_an_earlier_stage_that_was_spoilt_is_measured_again_behind_al
     assert len(set(after.run.order)) == len(after.run.order)
 
 
-def test_a_session_that_ends_in_the_first_stage_keeps_what_later_ones_rest_on(sessions: Sessions) -> None:
+def test_a_session_that_ends_in_the_first_stage_keeps_what_later_ones_rest_on(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared: Callable[..., Prepared] = vars(running)["prepare"]
+
+    def noting(project: Any, matrix: Any, profile: Any, cells: Any, **others: Any) -> Prepared:
+        stage: Prepared = prepared(project, matrix, profile, cells, **others)
+        load = cells[0].load
+        parts = (*stage.provenance.parts, PartOrigin(part=f"of {load}", origin="hash", detail=load))
+        large = cells[0].model_copy(update={"cpus": 64})
+        plan = replace(
+            stage.plan, cells=(*stage.plan.cells, large), not_testable=(NotTestable(key=large, reason="too large"),)
+        )
+        provenance = stage.provenance.model_copy(update={"parts": parts})
+        return replace(stage, plan=plan, notes=(load,), provenance=provenance)
+
+    monkeypatch.setattr(running, "prepare", noting)
     sessions.script.endings["mp-ping.temurin-25.virtual.cpus-1.burn-0us.saturate-50#1"] = [spoilt] * 3
     assert sessions.measure(Options("staged", {})) == 0
     before = sessions.loaded()
@@ -230,6 +246,8 @@ def test_a_session_that_ends_in_the_first_stage_keeps_what_later_ones_rest_on(se
         sessions.measure(resume=True)
     cut = sessions.loaded().run
     assert (cut.capacities, cut.servers, cut.status) == (before.run.capacities, before.run.servers, "interrupted")
+    assert len(cut.not_testable) == 2 and cut.not_testable == before.run.not_testable
+    assert len(cut.notes) == 2 and (cut.notes, cut.provenance) == (before.run.notes, before.run.provenance)
     sessions.script.cut_after = None
     assert sessions.measure(resume=True) == 0
     after = sessions.loaded()

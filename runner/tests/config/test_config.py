@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,8 @@ from tests.support.shipped import FILES, MATRIX, TOML
         (change("loads/rate-N/kind", "rat"), ["loads.rate-2000", 'did you mean "rate"']),
         (change("loads/rate-N/kind", None), ["loads.rate-2000", "kind"]),
         (change("loads/rate-N/rate_rps", -1), ["loads.rate-2000.rate_rps", "-1"]),
+        (change("thresholds/driver_late_share_max", math.inf), ["thresholds.driver_late_share_max", "found inf"]),
+        (change("loads/capacity-N/p99_max_us", math.inf), ["loads.capacity-50", "p99_max_us", "found inf"]),
         (change("driver/timeout_s", 86_400), ["driver.timeout_s", "86400"]),
         (change("loads/rate-N", None), ["profiles.full.select.load", '"rate-2000" is not known']),
         (change("profiles/quick/select/load", ["saturate-x"]),

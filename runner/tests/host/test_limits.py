@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,7 @@ from tests.support.cgroup_doubles import MadeUpKernel, kernel
 __all__ = ["kernel"]
 
 ALL = Limits(threads_max=200, memory_bytes_max=300 << 20, open_files_max=512)
-NOTHING = LimitHost(unified=None, v1={}, of_cpu_group=None, open_files_hard=4096, may_raise_files=False)
+NOTHING = LimitHost(unified=None, v1={}, of_cpu_group=None, open_files_max=4096)
 NAMES = ("threads", "memory", "open files", "CPU quota")
 V1 = {name: V1Place(Path(f"/cg/{name}"), writable=True, read_only=False) for name in CONTROLLERS}
 
@@ -87,7 +88,7 @@ def test_more_files_than_the_host_permits_are_not_promised() -> None:
     wanted = Limits(open_files_max=5000)
     (files,) = plan_limits(wanted, NOTHING).enforced
     assert (files.maximum, files.why_not) == (4096, ("5,000 were asked for, this host permits 4,096",))
-    (files,) = plan_limits(wanted, replace(NOTHING, may_raise_files=True)).enforced
+    (files,) = plan_limits(wanted, replace(NOTHING, open_files_max=1 << 20)).enforced
     assert (files.maximum, files.why_not) == (5000, ())
     (files,) = plan_limits(Limits(open_files_max=4096), NOTHING).enforced
     assert (files.maximum, files.why_not) == (4096, ())
@@ -131,9 +132,21 @@ def test_only_a_cgroup_holds_a_quota_of_cpu_time(host: LimitHost, means: str) ->
     assert reason and reason.startswith("no quota of CPU time can be set here: no cgroup hierarchy of version 2 is ")
 
 
+@pytest.mark.parametrize(("effective", "most"), [("0" * 16, 1024), ("0000000001000000", 1 << 20)])
+def test_nobody_gets_more_files_than_the_kernel_has(
+    effective: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self/status").write_text(f"Name:\tpython\nCapEff:\t{effective}\n")
+    (tmp_path / "sys/fs").mkdir(parents=True)
+    (tmp_path / "sys/fs/nr_open").write_text("1048576\n")
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 1024))
+    assert read_limit_host(proc=tmp_path).open_files_max == most
+
+
 def test_this_host_can_be_read() -> None:
     host = read_limit_host()
-    assert host.open_files_hard >= 16
+    assert host.open_files_max >= 16
     assert plan_limits(ALL, host).enforced[0].limit == "threads"
 
 

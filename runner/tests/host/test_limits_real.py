@@ -21,7 +21,7 @@ from jdkmatrix.records.limits import LimitHit
 
 pytestmark = pytest.mark.real
 CPUS = tuple(sorted(os.sched_getaffinity(0)))
-NOTHING = LimitHost(unified=None, v1={}, of_cpu_group=None, open_files_hard=4096, may_raise_files=False)
+NOTHING = LimitHost(unified=None, v1={}, of_cpu_group=None, open_files_max=4096)
 
 # Bounded, so that the host lives even where nothing stops it.
 GREEDY = """

@@ -44,7 +44,7 @@ def test_a_real_jvm_tells_what_it_takes(java: Path, tmp_path: Path, monkeypatch:
     cpus = sorted(os.sched_getaffinity(0))[:1]
     joined = tmp_path / "cgroup.procs"
     joined.write_text("")
-    flags = read_flags(java, "hotspot", ["-Xmx64m", "-XX:+UseG1GC"], cpus=cpus, cgroup=tmp_path)
+    flags = read_flags(java, "hotspot", ["-Xmx64m", "-XX:+UseG1GC"], cpus=cpus, cgroups=[tmp_path])
     assert joined.read_text().isdigit()
     assert flags["MaxHeapSize"] == str(64 << 20)
     assert flags["UseG1GC"] == "true"

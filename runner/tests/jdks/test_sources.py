@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks import host
 from jdkmatrix.jdks.cache import other_build
 from jdkmatrix.jdks.catalogue import JdkEntry, load_catalogue
-from jdkmatrix.jdks.own import load_with_own, own_ids
+from jdkmatrix.jdks.own import OwnJdk, load_with_own, own_ids
 from jdkmatrix.jdks.resolve import resolve
 from jdkmatrix.provision.debian.apt import _APT_CONF
 from jdkmatrix.provision.debian.sources import (
@@ -210,6 +211,15 @@ def test_an_own_jdk_is_one_of_the_catalogue_that_nothing_pins(tmp_path: Path) ->
     (home / "lib").write_text("changed")
     assert resolve(mine).files_sha256 != found.files_sha256, "another build is another cell"
     assert load_with_own(JDKS, {}) == CATALOGUE
+
+
+def test_a_folder_is_seen_from_the_catalogue_and_takes_no_name_of_it(tmp_path: Path) -> None:
+    path = Path(shutil.copy(JDKS, tmp_path))
+    home = jdk(tmp_path / "mine")
+    mine = load_with_own(path, {"mine": "mine"}).entry("mine")
+    assert isinstance(mine, OwnJdk) and mine.home == home
+    with pytest.raises(MatrixError, match=r"jdk_homes: temurin-25 is a JDK of jdks\.json; call yours something else"):
+        load_with_own(path, {"temurin-25": str(home)})
 
 
 def test_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:

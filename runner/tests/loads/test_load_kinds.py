@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from pydantic import TypeAdapter
 from jdkmatrix.domain.loads import CellLoad, GivenLoad, RateLoad, SaturateLoad
 from jdkmatrix.figures.metrics import METRICS, metrics_of
 from jdkmatrix.loads import kinds
-from jdkmatrix.loads.base import Lengths, lead_s
+from jdkmatrix.loads.base import Lengths, answer_s, lead_s
 from jdkmatrix.loads.kinds import KINDS, AnyLoad, AskedLoad, kind_of, loads_words
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad
@@ -67,9 +68,44 @@ def test_a_kind_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert copied.kind_of(asked).words().startswith("closed loop: 3 connections")
 
 
+@pytest.mark.parametrize(
+    ("wait_us", "rates_rps"),
+    [
+        (0, (500, 1000, 2000, 4000, 6000)),
+        (10_000, (500, 1000, 2000, 4000)),
+        (20_000, (500, 1000, 2000)),
+        (200_000, (500, 1000)),  # which the plan refuses
+    ],
+)
+def test_steps_go_no_higher_than_connections_can_carry_behind_a_delay(
+    wait_us: int, rates_rps: tuple[float, ...]
+) -> None:
+    steps = StepsLoad(
+        rates_rps=(500, 1000, 2000, 4000), connections=50, step_s=5, warmup_rps=500, further_factor=1.5, further_max=1
+    )
+    assert steps.carried(wait_us).every_rate_rps == rates_rps
+
+
 def test_only_a_closed_loop_with_slow_answers_is_on_before_its_windows() -> None:
     assert [lead_s(CLOSED, service_s) for service_s in (0, 0.002, 0.025, 0.05, 0.1, 1)] == [0, 0, 0, 1, 1, 10]
     assert [lead_s(load, 1.0) for load in (RATE, LEVEL.ramp, STEPS, JOINED)] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("load", "wait_us", "burn_us", "cpus", "least_s"),
+    [
+        (CLOSED, 2_000, 0, 1.0, 0.002),
+        (CLOSED, 0, 5_000, 1.0, CLOSED.connections * 0.005),
+        (CLOSED, 0, 5_000, 0.5, CLOSED.connections * 0.01),
+        (SaturateLoad(connections=50), 0, 1_000, 0.3, 0.166667),  # whole µs, as parts of a load are
+        (CLOSED, 3_000_000, 500, 2.0, 3.0),
+        (RATE, 2_000, 50_000, 1.0, 0.002),
+    ],
+)
+def test_a_closed_loop_has_all_of_its_work_at_once(
+    load: CellLoad, wait_us: int, burn_us: int, cpus: float, least_s: float
+) -> None:
+    assert answer_s(load, wait_us=wait_us, burn_us=burn_us, cpus=cpus) == pytest.approx(least_s)
 
 
 @pytest.mark.parametrize(
@@ -143,5 +179,8 @@ def test_steps_rise(rates_rps: tuple[float, ...]) -> None:
 def test_no_step_asks_for_more_than_a_driver_can_be_asked_for() -> None:
     steps = {"rates_rps": (500, 16_000), "connections": 50, "step_s": 5, "warmup_rps": 500, "further_factor": 1.5}
     assert StepsLoad.model_validate({**steps, "further_max": 15})
-    with pytest.raises(ValueError, match="of warmup_rps or the last further rate: 10,000,000 at most"):
+    with pytest.raises(ValueError, match="the last further rate is 53,204,073 requests/s: 10,000,000 at most"):
         StepsLoad.model_validate({**steps, "further_max": 20})
+    for changes in ({"rates_rps": (500, math.inf)}, {"rates_rps": (500, 1e308), "further_max": 2}, {"warmup_rps": 1e8}):
+        with pytest.raises(ValueError, match=r"finite number|less than or equal to 10000000"):
+            StepsLoad.model_validate({**steps, **changes})

@@ -13,14 +13,16 @@ from jdkmatrix.config.load import parse_files
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.executors import is_virtual, row_of, unsized
-from jdkmatrix.domain.loads import CountLoad, TaskLoad
+from jdkmatrix.domain.loads import CountLoad, InFlightLoad, TaskLoad
 from jdkmatrix.domain.servers import server_kind
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Given
 from jdkmatrix.experiments.kinds import BY_NAME
 from jdkmatrix.reading import ConfigError
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.subjects.kinds import kind_of
+from jdkmatrix.subjects.parts import limits_of
 from tests.support.builders import key as key_of
 from tests.support.shipped import MATRIX, TOML
 
@@ -76,6 +78,38 @@ def test_a_pool_takes_as_many_rounds_of_the_delay_as_it_needs() -> None:
     )  # fmt: skip
     took = {key.executor: kind_of(MATRIX, key).expected_s(MATRIX, MATRIX.profiles["quick"], key) for key in found}
     assert took == {"platform": 6, "structured": 6, "fixed-100": 15, "virtual-semaphore-100": 15}
+
+
+@pytest.mark.parametrize(
+    ("workload", "executor", "load", "told"),
+    [
+        ("hang-lock", "virtual", CountLoad(count=1), "hang-lock has 2 to 10,000 at once, and x is 1"),
+        ("pinning-lock", "platform", CountLoad(count=100_001),
+         "pinning-lock has 1 to 100,000 at once, and x is 100,001"),
+        ("fanout", "fixed-40000", CountLoad(count=1000), None),
+        ("burn", "fixed-40000", InFlightLoad(tasks=10),
+         "burn has pools of 32,767 threads at most, and fixed-40000 has 40,000"),
+        ("burn", "fixed-400", InFlightLoad(tasks=10), None),
+    ],
+)  # fmt: skip
+def test_what_its_program_refuses_is_never_measured(
+    workload: str, executor: str, load: TaskLoad, told: str | None
+) -> None:
+    cell = key_of(workload=workload, executor=executor, load="x", server=NO_SERVER)
+    assert MATRIX.experiments[workload].why_never(cell, load) == told
+
+
+@pytest.mark.parametrize(
+    ("quota_cpus", "told"), [(0.5, None), (2.0, "burn: a quota of 2 CPUs limits nothing on 1 CPU")]
+)
+def test_the_box_of_an_experiment_is_looked_at_like_that_of_a_server(quota_cpus: float, told: str | None) -> None:
+    (cell,) = cells(
+        workload=["burn"], load=["tasks-10"], jdk=["temurin-25"], executor=["virtual"], cpus=[1], burn_us=[100]
+    )
+    boxed = MATRIX.experiments["burn"].model_copy(update={"limits": Limits(cpu_quota_cpus=quota_cpus)})
+    matrix = MATRIX.model_copy(update={"experiments": {**MATRIX.experiments, "burn": boxed}})
+    assert kind_of(matrix, cell).why_never(matrix, cell) == told
+    assert limits_of(matrix, cell) == boxed.limits
 
 
 def test_burn_is_only_where_there_is_work() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from itertools import chain, repeat
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -12,14 +15,16 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner
+from jdkmatrix.host import launch
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.resolve import Available
+from jdkmatrix.probes import clock_speed
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.provenance import Provenance
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.report.run_page.sessions import calibration_notices
 from jdkmatrix.run import prepare as preparing
-from jdkmatrix.run.calibrate import calibrate
+from jdkmatrix.run.calibrate import calibrate, count_rounds
 from jdkmatrix.run.impossible import cpu_sets_of
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.subjects.parts import Parts
@@ -95,6 +100,22 @@ def test_nothing_is_downloaded_for_cells_that_need_more_cpus(monkeypatch: pytest
 
 
 KNOWN, COUNTED = counted(0.001), counted(0.001, 350.0)
+
+
+def test_the_clock_of_a_calibration_is_the_fastest_of_many_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that a neighbour made slower would make the work of every fork seem too slow."""
+    cpu = max(os.sched_getaffinity(0))
+    speeds = chain([160.0] * 5, [170.0] * 5, [160.0] * 5, repeat(200.0))
+    answer = 'print(\'{"rounds_per_us": 700.5, "repeats": 20, "spread": 0.001}\')'
+
+    def spawn(*_: Any, **__: Any) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", answer], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    monkeypatch.setattr(launch, "spawn", spawn)
+    monkeypatch.setattr(clock_speed, "_speed", lambda: next(speeds))
+    monkeypatch.setattr(clock_speed, "_PAUSE_S", 0.0)
+    found = count_rounds("temurin-25", Path("java"), Path("burn.jar"), cpu=cpu)
+    assert (found.rounds_per_us, found.clock_speed, found.cpu) == (700.5, 200.0, cpu)
 
 
 @pytest.mark.parametrize(("known", "taken", "counts"), [(KNOWN, KNOWN, 0), (None, COUNTED, 1)])

@@ -219,7 +219,7 @@ def test_who_takes_turns(members: list[CellSetup], memory_bytes: int, words: str
 )  # fmt: skip
 def test_which_loads_take_turns(load: CellLoad, wait_us: int, words: str | None) -> None:
     """With a remote system that answers late, a turn would be over, or nearly so, before its requests have spread."""
-    found = kind_of(load).why_no_turns(wait_us, MATRIX.turns.model_copy(update={"lead_s": 0.25}))
+    found = kind_of(load).why_no_turns(wait_us / 1e6, MATRIX.turns.model_copy(update={"lead_s": 0.25}))
     assert found is None if words is None else found is not None and words in found
 
 

@@ -11,7 +11,7 @@ from jdkmatrix.probes.java_threads import carriers_among, parse_threads, parse_v
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters, cpu_share_of
 from jdkmatrix.servers.outside import busiest_groups, check_carriers
 from jdkmatrix.servers.proof import ProofError
-from jdkmatrix.subjects.served.outside import _check_names
+from jdkmatrix.subjects.served.outside import _share_of
 from tests.support.project import RECORDED
 
 SAMPLES = RECORDED / "threads"  # their stacks are cut down
@@ -94,8 +94,13 @@ def test_threads_that_the_kernel_cannot_tell_from_carriers_prove_nothing() -> No
         threads = {1: thread("ForkJoi..rker-1", carrier_ms), 2: thread("ForkJoi..rker-1", other_ms)}
         return reading(carrier_ms + other_ms, threads)
 
-    carriers = frozenset({"ForkJoi..rker-1"})
-    _check_names(carriers, {2}, names, used(0, 50), used(99, 51))
-    _check_names(frozenset({"ForkJoinPool-1-"}), {2}, names, used(0, 0), used(5, 95))
-    with pytest.raises(ProofError, match=r'for "ForkJoinPool\.commonPool-worker-1", which is none and used CPU'):
-        _check_names(carriers, {2}, names, used(0, 0), used(5, 95))
+    def share(carrier_ms: int, other_ms: int, executor: str, name: str = "ForkJoi..rker-1") -> float:
+        readings = used(0, 50), used(carrier_ms, 50 + other_ms)
+        return _share_of({name}, {2}, names, *readings, executor=executor)
+
+    assert share(80, 20, "virtual") == share(60, 40, "liberty") == 1.0, "which says the same without the other thread"
+    assert share(5, 95, "virtual", "ForkJoinPool-1-") == 0.0
+    with pytest.raises(ProofError, match=r'for "ForkJoinPool\.commonPool-worker-1", which is none; .* 100 %.* 5\.0 %'):
+        share(5, 95, "virtual")
+    with pytest.raises(ProofError, match="which is none"):
+        share(40, 60, "liberty")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -187,6 +188,34 @@ def test_what_a_server_has_started_does_not_outlive_it(tmp_path: Path, end: str)
             wait_until(lambda: not server.is_alive, "it did not end")
         assert not has_ended(started)
     assert has_ended(started), "it outlives its server"
+
+
+def test_nothing_outlives_a_server_where_we_are_stopped_while_it_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grows = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    starts = "import sys, time; from subprocess import PIPE, Popen"
+    child = "child = Popen([sys.executable, '-c', sys.argv[1]], stdout=PIPE)"
+    says = "print(int(child.stdout.readline()), flush=True)"
+    command = [sys.executable, "-c", f"{deaf}; {starts}; {child}; {says}; time.sleep(600)", grows]
+    console = tmp_path / "console.log"
+    what = Launch(command, dict(os.environ), "http://127.0.0.1:9", "/ping", tmp_path / "messages.log", console)
+    waits, stopped = subprocess.Popen.wait, [True]
+
+    def wait(process: subprocess.Popen[bytes], timeout: float | None = None) -> int:
+        if timeout is not None and stopped.pop():
+            raise KeyboardInterrupt
+        return waits(process, timeout)
+
+    with (
+        pytest.raises(KeyboardInterrupt),
+        ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server,
+    ):
+        wait_until(lambda: "\n" in console.read_text(), "it did not start")
+        started = int(console.read_text().splitlines()[0])
+        monkeypatch.setattr(subprocess.Popen, "wait", wait)
+    assert has_ended(started) and has_ended(server.pid)
 
 
 AT = "[11/26/26, 0:54:15:427 UTC] 00000023 "

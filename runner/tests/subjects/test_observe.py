@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, repeat
@@ -165,15 +166,34 @@ def test_nobody_waits_for_ever_behind_one_answer_nor_what_was_worked_off(bench_o
         assert deaf.now_s == since_s + patience_s
 
 
-@pytest.mark.parametrize(("pid", "under_load"), [(1, False), (None, True)])
-def test_a_driver_that_has_begun_does_not_wait_for_the_question_before_it(pid: int | None, under_load: bool) -> None:
+@pytest.mark.parametrize(("at_s", "under_load"), [(None, False), (100.0, True)])
+def test_a_driver_that_has_begun_does_not_wait_for_the_question_before_it(at_s: float | None, under_load: bool) -> None:
     asked: list[bool] = []
 
     def ask(path: str, *, under_load: bool) -> None:
         asked.append(under_load)
         raise NoAnswerError(path)
 
-    bench = SimpleNamespace(own_path=None, session=SimpleNamespace(pid=pid), ask=ask, queued_s=0.0)
+    bench = SimpleNamespace(own_path=None, ask=ask, queued_s=0.0)
     with pytest.raises(NoAnswerError):
-        observe._Span(cast(Bench, bench)).ahead()
+        observe._Span(cast(Bench, bench)).ahead(at_s)
     assert asked == [under_load]
+
+
+@pytest.mark.parametrize(("takes_s", "read_at_s"), [(0.002, 99.948), (1.5, 98.45), (4.0, 98.0)])
+def test_what_is_read_before_a_window_is_read_as_late_as_its_answer_may_be(
+    takes_s: float, read_at_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the server counts would be that of a longer time, on the arm alone that has a queue."""
+    clock = SimpleNamespace(now_s=94.0)
+
+    def pass_s(seconds: float) -> None:
+        clock.now_s += seconds
+
+    monkeypatch.setattr(time, "sleep", pass_s)
+    monkeypatch.setattr(time, "monotonic", lambda: clock.now_s)
+    monkeypatch.setattr(time, "monotonic_ns", lambda: round(clock.now_s * 1e9))
+    bench = SimpleNamespace(own_path=None, ask=lambda *_, **__: pass_s(takes_s), gauges=lambda: None, queued_s=0.0)
+    span = observe._Span(cast(Bench, bench))
+    span.ahead(100.0)
+    assert span.gauges_ns / 1e9 == pytest.approx(read_at_s)

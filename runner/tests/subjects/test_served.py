@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import Load, RateLoad
+from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.faults import KINDS, code_of
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.base import Ask
@@ -264,7 +265,9 @@ def test_without_room_for_its_data_the_bank_on_a_database_is_not_testable(
 ) -> None:
     """Databases of processes that are gone take none of it."""
     cell = key(server="tomcat", executor="tomcat", workload="bank-sql-10", load="saturate-50")
-    (abandoned := tmp_path / f"jdk-matrix-postgres-{2**22 + 1}-x").mkdir()
+    namespace = Path("/proc/self/ns/pid").stat().st_ino
+    (abandoned := tmp_path / f"jdk-matrix-postgres-{namespace}-{2**22 + 1}-x").mkdir()
+    (of_another_container := tmp_path / f"jdk-matrix-postgres-{namespace + 1}-{2**22 + 1}-x").mkdir()
     loads = {cell: SimpleNamespace(connections=50)}
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_bytes))
@@ -273,7 +276,7 @@ def test_without_room_for_its_data_the_bank_on_a_database_is_not_testable(
     parts = cast(Parts, SimpleNamespace(postgres=postgres, drivers={cell: object()}, loads=loads))
     found = ServedApplications().why_not(MATRIX, parts, cell)
     assert found is None if told is None else found is not None and told.format(tmp_path) in found
-    assert not abandoned.exists()
+    assert not abandoned.exists() and of_another_container.exists()
 
 
 def test_slow_answers_make_the_way_to_the_steady_state_longer() -> None:
@@ -308,3 +311,27 @@ def test_an_application_of_the_user_is_measured_on_hotspot_alone(vm: str, told: 
     parts = SimpleNamespace(jdk=lambda _: jdk, drivers={cell: object()}, loads={cell: load}, postgres=None)
     found = ServedApplications().why_not(cast(Any, matrix), cast(Any, parts), cell)
     assert found is None if told is None else found is not None and found.endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("burn_us", "cpus", "told"),
+    [(100, 1, None), (500, 1, None), (1000, 2, None), (1000, 1, "0.05 s at least"), (5000, 2, "0.125 s at least")],
+)
+def test_servers_with_half_done_work_as_a_turn_ends_take_none(burn_us: int, cpus: int, told: str | None) -> None:
+    """Fifty requests that share a CPU are all done late, which one after another are not: a turn would count them on
+    one arm alone."""
+    cell = key(burn_us=burn_us, cpus=cpus, load="saturate-50")
+    found = ServedApplications().why_no_turns(MATRIX, cell)
+    assert found is None if told is None else found is not None and f"an answer takes {told}" in found
+
+
+@pytest.mark.parametrize(
+    ("quota_cpus", "told"),
+    [(None, None), (0.1, "are answered after 50 s on a quota of 0.1 CPUs, and the driver")],
+)
+def test_work_that_a_quota_makes_too_long_is_never_measured(quota_cpus: float | None, told: str | None) -> None:
+    limits = None if quota_cpus is None else Limits(cpu_quota_cpus=quota_cpus)
+    workload = MATRIX.workloads["mp-ping"].model_copy(update={"limits": limits})
+    matrix = MATRIX.model_copy(update={"workloads": {**MATRIX.workloads, "mp-ping": workload}})
+    found = ServedApplications().why_never(matrix, key(burn_us=100_000, cpus=1, load="saturate-50"))
+    assert found is None if told is None else found is not None and told in found

@@ -15,7 +15,7 @@ from jdkmatrix.probes.process import Glance, Reading, ThreadCounters
 from jdkmatrix.records.load_results import Interval
 from jdkmatrix.subjects.served.observe import Bench, Warmed
 from jdkmatrix.subjects.served.warming import settle, warm
-from tests.support.builders import key, load_result, pressure, sut_usage
+from tests.support.builders import load_result, pressure, sut_usage
 from tests.support.shipped import MATRIX
 
 RULES = MATRIX.warmup.model_copy(update={"settle_s": 3.0, "settle_windows_max": 3, "jit_share_max": 0.05})
@@ -91,7 +91,7 @@ def test_slow_answers_settle_behind_a_lead_and_for_as_long_as_a_window_of_them_i
 def test_windows_of_slow_answers_are_of_one_load_which_does_not_begin_anew_for_each() -> None:
     server, shown = Server([0.0]), list[str]()
     warmup = warm(
-        cast(Bench, server), key(), SaturateLoad(connections=3000), SLOW, jit_cpus=(0, 1),
+        cast(Bench, server), SaturateLoad(connections=3000), SLOW, cpus=1, burn_us=0, jit_cpus=(0, 1),
         before_load=lambda: None, listener=mock.Mock(step=shown.append),
     )  # fmt: skip
     loaded = [window for window in warmup.windows if window.stage == "load"]
@@ -110,7 +110,7 @@ def test_windows_of_slow_answers_are_of_one_load_which_does_not_begin_anew_for_e
 def test_what_the_compiler_took_is_told_of_each_part_and_a_stretch_follows_until_it_is_calm() -> None:
     server = Server([0.0] * 4 + [0.25, 0.0])
     warmup = warm(
-        cast(Bench, server), key(), SaturateLoad(connections=3000), SLOW, jit_cpus=(0, 1),
+        cast(Bench, server), SaturateLoad(connections=3000), SLOW, cpus=1, burn_us=0, jit_cpus=(0, 1),
         before_load=lambda: None, listener=mock.Mock(),
     )  # fmt: skip
     loaded = [window.jit_share for window in warmup.windows if window.stage == "load"]
@@ -120,7 +120,7 @@ def test_what_the_compiler_took_is_told_of_each_part_and_a_stretch_follows_until
 def test_a_steady_server_is_warm_when_its_tail_is_long_enough() -> None:
     server, shown = Server([0.04, 0.0]), list[str]()
     warmup = warm(
-        cast(Bench, server), key(), SaturateLoad(connections=5), GATE, jit_cpus=(0, 1),
+        cast(Bench, server), SaturateLoad(connections=5), GATE, cpus=1, burn_us=0, jit_cpus=(0, 1),
         before_load=lambda: None, listener=mock.Mock(step=shown.append),
     )  # fmt: skip
     assert warmup.steady

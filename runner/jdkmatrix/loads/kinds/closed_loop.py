@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jdkmatrix.domain.loads import SaturateLoad
-from jdkmatrix.domain.quantities import plural, span_words, wait_words
+from jdkmatrix.domain.quantities import plural, span_words
 from jdkmatrix.loads.base import LoadKind
 from jdkmatrix.method.measuring import Turns
 
@@ -20,13 +20,14 @@ class ClosedLoop(LoadKind[SaturateLoad]):
     metrics = ("throughput", "cpu")
     ratio_of = "of req/s"
 
-    def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
-        """Its lead is over before a turn begins, with all of its requests at once, and it has no answer for so long."""
-        if wait_us * _OF_LEAD <= turns.lead_s * 1e6:
+    def why_no_turns(self, answer_s: float, turns: Turns) -> str | None:
+        """Its lead is over before a turn begins, with all of its requests at once, and it may have no answer for so
+        long; a server that works on all of them at once has then half done them all as the turn ends."""
+        if round(answer_s * _OF_LEAD, 9) <= turns.lead_s:
             return None
         return (
-            f"its remote system answers after {wait_words(wait_us)}, for which each turn has no answer: more than a "
-            f"tenth of its lead of {turns.lead_s:g} s"
+            f"an answer takes {answer_s:g} s at least, for which a turn may have none: more than a tenth of "
+            f"its lead of {turns.lead_s:g} s"
         )
 
     def words(self) -> str:

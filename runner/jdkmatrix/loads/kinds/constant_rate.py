@@ -19,7 +19,7 @@ class ConstantRate(LoadKind[RateLoad]):
     metrics = ("cpu", "p99")
     ratio_of = "of CPU per request where the rate is constant"
 
-    def why_no_turns(self, wait_us: int, turns: Turns) -> str | None:
+    def why_no_turns(self, answer_s: float, turns: Turns) -> str | None:
         """docs/method.md, Protocols, has what was measured: with a delay of 2 ms the throughput of virtual threads over
         the pool was 4 % higher in turns than fork after fork; without one, turns cost more time than they save."""
         return "turns are no better than forks under a constant rate, and biased where a remote system answers"

@@ -96,6 +96,15 @@ class _ToLevel(_Rising[R]):
             return None
         return ForkFigure(steady.cpu_us_per_request, comparable=self.answer(fork))
 
+    def fork_words(self, fork: Fork) -> str:
+        peak_s, level, cost = peak_of(fork), self.throughput_rps(fork), self.cpu_us_per_request(fork)
+        told = [
+            "peak not reached" if peak_s is None else f"peak after {peak_s:.3g} s",
+            *([f"{rate_words(level.value)} req/s at the end"] if level else []),
+            *([f"{cost.value:.1f} µs CPU/request"] if cost else []),
+        ]
+        return ", ".join(told)
+
     def cpu_share(self, fork: Fork) -> float | None:
         steady, cpus = steady_part(fork), len(fork.confinement.sut_cpus)
         if steady is None or steady.cpu_us_per_request is None or not cpus:

@@ -25,9 +25,9 @@ class StepsLoad(CellLoad):
     """
 
     kind: Literal["steps"] = "steps"
-    rates_rps: Annotated[tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=2)]
+    rates_rps: Annotated[tuple[Annotated[float, Field(gt=0, le=RATE_RPS_MAX)], ...], Field(min_length=2)]
     step_s: Annotated[float, Field(gt=0, le=86_400)]
-    warmup_rps: Annotated[float, Field(gt=0)]
+    warmup_rps: Annotated[float, Field(gt=0, le=RATE_RPS_MAX)]
     missed_max: Annotated[int, Field(ge=1)] = 2
     further_factor: Annotated[float, Field(gt=1, le=10)] = 1.2
     further_max: Annotated[int, Field(ge=0, le=100)] = 0
@@ -37,10 +37,8 @@ class StepsLoad(CellLoad):
         for before, after in pairwise(self.rates_rps):
             if after <= before:
                 raise ValueError(f"after {before:g} requests/s come {after:g}: rates must rise")
-        if (most := max(self.warmup_rps, self.every_rate_rps[-1])) > RATE_RPS_MAX:
-            raise ValueError(
-                f"{most:,.0f} requests/s, of warmup_rps or the last further rate: {RATE_RPS_MAX:,} at most"
-            )
+        if (most_rps := self.every_rate_rps[-1]) > RATE_RPS_MAX:
+            raise ValueError(f"the last further rate is {most_rps:,.0f} requests/s: {RATE_RPS_MAX:,} at most")
         return self
 
     @property
@@ -50,6 +48,15 @@ class StepsLoad(CellLoad):
         for _ in range(self.further_max):
             rates_rps.append(float(max(math.floor(rates_rps[-1]) + 1, round(rates_rps[-1] * self.further_factor))))
         return tuple(rates_rps)
+
+    def carried(self, wait_us: int) -> StepsLoad:
+        """Without the rates for which there are too few connections where each request waits so long; but for two. At
+        such a rate every server would seem saturated."""
+        most_rps = self.connections * 1e6 / wait_us if wait_us else math.inf
+        fitting = sum(rate_rps <= most_rps for rate_rps in self.every_rate_rps)
+        written = max(2, min(fitting, len(self.rates_rps)))
+        further = min(self.further_max, max(0, fitting - written))
+        return self.model_copy(update={"rates_rps": self.rates_rps[:written], "further_max": further})
 
     @property
     def in_windows(self) -> RateLoad:

@@ -19,7 +19,7 @@ from jdkmatrix.domain.applications import (
 )
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
-from jdkmatrix.domain.loads import RateLoad
+from jdkmatrix.domain.loads import GivenLoad, RateLoad
 from jdkmatrix.domain.quantities import plural, rate_words, wait_words, work_words
 from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
@@ -28,15 +28,17 @@ from jdkmatrix.host.limits import why_no_limit
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
-from jdkmatrix.loads.base import lead_s
+from jdkmatrix.loads.base import answer_s, lead_s
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.provision.own import placed
 from jdkmatrix.servers.base import OwnParts, Serving
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
-from jdkmatrix.subjects.served.measurement import ServedCell, gate_of, lengths_of
+from jdkmatrix.subjects.served.measurement import ServedCell
 from jdkmatrix.subjects.served.outside import COUNT_S, LOOK_S
+from jdkmatrix.subjects.served.warming import gate_of, lengths_of
 
 _NATIVE_MEMORY_TRACKING = "-XX:NativeMemoryTracking=summary"
 START_AND_STOP_S = 10.0
@@ -61,8 +63,8 @@ class ServedApplications:
         38 to 68, and 46 to 106 s in open ones. In a closed loop of slow answers it is taken as two thirds of the cap,
         in whole stretches of the load: 116 s where they take 200 ms (120 and 145 s of two forks), 864 s where they take
         3 s (591 and 866 s)."""
-        rules, kind = matrix.warmup, kind_of(matrix.loads[cell.load])
-        gate = gate_of(rules, profile, kind, cell.wait_us / 1e6)
+        rules, kind = matrix.warmup, kind_of(_load_of(matrix, cell))
+        gate = gate_of(rules, profile, kind, _answer_s(matrix, cell))
         share = 2 / 3 if gate.lead_s else 1 / 3 if kind.load.in_windows.is_closed_loop else 1 / 2
         tail_s = max(rules.tail_s_max / 2, gate.rest_windows(rules.tail_s_min) * gate.window_s)
         warm_s = gate.cap_s * share + tail_s
@@ -72,20 +74,20 @@ class ServedApplications:
         return START_AND_STOP_S + proof_s + warmup_s + self._measured_s(matrix, profile, cell)
 
     def _measured_s(self, matrix: Matrix, profile: Profile, cell: CellKey) -> float:
-        load, turns = kind_of(matrix.loads[cell.load]), matrix.turns
+        load, turns = kind_of(_load_of(matrix, cell)), matrix.turns
         if not profile.in_turns or self.why_no_turns(matrix, cell):
             return load.expected_s(lengths_of(profile)) + _ahead_of_windows_s(matrix, profile, cell)
         return turns.rewarm_s + profile.rounds * (turns.lead_s + turns.round_s + BETWEEN_ROUNDS_S)
 
     def length_words(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str:
         if not profile.in_turns or self.why_no_turns(matrix, cell):
-            return kind_of(matrix.loads[cell.load]).length_words(lengths_of(profile))
+            return kind_of(_load_of(matrix, cell)).length_words(lengths_of(profile))
         more = f" to {profile.max_rounds}" if profile.max_rounds else ""
         return f"{profile.rounds}{more} rounds of {matrix.turns.round_s:g} s in turns"
 
     def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str | None:
         workload = matrix.workloads[cell.workload]
-        if reason := kind_of(matrix.loads[cell.load]).why_no_turns(cell.wait_us, matrix.turns):
+        if reason := kind_of(matrix.loads[cell.load]).why_no_turns(_answer_s(matrix, cell), matrix.turns):
             return reason
         if workload.limits is not None:
             return "its server runs in a box, which others would share"
@@ -166,32 +168,49 @@ class ServedApplications:
         }
 
 
+def _load_of(matrix: Matrix, cell: CellKey) -> GivenLoad:
+    """As it is written, without the steps that are left out."""
+    load = matrix.loads[cell.load]
+    return load.carried(cell.wait_us) if isinstance(load, StepsLoad) else load
+
+
+def _answer_s(matrix: Matrix, cell: CellKey) -> float:
+    """The least that an answer takes, in seconds; of a load that is worked out for each condition, as it is written."""
+    load = kind_of(matrix.loads[cell.load]).load.in_windows
+    cpus = matrix.workloads[cell.workload].cpus_of(cell.cpus)
+    return answer_s(load, wait_us=cell.wait_us, burn_us=cell.burn_us, cpus=cpus)
+
+
 def _why_too_late(matrix: Matrix, cell: CellKey) -> str | None:
     """Why the driver would give up every request, or every one of the closed loop that the cell or its basis is
     measured in; None where it would not. Their work takes its turn on the CPUs, whatever the executor."""
     load = kind_of(matrix.loads[(basis_of(matrix, cell) or cell).load]).load.in_windows
-    timeout_s = matrix.workloads[cell.workload].timeout_s or matrix.driver.timeout_s
+    workload = matrix.workloads[cell.workload]
+    timeout_s, cpus = workload.timeout_s or matrix.driver.timeout_s, workload.cpus_of(cell.cpus)
     if cell.wait_us / 1e6 >= timeout_s:
         return (
             f"its remote system answers after {wait_words(cell.wait_us)}, and the driver gives up after {timeout_s:g} s"
         )
-    answer_s = load.connections * cell.burn_us / 1e6 / cell.cpus
-    if not load.is_closed_loop or answer_s <= timeout_s:
+    worked_s = answer_s(load, wait_us=0, burn_us=cell.burn_us, cpus=cpus)
+    if worked_s <= timeout_s:
         return None
+    on = plural(cell.cpus, "CPU") if cpus == cell.cpus else f"a quota of {cpus:g} CPUs"
     return (
         f"{plural(load.connections, 'request')} at once of {work_words(cell.burn_us)} of work each are answered after "
-        f"{answer_s:g} s on {plural(cell.cpus, 'CPU')}, and the driver gives up after {timeout_s:g} s"
+        f"{worked_s:g} s on {on}, and the driver gives up after {timeout_s:g} s"
     )
 
 
 def _why_too_few(matrix: Matrix, cell: CellKey) -> str | None:
     """Why the connections of a written rate, each of which has one request under way, cannot carry it behind the delay,
-    whatever the server does; None where they can."""
+    whatever the server does; None where they can. Of steps, two are needed, and the others are left out."""
     match load := matrix.loads[cell.load]:
         case RateLoad():
             rate_rps = load.rate_rps
         case StepsLoad():
-            rate_rps = load.rates_rps[-1]
+            rate_rps = max(load.warmup_rps, load.rates_rps[1])
+        case RampedLoad():
+            rate_rps = max(load.warmup_rps, *(rate_rps for _, rate_rps in load.points))
         case _:
             return None
     needed = math.ceil(rate_rps * cell.wait_us / 1e6)
@@ -210,7 +229,7 @@ def _ahead_of_windows_s(matrix: Matrix, profile: Profile, cell: CellKey) -> floa
     may_be_wrk2 = matrix.driver.choice != "loadgen" and profile.window_s >= WINDOW_S_MIN
     if isinstance(kind.load, RateLoad):
         return profile.windows * CALIBRATE_DELAY_MS / 1000 if may_be_wrk2 else 0.0
-    return 0.0 if kind.grows_pool else profile.windows * lead_s(kind.load.in_windows, cell.wait_us / 1e6)
+    return 0.0 if kind.grows_pool else profile.windows * lead_s(kind.load.in_windows, _answer_s(matrix, cell))
 
 
 def _own_parts(parts: Parts, cell: CellKey, workload: Workload) -> OwnParts | None:

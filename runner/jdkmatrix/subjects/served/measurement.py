@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jdkmatrix.config.model import Profile, Workload
+from jdkmatrix.config.model import Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import DATABASE_URL, REMOTE_URL
 from jdkmatrix.domain.cell_key import CellKey
@@ -23,11 +23,10 @@ from jdkmatrix.fork.resource_limits import ResourceLimits, limited
 from jdkmatrix.fork.watchdog import FloodError, Watchdog, shorten_logs
 from jdkmatrix.host.ending import check_not_stopped
 from jdkmatrix.host.http import Connection, HttpError, NoAnswerError
-from jdkmatrix.loads.base import Ask, Lengths, LoadKind, lead_s
+from jdkmatrix.loads.base import Ask, LoadKind, answer_s
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.gate import WindowContext
 from jdkmatrix.method.gates import beside_peers
-from jdkmatrix.method.warmup import WarmupGate, WarmupRules
 from jdkmatrix.probes.clock_speed import mean_speed, read_clock_speeds
 from jdkmatrix.probes.jcmd import dump_threads
 from jdkmatrix.probes.memory import MemorySampler
@@ -41,24 +40,13 @@ from jdkmatrix.subjects.served.checks import BURN_REPEATS, audit_books, check_bu
 from jdkmatrix.subjects.served.findings import Findings
 from jdkmatrix.subjects.served.observe import Bench
 from jdkmatrix.subjects.served.outside import check_own, prove_from_outside
-from jdkmatrix.subjects.served.warming import settle, settling_window, warm
+from jdkmatrix.subjects.served.warming import gate_of, lengths_of, settle, settling_window, warm
 from jdkmatrix.subjects.served.windows import Windows, measure_phases
 
 _QUIET_AFTER_S = 60.0
 _QUIET_IN_BOX_S = 10.0
 _PROOF_AT_ONCE_MAX = 4  # requests
 _ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is gone
-
-
-def lengths_of(profile: Profile) -> Lengths:
-    return Lengths(profile.windows, profile.window_s)
-
-
-def gate_of(rules: WarmupRules, profile: Profile, kind: LoadKind[Any], delay_s: float) -> WarmupGate:
-    """By which a server counts as warm under loads of this kind. `delay_s`: of the remote system."""
-    service_s = 0.0 if kind.grows_pool else delay_s
-    ahead_s, lead = kind.ahead_s(lengths_of(profile)), lead_s(kind.load.in_windows, service_s)
-    return WarmupGate(rules, ahead_s, profile.promised_precision, service_s, lead)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,6 +131,15 @@ class ServedMeasurement:
     @property
     def _service_s(self) -> float:
         return self._key.wait_us / 1e6
+
+    @property
+    def _cpus(self) -> float:
+        return self.cell.workload.cpus_of(self._key.cpus)
+
+    @property
+    def _answer_s(self) -> float:
+        key = self._key
+        return answer_s(self.cell.load.in_windows, wait_us=key.wait_us, burn_us=key.burn_us, cpus=self._cpus)
 
     @property
     def _jit_cpus(self) -> tuple[int, ...]:
@@ -282,13 +279,14 @@ class ServedMeasurement:
 
     def _warm(self, bench: Bench) -> None:
         cell = self.cell
-        gate = gate_of(cell.matrix.warmup, cell.profile, self._kind, self._service_s)
+        gate = gate_of(cell.matrix.warmup, cell.profile, self._kind, self._answer_s)
         self._block_at_most(bench.connection, cell.matrix.warmup.block_ms_max)
         self.found.warmup = warm(
             bench,
-            self._key,
             cell.load,
             gate,
+            cpus=self._cpus,
+            burn_us=self._key.burn_us,
             jit_cpus=self._jit_cpus,
             before_load=self._uncut_delays,
             listener=self.listener,
@@ -331,7 +329,13 @@ class ServedMeasurement:
             p99_max_us=self._kind.p99_max_us,
         )
         return Windows(
-            bench, base_of(self._key.executor), cell.matrix.thresholds, self.fork.log_prefix, self.listener, means
+            bench,
+            base_of(self._key.executor),
+            cell.matrix.thresholds,
+            self.fork.log_prefix,
+            self.listener,
+            means,
+            self._answer_s,
         )
 
     @contextmanager
@@ -387,7 +391,7 @@ class ServedMeasurement:
 
 
 def _log_lines(launch: Launch) -> Iterator[str]:
-    for path in (launch.console_log, launch.messages_log):
+    for path in dict.fromkeys((launch.console_log, launch.messages_log)):
         try:
             with path.open(encoding="utf-8", errors="replace") as lines:
                 yield from lines

@@ -32,6 +32,7 @@ from jdkmatrix.records.windows import Gauges, SutUsage
 from jdkmatrix.servers.process import ServerProcess
 
 _QUIET_POLL_S = 0.25
+_SPARE_S = 0.05  # between the server's last answer and the part of a phase that counts
 _QUEUE_S_MAX = 300.0  # behind a server that has answered once, nobody knows how long
 
 
@@ -68,12 +69,17 @@ class _Span(Edge):
         self.ahead_s = 2 * bench.queued_s  # two questions
         self.marks: list[Reading] = []
 
-    def ahead(self) -> None:
+    def ahead(self, at_s: float | None = None) -> None:
         bench = self._bench
         path = "/gauges?reset=peak" if bench.own_path is None else bench.own_path
-        bench.ask(path, under_load=bench.session.pid is None)
+        asked_s = time.monotonic()
+        bench.ask(path, under_load=at_s is not None)
+        if at_s is not None:  # as late as the answer to a second question may be, if it takes as long
+            took_s = time.monotonic() - asked_s
+            time.sleep(max(0.0, at_s - _SPARE_S - took_s - time.monotonic()))
         self.gauges_ns, self.gauges = time.monotonic_ns(), bench.gauges()
-        self._threads = read_threads(bench.server.pid)
+        if at_s is None:
+            self._threads = read_threads(bench.server.pid)
 
     def at(self, *, under_load: bool) -> None:
         bench = self._bench

@@ -9,20 +9,20 @@ from pathlib import Path
 from threading import Event
 
 from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.quantities import per_cent
 from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.host.http import Connection, excerpt
 from jdkmatrix.probes.java_threads import JavaThreads, find_carriers, look_at_threads, with_their_pools
-from jdkmatrix.probes.process import Reading, cpu_share_of, glance, read_threads
+from jdkmatrix.probes.process import Reading, cpu_ns_of, cpu_share_of, glance, read_threads
 from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.servers.instance import Instance
-from jdkmatrix.servers.outside import busiest_groups, check_carriers, groups_words, unnumbered
+from jdkmatrix.servers.outside import busiest_groups, check_carriers, groups_words, is_as_promised, unnumbered
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.servers.proof import ProofError
 
 LOOK_S = 3.0  # of load, in which as many dumps are taken as there is time for
 COUNT_S = 2.0  # of load that nothing disturbs
 _SHOWN_NAMES = 5
-_MISTAKEN_SHARE_MAX = 0.02  # of CPU time that may be taken for that of carriers
 
 
 def check_own(server: ServerProcess, connection: Connection, instance: Instance, path: str) -> None:
@@ -60,8 +60,7 @@ def prove_from_outside(
     answers = session.warm(load, COUNT_S, label="proof-count").answers
     after = Reading(glance(pid), read_threads(pid))
     carriers = frozenset(after.threads[tid].name for tid in carrying if tid in after.threads)
-    _check_names(carriers, names.keys() - carrying, names, before, after)
-    share = cpu_share_of(carriers, before, after)
+    share = _share_of(carriers, names.keys() - carrying, names, before, after, executor=executor)
     busiest = busiest_groups(before.threads, after.threads, names)
     check_carriers(share, executor, f"most was used by {groups_words(busiest)}")
     proof = OutsideProof(
@@ -77,22 +76,37 @@ def prove_from_outside(
     return proof, carriers
 
 
-def _check_names(
-    carriers: Collection[str], others: Collection[int], names: Mapping[int, str], before: Reading, after: Reading
-) -> None:
-    """Raises: ProofError: of the threads of one kernel name, which newer JVMs shorten in their middle, some are no
-    carriers, and have used CPU time that would pass for that of virtual threads."""
+def _share_of(
+    carriers: Collection[str],
+    others: Collection[int],
+    names: Mapping[int, str],
+    before: Reading,
+    after: Reading,
+    *,
+    executor: str,
+) -> float:
+    """Of the CPU time, by threads that the kernel calls as it calls `carriers`.
+
+    Raises:
+        ProofError: `others` of that name, which newer JVMs shorten in its middle, are no carriers, and without what
+            they used, the share would say something else of the executor.
+    """
+    share = cpu_share_of(carriers, before, after)
     used_ns = {
         tid: after.threads[tid].cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
         for tid in others
         if tid in after.threads and after.threads[tid].name in carriers
     }
-    if sum(used_ns.values()) > _MISTAKEN_SHARE_MAX * (after.at.cpu_ns - before.at.cpu_ns):
+    mistaken_ns, total_ns = sum(used_ns.values()), cpu_ns_of(tuple(carriers), before, after)
+    exact = share * (1 - mistaken_ns / total_ns) if total_ns > 0 else share
+    if is_as_promised(share, executor) != is_as_promised(exact, executor):
         told = names[max(used_ns, key=lambda tid: used_ns[tid])]
         raise ProofError(
             "on which threads it serves cannot be seen from outside: the kernel has one name for carriers of virtual "
-            f'threads and for "{told}", which is none and used CPU time'
+            f'threads and for "{told}", which is none; with both, they had {per_cent(share)} of the CPU time under '
+            f"load, and without it {per_cent(exact)}"
         )
+    return share
 
 
 def _look(pid: int, load: Callable[[], object], java: Path, scratch: Path) -> list[JavaThreads]:

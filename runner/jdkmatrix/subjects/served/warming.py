@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
-from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.config.model import Profile
 from jdkmatrix.domain.loads import CellLoad, Load, RateLoad
 from jdkmatrix.fork.fork_record import Listener
+from jdkmatrix.loads.base import Lengths, LoadKind, lead_s
 from jdkmatrix.method.warmup import (
     WarmupGate,
+    WarmupRules,
     duration_s,
     is_moderate_over,
     is_over,
@@ -26,18 +28,31 @@ from jdkmatrix.records.windows import Warmup, WarmupWindow
 from jdkmatrix.subjects.served.observe import Bench, Observed, Warmed
 
 
+def lengths_of(profile: Profile) -> Lengths:
+    return Lengths(profile.windows, profile.window_s)
+
+
+def gate_of(rules: WarmupRules, profile: Profile, kind: LoadKind[Any], answer_s: float) -> WarmupGate:
+    """By which a server counts as warm under loads of this kind. `answer_s`: the least that an answer takes."""
+    service_s = 0.0 if kind.grows_pool else answer_s
+    ahead_s, lead = kind.ahead_s(lengths_of(profile)), lead_s(kind.load.in_windows, service_s)
+    return WarmupGate(rules, ahead_s, profile.promised_precision, service_s, lead)
+
+
 def warm(
     bench: Bench,
-    key: CellKey,
     target: CellLoad,
     gate: WarmupGate,
     *,
+    cpus: float,
+    burn_us: int,
     jit_cpus: tuple[int, ...],
     before_load: Callable[[], None],
     listener: Listener,
 ) -> Warmup:
-    """`jit_cpus`: where the compiler runs meanwhile, for the record. `before_load` is called once, between the moderate
-    rate and the load that will be measured.
+    """`cpus`: what the server has of them; `burn_us`: the work of a request; `jit_cpus`: where the compiler runs
+    meanwhile, for the record. `before_load` is called once, between the moderate rate and the load that will be
+    measured.
 
     Raises:
         MatrixError: as DriverSession.run, or the server gives no answer.
@@ -52,7 +67,7 @@ def warm(
             before_load()
         label = f"warmup-{len(windows) + 1}"
         if stage == "moderate":
-            rate_rps = next_rate_rps(windows, rules, cpus=key.cpus, burn_us=key.burn_us)
+            rate_rps = next_rate_rps(windows, rules, cpus=cpus, burn_us=burn_us)
             load = bench.session.nearest(RateLoad(rate_rps=rate_rps, connections=target.connections))
             seen = bench.warm(load, rules.window_s, label=label)
         else:

@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 @dataclass(frozen=True)
 class Windows:
     """The common ground of all windows of a fork. `executor`: without a tuning; `log_prefix`: from the cell file to the
-    folder of the fork's logs; `means`: of all windows."""
+    folder of the fork's logs; `means`: of all windows; `answer_s`: the least that an answer takes."""
 
     bench: Bench
     executor: str
@@ -35,6 +35,7 @@ class Windows:
     log_prefix: str
     listener: Listener
     means: WindowContext = DEFAULT_CONTEXT
+    answer_s: float = 0.0
 
     def nearest_rps(self, connections: int) -> NearestRate:
         """The nearest rate that the driver's session can make."""
@@ -48,7 +49,7 @@ class Windows:
         MatrixError: as Bench.observe.
         """
         clock_speed = mean_clock_speed(self.bench.cpu_sets.sut)
-        lead = lead_s(ask.load, self.means.service_s) if ask.may_lead else 0.0
+        lead = lead_s(ask.load, self.answer_s) if ask.may_lead else 0.0
         seen = self.bench.observe(ask.load, ask.duration_s, label=ask.label, lead_s=lead)
         if seen.served:
             check_served(seen.served, self.executor)

@@ -94,7 +94,7 @@ class Heard(Edge):
 
     told: list[tuple[str, int]] = field(default_factory=list)
 
-    def ahead(self) -> None:
+    def ahead(self, at_s: float | None = None) -> None:
         self.told.append(("ahead", time.monotonic_ns()))
 
     def at(self, *, under_load: bool) -> None:

@@ -19,7 +19,7 @@ public final class BurnCommand extends ExperimentCommand<BurnPlan> {
     private static final double MAX_BURN_US = 1e7;
     private static final double MAX_RPS = 1e7;
     private static final int MAX_IN_FLIGHT = 1_000_000;
-    private static final double MAX_S = 3_600;
+    private static final double MAX_S = 86_400;
 
     @Option(
             names = "--executor",

@@ -18,7 +18,7 @@ public final class PinningCommand extends ExperimentCommand<PinningPlan> {
     private static final int MAX_THREADS = 1_000_000;
     private static final int MAX_KERNEL_THREADS = 100_000;
     private static final int MAX_BLOCK_MS = 600_000;
-    private static final double MAX_S = 3_600;
+    private static final double MAX_S = 86_400;
 
     @Option(
             names = "--construct",

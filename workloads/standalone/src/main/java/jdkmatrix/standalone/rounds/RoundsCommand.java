@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 /** Hands tasks that all do the same to an executor, as many at once as a round has, again and again. */
 abstract class RoundsCommand extends ExperimentCommand<RoundsPlan> {
     private static final int MAX_TASKS = 1_000_000;
-    private static final double MAX_S = 3_600;
+    private static final double MAX_S = 86_400;
 
     @Option(
             names = "--executor",
