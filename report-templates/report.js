@@ -121,13 +121,17 @@ const make = (tag, properties, ...children) => {
     while (waiting.size > 0) {
       const next = [...waiting].find(inView) ?? waiting.values().next().value;
       waiting.delete(next);
+      if (next.dataset.state) continue; // a <details> has opened meanwhile, and draws it
       await draw(next);
       await new Promise((resolve) => setTimeout(resolve));
     }
     document.documentElement.dataset.charts = "done";
   };
 
-  const keyOf = (cell) => cell.dataset.sort ?? cell.textContent.trim();
+  const keyOf = (cell) => {
+    const text = cell.textContent.trim();
+    return cell.dataset.sort ?? (text === "–" ? "" : text.replace(/(?<=\d),(?=\d{3})/g, "")); // "1,000 µs" after "500 µs"
+  };
   const sortBy = (table, column, direction) => {
     const [body] = table.tBodies;
     const rows = Array.from(body.rows, (row) => [keyOf(row.cells[column]), row]);

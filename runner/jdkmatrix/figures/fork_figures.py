@@ -27,6 +27,7 @@ from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, se
 # None: the fork does not have this figure. Of usable forks only.
 FigureOf = Callable[[Fork, AnyLoad], ForkFigure | None]
 Kind = Literal["corrected", "uncorrected"]
+_BOUNDS_SHARE_MAX = 0.01  # of latencies that are lower bounds, beyond which no percentile is exact
 
 
 def distribution_of(window: Window) -> Kind:
@@ -91,14 +92,29 @@ def knee_rps(fork: Fork, load: AnyLoad) -> ForkFigure | None:
 
 
 def p99_us(fork: Fork, load: AnyLoad) -> ForkFigure | None:
-    """The fork's own, where enough requests were slower. Of a fork that fell short it is a bound: a request without an
-    answer stands in it with the time that it had waited, or not at all. Latencies of several rates together are those
-    of none."""
+    """The fork's own, where enough requests were slower. Of a fork that fell short, or in which many requests were
+    under way at the end, it is a bound: a request without an answer stands in it with the time that it had waited, or
+    not at all. Latencies of several rates together are those of none."""
     latency = fork_latency(fork) if kind_of(load).one_level else None
     figure_us = tail_checked(latency, "99") if latency else None
     if figure_us is None:
         return None
-    return ForkFigure(figure_us, Bound.NONE if held(fork) else Bound.AT_LEAST)
+    bounds, count = sum(lower_bounds(fork) or (0,)), latency.count if latency else 0
+    exact = held(fork) and not are_bounds(bounds, count, "99")
+    return ForkFigure(figure_us, Bound.NONE if exact else Bound.AT_LEAST)
+
+
+def lower_bounds(fork: Fork) -> tuple[int, ...] | None:
+    """How many latencies of each valid window are only known to be at least so long; None where a driver leaves those
+    requests out."""
+    told = [window.load.lower_bounds for window in fork.valid_windows]
+    return None if None in told else tuple(number for number in told if number is not None)
+
+
+def are_bounds(lower: int, count: int, percent: str) -> bool:
+    """Is that percentile of `count` latencies at least what it says? It is where more of them are lower bounds than lie
+    beyond it, or than one in a hundred: they stand at the time that they had waited, and would stand higher."""
+    return lower > min(_BOUNDS_SHARE_MAX, 1 - float(percent) / 100) * count
 
 
 def time_to_steady_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
@@ -108,15 +124,15 @@ def time_to_steady_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
 
 
 def switches_per_request(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    """How often the kernel took the CPU from a thread of the SUT, or a thread gave it up, per answer; over all valid
-    windows. None where threads ended whose counts the kernel did not keep."""
+    """How often the kernel took the CPU from a thread of the SUT, or a thread gave it up, per answer of status
+    2xx; over all valid windows. None where threads ended whose counts the kernel did not keep."""
     switches = answers = 0
     for window in fork.valid_windows:
         voluntary, involuntary = window.sut.voluntary_switches, window.sut.involuntary_switches
         if voluntary is None or involuntary is None or _threads_ended(window):
             return None
         switches += voluntary + involuntary
-        answers += window.load.answers
+        answers += window.load.answers_2xx
     return ForkFigure(switches / answers) if answers else None
 
 
@@ -150,7 +166,8 @@ def summed(reading: str, *, over: str | Callable[[Window], float] | None = None,
 
 
 def per_answer(reading: str) -> FigureOf:
-    return summed(reading, over=lambda window: window.load.answers)
+    """Of status 2xx."""
+    return summed(reading, over=lambda window: window.load.answers_2xx)
 
 
 def most(values: Callable[[Window], Iterable[float]]) -> FigureOf:

@@ -52,6 +52,7 @@ class Metric:
 
 
 _RPS, _CPU_US, _S = "requests/s", "µs", "s"
+_NO_SEARCH = "nothing was searched for, or the search came to no end"
 THROUGHPUT = Metric(
     *("throughput", "Throughput", True, read.throughput_rps, _RPS, 4),
     of_window=lambda window: window.load.succeeded_rps,
@@ -65,7 +66,7 @@ SATURATED = Metric("saturated", "Throughput at saturation", True, read.throughpu
 LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, read.cpu_us_per_request, _CPU_US, 3)
 TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, read.time_to_peak, _S, 3)
 KNEE = Metric("knee", "Rate at the knee of p99", True, read.knee_rps, _RPS, 4)
-CAPACITY = Metric("capacity", "Rate held", True, read.capacity_rps, _RPS, 4, missing="nothing was searched for")
+CAPACITY = Metric("capacity", "Rate held", True, read.capacity_rps, _RPS, 4, missing=_NO_SEARCH)
 TIME_TO_STEADY = Metric(
     *("time-to-steady", "95 % of steady state after", False, read.time_to_steady_s, _S, 3),
     missing="no fork reached its steady state before the cap on the warm-up",
@@ -111,7 +112,8 @@ _in_use_peak = read.most_of_reading("connections_in_use_peak")
 _timeouts, _cpu_of_database = read.summed("connection_timeouts"), read.per_answer(DATABASE_CPU_US)
 IN_USE = _seen("in-use", "Connections in use, mean", False, _in_use, "", 3)
 IN_USE_PEAK = _most_seen("in-use-peak", "Connections in use, peak", False, _in_use_peak, "", 0)
-TIMEOUTS = _most_seen("connection-timeouts", "Time-outs for a connection", False, _timeouts, "requests", 0)
+_TIMEOUTS = "Time-outs for a connection, most of a fork"
+TIMEOUTS = _most_seen("connection-timeouts", _TIMEOUTS, False, _timeouts, "requests", 0)
 OF_DATABASES = (
     *(WAIT_P50, WAIT_P99, _most_seen("wait-most", f"{_WAIT}, most", False, _wait_most, "ms", 3, 1e-3)),
     *(IN_USE, IN_USE_PEAK, TIMEOUTS),

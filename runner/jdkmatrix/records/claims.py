@@ -87,7 +87,8 @@ def _check_order(low: float | None, high: float | None) -> None:
         raise ValueError(f"low = {low:g} is above high = {high:g}")
 
 
-Patterns = Annotated[tuple[Text | Count, ...], Field(min_length=1)]
+Patterns = Annotated[tuple[Text, ...], Field(min_length=1)]
+Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
 
 
 class CheckedCells(Record):
@@ -97,9 +98,9 @@ class CheckedCells(Record):
     workload: Patterns | None = None
     server: Patterns | None = None
     jdk: Patterns | None = None
-    cpus: Patterns | None = None
-    burn_us: Patterns | None = None
-    wait_us: Patterns | None = None
+    cpus: Counts | None = None
+    burn_us: Counts | None = None
+    wait_us: Counts | None = None
     load: Patterns | None = None
     cell_id: Patterns | None = None
 

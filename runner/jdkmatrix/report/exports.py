@@ -18,6 +18,7 @@ from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import OverForks, overall
 from jdkmatrix.figures.metrics import P99, THROUGHPUT, Metric, metrics_of, over_forks
+from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.advice import OUTCOME, Side, advised
@@ -29,7 +30,8 @@ from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import Verdict
 
 # `value`: the geometric mean over forks, with its 95 % interval; without one, the arithmetic mean where a fork has 0,
-# and the median of readings of experiments.
+# the most of any fork of peaks and counts (RSS, threads, the longest wait, time-outs), and the median of readings of
+# experiments.
 # `forks_compared`: how many of these forks did what their load asks for, so that their figure may stand in a ratio.
 # `bound`: "≥" or "<" where forks give a bound only; where these point both ways, there is neither it nor a `value`.
 # `ratio`: over the same cell on `versus`, paired in blocks. `p_adjusted`: over all that the page compares.
@@ -70,7 +72,8 @@ def results(judged: JudgedRun) -> Iterator[Row]:
             if over is None:
                 continue
             whose = _whose(judged, cell, metric.id, metric.unit)
-            row = {**whose, "forks": over.forks, "forks_compared": len(cell.by_block(metric))}
+            did = sum(one.comparable and one.bound is Bound.NONE for one in cell.figures(metric).values())
+            row = {**whose, "forks": over.forks, "forks_compared": did}
             if over.bound is not None:
                 row["value"] = over.value
             if not over.bounded:
@@ -120,10 +123,11 @@ def _over(versus: str, ratio: Ratio) -> Row:
 def _outcome(judged: JudgedRun, cell: CellStats) -> Row:
     """There also where no fork has a figure."""
     arm, happened = cell.attained, Counter(code for fork in cell.record.forks for code in _codes(fork))
+    told = [fork for fork in cell.record.forks if fate(fork, cell.record.load) is not ForkOutcome.LOST]
     row = {
         **_whose(judged, cell, OUTCOME, "forks"),
         **{"forks": arm.told, "did_as_asked": arm.yes, "fell_short": arm.no, "lost": arm.lost},
-        "failed_requests": cell.failed_requests,
+        "failed_requests": sum(window.load.failed for fork in told for window in fork.valid_windows),
         "reasons": "; ".join(f"{code} {number}" for code, number in happened.items()),
     }
     if (one := judged.judgements.outcomes(cell.key)) is not None:
@@ -138,13 +142,13 @@ def _of_all_requests(judged: JudgedRun, cell: CellStats) -> Iterator[Row]:
     for name in _PERCENTILES:
         if found := pooled.percentiles.get(name):
             whose = _whose(judged, cell, f"p{name}-of-all", P99.unit)
-            bound = Bound.AT_LEAST.value if pooled.fell_short else ""
+            bound = Bound.AT_LEAST.value if pooled.is_bound(name) else ""
             yield {**whose, "forks": pooled.forks, "value": found.merged_us * P99.scale, "bound": bound}
 
 
 def _codes(fork: Fork) -> Iterable[str]:
     """Each once."""
-    shortfalls = (reason for window in fork.windows for reason in window.shortfalls)
+    shortfalls = (reason for window in fork.valid_windows for reason in window.shortfalls)
     return dict.fromkeys(reason.code for reason in (*fork.reasons, *shortfalls))
 
 

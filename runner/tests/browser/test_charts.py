@@ -119,6 +119,16 @@ def tooltips(page: Page, chart: str) -> set[str]:
     return said
 
 
+def test_a_chart_is_drawn_once_whatever_opens_meanwhile(browser: Browser, sites: dict[str, Path]) -> None:
+    opens = "for (const one of document.querySelectorAll('details')) one.open = true;"
+    count = "(figures) => figures.map((figure) => figure.querySelectorAll('.data-of').length)"
+    with reading(browser, sites["quick"] / "index.html", settle=False) as page:
+        page.add_init_script(f"addEventListener('DOMContentLoaded', () => {{ {opens} }})")
+        page.reload()
+        expect(page.locator(".plot:not([data-state=drawn])")).to_have_count(0)
+        assert set(page.eval_on_selector_all("figure", count)) == {1}
+
+
 def test_every_chart_hands_out_its_data(browser: Browser, sites: dict[str, Path]) -> None:
     with reading(browser, sites["quick"] / "index.html", accept_downloads=True) as page:
         assert page.locator(".data-of").count() == page.locator(".plot[data-state=drawn]").count() > 0

@@ -72,6 +72,37 @@ def test_columns_sort_as_what_they_hold_by_mouse_and_keyboard(index: Page) -> No
     assert column(index, "Executor") == sorted(column(index, "Executor"), reverse=True)
 
 
+def test_ratios_sort_as_numbers_and_conditions_by_how_long_a_task_is(browser: Browser, several: Path) -> None:
+    """Not as text, by which 0.86 comes before 0.581 and 1,000 µs before 500."""
+    with reading(browser, several.parent / "by" / "jdk" / "temurin-25.html") as page:
+        page.evaluate(
+            """() => {
+                 const cells = [...document.querySelectorAll("table.sortable tbody tr")].map((row) => row.cells);
+                 const of = [["0.581", "0.581 (0.549–0.615)"], ["1200", "1,200"], ["0.86", "0.86"], ["", "–"]];
+                 of.forEach(([key, text], row) => {
+                   const { cells: [first], lastElementChild: last } = cells[row][0].parentElement;
+                   first.textContent = `tasks of ${["100", "1,000", "500", "2,000"][row]} µs`;
+                   last.dataset.sort = key;
+                   last.textContent = text;
+                 }); }"""
+        )
+        table = page.locator("table.sortable").first
+        cells = table.locator("tbody tr")
+        assert cells.count() == 4
+
+        def shown(column: int) -> list[str]:
+            found: list[str] = cells.evaluate_all("(rows, at) => rows.map((row) => row.cells[at].textContent)", column)
+            return found
+
+        last = table.locator("thead th").count() - 1
+        table.locator("thead button").last.click()
+        assert [text.split()[0] for text in shown(last)] == ["0.581", "0.86", "1,200", "–"]
+        table.locator("thead button").last.click()
+        assert [text.split()[0] for text in shown(last)] == ["1,200", "0.86", "0.581", "–"]
+        table.locator("thead button").first.click()
+        assert shown(0) == [f"tasks of {us} µs" for us in ("100", "500", "1,000", "2,000")]
+
+
 def test_filters_narrow_the_table_and_say_how_many_are_left(index: Page) -> None:
     output = index.locator("[data-count=cells-table]")
     assert output.inner_text() == "24 of 24 cells"
@@ -110,7 +141,12 @@ def test_paper_has_what_is_folded_or_scrolls_and_nothing_to_click(index: Page) -
     folded = index.locator("details:not([open])")
     assert on_screens.count() > 0 and folded.count() > 0
     index.emulate_media(media="print")
-    index.evaluate("dispatchEvent(new Event('beforeprint'))")
+    untold = """() => { document.querySelector('.plot').removeAttribute('data-state'); // as of one in a fold
+                        dispatchEvent(new Event('beforeprint'));
+                        return [...document.querySelectorAll('figure:has(.plot:not([data-state=drawn])) .alt')]
+                          .map((one) => [one.textContent.trim() !== '', getComputedStyle(one).position]); }"""
+    said = index.evaluate(untold)
+    assert said and all(words == [True, "static"] for words in said), "paper may be laid out before they are drawn"
     expect(folded).to_have_count(0)
     expect(index.locator(".plot:not([data-state=drawn])")).to_have_count(0)
     assert on_screens.count() == 0

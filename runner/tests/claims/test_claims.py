@@ -124,6 +124,12 @@ def test_every_file_of_the_project_is_handed_to_the_package() -> None:
         (change("claims/fast/figures/0/value", float("nan")), ["figures[0].value", "found nan"]),
         (change("claims/fast/figures/1/low", 0.6), ["figures[1]", "low = 0.6 is not below"]),
         (change("claims/fast/figures/1/lo", 0.6), ["figures[1].lo", 'did you mean "low"']),
+        (
+            change(
+                "claims/fast/checks", [{"says": "s", "metric": "p99", "arm": "virtual", "where": {"burn_us": ["1*"]}}]
+            ),
+            ["checks[0].where.burn_us[0]", "found '1*'"],
+        ),
         (change("schema", 2), ['"schema" is not known']),
         (change("claims"), ["claims: missing"]),
     ],

@@ -17,6 +17,7 @@ from jdkmatrix.figures.fork_figures import (
     cpu_us_per_request,
     knee_rps,
     overall,
+    p99_us,
     per_answer,
     switches_per_request,
     throughput_rps,
@@ -77,6 +78,14 @@ def test_the_longest_answer_is_that_of_any_window() -> None:
     assert longest.of(fork_with(window(1, load_result(CLOSED, uncorrected=None))), CLOSED) is None
 
 
+def test_a_p99_among_which_many_are_lower_bounds_is_one() -> None:
+    def told(bounds: int | None) -> Bound:
+        found = p99_us(fork_with(window(1, load_result(CLOSED, lower_bounds=bounds))), CLOSED)
+        return found.bound
+
+    assert [told(bounds) for bounds in (None, 0, 100, 101)] == [*[Bound.NONE] * 3, Bound.AT_LEAST], "of 10,000"
+
+
 def switching(*windows: tuple[int | None, int, int]) -> Fork:
     """Windows with their switches, voluntary and not, and their answers."""
     made = []
@@ -89,6 +98,9 @@ def switching(*windows: tuple[int | None, int, int]) -> Fork:
 def test_context_switches_are_of_both_kinds_and_of_all_windows_together() -> None:
     assert switches_per_request(switching((900, 100, 1000), (2900, 100, 1000)), CLOSED) == ForkFigure(2.0)
     assert switches_per_request(switching((900, 100, 1000), (None, 100, 1000)), CLOSED) is None, "a part is no figure"
+    (one,) = switching((900, 300, 1000)).windows
+    refusing = one.model_copy(update={"load": one.load.model_copy(update={"non_2xx": 400})})
+    assert switches_per_request(fork_with(refusing), CLOSED) == ForkFigure(2.0), "per answer of status 2xx, as CPU is"
 
 
 @pytest.mark.parametrize(("place", "figure"), [("plugged_platform", None), ("plugged_virtual", ForkFigure(1.0))])
@@ -186,7 +198,7 @@ def test_a_total_is_told_for_each_answer_where_every_window_has_it() -> None:
     told = WindowReading(metric="allocated_bytes", value=5e6)
     (without,) = refusing(400).windows
     with_it = without.model_copy(update={"readings": (told,)})
-    assert per_answer("allocated_bytes")(fork_with(with_it, with_it), CLOSED) == ForkFigure(5000.0)
+    assert per_answer("allocated_bytes")(fork_with(with_it, with_it), CLOSED) == ForkFigure(5e6 / 600)
     assert per_answer("allocated_bytes")(fork_with(with_it, without), CLOSED) is None
     assert per_answer("other")(fork_with(with_it), CLOSED) is None
 

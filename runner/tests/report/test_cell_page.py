@@ -275,7 +275,7 @@ def test_a_database_has_no_cpu_per_request_where_nothing_was_answered(loaded: Lo
     figures = window_figures(window.model_copy(update=used), with_load(window, silent, **used))[
         "Its CPU per request µs"
     ]
-    assert figures[0].sort is not None and figures[1] == missing("nothing was answered")
+    assert figures[0].sort is not None and figures[1] == missing("no answer had status 2xx")
 
 
 def test_what_stands_beneath_a_percentile_is_told_where_it_does(quick: LoadedRun) -> None:
@@ -321,6 +321,14 @@ def test_the_series_of_a_fork_have_units_and_tell_their_range(first: Section) ->
 def drawn(fork: Fork) -> dict[str, Sequence[Row]]:
     """The rows of each series, by its title."""
     return {chart.title: chart.drawing.datasets["rows"] for chart in fork_charts(fork)[0]}
+
+
+def test_throughput_second_by_second_counts_what_throughput_counts(quick: LoadedRun) -> None:
+    window = quick.cells[0].forks[0].windows[0]
+    refusing = tuple(one.model_copy(update={"completed": 100, "non_2xx": 30}) for one in window.load.intervals)
+    fork = altered(quick.cells[0].forks[0], {"windows": (with_load(window, {"intervals": refusing}),)})
+    (told,) = (text for text in fork_charts(fork)[1] if text.startswith("Throughput"))
+    assert told == "Throughput in requests/s always 70"
 
 
 def test_series_are_rates_of_counters_and_break_where_the_server_gave_no_answer(quick: LoadedRun) -> None:

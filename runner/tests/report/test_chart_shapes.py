@@ -194,3 +194,16 @@ def test_a_small_scatter_looks_small_and_higher_is_higher() -> None:
     assert 0 < low - high < 2
     low, high = heights(1.0, 2.0)
     assert low - high > 20 and math.isclose(low + high, 34, abs_tol=0.2)
+
+
+def test_a_point_between_two_breaks_of_its_line_is_drawn() -> None:
+    points = [
+        {"executor": "virtual", "fork": fork, "x": x, "y": y}
+        for fork, ys in enumerate(((None, 5.0, None, 6.0, 7.0), (8.0,), (9.0, None)), start=1)
+        for x, y in enumerate(ys)
+    ]
+    drawn = lines(points, x=Axis("", 0, 5), y=Axis("", 0, 9), order=("virtual",), description="")
+    assert [row["y"] for row in drawn.datasets["alone"]] == [5.0, 8.0, 9.0]
+    assert sum(layer["data"] == {"name": "alone"} for layer in vega_lite(drawn)["layer"]) == 1
+    whole = lines(points[3:5], x=Axis("", 0, 5), y=Axis("", 0, 9), order=("virtual",), description="")
+    assert "alone" not in whole.datasets

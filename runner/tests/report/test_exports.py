@@ -21,6 +21,8 @@ from jdkmatrix.cli.reporting import export
 from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
 from jdkmatrix.records.claims import CheckedCells, ClaimCheck, ClaimRecord, ClaimSource
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.report import exports
 from jdkmatrix.report.cells.advice import OUTCOME, advise
 from jdkmatrix.report.cells.cellstats import Cells
@@ -29,8 +31,20 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.verdicts import ArmRefusals, Refused
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.experiment_runs import NEW, OLD, experiments_of, mixed, sections_of
-from tests.support.outcome_runs import Change, all_of, failing, hung, missed, spoilt, with_outcomes
+from tests.support.outcome_runs import (
+    ERRORS,
+    STEAL,
+    Change,
+    all_of,
+    failing,
+    hung,
+    missed,
+    spoilt,
+    windows_of,
+    with_outcomes,
+)
 from tests.support.pages import figure_in, table_of
+from tests.support.records import altered, with_forks, with_load
 from tests.support.served_runs import QUICK, Shape, made_up, with_scenario
 from tests.support.sites import site_of, stored
 
@@ -92,6 +106,34 @@ def test_what_became_of_forks_is_a_line_also_where_none_has_a_figure() -> None:
     outcome = [every[name] for name in ("fell_short", "versus", "verdict", "value", "ratio")]
     assert outcome == ["5", "liberty", "different", "", ""]
     assert float(every["p_adjusted"]) < 0.05
+
+
+def test_what_failed_is_counted_also_where_nothing_else_came_and_a_refused_window_is_no_reason() -> None:
+    plain = made_up(Shape(jdks=("temurin-25",), loads=("rate-2000",), blocks=2, windows=2))
+
+    def refusing(fork: Fork) -> Fork:
+        return windows_of(fork, lambda one: with_load(one, {"non_2xx": one.load.completed}, shortfalls=(ERRORS,)))
+
+    def disturbed(fork: Fork) -> Fork:
+        first = missed(fork).windows[0]
+        return altered(fork, {"windows": (first.model_copy(update={"reasons": (STEAL,)}), *fork.windows[1:])})
+
+    changed = with_outcomes(plain, {"virtual": all_of(refusing, 2), "liberty": {1: disturbed}})
+    virtual, liberty = (
+        next(row for row in table(changed) if (row["figure"], row["executor"]) == (OUTCOME, name))
+        for name in ("virtual", "liberty")
+    )
+    (cell,) = (cell for cell in plain.cells if cell.key.executor == "virtual")
+    every = sum(window.load.completed for fork in cell.forks for window in fork.windows)
+    assert (virtual["failed_requests"], virtual["reasons"]) == (str(every), "errors 2")
+    assert (liberty["did_as_asked"], liberty["reasons"]) == ("2", "")
+
+
+def test_a_figure_of_none_is_one_of_forks_that_did_what_they_were_asked(quick: LoadedRun) -> None:
+    none = {"readings": (WindowReading(metric="connection_timeouts", value=0.0),)}
+    run = with_forks(quick, lambda _, fork: windows_of(fork, lambda one: one.model_copy(update=none)))
+    rows = [row for row in table(run) if row["figure"] == "connection-timeouts"]
+    assert rows and {(row["value"], row["forks"], row["forks_compared"]) for row in rows} == {("0.0", "2", "2")}
 
 
 def test_ratios_are_those_that_were_judged(quick: LoadedRun) -> None:

@@ -80,9 +80,10 @@ def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate
     p99 = row_of(loaded, "virtual").percentile("99")
     assert p99.text.startswith("≥ ") and p99.under is None
     due = cell_of(loaded).forks[1].windows[0].load
+    count = Cells(loaded.run, loaded.cells).get(key_of(loaded)).latency.count
     assert p99.title == (
-        f"at least: 1 of 5 forks fell short; {due.lower_bounds:,} requests without an answer stand in it with the time "
-        "that they had waited"
+        f"at least: 1 of 5 forks fell short; {due.lower_bounds:,} requests of {count:,} without an answer stand in it "
+        "with the time that they had waited"
     )
     assert tiles_of(page_of(loaded))["p99"].text == p99.text
     cells, _ = judged(loaded)

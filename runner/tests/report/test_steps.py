@@ -234,6 +234,10 @@ def test_a_level_end_is_read_by_its_peak_and_another_by_its_knee_and_the_page_sh
 def test_a_closed_loop_has_connections_a_level_of_its_own_and_no_knee() -> None:
     run = ramped(JOINING)
     assert leading_by_block(cell_of(run)) == {1: 11.0, 2: 11.0}
+    joined = cell_of(run).forks[0]
+    assert Cells(run.run, run.cells).get(key_of(run)).kind.fork_words(joined) == (
+        "peak after 11 s, 1,000 req/s at the end, 1000.0 µs CPU/request"
+    )
     assert steady_part(cell_of(run).forks[0]).throughput_rps == 1000
     page = PageOfRun(run)
     groups = {group.title: group for group in found(page.page.blocks, Charts)}

@@ -173,7 +173,7 @@ _WARMUP = (
 )
 
 _SERIES = (
-    _Series("throughput", "Throughput in requests/s", _driver(lambda i, s: i.completed / s if s > 0 else None)),
+    _Series("throughput", "Throughput in requests/s", _driver(lambda i, s: i.succeeded / s if s > 0 else None)),
     _Series("p99", "p99 latency in ms", _driver(lambda i, _: None if i.p99_us is None else i.p99_us * 1e-3)),
     _Series("cpu", "Server’s CPU in CPUs", _per_second(lambda s: s.cpu_s)),
     _Series("in-flight", "In flight in requests", _of_gauges(lambda g: g.in_flight)),

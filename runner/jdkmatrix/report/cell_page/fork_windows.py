@@ -66,9 +66,13 @@ def _reading(window: Window, metric: str, scale: float = 1.0) -> Figure:
     return quantity(None if value is None else value * scale, 3, why=_NO_GAUGE)
 
 
+def _whole(window: Window, metric: str) -> int | None:
+    return next((round(one.value) for one in window.readings if one.metric == metric), None)
+
+
 def _database_cpu(window: Window) -> Figure:
-    answers = window.load.answers
-    return _reading(window, DATABASE_CPU_US, 1 / answers) if answers else missing("nothing was answered")
+    answers = window.load.answers_2xx
+    return _reading(window, DATABASE_CPU_US, 1 / answers) if answers else missing("no answer had status 2xx")
 
 
 _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each figure as in `columns`
@@ -141,7 +145,7 @@ _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each
         ("Wait for a connection, p99|ms", lambda w: _reading(w, "connection_wait_p99_us", 1e-3)),
         ("Wait for a connection, most|ms", lambda w: _reading(w, "connection_wait_most_us", 1e-3)),
         ("In use, peak|connections", lambda w: _reading(w, "connections_in_use_peak")),
-        ("Time-outs|requests", lambda w: _reading(w, "connection_timeouts")),
+        ("Time-outs|requests", lambda w: count(_whole(w, "connection_timeouts"), why=_NO_GAUGE)),
     ),
 }
 _WHERE_SEEN: dict[str, Callable[[Window], object]] = {

@@ -99,7 +99,7 @@ def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: 
     try:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(found, copy)
-        text, cut = ("", False) if suffix == ".hlog" else tail(found)
+        text, cut = (None, False) if suffix == ".hlog" else tail(found)
     except OSError as error:
         if is_of_the_host(error):
             raise

@@ -59,8 +59,8 @@ def cell_page(
         tiles, note = _figure_tiles(shown, cell), None
         if cell.latency:
             note = f"Latency is {KIND_WORDS[cell.latency.kind]}, all usable forks together"
-            over_forks = [one.forks for one in cell.latency.percentiles.values() if one.forks]
-            if not cell.latency.fell_short and any(one.ci_low is not None for one in over_forks):
+            exact = [one.forks for name, one in cell.latency.percentiles.items() if not cell.latency.is_bound(name)]
+            if any(one is not None and one.ci_low is not None for one in exact):
                 note += (
                     "; beneath it is the 95 % interval of the geometric mean of the forks’ own percentiles. One fork "
                     "with a long tail can move the figure outside it"

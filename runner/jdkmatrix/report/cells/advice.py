@@ -19,6 +19,7 @@ from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.experiments.base import at
 from jdkmatrix.figures.metrics import BY_ID, CPU, P99, SATURATED, SWITCHES, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.base import Bound, Steps, best_window
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted
@@ -51,16 +52,29 @@ def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
         state, forks = "held up", [*cell.usable]
     else:
         return None
-    shares = [best_window(fork).sut.cpu_share for fork in forks]
+    shares = [_use(cell, fork) for fork in forks]
     if not shares or max(shares) >= _UNUSED_SHARE_MAX:
         return None
     ends = dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))
-    words = f"{state} with {' to '.join(ends)} % of its CPUs in use"
+    of = "its CPUs" if _quota_cpus(cell) is None else "its quota of CPU time"
+    words = f"{state} with {' to '.join(ends)} % of {of} in use"
     version = re.search(r"[0-9]+", str(at(cell.record.identity.inputs, "jdk.version") or cell.key.jdk))
     executor, pins = cell.key.executor, version is not None and int(version.group()) < _PINS_BELOW
     if not (pins and is_virtual(executor) and size_of(executor) is None):
         return f"{words}, so something else bounds it"
     return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
+
+
+def _quota_cpus(cell: CellStats) -> float | None:
+    quota_cpus = at(cell.record.identity.inputs, "workload.limits.cpu_quota_cpus")
+    return quota_cpus if isinstance(quota_cpus, float) else None
+
+
+def _use(cell: CellStats, fork: Fork) -> float:
+    """How much of its CPU time a server used in the best window, as a share of what its CPUs, or its quota, allow."""
+    quota_cpus, cpus = _quota_cpus(cell), len(fork.confinement.sut_cpus)
+    share = best_window(fork).sut.cpu_share
+    return share if quota_cpus is None else share * cpus / quota_cpus
 
 
 def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) -> str | None:
@@ -71,7 +85,7 @@ def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) 
     (behind,) = arms.keys() - {ahead}
     told = {name: of_metric(SWITCHES, cell, why="") for name, cell in arms.items()}
     many, few = told[behind].sort, told[ahead].sort
-    is_busy = all(best_window(fork).sut.cpu_share >= _UNUSED_SHARE_MAX for fork in arms[behind].usable)
+    is_busy = all(_use(arms[behind], fork) >= _UNUSED_SHARE_MAX for fork in arms[behind].usable)
     if many is None or few is None or not (is_busy or figure == CPU.id):
         return None
     words = ", ".join(f"{figure.text} with {name}" for name, figure in told.items())

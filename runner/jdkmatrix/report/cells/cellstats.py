@@ -18,7 +18,15 @@ from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.experiments.base import Experiment, Seen, Spread
 from jdkmatrix.experiments.kinds import table_of
-from jdkmatrix.figures.fork_figures import FigureOf, Kind, comparable, distribution_of, fork_latency
+from jdkmatrix.figures.fork_figures import (
+    FigureOf,
+    Kind,
+    are_bounds,
+    comparable,
+    distribution_of,
+    fork_latency,
+    lower_bounds,
+)
 from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, Metric, metrics_in, metrics_of, over_forks
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
@@ -44,9 +52,9 @@ MAX_CURVE_POINTS = 80
 class Pooled:
     """All requests of a cell. `percentiles`: those with enough slower requests. `histogram`: of all requests, as the
     driver encodes it; None where it writes none, and so nothing here is exact. `fell_short`: in so many of its `forks`
-    the server did not do all that it was asked for, so that percentiles are at least these; `lower_bounds`: so many of
-    their requests stand in it with the time that they had waited for an answer, None where the driver leaves such
-    requests out."""
+    the server did not do all that it was asked for, so that percentiles are at least these; `lower_bounds`: so many
+    requests stand in it with the time that they had waited for an answer, None where the driver leaves such requests
+    out."""
 
     kind: Kind
     count: int
@@ -57,12 +65,16 @@ class Pooled:
     fell_short: int
     lower_bounds: int | None
 
+    def is_bound(self, percent: str) -> bool:
+        """Is that percentile at least what it says?"""
+        return self.fell_short > 0 or are_bounds(self.lower_bounds or 0, self.count, percent)
 
-def pool(kind: Kind, forks: Sequence[Latency], short: Sequence[Fork] = ()) -> Pooled:
-    """`forks`: what `fork_latency` gave for each, at least one; `short`: those of them that fell short."""
+
+def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]]) -> Pooled:
+    """`found`: what `fork_latency` gave for each, at least one."""
+    forks = [latency for _, latency in found]
     merged = merge_latencies(forks)
-    bounds = [window.load.lower_bounds for fork in short for window in fork.valid_windows]
-    told = [number for number in bounds if number is not None]
+    bounds = [told for fork, _ in found if (told := lower_bounds(fork)) is not None]
     return Pooled(
         kind=kind,
         count=merged.count,
@@ -70,8 +82,8 @@ def pool(kind: Kind, forks: Sequence[Latency], short: Sequence[Fork] = ()) -> Po
         spectrum=_thin(merged.spectrum),
         histogram=merged.histogram,
         forks=len(forks),
-        fell_short=len(short),
-        lower_bounds=sum(told) if len(told) == len(bounds) else None,
+        fell_short=sum(not held(fork) for fork, _ in found),
+        lower_bounds=sum(map(sum, bounds)) if bounds else None,
     )
 
 
@@ -227,10 +239,7 @@ class CellStats:
         """None when no usable fork has the distribution that the load asks for."""
         told = ((fork, fork_latency(fork)) for fork in self.usable) if self.kind.one_level else ()
         found = [(fork, latency) for fork, latency in told if latency is not None]
-        if not found:
-            return None
-        short = [fork for fork, _ in found if not held(fork)]
-        return pool(distribution_of(self.usable[0].valid_windows[0]), [latency for _, latency in found], short)
+        return pool(distribution_of(self.usable[0].valid_windows[0]), found) if found else None
 
     @cached_property
     def state(self) -> State:

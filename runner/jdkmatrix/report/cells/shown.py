@@ -43,13 +43,14 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
         return few_beyond(pooled.count)
     figure = milliseconds(found.merged_us, why="")
     forks = found.forks
-    if pooled.fell_short:
+    if pooled.is_bound(percent):
         without = "this driver leaves requests without an answer out"
         if (bounds := pooled.lower_bounds) is not None:
             stand, they = ("stands", "it") if bounds == 1 else ("stand", "they")
-            whose = plural(bounds, "request")
+            whose = f"{plural(bounds, 'request')} of {pooled.count:,}"
             without = f"{whose} without an answer {stand} in it with the time that {they} had waited"
-        why = f"at least: {pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short; {without}"
+        short = f"{pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short" if pooled.fell_short else ""
+        why = f"at least: {'; '.join(filter(None, (short, without)))}"
         return replace(figure, text=f"{Bound.AT_LEAST.value} {figure.text}", title=why)
     if forks is None:
         none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
@@ -90,7 +91,8 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
 def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
     """In ms, over all requests of the usable forks together."""
     if cell is None or cell.latency is None:
-        return missing(P99.missing if cell and cell.usable else why)
+        several = "its load has several levels: latencies of all of them together are those of none"
+        return missing(why if not (cell and cell.usable) else P99.missing if cell.kind.one_level else several)
     return percentile_figure(cell.latency, name)
 
 

@@ -12,6 +12,10 @@ import altair as alt
 from jdkmatrix.report.charts.shapes import Drawing, Row, Shape, blank, blanks, colour, rows, tooltips
 
 _LABEL_ROOM = 1.3
+# Of a task that works and waits, and of an executor with a tuning.
+_HAS_TWO_LINES = "indexof(datum.label, ', ') > 0 || indexof(datum.label, '+') > 0"
+_IN_TWO_LINES = "split(replace(replace(datum.label, ', ', ',\\n'), '+', '\\n+'), '\\n')"
+_MIDDLE = {"condition": {"test": _HAS_TWO_LINES, "value": -6.5}, "value": 0}  # else the first line stands there
 
 
 @cache
@@ -19,7 +23,10 @@ def _bars_shape(grouped: bool) -> Shape:
     """`grouped`: executors stand below each task; else there is one task."""
     row, names, limit = ("work", "works", 90) if grouped else ("executor", "present", 120)
     # Order is given as a scale's domain, never as a sort: Vega-Lite makes an expression of a sort's values.
-    scale, axis = alt.Scale(domain=blanks(names)), alt.Axis(labelLimit=limit)
+    scale, axis = (
+        alt.Scale(domain=blanks(names)),
+        alt.Axis(labelLimit=limit, labelExpr=_IN_TWO_LINES, labelOffset=_MIDDLE),
+    )
     place: dict[str, Any] = {"y": alt.Y(f"{row}:N", scale=scale, sort=None, title=None, axis=axis)}
     if grouped:
         present = alt.Scale(domain=blanks("present"))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import altair as alt
@@ -141,7 +142,9 @@ class Axis:
 
 
 @cache
-def _lines_shape(x_kind: Axis, y_kind: Axis, by_fork: bool, marked: bool, with_reference: bool) -> Shape:
+def _lines_shape(
+    x_kind: Axis, y_kind: Axis, by_fork: bool, marked: bool, with_reference: bool, with_alone: bool
+) -> Shape:
     x, y = alt.X("x:Q", **x_kind.place("x")), alt.Y("y:Q", **y_kind.place("y"))
     detail = {"detail": "fork:N"} if by_fork else {}
     fork = [alt.Tooltip("fork:Q")] if by_fork else []
@@ -152,6 +155,9 @@ def _lines_shape(x_kind: Axis, y_kind: Axis, by_fork: bool, marked: bool, with_r
         line.encode(x=x, y=y, color=colour(), strokeDash=dash(), **detail),
         hovered(point.encode(x=x, y=y, color=colour(), tooltip=told), "x", "y"),
     ]
+    if with_alone:
+        alone = rows("alone").mark_point(filled=True, size=12, opacity=0.85)
+        layers.insert(1, alone.encode(x=x, y=y, color=colour()))
     if with_reference:
         layers.insert(0, rows("reference").mark_line(style="interval", strokeDash=[4, 3]).encode(x=x, y=y))
     if marked:
@@ -159,6 +165,17 @@ def _lines_shape(x_kind: Axis, y_kind: Axis, by_fork: bool, marked: bool, with_r
             marks = rows("marks").transform_filter(which).mark_point(filled=filled, size=64, strokeWidth=1.6)
             layers.append(marks.encode(x=x, y=y, color=colour(), tooltip=tooltips("executor", "text")))
     return Shape(*layers)
+
+
+def _alone(points: Sequence[Row]) -> list[Row]:
+    """Those between two breaks of their line, where no line is drawn."""
+    found: list[Row] = []
+    for _, line in groupby(points, key=lambda row: (row["executor"], row.get("fork"))):
+        for broken, piece in groupby(line, key=lambda row: row["y"] is None):
+            first, *others = piece
+            if not broken and not others:
+                found.append(first)
+    return found
 
 
 def lines(
@@ -176,8 +193,9 @@ def lines(
     """`points`: executor, fork, x, y (None breaks the line); `marks`: executor, x, y, text, and `hollow` where they are
     not filled, set off from their lines; `reference`: x, y of a line that is no measurement. `by_fork`: a line for each
     fork; else one for each executor."""
-    others = {name: rows for name, rows in (("marks", marks), ("reference", reference)) if rows}
-    return _lines_shape(x.kind, y.kind, by_fork, bool(marks), bool(reference)).filled(
+    alone = _alone(points)
+    others = {name: rows for name, rows in (("alone", alone), ("marks", marks), ("reference", reference)) if rows}
+    return _lines_shape(x.kind, y.kind, by_fork, bool(marks), bool(reference), bool(alone)).filled(
         data={"points": points, **others},
         height=height,
         description=description,

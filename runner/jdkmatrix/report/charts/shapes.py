@@ -92,10 +92,13 @@ _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2,
 
 def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
     """Those of the usual server first, present or not, so that their colours do not depend on what was measured. Where
-    colours begin again the first is nobody's, since it is the pool's."""
+    colours begin again the first is nobody's, since it is the pool's: a blank name, and each another one, since a scale
+    counts what comes twice once."""
     found = list(usual_executors())
     for name in sorted(set(executors) - set(found)):
-        found += [name] if len(found) % len(_DASHES) else ["", name]
+        if len(found) % len(_DASHES) == 0:
+            found.append(" " * (len(found) // len(_DASHES)))
+        found.append(name)
     return tuple(found)
 
 

@@ -52,7 +52,8 @@ def cells_section(judged: JudgedRun) -> Section:
         *((axis_column(axis), partial(_axis, axis=axis)) for axis in _BEHIND if axis in varying),
         *((one.column(kind), one.of) for one in columns_of(cells, shown)),
     ]
-    axes = [(axis, Markup(axis_column(axis).title).striptags(), _values(axis, shown)) for axis in varying]
+    titles = {axis: Markup(axis_column(axis).title).striptags() for axis in varying}
+    axes = [(axis, title, tuple(filter(None, _values(axis, shown)))) for axis, title in titles.items()]
     states = [("status", "Status", tuple(state.value for state in counts))] if len(counts) > 1 else []
     table = DataTable(
         label="Table of cells",

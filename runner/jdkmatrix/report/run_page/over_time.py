@@ -205,7 +205,9 @@ def ramp_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
     ends = [float(row["y"]) for row in offered]
     highest = Axis(axis, 0, max(ends) * 1.05)
     asked = lines([], x=time, y=highest, order=piece.order, reference=offered, description=told, height=110)
-    words = f"{rate_words(min(ends))} to {rate_words(max(ends))} {axis} in {digits(load.duration_s, 3)} s"
+    first_s = next(float(row["x"]) for row in offered if float(row["y"]) == max(ends))
+    when = f"the highest first after {digits(first_s, 3)} s of {digits(load.duration_s, 3)} s"
+    words = f"{rate_words(min(ends))} to {rate_words(max(ends))} {axis}, {when}"
     chart = Chart(f"{prefix}-ramp-offered", title, words, asked)
     yield Charts("What was asked for", "The same for every fork.", (chart,), css=f"by-{piece.beside}")
     figures = (

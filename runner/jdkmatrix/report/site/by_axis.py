@@ -12,7 +12,7 @@ from jdkmatrix.domain.cell_key import TaskSize
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.report.blocks.inline import file_stem, joined, link, say, small, strong
 from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section, WebPage
-from jdkmatrix.report.blocks.tables import Column, DataTable, columns
+from jdkmatrix.report.blocks.tables import Column, DataTable, Sorted, columns
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCell, RunDigest, host_names, runs_section
@@ -73,12 +73,13 @@ def _by_number(text: str) -> list[tuple[bool, int, str]]:
     return [(part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts]
 
 
-_Rows = dict[tuple[str, ...], dict[str, str]]  # by the words of `_others` and of the condition, each executor's entry
+# By the words of `_others` and of the condition, each executor's entry.
+_Rows = dict[tuple[str, ...], dict[str, Sorted]]
 
 
 def _rows(axis: str, parts: Sequence[RunPart], hosts: Mapping[str, str]) -> _Rows:
     others = _others(axis)
-    found: dict[tuple[tuple[str, ...], int, TaskSize, str], dict[str, str]] = {}
+    found: dict[tuple[tuple[str, ...], int, TaskSize, str], dict[str, Sorted]] = {}
     for run, cells in parts:
         for cell in cells:
             words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
@@ -98,10 +99,11 @@ def _others(axis: str) -> tuple[str, ...]:
     return tuple(name for name in KINDS if name not in (axis, "executor"))
 
 
-def _entry(cell: MeasuredCell, run: RunDigest) -> str:
+def _entry(cell: MeasuredCell, run: RunDigest) -> Sorted:
     """Its leading figure over its reference."""
     under = f"{cell.figure} over {cell.over}: {cell.under}" if cell.over else cell.under
-    return joined(link(cell.value or "measured", f"{_ROOT}{run.folder}{cell.page}"), " ", small(under))
+    words = joined(link(cell.value or "measured", f"{_ROOT}{run.folder}{cell.page}"), " ", small(under))
+    return Sorted(words, (cell.value or "").replace(",", ""))
 
 
 def _page(axis: str, value: str, parts: Sequence[RunPart], hosts: Mapping[str, str], rows: _Rows) -> WebPage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -271,7 +272,13 @@ def _figure(told: Advice | None) -> Sorted:
     content = (strong(told.value), " ", small(told.under), paragraphs((_unbroken(told.sentence),)))
     data = {"data_figure": told.figure, "data_title": told.title, "data_tone": told.tone, "data_side": told.side.value}
     shown = element("div", *content, **data)
-    return Sorted(shown, told.value if told.ratio is None else str(told.ratio))
+    return Sorted(shown, _first_number(told.value) if told.ratio is None else str(told.ratio))
+
+
+def _first_number(text: str) -> str:
+    """Of two arms that have no ratio; empty where it begins with none."""
+    number = re.match(r"[≥<]? ?([0-9,.]+)", text)
+    return number[1].replace(",", "") if number else ""
 
 
 def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> Iterator[Pick]:

@@ -15,6 +15,7 @@ from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.kinds import Disclosure, Section, WebPage
+from jdkmatrix.report.blocks.tables import Sorted
 from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.site import by_axis
 from jdkmatrix.report.site import digest as digest_module
@@ -42,7 +43,7 @@ def of_kind(pages: Mapping[str, WebPage], axis: str) -> list[WebPage]:
 def entries(page: WebPage) -> list[dict[str, str]]:
     """Of each condition, what its executors came to."""
     rows = table_of(page.blocks, "Table of what was measured")
-    return [{title: str(cell) for title, cell in row.items() if "href=" in str(cell)} for row in rows]
+    return [{title: cell.words for title, cell in row.items() if isinstance(cell, Sorted)} for row in rows]
 
 
 def test_every_cell_stands_on_a_page_of_every_kind_and_a_ratio_says_over_what_it_is() -> None:
@@ -82,7 +83,7 @@ def test_a_host_keeps_its_own_row_and_an_older_cell_gives_way(monkeypatch: pytes
     told: list[str] = []
     in_words = by_axis._entry
 
-    def entry(cell: MeasuredCell, run: RunDigest) -> str:
+    def entry(cell: MeasuredCell, run: RunDigest) -> Sorted:
         told.append(run.run_id)
         return in_words(cell, run)
 
