@@ -9,7 +9,6 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.loads.kinds.relative import RelativeLoad
-from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 
 
 def basis_of(matrix: Matrix, cell: CellKey) -> CellKey | None:
@@ -39,10 +38,8 @@ def cell_loads(
     found: dict[CellKey, CellLoad] = {}
     for cell in cells:
         load = matrix.loads[cell.load]
-        if isinstance(load, StepsLoad):
+        if isinstance(load, CellLoad):
             found[cell] = load.carried(cell.wait_us)
-        elif isinstance(load, CellLoad):
-            found[cell] = load
         elif (basis := basis_of(matrix, cell)) in capacities_rps and basis and isinstance(load, RelativeLoad):
             found[cell] = load.resolved(capacities_rps[basis], cell.wait_us)
     return found

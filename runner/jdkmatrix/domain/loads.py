@@ -26,6 +26,10 @@ class GivenLoad(Record):
 
     kind: str
 
+    def carried(self, wait_us: int) -> Self:
+        """What of it its connections can carry where each request waits so long: all, where it has no parts."""
+        return self
+
 
 class CellLoad(GivenLoad, ABC):
     """The load of a cell with a server."""

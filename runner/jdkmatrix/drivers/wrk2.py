@@ -54,7 +54,7 @@ _POLL_S = 0.002
 _OPENS_WITHIN_S = 0.7
 _STARTS_MAX = 8
 _OWN_FILES = 64
-_AHEAD_S = 0.1  # what takes time before an edge: two questions to the server if it answers soon, its threads one by one
+_AHEAD_S = 0.1  # what takes time before an edge: two questions to the server, if it answers soon
 
 
 def find_wrk2(env: Mapping[str, str], path: str | None) -> Wrk2 | str:

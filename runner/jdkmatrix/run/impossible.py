@@ -12,11 +12,12 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.kernel import cannot_set
 from jdkmatrix.host.cpusets import CpuSets, TooFewCpusError, assign, beside
+from jdkmatrix.host.limits import why_no_limit
 from jdkmatrix.host.topology import Topology
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry
 from jdkmatrix.jdks.jvm import unknown_properties
 from jdkmatrix.subjects.kinds import kind_of
-from jdkmatrix.subjects.parts import tuning_for
+from jdkmatrix.subjects.parts import tuning_for, workload_of
 
 
 def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -> dict[CellKey, str]:
@@ -48,7 +49,11 @@ def _why_never(matrix: Matrix, cell: CellKey, jdk: JdkEntry) -> str | None:
         return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
     if refused := cannot_set(Host(root=Path("/"), results=Path("/")), tuning.kernel):
         return f"{cell.executor}: {refused}"
-    return kind_of(matrix, cell).why_never(matrix, cell)
+    if why := kind_of(matrix, cell).why_never(matrix, cell):
+        return why
+    limits = workload_of(matrix, cell).limits
+    quota_cpus = limits and limits.cpu_quota_cpus
+    return f"{cell.workload}: {why}" if quota_cpus and (why := why_no_limit(quota_cpus, cell.cpus)) else None
 
 
 def check_some(

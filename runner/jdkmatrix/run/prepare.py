@@ -46,7 +46,7 @@ from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared, distinct
 from jdkmatrix.servers.kinds import install
 from jdkmatrix.subjects.kinds import assemble, jvm_options, kind_of
-from jdkmatrix.subjects.parts import Flags, Parts, limits_of, tuning_for
+from jdkmatrix.subjects.parts import Flags, Parts, tuning_for, workload_of
 
 Say = Callable[[str], None]
 
@@ -288,7 +288,7 @@ def _missing(matrix: Matrix, parts: Parts, cell: CellKey, host: LimitHost) -> st
         return jdk
     if why_not := kind_of(matrix, cell).why_not(matrix, parts, cell):
         return why_not
-    limits = limits_of(matrix, cell)
+    limits = workload_of(matrix, cell).limits
     quota_cpus = limits.cpu_quota_cpus if limits else None
     if quota_cpus and (why_not := why_no_quota(quota_cpus, host)):
         return f"{cell.workload}: {why_not}"
@@ -301,7 +301,7 @@ def _refused(matrix: Matrix, parts: Parts, cell: CellKey, cpus: CpuSets, flags: 
     jdk = parts.jdk(cell.jdk)
     if not tuning_for(matrix, cell).jvm_options:
         return None
-    limits = limits_of(matrix, cell)
+    limits = workload_of(matrix, cell).limits
     why = why_refused(lambda: flags.of(jdk, cpus, jvm_options(matrix, cell, jdk.entry.vm), limits))
     return why and f"{cell.executor} on {cell.jdk}: {why}"
 

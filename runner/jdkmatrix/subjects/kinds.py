@@ -16,7 +16,7 @@ from jdkmatrix.jdks.jvm import heap_bytes
 from jdkmatrix.records.run import Calibration, HostFacts
 from jdkmatrix.subjects.base import SubjectKind
 from jdkmatrix.subjects.experiments.kind import Experiments
-from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, limits_of, tuning_for
+from jdkmatrix.subjects.parts import Flags, Parts, jdk_inputs, tuning_for, workload_of
 from jdkmatrix.subjects.served.kind import ServedApplications
 
 _SERVED: SubjectKind = ServedApplications()
@@ -55,6 +55,7 @@ def assemble(
     """
     for cell, cpus in cpu_sets.items():
         kind, jdk, tuning = kind_of(matrix, cell), parts.jdk(cell.jdk), tuning_for(matrix, cell)
+        workload = workload_of(matrix, cell)
         options = jvm_options(matrix, cell, jdk.entry.vm)
         burn = calibration if cell.burn_us else None
         load = parts.loads.get(cell) or matrix.task_load(cell)
@@ -63,14 +64,14 @@ def assemble(
         drivers_jdk = parts.jdk(matrix.driver.jdk) if remote or kind.driver_cpus(matrix) != 0 else None
         server = parts.servers.get(cell.server)
         artefacts = (*kind.artefacts(matrix, parts, cell), *((remote.jar,) if remote else ()))
-        jvm_flags = flags.of(jdk, cpus, options, limits_of(matrix, cell))
+        jvm_flags = flags.of(jdk, cpus, options, workload.limits)
         shared = {
             "matrix": matrix,
             "profile": profile,
             "host": host,
             "confiner": confiner,
             "load": load,
-            "workload": matrix.workloads.get(cell.workload) or matrix.experiments[cell.workload],
+            "workload": workload,
             "cpu_sets": cpus,
             "calibration": burn,
             "burn_rounds": round(cell.burn_us * burn.rounds_per_us) if burn else 0,

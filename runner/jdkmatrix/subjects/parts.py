@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jdkmatrix.config.model import Matrix, Tuning
+from jdkmatrix.config.model import Matrix, Tuning, Workload
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import tuning_of
 from jdkmatrix.domain.loads import CellLoad
 from jdkmatrix.domain.tables import Database, Limits, RemoteAnswers
 from jdkmatrix.drivers.base import Driver
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.experiments.base import Experiment
 from jdkmatrix.fork.confinement import Confiner
 from jdkmatrix.fork.fork_record import DatabaseParts, RemoteParts
 from jdkmatrix.fork.resource_limits import limited
@@ -103,9 +104,9 @@ class Flags:
         return self._known[asked]
 
 
-def limits_of(matrix: Matrix, cell: CellKey) -> Limits | None:
-    """The box that it runs in."""
-    return (matrix.workloads.get(cell.workload) or matrix.experiments[cell.workload]).limits
+def workload_of(matrix: Matrix, cell: CellKey) -> Workload | Experiment:
+    """Its table."""
+    return matrix.workloads.get(cell.workload) or matrix.experiments[cell.workload]
 
 
 def tuning_for(matrix: Matrix, cell: CellKey) -> Tuning:

@@ -19,11 +19,14 @@ from jdkmatrix.domain.tables import Limits
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.experiments.base import Given
 from jdkmatrix.experiments.kinds import BY_NAME
+from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.reading import ConfigError
+from jdkmatrix.run import impossible
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.subjects.kinds import kind_of
-from jdkmatrix.subjects.parts import limits_of
+from jdkmatrix.subjects.parts import workload_of
 from tests.support.builders import key as key_of
+from tests.support.project import ROOT
 from tests.support.shipped import MATRIX, TOML
 
 
@@ -108,8 +111,9 @@ def test_the_box_of_an_experiment_is_looked_at_like_that_of_a_server(quota_cpus:
     )
     boxed = MATRIX.experiments["burn"].model_copy(update={"limits": Limits(cpu_quota_cpus=quota_cpus)})
     matrix = MATRIX.model_copy(update={"experiments": {**MATRIX.experiments, "burn": boxed}})
-    assert kind_of(matrix, cell).why_never(matrix, cell) == told
-    assert limits_of(matrix, cell) == boxed.limits
+    temurin = load_catalogue(ROOT / "jdks.json").entry("temurin-25")
+    assert impossible._why_never(matrix, cell, temurin) == told
+    assert workload_of(matrix, cell).limits == boxed.limits
 
 
 def test_burn_is_only_where_there_is_work() -> None:

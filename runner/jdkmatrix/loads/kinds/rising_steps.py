@@ -49,7 +49,7 @@ class StepsLoad(CellLoad):
             rates_rps.append(float(max(math.floor(rates_rps[-1]) + 1, round(rates_rps[-1] * self.further_factor))))
         return tuple(rates_rps)
 
-    def carried(self, wait_us: int) -> StepsLoad:
+    def carried(self, wait_us: int) -> Self:
         """Without the rates for which there are too few connections where each request waits so long; but for two. At
         such a rate every server would seem saturated."""
         most_rps = self.connections * 1e6 / wait_us if wait_us else math.inf

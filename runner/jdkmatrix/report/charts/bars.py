@@ -23,10 +23,8 @@ def _bars_shape(grouped: bool) -> Shape:
     """`grouped`: executors stand below each task; else there is one task."""
     row, names, limit = ("work", "works", 90) if grouped else ("executor", "present", 120)
     # Order is given as a scale's domain, never as a sort: Vega-Lite makes an expression of a sort's values.
-    scale, axis = (
-        alt.Scale(domain=blanks(names)),
-        alt.Axis(labelLimit=limit, labelExpr=_IN_TWO_LINES, labelOffset=_MIDDLE),
-    )
+    scale = alt.Scale(domain=blanks(names))
+    axis = alt.Axis(labelLimit=limit, labelExpr=_IN_TWO_LINES, labelOffset=_MIDDLE)
     place: dict[str, Any] = {"y": alt.Y(f"{row}:N", scale=scale, sort=None, title=None, axis=axis)}
     if grouped:
         present = alt.Scale(domain=blanks("present"))

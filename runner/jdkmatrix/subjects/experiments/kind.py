@@ -10,7 +10,6 @@ from typing import Any
 from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.tables import RemoteAnswers
-from jdkmatrix.host.limits import why_no_limit
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
 from jdkmatrix.subjects.base import SubjectKind
@@ -42,11 +41,7 @@ class Experiments(SubjectKind):
         return "an experiment without a server runs in one piece"
 
     def why_never(self, matrix: Matrix, cell: CellKey) -> str | None:
-        experiment = matrix.experiments[cell.workload]
-        quota_cpus = experiment.limits and experiment.limits.cpu_quota_cpus
-        if quota_cpus and (why := why_no_limit(quota_cpus, cell.cpus)):
-            return f"{cell.workload}: {why}"
-        return experiment.why_never(cell, matrix.task_load(cell))
+        return matrix.experiments[cell.workload].why_never(cell, matrix.task_load(cell))
 
     def jvm_options(self, matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:
         experiment = matrix.experiments[cell.workload]

@@ -24,7 +24,6 @@ from jdkmatrix.domain.quantities import plural, rate_words, wait_words, work_wor
 from jdkmatrix.domain.tables import Database, RemoteAnswers
 from jdkmatrix.drivers.wrk2_figures import CALIBRATE_DELAY_MS
 from jdkmatrix.drivers.wrk2_schedule import WINDOW_S_MIN
-from jdkmatrix.host.limits import why_no_limit
 from jdkmatrix.host.ports import local_ports
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import options_of
@@ -99,10 +98,7 @@ class ServedApplications:
         workload, has = matrix.workloads[cell.workload], matrix.servers[cell.server].feature_sets
         if has and workload.features not in has:
             return f"{cell.server} has no {workload.features}, which {cell.workload} needs"
-        if why := _why_too_late(matrix, cell) or _why_too_few(matrix, cell):
-            return why
-        quota_cpus = workload.limits and workload.limits.cpu_quota_cpus
-        return f"{cell.workload}: {why}" if quota_cpus and (why := why_no_limit(quota_cpus, cell.cpus)) else None
+        return _why_too_late(matrix, cell) or _why_too_few(matrix, cell)
 
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         if self.database(matrix, cell) and isinstance(parts.postgres, str):
@@ -170,8 +166,7 @@ class ServedApplications:
 
 def _load_of(matrix: Matrix, cell: CellKey) -> GivenLoad:
     """As it is written, without the steps that are left out."""
-    load = matrix.loads[cell.load]
-    return load.carried(cell.wait_us) if isinstance(load, StepsLoad) else load
+    return matrix.loads[cell.load].carried(cell.wait_us)
 
 
 def _answer_s(matrix: Matrix, cell: CellKey) -> float:

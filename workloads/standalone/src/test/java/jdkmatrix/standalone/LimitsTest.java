@@ -30,19 +30,9 @@ class LimitsTest {
         }
     }
 
-    /**
-     * Address space for some threads with large stacks, and no more. A limit of processes would not do: root has none.
-     */
     @Test
     void refusedThreadsAreAnOutcomeAndEndAll() throws IOException, InterruptedException {
-        Run run = Run.inProcess(
-                "export MALLOC_ARENA_MAX=1 && ulimit -v 6000000",
-                List.of(
-                        "-Xmx128m",
-                        "-Xss128m",
-                        "-XX:+UseSerialGC",
-                        "-XX:CompressedClassSpaceSize=32m",
-                        "-XX:ReservedCodeCacheSize=32m"),
+        Run run = withRoomForFewThreads(
                 "spawn", "--kind", "platform", "--count", "2000", "--task", "sleep:600", "--release-early");
         assertEquals(0, run.status(), run.err());
         JsonNode json = run.json();
@@ -56,14 +46,7 @@ class LimitsTest {
     /** What was not measured has no figures: a throughput of none would say that threads found no carrier. */
     @Test
     void threadsThatCannotAllBlockAreAnOutcomeWithoutFigures() throws IOException, InterruptedException {
-        Run run = Run.inProcess(
-                "export MALLOC_ARENA_MAX=1 && ulimit -v 6000000",
-                List.of(
-                        "-Xmx128m",
-                        "-Xss128m",
-                        "-XX:+UseSerialGC",
-                        "-XX:CompressedClassSpaceSize=32m",
-                        "-XX:ReservedCodeCacheSize=32m"),
+        Run run = withRoomForFewThreads(
                 "pinning", "--construct", "lock", "--kernel-threads", "2000", "--block-ms", "50", "--duration-s", "1",
                 "--warmup-s", "1");
         assertEquals(0, run.status(), run.err());
@@ -98,5 +81,20 @@ class LimitsTest {
         assertEquals("out-of-memory", run.json().get("outcome").asText(), run.out());
         assertTrue(run.json().get("seen").isNull());
         assertTrue(run.json().get("measured_span").isNull(), run.out());
+    }
+
+    /**
+     * Address space for some threads with large stacks, and no more. A limit of processes would not do: root has none.
+     */
+    private static Run withRoomForFewThreads(String... arguments) throws IOException, InterruptedException {
+        return Run.inProcess(
+                "export MALLOC_ARENA_MAX=1 && ulimit -v 6000000",
+                List.of(
+                        "-Xmx128m",
+                        "-Xss128m",
+                        "-XX:+UseSerialGC",
+                        "-XX:CompressedClassSpaceSize=32m",
+                        "-XX:ReservedCodeCacheSize=32m"),
+                arguments);
     }
 }
