@@ -199,8 +199,9 @@ HOST_GATES = (
         "All shares of CPU time are of the time between the readings before a window and after it. If this tool was "
         "stopped, or had no CPU, that is longer than the load and the wait for its last responses, and a disturbance "
         "looks smaller than it was. An experiment’s readings may also be as far apart as the pace at which they are "
-        "taken makes them. Where the load is on before its window begins, the first readings may also come too "
-        "late: by a fifth of the promised precision at most.",
+        "taken makes them; where this tool shares its CPUs, its threads go before others that want them, if it may "
+        "ask for that (CAP_SYS_NICE), and a reading that was interrupted is left out. Where the load is on before its "
+        "window begins, the first readings may also come too late: by a fifth of the promised precision at most.",
         "A stop that ends before the load does. It hides nothing: the shares are of the right time, and only samples "
         "of memory and threads are missing.",
     ),

@@ -20,12 +20,12 @@ CPUS = CpuSets(sut=(1,), driver=(), remote=(0,), overlapped=False)
 SECOND = 10**9
 
 
-def moment(t_s: float, *, throttled_s: float = 0.0, remote_cpu_s: float = 0.0) -> Moment:
+def moment(t_s: float, *, throttled_s: float = 0.0, remote_cpu_s: float = 0.0, took_ms: float = 0.5) -> Moment:
     ns = round(t_s * SECOND)
     host = HostReading(
         clocks=Clocks(ns, ns, ns), ticks={}, psi_some_us=None, throttled_us=round(throttled_s * 1e6), swapped_pages=None
     )
-    return Moment(host, program_cpu_ns=0, remote_cpu_ns=round(remote_cpu_s * SECOND), runner_cpu_ns=0)
+    return Moment(host, 0, remote_cpu_ns=round(remote_cpu_s * SECOND), runner_cpu_ns=0, took_ns=round(took_ms * 1e6))
 
 
 def span(start_s: float, end_s: float) -> MeasuredSpan:
@@ -78,6 +78,21 @@ def test_around_a_short_span_half_a_second_is_judged() -> None:
     at_its_end = enclosing(series, span(1.51, 1.52))
     assert (at_its_end.before.monotonic_ns, at_its_end.after.monotonic_ns) == (1.25 * SECOND, 1.75 * SECOND)
     assert enclosing(series[:2], span(0.01, 0.02)).duration_s == EVERY_S, "it had no longer life"
+
+
+def test_a_reading_that_was_interrupted_is_left_out() -> None:
+    """Its counters are of different moments."""
+    series = [moment(t, took_ms=800 if t in (4, 9, 10) else 2) for t in range(15)]
+    found = enclosing(series, span(4.5, 8.5))
+    assert (found.before.monotonic_ns, found.after.monotonic_ns) == (3 * SECOND, 11 * SECOND)
+
+
+def test_where_every_reading_takes_long_none_is_called_interrupted() -> None:
+    """A host with hundreds of CPUs, or a program with so many threads that to sum up their time takes a while."""
+    slow_host = [moment(t, took_ms=60 if t else 16) for t in range(15)]
+    many_threads = [moment(t, took_ms=19 if t else 0.5) for t in range(15)]
+    for series in (slow_host, many_threads):
+        assert enclosing(series, span(4.5, 8.5)).duration_s == 5
 
 
 @given(st.floats(0, 20), st.floats(0, 10))

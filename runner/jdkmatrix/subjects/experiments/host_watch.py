@@ -5,6 +5,12 @@ span are chosen when it is known: the last before its start, the first after its
 it, which a span of some seconds does not notice and a shorter one does. Around a short span they are taken further away
 until `SHORTEST_S` lie between them: the clock ticks in which a CPU's idle time is told are 2 % of two CPUs in a quarter
 of a second.
+
+A reading takes one counter after another. Where the program's threads fill the CPUs of this tool, too, it may have to
+wait for a CPU in between, and what the program used meanwhile would stand in the host's counters and not in the
+program's: beside 2,000 threads that waited for a pool of connections that made up to 66 % of two CPUs look foreign. So
+this tool goes first where it may, and a reading that was interrupted is left out. Beside 2,000 threads that only spun,
+a reading took up to 132 ms, 33 on average; where this tool goes first, up to 14 ms, 2 on average (Linux 6.18).
 """
 
 from __future__ import annotations
@@ -12,7 +18,7 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Self
@@ -30,16 +36,22 @@ from jdkmatrix.records.remote import RemoteStats
 EVERY_S = 0.25
 SHORTEST_S = 0.5
 _LOOK_AT_MOST_S = 1.0
+# A reading that takes more than this share of what is measured, and so many times as long as the first one, before the
+# program started, was interrupted. Others may have four times that share (foreign_sut_share_max).
+_IN_ONE_GO_SHARE = 0.005
+_TIMES_THE_FIRST = 4
 
 
 @dataclass(frozen=True)
 class Moment:
-    """The host, and the CPU time that is ours, each since its process started; of the program 0 before it did."""
+    """The host, and the CPU time that is ours, each since its process started; of the program 0 before it did.
+    `took_ns`: from the first of these counters to the last."""
 
     host: HostReading
     program_cpu_ns: int
     remote_cpu_ns: int
     runner_cpu_ns: int
+    took_ns: int
 
     @property
     def monotonic_ns(self) -> int:
@@ -84,13 +96,16 @@ def enclosing(moments: Sequence[Moment], span: MeasuredSpan | None) -> Stretch:
     `SHORTEST_S` lie between them. Pure.
 
     `moments` are in order, the first before the program's start, the last after its end: from the first to the last
-    where it tells no span, or one that is not inside.
+    where it tells no span, or one that is not inside. Those between them count that were taken in one go.
     """
-    whole = Stretch(moments[0], moments[-1])
+    first, between, last = moments[0], moments[1:-1], moments[-1]
+    whole = Stretch(first, last)
     if span is None:
         return whole
-    before = [moment for moment in moments if moment.monotonic_ns <= span.start_monotonic_ns]
-    after = [moment for moment in moments if moment.monotonic_ns >= span.end_monotonic_ns]
+    longest_ns = max(_IN_ONE_GO_SHARE * max(span.duration_s, SHORTEST_S) * 1e9, _TIMES_THE_FIRST * first.took_ns)
+    complete = [first, *(moment for moment in between if moment.took_ns <= longest_ns), last]
+    before = [moment for moment in complete if moment.monotonic_ns <= span.start_monotonic_ns]
+    after = [moment for moment in complete if moment.monotonic_ns >= span.end_monotonic_ns]
     if not before or not after:
         return whole
     while (stretch := Stretch(before[-1], after[0])).duration_s < SHORTEST_S and stretch != whole:
@@ -116,27 +131,28 @@ class HostWatch:
 
     def follow(self, pid: int) -> Pace:
         """Reads between enter and exit; stops by itself when the program ends."""
-        return Pace("host watch", lambda: self._read(cpu_time_ns(pid)), every_s=EVERY_S, look_at_most_s=_LOOK_AT_MOST_S)
+
+        def look() -> None:
+            self._read(lambda: cpu_time_ns(pid))
+
+        return Pace("host watch", look, every_s=EVERY_S, look_at_most_s=_LOOK_AT_MOST_S)
 
     def __enter__(self) -> Self:
-        self._read(0)
+        self._read(lambda: 0)
         return self
 
     def __exit__(self, *stopped: object) -> None:
         # A remote system that is gone is told of by who asks it for its figures.
         with suppress(SutGoneError):
             # The program's own clock has gone with it; what it used counts for whoever waited for it.
-            self._read(_children_cpu_ns() - self._children_ns)
+            self._read(lambda: _children_cpu_ns() - self._children_ns)
 
-    def _read(self, program_cpu_ns: int) -> None:
-        self.moments.append(
-            Moment(
-                host=read_host(self._cpus),
-                program_cpu_ns=program_cpu_ns,
-                remote_cpu_ns=0 if self._remote_pid is None else cpu_time_ns(self._remote_pid),
-                runner_cpu_ns=time.process_time_ns(),
-            )
-        )
+    def _read(self, program_cpu_ns: Callable[[], int]) -> None:
+        begun_ns = time.monotonic_ns()
+        program_ns, host = program_cpu_ns(), read_host(self._cpus)
+        remote_ns = 0 if self._remote_pid is None else cpu_time_ns(self._remote_pid)
+        runner_ns = time.process_time_ns()
+        self.moments.append(Moment(host, program_ns, remote_ns, runner_ns, time.monotonic_ns() - begun_ns))
 
 
 def _children_cpu_ns() -> int:

@@ -26,6 +26,7 @@ from jdkmatrix.host.ending import (
     oom_kills,
     ran_out_of_memory,
 )
+from jdkmatrix.host.priority import ahead_of_others
 from jdkmatrix.method.gate import Observation, WindowContext
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.clock_speed import mean_clock_speed
@@ -148,6 +149,7 @@ class ProgramMeasurement:
         with (
             host,
             self._process(box) as process,
+            ahead_of_others(),
             box.watch(process.pid, process.kill, started_ns=started_ns),
             host.follow(process.pid),
         ):
