@@ -26,6 +26,11 @@ SIZE = re.compile(r"-([1-9][0-9]{0,4})\Z")  # what stands in an executor's name 
 _LISTS = ("jvm_options", "properties", "server_options", "command")  # such an argument becomes several
 _OF_FILES = ("application", "executor", "feature_set")
 _OF_ENV = (*_OF_FILES, "java", "home", "jar", "folder", "log_dir", "port")
+# Of a ServerKind, what no fork runs with: words about it, which cells it can serve, and what is told apart by executor.
+_DECIDES_NOTHING = {
+    "extends", "title", "differs", "own_pool", "virtual", "limits", "feature_sets", "unfit_in_paths", "executors",
+    "plugged",
+}  # fmt: skip
 
 
 def placeholders(text: str, allowed: Sequence[str]) -> list[str]:
@@ -185,6 +190,14 @@ class ServerKind(Record):
         if option is None:
             return executor
         return option.replace("-N", size[0]) if size else option
+
+    def decides(self, executor: str) -> dict[str, Any]:
+        """All in its table that decides how it runs with this executor, as JSON; raises as `switch_of`."""
+        return {
+            **self.model_dump(mode="json", exclude=_DECIDES_NOTHING),
+            "executor": self.switch_of(executor).model_dump(mode="json", exclude={"words", "switch"}),
+            "threads": {row: [own.threads, own.virtual] for row, own in self.executors.items()},
+        }
 
     def every_executor(self) -> tuple[str, ...]:
         """Its own and those that it can be given, with N for any number."""

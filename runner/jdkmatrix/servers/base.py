@@ -81,6 +81,4 @@ class InstalledServer:
     def sources(self, workloads: Workloads, serving: Serving) -> tuple[Path, ...]:
         """The files of ours that it is made of when it serves this."""
         files = [file for file in self.files(workloads, serving).values() if file != serving.own_war]
-        jars = [workloads.file(self.kind.jar)] if self.kind.jar else []
-        tables = [workloads.servers / name / "server.toml" for name in (self.kind.name, self.kind.extends) if name]
-        return (*tables, *files, *jars)
+        return (*files, *([workloads.file(self.kind.jar)] if self.kind.jar else []))

@@ -66,7 +66,7 @@ class MadeLoadgen(LoadgenDriver):
 
 LOADGEN = MadeLoadgen(BUILT / "loadgen.jar", Path("/jdk/bin/java"), "temurin-25")
 WRK2 = Wrk2Driver(Wrk2(binary=Path("/bin/wrk2"), version="4", sha256="w"), LOADGEN)
-SERVED = {"open-liberty/server.toml", "open-liberty/server.xml", "open-liberty/bootstrap.properties"}
+SERVED = {"open-liberty/server.xml", "open-liberty/bootstrap.properties"}
 PLUGGED = {"open-liberty/executors/plugged.xml", "request-executor.jar", "request-executor.mf"}
 REST = "open-liberty/features/restfulWS-3.1.xml"
 FULL = "open-liberty/features/restfulWS-3.1-jsonb-3.0-servlet-6.0.xml"
@@ -152,6 +152,32 @@ def test_an_artefact_decides_the_cells_that_run_it_and_no_other(shared: Parts, c
     new = replace(shared, workloads=workloads({**shared.workloads.sha256, changed: "new"}))
     after = digests(new)
     assert {one for one in RUNS if before[one] != after[one]} == {one for one in RUNS if changed in RUNS[one]}
+
+
+def test_of_a_servers_table_what_it_runs_with_decides_and_no_words(shared: Parts) -> None:
+    """And of its executors the cell's own, whose names of threads the proof goes by."""
+    kind, served = LIBERTY.kind, {one for one in RUNS if one.server != NO_SERVER}
+    pool, lent = kind.executors["liberty"], kind.executors["liberty-virtual"]
+    assert kind.plugged is not None
+
+    def differing(**table: Any) -> set[CellKey]:
+        changed = replace(LIBERTY, kind=kind.model_copy(update=table))
+        after = digests(replace(shared, servers={"open-liberty": changed}))
+        return {one for one in RUNS if before[one] != after[one]}
+
+    def rows(**row: Any) -> dict[str, Any]:
+        return {**kind.executors, "liberty": pool.model_copy(update=row)}
+
+    before = digests(shared)
+    worded = {"title": "x", "differs": "x", "limits": (), "executors": rows(words="x", switch="x")}
+    assert not differing(**worded, plugged=kind.plugged.model_copy(update={"switch": "x"}))
+    assert differing(env={**kind.env, "A": "b"}) == differing(command=("{java}",)) == served
+    assert differing(plugged=kind.plugged.model_copy(update={"properties": {}})) == served - {
+        key("liberty"), key("liberty-virtual"),
+    }  # fmt: skip
+    assert differing(executors=rows(properties={"a": "b"})) == {key("liberty")}
+    assert differing(executors=rows(threads="worker-")) == served, "the probe is told all of them"
+    assert lent.virtual and differing(executors={**kind.executors, "another": lent}) == served
 
 
 def test_the_remote_systems_jdk_decides_the_cells_that_call_it(shared: Parts) -> None:

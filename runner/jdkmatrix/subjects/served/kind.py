@@ -160,7 +160,12 @@ class ServedApplications:
             **({"own_files": dict(parts.own[cell.workload].sha256)} if workload.own else {}),
             "workload": workload.model_dump(),
             "mix": matrix.mixes[workload.mix].model_dump() if workload.mix else None,
-            "server": {"version": server.version, "sha256": server.sha256, "java_options": list(server.java_options)},
+            "server": {
+                "version": server.version,
+                "sha256": server.sha256,
+                "java_options": list(server.java_options),
+                "table": server.kind.decides(base_of(cell.executor)),
+            },
         }
 
 
