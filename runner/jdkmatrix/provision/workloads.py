@@ -7,13 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import RootModel
+
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts, maven
 from jdkmatrix.provision.cache import kept
 from jdkmatrix.provision.seal import digest_of_files, sha256_of
 from jdkmatrix.reading import parse_json, read_text
+from jdkmatrix.validation import validated
 
 _OUTPUTS = "outputs.json"
+
+
+class _Outputs(RootModel[dict[str, str]]):
+    """Where the build leaves a file, below workloads/, by the file's name."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ def _outputs(root: Path) -> dict[str, str]:
     jar of each server and library."""
     sources = root / "workloads"
     path = sources / _OUTPUTS
-    found: dict[str, str] = parse_json(read_text(path), str(path))
+    found = validated(_Outputs, parse_json(read_text(path), str(path)), path).root
     applications = sorted(file.stem for file in sources.glob("applications/*.toml"))
     servers = sorted(pom.parent.name for pom in sources.glob("servers/*/pom.xml"))
     libraries = sorted(pom.parent.name for pom in sources.glob("libraries/*/pom.xml"))

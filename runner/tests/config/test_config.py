@@ -162,6 +162,7 @@ def test_what_cannot_be_read_is_one_message(tmp_path: Path, text: str | None, me
         (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "not valid JSON: nested too deeply"),
         (b'{"a": ' + b"[" * 100 + b"]" * 100 + b"}", "not valid JSON: a: nested more than 64 deep"),
         (b"{", r"not valid JSON: .*line 1"),
+        (b"[]", ""),
         (None, "cannot be read: No such file"),
     ],
 )
