@@ -24,7 +24,7 @@ class HostLimits(Table):
     its CPUs, in units of the precision that the profile promises. A driver needs its CPUs only in time."""
 
     foreign_per_precision_max: NotNegative = 1.0  # by processes that are not ours, on the server's CPUs …
-    foreign_sut_share_max: Share = 0.02  # … and never more than this
+    foreign_sut_share_max: NotNegative = 0.02  # … and never more than this
     foreign_cpu_share_max: Share = 0.10  # on the CPUs of driver and remote system
     # What is in nobody's clock looks foreign. So it may be so much more for each of these, and by what ticks round. The
     # first two only where the kernel does not show for how long tasks ran:
@@ -37,6 +37,9 @@ class HostLimits(Table):
     # How much longer than the load, and its last answers, the readings around it may span: all shares are of that time.
     # Up to 0.15 s in 1,283 windows; half a second makes 5 % of the shortest window, 1 s, look like 3.3 %.
     readings_late_max_s: Positive = 0.5
+    # An experiment's figures are its program's own, so that its readings may come late, up to so many times as long as
+    # they should span. What others took looks smaller by as much, and the limits above are lower by it.
+    readings_spread_max: Positive = 1.5
     throttled_share_max: Share = 0.001  # of the window, by the CPU quota of a cgroup, summed over CPUs
     swapped_bytes_per_s_max: NotNegative = 100_000.0
     clock_step_s_max: NotNegative = 0.1  # beyond the monotonic clock; slewing by NTP stays below 0.5 ms a second
@@ -54,7 +57,7 @@ def _foreign(seen: Observation, limits: HostLimits, context: WindowContext) -> I
         foreign_max = limits.foreign_cpu_share_max
         if of_server:
             foreign_max = min(limits.foreign_sut_share_max, limits.foreign_per_precision_max * context.precision)
-        foreign_max += _nobodys_share(use, seen, limits)
+        foreign_max = foreign_max / _spread(seen) + _nobodys_share(use, seen, limits)
         if use.foreign_share > foreign_max:
             yield Reason(
                 code="foreign-cpu" if of_server else "foreign-cpu-driver",
@@ -62,6 +65,12 @@ def _foreign(seen: Observation, limits: HostLimits, context: WindowContext) -> I
                 figures={"foreign_share": use.foreign_share, "own_share": use.own_share, "max": foreign_max}
                 | ({} if use.idle_entries_per_s is None else {"idle_entries_per_s": use.idle_entries_per_s}),
             )
+
+
+def _spread(seen: Observation) -> float:
+    """How many times as long as it should be is the time that the readings of an experiment span; 1 elsewhere."""
+    elapsed_s = seen.host.elapsed_s if seen.host else None
+    return max(1.0, elapsed_s / seen.readings_s) if elapsed_s and seen.readings_s else 1.0
 
 
 def _nobodys_share(use: CpuUse, seen: Observation, limits: HostLimits) -> float:
@@ -83,6 +92,7 @@ def _nobodys_share(use: CpuUse, seen: Observation, limits: HostLimits) -> float:
 def _steal(seen: Observation, limits: HostLimits, context: WindowContext) -> Iterator[Reason]:
     for use, of_server, whose in cpu_sets(seen):
         steal_max = limits.steal_per_precision_max * context.precision if of_server else limits.steal_share_max
+        steal_max /= _spread(seen)
         message = f"the hypervisor took {{:.1%}} of the CPU time of {whose} away"
         yield from over(steal_max, "steal" if of_server else "steal-driver", message, steal_share=use.steal_share)
 
@@ -101,12 +111,16 @@ def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> 
     elapsed_s = seen.host.elapsed_s if seen.host else None
     if elapsed_s is None:
         return
-    expected_s = seen.load.duration_s + _answers_s(seen.load) if seen.load else seen.readings_s
-    if expected_s is not None and elapsed_s - expected_s > limits.readings_late_max_s:
+    if seen.load:
+        expected_s, late_max_s = seen.load.duration_s + _answers_s(seen.load), limits.readings_late_max_s
+    else:
+        expected_s = seen.readings_s or elapsed_s
+        late_max_s = (limits.readings_spread_max - 1) * expected_s
+    if elapsed_s - expected_s > late_max_s:
         yield Reason(
             code="readings-late",
             message=f"this tool was stopped or held up: its readings span {elapsed_s:.1f} s and not {expected_s:.1f} s",
-            figures={"elapsed_s": elapsed_s, "expected_s": expected_s, "max_late_s": limits.readings_late_max_s},
+            figures={"elapsed_s": elapsed_s, "expected_s": expected_s, "max_late_s": late_max_s},
         )
     missing_max = _MISSING_PER_PRECISION_MAX * context.precision
     if seen.load and seen.load.duration_s - elapsed_s > missing_max * seen.load.duration_s:
@@ -131,7 +145,8 @@ def _host_faults(seen: Observation, limits: HostLimits, context: WindowContext) 
     if (host := seen.host) is None:
         return
     message = "a CPU quota held its CPUs back for {:.3f} s in each second, all together"
-    yield from over(limits.throttled_share_max, "throttled", message, throttled_share=host.throttled_share)
+    throttled_max = limits.throttled_share_max / _spread(seen)
+    yield from over(throttled_max, "throttled", message, throttled_share=host.throttled_share)
     if host.swapped_bytes_per_s is not None:
         message = f"the host swapped {host.swapped_bytes_per_s / 1e6:,.1f} MB per second"
         figure = host.swapped_bytes_per_s
@@ -194,14 +209,16 @@ HOST_GATES = (
     Gate(
         ("readings-late", "readings-short"),
         "This tool, stopped or held up",
-        ("readings_late_max_s",),
+        ("readings_late_max_s", "readings_spread_max"),
         _readings,
         "All shares of CPU time are of the time between the readings before a window and after it. If this tool was "
         "stopped, or had no CPU, that is longer than the load and the wait for its last responses, and a disturbance "
         "looks smaller than it was. An experiment’s readings may also be as far apart as the pace at which they are "
-        "taken makes them; where this tool shares its CPUs, its threads go before others that want them, if it may "
-        "ask for that (CAP_SYS_NICE), and a reading that was interrupted is left out. Where the load is on before its "
-        "window begins, the first readings may also come too late: by a fifth of the promised precision at most.",
+        "taken makes them, and half as much again: its figures are its program’s own, and the limits of what others "
+        "took are lower by as much. Where this tool shares its CPUs, its threads go before others that want them, if "
+        "it may ask for that (CAP_SYS_NICE), and a reading that was interrupted is left out. Where the load is on "
+        "before its window begins, the first readings may also come too late: by a fifth of the promised precision at "
+        "most.",
         "A stop that ends before the load does. It hides nothing: the shares are of the right time, and only samples "
         "of memory and threads are missing.",
     ),

@@ -32,8 +32,8 @@ CALM = MATRIX.model_copy(
     update={
         "thresholds": MATRIX.thresholds.model_copy(
             update={"steal_per_precision_max": 100.0, "foreign_per_precision_max": 100.0,
-                    "foreign_sut_share_max": 1.0, "throttled_share_max": 1.0,
-                    "runner_cpu_share_max": 1.0, "readings_late_max_s": 1e6, "swapped_bytes_per_s_max": 1e12,
+                    "foreign_sut_share_max": 100.0, "throttled_share_max": 1.0,
+                    "runner_cpu_share_max": 1.0, "readings_spread_max": 1e6, "swapped_bytes_per_s_max": 1e12,
                     "clock_step_s_max": 1e6}
         )
     }
@@ -190,7 +190,7 @@ def test_a_disturbed_host_makes_it_invalid(tmp_path: Path, monkeypatch: pytest.M
 
 def test_readings_far_from_what_it_measured_make_it_invalid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if this tool had been stopped: for longer than the least that is told of."""
-    strict = CALM.thresholds.model_copy(update={"readings_late_max_s": -10.0})
+    strict = CALM.thresholds.model_copy(update={"readings_spread_max": -10.0})
     monkeypatch.setattr(f"{__name__}.CALM", CALM.model_copy(update={"thresholds": strict}))
     tell = (
         "import json, sys, time; told = json.load(open(sys.argv[1])); now = time.monotonic_ns(); "

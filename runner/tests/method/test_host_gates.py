@@ -194,6 +194,28 @@ def test_readings_that_span_more_than_the_window_are_not_believed(
     assert [reason.code for reason in refusals(Observation(load, sut_usage(), seen), LIMITS)] == expected
 
 
+@pytest.mark.parametrize(
+    ("elapsed_s", "taken", "expected"),
+    [
+        (5.5, {"foreign": 0.019}, []),
+        (5.5, {"steal": 0.024}, []),
+        # A program with thousands of threads leaves this tool no CPU: what was taken may all have been in its span.
+        (8.0, {}, []),
+        (8.0, {"foreign": 0.012}, []),
+        (8.0, {"foreign": 0.019}, ["foreign-cpu"]),
+        (8.0, {"steal": 0.016}, []),
+        (8.0, {"steal": 0.024}, ["steal"]),
+        (8.5, {}, ["readings-late"]),
+        (5.0, {"foreign": 0.019}, []),  # as soon as can be
+    ],
+)
+def test_late_readings_of_an_experiment_are_held_to_as_much_lower_limits(
+    elapsed_s: float, taken: dict[str, float], expected: list[str]
+) -> None:
+    found = host(cpu_use("sut", busy=1.0, **taken)).model_copy(update={"elapsed_s": elapsed_s})
+    assert [reason.code for reason in refusals(Observation(host=found, readings_s=5.5), LIMITS)] == expected
+
+
 def test_a_tool_that_takes_a_cpu_says_so() -> None:
     beside = cpu_use("driver", "runner")
     assert codes(host(cpu_use("sut"), beside, runner=0.06)) == ["runner-busy"]
