@@ -47,9 +47,10 @@ class JudgedRun:
 
     @cached_property
     def modes(self) -> Mapping[CellKey, tuple[Modes, float]]:
-        """For the leading figure of every cell with a server and enough forks; all of them are one family of tests."""
-        cells = self.cells
-        return modes_of_family({cell.key: cell.by_block(cells.leading(cell.key)).values() for cell in cells})
+        """For the leading figure of every cell with enough forks; all of them are one family of tests."""
+        served = ((cell, self.cells.leading(cell.key)) for cell in self.cells)
+        others = ((cell, cell.metrics[0]) for cell in self.experiments if cell.metrics)
+        return modes_of_family({cell.key: cell.by_block(leading).values() for cell, leading in (*served, *others)})
 
     @cached_property
     def beside(self) -> Mapping[CellKey, Sequence[Comparison]]:

@@ -9,6 +9,7 @@ import pytest
 
 from jdkmatrix.cli.summary import summary_markdown
 from jdkmatrix.figures.metrics import THROUGHPUT
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell
 from jdkmatrix.report.cells.cellstats import Cells
@@ -16,11 +17,13 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import run_facts
 from jdkmatrix.report.run_page.precision import check_blocks, precision_section
 from jdkmatrix.report.words.numbers import missing
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.experiment_runs import experiments_of, with_seen
 from tests.support.judged_pages import PageOfRun, key_of, printed
 from tests.support.outcome_runs import scaled
 from tests.support.pages import figure_in, found, section_of, table_of
-from tests.support.records import altered_run
+from tests.support.records import altered, altered_run, with_forks
 from tests.support.served_runs import Shape, made_up, turned_run, with_stopping
 
 FIVE = Shape(jdks=("temurin-25",), executors=("liberty", "virtual", "platform"), blocks=5)
@@ -176,3 +179,18 @@ def test_forks_that_fall_into_two_groups_are_named() -> None:
     assert found.weight == "warn"
     assert found.text.startswith("In 1 of 1 cell with at least 8 forks (mp-ping · temurin-25 · virtual · ")
     assert "3 and 9 forks, 8." in found.text and "% apart, adjusted p < 0.001)" in found.text, found.text
+
+
+def test_so_are_programs_that_end_up_in_one_of_two_states() -> None:
+    """JVMs that borrowed eight times as often as others, whatever the version of the pool."""
+    title, many = "Forks fall into two groups", experiments_of("borrow", forks=12)
+    assert title not in {notice.title for notice in PageOfRun(many).notices}
+
+    def of_two_kinds(cell: CellRecord, fork: Fork) -> Fork:
+        if cell.key.workload != "borrow-agroal" or fork.result is None or fork.fork % 3:
+            return fork
+        faster = with_seen(fork.result, {"throughput_per_s": 8 * fork.result.seen["throughput_per_s"]})
+        return altered(fork, {"result": faster})
+
+    (told,) = (one for one in PageOfRun(with_forks(many, of_two_kinds)).notices if one.title == title)
+    assert told.text.startswith("In 2 of 6 cells with at least 8 forks (borrow-agroal"), told.text

@@ -59,6 +59,9 @@ _FIRST_OF_ONE = (ClaimVerdict.REPRODUCED, *_FIRST_THAT_IS)
 _JUDGED = frozenset((*_FIRST_THAT_IS[:5], ClaimVerdict.IN_PART))
 
 
+_BLOCKS_TOLD = 1000  # nobody measures more; and where forks scatter so much, they are seldom of one kind
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgedCell(CellEvidence):
     """`blocks`: how many in all would decide it; None where it is decided, or that cannot be said. `why`: there is no
@@ -72,6 +75,8 @@ class JudgedCell(CellEvidence):
         alone = ", ".join(_value(run, unit) for run in self.alone)
         several = f"{len(self.alone)} runs: {alone}" if alone else None
         to_decide = f"{plural(self.blocks, 'block')} would decide it" if self.blocks else None
+        if self.blocks and self.blocks > _BLOCKS_TOLD:
+            to_decide = f"not even {plural(_BLOCKS_TOLD, 'block')} would decide it"
         return "; ".join(filter(None, (several, self.why, to_decide)))
 
     def measured(self, unit: str) -> Figure:

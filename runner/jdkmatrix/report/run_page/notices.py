@@ -64,7 +64,7 @@ def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
         *(_info("Note of the run", note) for note in run.notes),
         *refusal_notices(judged, judged.refusals),
         *dependence_notices(check_blocks(judged)),
-        *modes_notices(judged, cells.keys),
+        *modes_notices(judged, (*cells.keys, *judged.experiments.keys)),
         *experiment_notices(judged.experiments),
         *sessions.notices(loaded),
         *attempt_notices(loaded),
@@ -226,7 +226,7 @@ def modes_notices(judged: JudgedRun, keys: Iterable[CellKey]) -> Iterator[Notice
         yield _warn(
             "Forks fall into two groups",
             f"In {len(named)} of {plural(len(tested), 'cell')} with at least {FEWEST} forks "
-            f"({'; '.join(some_of(named))}). Perhaps a start of the server ends up in one of two modes, "
+            f"({'; '.join(some_of(named))}). Perhaps a start ends up in one of two modes, "
             "or the host changed meanwhile. The mean lies between the groups, and its interval may be too narrow: see "
             "the dots in the charts, and measure more blocks.",
         )

@@ -76,6 +76,12 @@ def test_what_a_run_knows_as_a_bound_only_is_told_as_one() -> None:
     assert replace(cell, estimate=later).measured("s").text == "at least 11.3 s"
 
 
+def test_nobody_is_sent_to_measure_thousands_of_blocks() -> None:
+    cell = JudgedCell(key=key("liberty"), build="25", estimate=None, verdict=ClaimVerdict.INCONCLUSIVE)
+    told = [replace(cell, blocks=blocks).remark("") for blocks in (None, 1000, 6181)]
+    assert told == ["", "1,000 blocks would decide it", "not even 1,000 blocks would decide it"]
+
+
 def test_many_cells_that_came_to_the_same_are_told_once() -> None:
     (first, *_), reproduced, every = CHECKED.checks, ClaimVerdict.REPRODUCED, Estimate(100.0, 100.0, 100.0, 5)
     cells = tuple(
