@@ -248,7 +248,8 @@ def test_rows_of_a_program_that_was_ended_are_gone_with_the_next_one(
     before = rows_of_the_ended()
 
     def ended(process: subprocess.Popen[bytes], timeout_s: float) -> int:
-        while process.poll() is None and not list(Path("/var/tmp").glob(f"jdkmatrix-puts-{process.pid}-*")):
+        """Once there are rows: a moment after its folder is made, the program is ready to remove it."""
+        while process.poll() is None and not list(Path("/var/tmp").glob(f"jdkmatrix-puts-{process.pid}-*/*")):
             time.sleep(0.01)
         process.send_signal(number)
         return process.wait(timeout_s)
