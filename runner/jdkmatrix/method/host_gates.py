@@ -24,7 +24,7 @@ class HostLimits(Table):
     its CPUs, in units of the precision that the profile promises. A driver needs its CPUs only in time."""
 
     foreign_per_precision_max: NotNegative = 1.0  # by processes that are not ours, on the server's CPUs …
-    foreign_sut_share_max: NotNegative = 0.02  # … and never more than this
+    foreign_sut_share_max: Share = 0.02  # … and never more than this
     foreign_cpu_share_max: Share = 0.10  # on the CPUs of driver and remote system
     # What is in nobody's clock looks foreign. So it may be so much more for each of these, and by what ticks round. The
     # first two only where the kernel does not show for how long tasks ran:
@@ -38,7 +38,7 @@ class HostLimits(Table):
     # Up to 0.15 s in 1,283 windows; half a second makes 5 % of the shortest window, 1 s, look like 3.3 %.
     readings_late_max_s: Positive = 0.5
     # An experiment's figures are its program's own, so that its readings may come late, up to so many times as long as
-    # they should span. What others took looks smaller by as much, and the limits above are lower by it.
+    # they should span. CPU time that was taken looks smaller by as much, and the limits of that are lower by it.
     readings_spread_max: Positive = 1.5
     throttled_share_max: Share = 0.001  # of the window, by the CPU quota of a cgroup, summed over CPUs
     swapped_bytes_per_s_max: NotNegative = 100_000.0
@@ -113,9 +113,10 @@ def _readings(seen: Observation, limits: HostLimits, context: WindowContext) -> 
         return
     if seen.load:
         expected_s, late_max_s = seen.load.duration_s + _answers_s(seen.load), limits.readings_late_max_s
+    elif seen.readings_s:
+        expected_s, late_max_s = seen.readings_s, (limits.readings_spread_max - 1) * seen.readings_s
     else:
-        expected_s = seen.readings_s or elapsed_s
-        late_max_s = (limits.readings_spread_max - 1) * expected_s
+        return
     if elapsed_s - expected_s > late_max_s:
         yield Reason(
             code="readings-late",

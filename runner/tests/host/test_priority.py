@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 import pytest
@@ -35,11 +35,10 @@ def test_every_thread_goes_first_and_is_put_back() -> None:
     usual = nice_of(0)
     with another_thread() as earlier, ahead_of_others(), another_thread() as later:
         assert [nice_of(one) for one in (0, earlier, later)] == [-20, -20, -20]
-    with ahead_of_others():
-        begun = another_thread()
-        later = begun.__enter__()
-    assert (nice_of(0), nice_of(later)) == (usual, usual)
-    begun.__exit__(None, None, None)
+    with ExitStack() as until_the_end:
+        with ahead_of_others():
+            later = until_the_end.enter_context(another_thread())
+        assert (nice_of(0), nice_of(later)) == (usual, usual)
 
 
 def test_where_it_may_not_nothing_changes() -> None:

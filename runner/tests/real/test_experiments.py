@@ -77,6 +77,9 @@ class Real(NamedTuple):
 @pytest.fixture(scope="module")
 def real(project: Project) -> Real:
     matrix = parse_files({**read_files(project.matrix), "small": SMALL})
+    # Late readings lower this limit, and a host on which other tests run may keep them waiting.
+    calm = matrix.thresholds.model_copy(update={"foreign_sut_share_max": 100.0})
+    matrix = matrix.model_copy(update={"thresholds": calm})
     cells = [cell("print-small", jdk, "virtual", "count-20") for jdk in BOTH]
     quick = matrix.profiles["quick"]
     return Real(matrix, set_up_parts(project, matrix, cells, profile=quick, capacities_rps={}, say=print))

@@ -57,8 +57,6 @@ _FIRST_THAT_IS = (
 # Of a claim that says only that there are such cells, of which none is contradicted.
 _FIRST_OF_ONE = (ClaimVerdict.REPRODUCED, *_FIRST_THAT_IS)
 _JUDGED = frozenset((*_FIRST_THAT_IS[:5], ClaimVerdict.IN_PART))
-
-
 _BLOCKS_TOLD = 1000  # nobody measures more; and where forks scatter so much, they are seldom of one kind
 
 
@@ -74,10 +72,14 @@ class JudgedCell(CellEvidence):
         """Each run alone, why there is no verdict, how many blocks would decide; may be empty."""
         alone = ", ".join(_value(run, unit) for run in self.alone)
         several = f"{len(self.alone)} runs: {alone}" if alone else None
-        to_decide = f"{plural(self.blocks, 'block')} would decide it" if self.blocks else None
-        if self.blocks and self.blocks > _BLOCKS_TOLD:
-            to_decide = f"not even {plural(_BLOCKS_TOLD, 'block')} would decide it"
-        return "; ".join(filter(None, (several, self.why, to_decide)))
+        return "; ".join(filter(None, (several, self.why, self._to_decide)))
+
+    @property
+    def _to_decide(self) -> str | None:
+        if not self.blocks:
+            return None
+        told = f"{plural(min(self.blocks, _BLOCKS_TOLD), 'block')} would decide it"
+        return f"not even {told}" if self.blocks > _BLOCKS_TOLD else told
 
     def measured(self, unit: str) -> Figure:
         """With its interval."""
