@@ -30,14 +30,17 @@ ALONE = replace(FIVE, jdks=("temurin-25",))
 
 
 def test_one_line_sums_up_all_conditions() -> None:
-    runs = ("20261124T032617Z-matrix", "20261128T113605Z-infoq-cpu.small", "20261128T125116Z-quick")
+    runs = (
+        "20261127T084435Z-carriers",
+        "20261130T161540Z-spring-quarkus-bank.small",
+        "20261128T113605Z-infoq-cpu.small",
+    )
     found = [condition for run in runs for condition in conditions_of(run)]
     told = [(condition.task, condition.advice) for condition in found]
     open_ = "(?:no difference seen|no evidence yet|cannot tell)"
     assert re.fullmatch(
-        f"Over all 11 conditions: with tasks of up to 100 µs, the pool is ahead in 3 of 4, {open_} in 1; with tasks of "
-        f"1,000 µs, {open_} in [12] of 2(?:, {open_} in 1)?; where requests wait for a remote system, the pool is "
-        f"ahead in 3 of 5(?:, {open_} in [12])+.",
+        f"Over all 9 conditions: with tasks of up to 1,000 µs, the pool is ahead in 3 of 5(?:, {open_} in [12])+; "
+        f"where requests wait for a remote system, the pool is ahead in 2 of 4(?:, {open_} in [12])+.",
         overview(told) or "",
     )
     assert overview(told[:1]) is None
