@@ -82,9 +82,9 @@ def test_an_interval_that_reaches_beyond_its_chart_ends_in_an_arrow() -> None:
     assert "task" in titles and "task duration" not in titles, "tasks may differ in their delay alone"
 
 
-@pytest.mark.parametrize(("most", "numbers"), [(0.8, "~g"), (999, "~g"), (1000, "~s")])
+@pytest.mark.parametrize(("most", "numbers"), [(0.8, "~f"), (999, "~f"), (1000, "~s")])
 def test_an_axis_has_thousands_in_short_and_no_thousandths(most: float, numbers: str) -> None:
-    """Of "~s" d3 makes 200m of 0.2, which reads as a unit."""
+    """By "~s" d3 makes 200m of 0.2, which reads as a unit."""
     small = series([(0, 0.2), (1, most), (2, None)], [], end_s=2, title="", description="")
     large = lines([], x=Axis("", 0, 2), y=Axis("", 0, most), order=("virtual",), description="")
     assert numbers in small.given.values() and numbers in large.given.values()

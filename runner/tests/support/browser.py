@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+
+_POWER_OF_TEN = re.compile(r"\de[+−-]?\d")
 
 
 @contextmanager
@@ -23,7 +26,8 @@ def reading(
     **settings: Any,
 ) -> Iterator[Page]:
     """A page, at this `anchor`, in a context with these `settings`, where it is to `settle` with all charts drawn that
-    have a place; it complains of nothing, and what it loads, and those to which it leads, are files."""
+    have a place; it complains of nothing, no axis counts in powers of ten, and what the page loads, and those to which
+    it leads, are files."""
     context = browser.new_context(
         viewport={"width": width, "height": 900},
         color_scheme=scheme,  # type: ignore[arg-type]
@@ -45,6 +49,8 @@ def reading(
         page.wait_for_selector("html[data-charts=done]", timeout=60_000)
     yield page
     assert complaints == []
+    labels = page.locator(".plot .role-axis-label text").all_text_contents()
+    assert not [label for label in labels if _POWER_OF_TEN.search(label)]
     assert all(url.startswith("file://") for url in requests) and len(requests) <= files_max
     context.close()
 

@@ -131,8 +131,9 @@ def tooltips(*names: str, **titles: str) -> list[alt.Tooltip]:
 
 
 def plain_numbers(highest: float) -> str:
-    """The format of an axis up to there: "2k" for thousands, and no thousandths, which d3 would write as "200m"."""
-    return "~s" if highest >= 1000 else "~g"
+    """The format of an axis up to there: "2k" for thousands, below them neither "200m" for 0.2 nor "2e+2" for 200, as
+    d3 writes them by "~s" and "~g"."""
+    return "~s" if highest >= 1000 else "~f"
 
 
 def hovered(points: alt.Chart, *encodings: Literal["x", "y"]) -> alt.Chart:
