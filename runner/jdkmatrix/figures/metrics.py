@@ -130,8 +130,9 @@ METRICS = (
 # Executors are not compared by these: they say what was seen where a claim was judged.
 _NO_GAUGES = "/gauges did not answer, or there is none"
 _buffers, _longest = read.most(read.direct_buffers), read.most(read.longest_us)
+CPU_USE = Metric("cpu-share", "CPU use", True, read.cpu_share, "%", 3, 100)
 OF_CLAIMS = (
-    Metric("cpu-share", "CPU use", True, read.cpu_share, "%", 3, 100),
+    CPU_USE,
     Metric("direct-buffers", "Share of direct buffers", False, _buffers, "%", 2, 100, _NO_GAUGES),
     Metric("gc-time", "Time in collections", False, read.gc_ms_per_s, "ms/s", 3, missing=_NO_GAUGES),
     Metric("longest", "Longest answer", False, _longest, "ms", 3, 1e-3, P99.missing, "most"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from jdkmatrix.domain.executors import references
-from jdkmatrix.figures.metrics import CPU
+from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.report.blocks.kinds import Charts, Items
 from jdkmatrix.report.cells.advice import OUTCOME, Side, advise, held_back, likely_cause
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
@@ -146,6 +146,20 @@ def test_context_switches_are_a_likely_cause_where_the_cpu_is_what_one_is_behind
     assert cause(bank, "virtual", "liberty", "liberty", CPU.id) is not None
     pinned = cells_of(reference("20261124T043223Z-pinning-http.small"), "pinning-http-synchronized")
     assert cause(pinned, "virtual+carriers-max-4", "fixed-60", "fixed-60") is None, "they wait for a carrier"
+
+
+def test_where_a_request_costs_as_much_the_cpu_left_idle_is_the_likely_cause() -> None:
+    """However many context switches there are: 22.1 against 6.88 here."""
+    bank = cells_of(reference("20261130T161540Z-spring-quarkus-bank.small"), "bank-sql-crud-agroal")
+    told = "CPU left idle (in use: 94.5 % with quarkus-virtual, 100 % with quarkus)"
+    arms = {name: bank[name] for name in ("quarkus-virtual", "quarkus")}
+    assert likely_cause(arms, "quarkus", THROUGHPUT.id) == told
+    assert likely_cause(arms, "quarkus", P99.id) is None, "idle CPU is no reason to answer late"
+    thousands = cells_of(reference("20261128T080238Z-infoq-thousands.small"), "banking-patient")
+    arms = {name: thousands[name] for name in ("virtual", "liberty")}
+    assert likely_cause(arms, "virtual", THROUGHPUT.id) == (
+        "CPU left idle (in use: 97.0 % with virtual, 80.7 % with liberty)"
+    )
 
 
 def test_a_likely_cause_stands_below_the_ratio_and_two_figures_for_one_thing_say_why() -> None:

@@ -3,6 +3,7 @@ was measured beside a ratio and may be why one executor is behind. Pure."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.experiments.base import at
-from jdkmatrix.figures.metrics import BY_ID, CPU, P99, SATURATED, SWITCHES, THROUGHPUT, Metric, metrics_of
+from jdkmatrix.figures.metrics import BY_ID, CPU, CPU_USE, P99, SATURATED, SWITCHES, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.base import Bound, Steps, best_window
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.cellstats import CellStats
@@ -36,6 +37,8 @@ from jdkmatrix.stats.verdicts import RELEVANT, Judged, Verdict, verdict_by_inter
 _UNUSED_SHARE_MAX = 0.5
 # So many times the switches of the other executor are worth a word.
 _SWITCHES_TIMES_MIN = 2.0
+# So much of a server's CPUs, and it has next to none to spare.
+_FULL_SHARE_MIN = 0.9
 # In a closed loop a delay alone leaves CPUs unused; a server with so much less throughput than another waits for more.
 _FAR_BEHIND_TIMES_MIN = 2.0
 _PINS_BELOW = 24  # the JDK since which a wait inside synchronized leaves the carrier free
@@ -78,18 +81,30 @@ def _use(cell: CellStats, fork: Fork) -> float:
 
 
 def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) -> str | None:
-    """Context switches per request of two arms, by their names, where the one that is not `ahead` in `figure` has many
-    more, and the CPU is what it is behind in: in CPU per request, or in what its busy CPUs allow."""
+    """Of two arms, by their names, where the one that is not `ahead` in `figure` is behind in CPU per request, or in
+    what its busy CPUs allow. Context switches per request, where it has many more and a request costs it more CPU, in
+    which lies at least half of the throughput that it lacks; else the CPU that it leaves idle, where the other has next
+    to none to spare."""
     if ahead is None:
         return None
     (behind,) = arms.keys() - {ahead}
-    told = {name: of_metric(SWITCHES, cell, why="") for name, cell in arms.items()}
-    many, few = told[behind].sort, told[ahead].sort
-    is_busy = all(_use(arms[behind], fork) >= _UNUSED_SHARE_MAX for fork in arms[behind].usable)
-    if many is None or few is None or not (is_busy or figure == CPU.id):
-        return None
-    words = ", ".join(f"{figure.text} with {name}" for name, figure in told.items())
-    return f"context switches per request: {words}" if many >= _SWITCHES_TIMES_MIN * few else None
+
+    def times(metric: Metric) -> float:
+        """What the one behind has, over what the other has; NaN where one has nothing."""
+        mine, others = (of_metric(metric, arms[name], why="").sort for name in (behind, ahead))
+        return mine / others if mine is not None and others else math.nan
+
+    def words(metric: Metric, unit: str = "") -> str:
+        return ", ".join(f"{of_metric(metric, cell, why='').text}{unit} with {name}" for name, cell in arms.items())
+
+    if figure != CPU.id:
+        if any(_use(arms[behind], fork) < _UNUSED_SHARE_MAX for fork in arms[behind].usable):
+            return None
+        cost, in_throughput = times(CPU), figure == THROUGHPUT.id
+        if not (cost**2 * times(THROUGHPUT) >= 1 if in_throughput else cost >= 1 + RELEVANT):
+            is_full = (of_metric(CPU_USE, arms[ahead], why="").sort or 0) >= _FULL_SHARE_MIN
+            return f"CPU left idle (in use: {words(CPU_USE, ' %')})" if in_throughput and is_full else None
+    return f"context switches per request: {words(SWITCHES)}" if times(SWITCHES) >= _SWITCHES_TIMES_MIN else None
 
 
 def cause_of(judgements: Judgements, key: CellKey) -> str | None:
