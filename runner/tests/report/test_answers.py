@@ -9,7 +9,8 @@ import pytest
 from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.report.blocks.kinds import Charts, Items
-from jdkmatrix.report.cells.advice import OUTCOME, Side, advise, held_back, likely_cause
+from jdkmatrix.report.cells.advice import OUTCOME, Side, advise
+from jdkmatrix.report.cells.causes import held_back, likely_cause
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.slices import Pair, slices
 from jdkmatrix.report.charts.shapes import dash_of

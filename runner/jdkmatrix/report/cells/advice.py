@@ -1,11 +1,8 @@
-"""Which executor to take, by the figure that matters to a reader: a sentence for each figure of a condition; and what
-was measured beside a ratio and may be why one executor is behind. Pure."""
+"""Which executor to take, by the figure that matters to a reader: a sentence for each figure of a condition. Pure."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated
@@ -13,14 +10,10 @@ from typing import Annotated
 from pydantic import Field
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.executors import is_virtual, size_of
-from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.experiments.base import at
-from jdkmatrix.figures.metrics import BY_ID, CPU, CPU_USE, P99, SATURATED, SWITCHES, THROUGHPUT, Metric, metrics_of
-from jdkmatrix.loads.base import Bound, Steps, best_window
-from jdkmatrix.records.forks import Fork
+from jdkmatrix.figures.metrics import BY_ID, P99, Metric, metrics_of
+from jdkmatrix.report.cells.causes import held_back, is_far_behind
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted
@@ -32,100 +25,6 @@ from jdkmatrix.stats.intervals import CONFIDENCE
 from jdkmatrix.stats.pooling import pooled
 from jdkmatrix.stats.ratios import Ratio
 from jdkmatrix.stats.verdicts import RELEVANT, Judged, Verdict, verdict_by_interval
-
-# Of a server's CPUs. One that is bounded by them uses nearly all; below half, it is not they.
-_UNUSED_SHARE_MAX = 0.5
-# So many times the switches of the other executor are worth a word.
-_SWITCHES_TIMES_MIN = 2.0
-# So much of a server's CPUs, and it has next to none to spare.
-_FULL_SHARE_MIN = 0.9
-# In a closed loop a delay alone leaves CPUs unused; a server with so much less throughput than another waits for more.
-_FAR_BEHIND_TIMES_MIN = 2.0
-_PINS_BELOW = 24  # the JDK since which a wait inside synchronized leaves the carrier free
-
-
-def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
-    """ "saturated with 8 % of its CPUs in use, ...", with what to look for, where every fork left its CPUs unused: of
-    steps those that were saturated, of a closed loop those of a cell that is `far_behind` another; None
-    elsewhere."""
-    if isinstance(cell.kind, Steps):
-        saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
-        state, forks = "saturated", [fork for fork in cell.usable if fork.fork in saturated]
-    elif far_behind and isinstance(cell.load, SaturateLoad):
-        state, forks = "held up", [*cell.usable]
-    else:
-        return None
-    shares = [_use(cell, fork) for fork in forks]
-    if not shares or max(shares) >= _UNUSED_SHARE_MAX:
-        return None
-    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))
-    of = "its CPUs" if _quota_cpus(cell) is None else "its quota of CPU time"
-    words = f"{state} with {' to '.join(ends)} % of {of} in use"
-    version = re.search(r"[0-9]+", str(at(cell.record.identity.inputs, "jdk.version") or cell.key.jdk))
-    executor, pins = cell.key.executor, version is not None and int(version.group()) < _PINS_BELOW
-    if not (pins and is_virtual(executor) and size_of(executor) is None):
-        return f"{words}, so something else bounds it"
-    return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
-
-
-def _quota_cpus(cell: CellStats) -> float | None:
-    quota_cpus = at(cell.record.identity.inputs, "workload.limits.cpu_quota_cpus")
-    return quota_cpus if isinstance(quota_cpus, float) else None
-
-
-def _use(cell: CellStats, fork: Fork) -> float:
-    """How much of its CPU time a server used in the best window, as a share of what its CPUs, or its quota, allow."""
-    quota_cpus, cpus = _quota_cpus(cell), len(fork.confinement.sut_cpus)
-    share = best_window(fork).sut.cpu_share
-    return share if quota_cpus is None else share * cpus / quota_cpus
-
-
-def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) -> str | None:
-    """Of two arms, by their names, where the one that is not `ahead` in `figure` is behind in CPU per request, or in
-    what its busy CPUs allow. Context switches per request, where it has many more and a request costs it more CPU, in
-    which lies at least half of the throughput that it lacks; else the CPU that it leaves idle, where the other has next
-    to none to spare."""
-    if ahead is None:
-        return None
-    (behind,) = arms.keys() - {ahead}
-
-    def times(metric: Metric) -> float:
-        """What the one behind has, over what the other has; NaN where one has nothing."""
-        mine, others = (of_metric(metric, arms[name], why="").sort for name in (behind, ahead))
-        return mine / others if mine is not None and others else math.nan
-
-    def words(metric: Metric, unit: str = "") -> str:
-        return ", ".join(f"{of_metric(metric, cell, why='').text}{unit} with {name}" for name, cell in arms.items())
-
-    if figure != CPU.id:
-        if any(_use(arms[behind], fork) < _UNUSED_SHARE_MAX for fork in arms[behind].usable):
-            return None
-        cost, in_throughput = times(CPU), figure == THROUGHPUT.id
-        if not (cost**2 * times(THROUGHPUT) >= 1 if in_throughput else cost >= 1 + RELEVANT):
-            is_full = (of_metric(CPU_USE, arms[ahead], why="").sort or 0) >= _FULL_SHARE_MIN
-            return f"CPU left idle (in use: {words(CPU_USE, ' %')})" if in_throughput and is_full else None
-    return f"context switches per request: {words(SWITCHES)}" if times(SWITCHES) >= _SWITCHES_TIMES_MIN else None
-
-
-def cause_of(judgements: Judgements, key: CellKey) -> str | None:
-    """What was measured beside the leading figure of a cell and may be why it or what it is compared with is behind, by
-    the names of their executors; None where nothing was."""
-    metric = judgements.cells.leading(key)
-    judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
-    if judged is None or compared is None or (found := finding(judged, metric)) not in _SIDE_OF:
-        return None
-    arms = (compared.cell, compared.base)
-    ahead, behind = arms if found is PairFinding.BETTER else arms[::-1]
-    if cause := likely_cause({arm.key.executor: arm for arm in arms}, ahead.key.executor, metric.id):
-        return cause
-    why = held_back(behind, far_behind=True) if _is_far_behind(metric, judged) else None
-    return f"with {behind.key.executor} the server was {why}" if why else None
-
-
-def _is_far_behind(metric: Metric, judged: Judged) -> bool:
-    """Has one of the two many times the throughput of the other?"""
-    ratio = judged.ratio.value
-    return metric is THROUGHPUT and max(ratio, 1 / ratio) >= _FAR_BEHIND_TIMES_MIN
 
 
 class Side(Enum):
@@ -197,7 +96,7 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
         """Where one of the two does what its load asks for and the other does not, that comes before any figure."""
         own = _side(judged, metric)
         behind, name = (pool, _POOL) if own is Side.VIRTUAL else (cell, _VIRTUAL)
-        why = None if own is Side.OPEN else held_back(behind, far_behind=_is_far_behind(metric, judged))
+        why = None if own is Side.OPEN else held_back(behind, far_behind=is_far_behind(metric, judged))
         note = f" With {name} the server was {why}." if why else ""
         one = replace(_of_ratio(metric, judged, found, asked_of(cell), note), confidence=cells.confidence)
         if outcomes is None or not outcomes.differs:

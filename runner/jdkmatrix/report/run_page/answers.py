@@ -15,7 +15,7 @@ from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics
 from jdkmatrix.loads.kinds import kind_of, loads_words
 from jdkmatrix.report.blocks.inline import element, file_stem, joined, say
 from jdkmatrix.report.blocks.kinds import AnswerBox, AnswerBoxes, Charts, ColourScale, Container, Prose, Section
-from jdkmatrix.report.cells.advice import cause_of
+from jdkmatrix.report.cells.causes import cause_of
 from jdkmatrix.report.cells.heat import heat_map, legend, mapped, scorecard
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted, of_forks
 from jdkmatrix.report.cells.shown import paired_words

@@ -15,7 +15,7 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import CapacityStep, Window
 from jdkmatrix.report.blocks.inline import say
 from jdkmatrix.report.blocks.kinds import Charts
-from jdkmatrix.report.cells.advice import held_back
+from jdkmatrix.report.cells.causes import held_back
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.shown import amount, of_metric
 from jdkmatrix.report.cells.slices import Slice

@@ -22,7 +22,8 @@ from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.report.blocks.inline import cell_page, file_stem, joined, link, small
 from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
-from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advised, asked_of, likely_cause, ratio_words
+from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advised, asked_of, ratio_words
+from jdkmatrix.report.cells.causes import likely_cause
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.judgements import Family, Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence

@@ -1,0 +1,125 @@
+"""What was measured beside a ratio and may be why one executor is behind. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+
+from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import is_virtual, size_of
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.experiments.base import at
+from jdkmatrix.figures.metrics import CPU, CPU_USE, SATURATED, SWITCHES, THROUGHPUT, Metric
+from jdkmatrix.loads.base import Bound, Steps, best_window
+from jdkmatrix.records.forks import Fork
+from jdkmatrix.report.cells.cellstats import CellStats
+from jdkmatrix.report.cells.judgements import Judgements
+from jdkmatrix.report.cells.shown import of_metric
+from jdkmatrix.report.words.sentences import PairFinding, finding
+from jdkmatrix.stats.verdicts import RELEVANT, Judged
+
+# Of a server's CPUs. One that is bounded by them uses nearly all; below half, it is not they.
+_UNUSED_SHARE_MAX = 0.5
+# So many times the switches of the other executor are worth a word.
+_SWITCHES_TIMES_MIN = 2.0
+# So much of a server's CPUs, and it has next to none to spare.
+_FULL_SHARE_MIN = 0.9
+# In a closed loop a delay alone leaves CPUs unused; a server with so much less throughput than another waits for more.
+_FAR_BEHIND_TIMES_MIN = 2.0
+_DECIDED = (PairFinding.BETTER, PairFinding.WORSE)
+_PINS_BELOW = 24  # the JDK since which a wait inside synchronized leaves the carrier free
+
+
+def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
+    """ "saturated with 8 % of its CPUs in use, ...", with what to look for, where every fork left its CPUs unused: of
+    steps those that were saturated, of a closed loop those of a cell that is `far_behind` another; None
+    elsewhere."""
+    if isinstance(cell.kind, Steps):
+        saturated = {block for block, figure in cell.figures(SATURATED).items() if figure.bound is Bound.NONE}
+        state, forks = "saturated", [fork for fork in cell.usable if fork.fork in saturated]
+    elif far_behind and isinstance(cell.load, SaturateLoad):
+        state, forks = "held up", [*cell.usable]
+    else:
+        return None
+    shares = [_use(cell, fork) for fork in forks]
+    if not shares or max(shares) >= _UNUSED_SHARE_MAX:
+        return None
+    ends = dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))
+    of = "its CPUs" if _quota_cpus(cell) is None else "its quota of CPU time"
+    words = f"{state} with {' to '.join(ends)} % of {of} in use"
+    version = re.search(r"[0-9]+", str(at(cell.record.identity.inputs, "jdk.version") or cell.key.jdk))
+    executor, pins = cell.key.executor, version is not None and int(version.group()) < _PINS_BELOW
+    if not (pins and is_virtual(executor) and size_of(executor) is None):
+        return f"{words}, so something else bounds it"
+    return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
+
+
+def _quota_cpus(cell: CellStats) -> float | None:
+    quota_cpus = at(cell.record.identity.inputs, "workload.limits.cpu_quota_cpus")
+    return quota_cpus if isinstance(quota_cpus, float) else None
+
+
+def _use(cell: CellStats, fork: Fork) -> float:
+    """How much of its CPU time a server used in the best window, as a share of what its CPUs, or its quota, allow."""
+    quota_cpus, cpus = _quota_cpus(cell), len(fork.confinement.sut_cpus)
+    share = best_window(fork).sut.cpu_share
+    return share if quota_cpus is None else share * cpus / quota_cpus
+
+
+def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) -> str | None:
+    """Of two arms, by their names, where the one that is not `ahead` in `figure` is behind in CPU per request, or in
+    what its busy CPUs allow: context switches per request, where it has many more and `_costs_it`; else the CPU that it
+    leaves idle, where it lacks throughput and the other has next to no CPU to spare."""
+    if ahead is None:
+        return None
+    (name,) = arms.keys() - {ahead}
+    behind, other = arms[name], arms[ahead]
+    if figure != CPU.id and any(_use(behind, fork) < _UNUSED_SHARE_MAX for fork in behind.usable):
+        return None
+    if _costs_it(behind, other, figure):
+        has_many = _times(SWITCHES, behind, other) >= _SWITCHES_TIMES_MIN
+        return f"context switches per request: {_of_both(SWITCHES, arms)}" if has_many else None
+    if figure == THROUGHPUT.id and (of_metric(CPU_USE, other, why="").sort or 0) >= _FULL_SHARE_MIN:
+        return f"CPU left idle (in use: {_of_both(CPU_USE, arms, ' %')})"
+    return None
+
+
+def _costs_it(behind: CellStats, other: CellStats, figure: str) -> bool:
+    """Is the one behind so because a request costs it more CPU? Throughput is CPU use over CPU per request: at least
+    half of what is lacking, as factors go, must lie in the latter."""
+    if figure == CPU.id:
+        return True
+    cost = _times(CPU, behind, other)
+    return cost**2 * _times(THROUGHPUT, behind, other) >= 1 if figure == THROUGHPUT.id else cost >= 1 + RELEVANT
+
+
+def _times(metric: Metric, one: CellStats, other: CellStats) -> float:
+    """What the one has over what the other has; NaN where either has nothing."""
+    above, below = (of_metric(metric, cell, why="").sort for cell in (one, other))
+    return above / below if above is not None and below else math.nan
+
+
+def _of_both(metric: Metric, arms: Mapping[str, CellStats], unit: str = "") -> str:
+    return ", ".join(f"{of_metric(metric, cell, why='').text}{unit} with {name}" for name, cell in arms.items())
+
+
+def cause_of(judgements: Judgements, key: CellKey) -> str | None:
+    """What was measured beside the leading figure of a cell and may be why it or what it is compared with is behind, by
+    the names of their executors; None where nothing was."""
+    metric = judgements.cells.leading(key)
+    judged, compared = judgements.of(metric, key), judgements.comparison(metric, key)
+    if judged is None or compared is None or (found := finding(judged, metric)) not in _DECIDED:
+        return None
+    arms = (compared.cell, compared.base)
+    ahead, behind = arms if found is PairFinding.BETTER else arms[::-1]
+    if cause := likely_cause({arm.key.executor: arm for arm in arms}, ahead.key.executor, metric.id):
+        return cause
+    why = held_back(behind, far_behind=True) if is_far_behind(metric, judged) else None
+    return f"with {behind.key.executor} the server was {why}" if why else None
+
+
+def is_far_behind(metric: Metric, judged: Judged) -> bool:
+    """Has one of the two many times the throughput of the other?"""
+    ratio = judged.ratio.value
+    return metric is THROUGHPUT and max(ratio, 1 / ratio) >= _FAR_BEHIND_TIMES_MIN
