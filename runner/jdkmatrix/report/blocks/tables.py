@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from markupsafe import Markup
 
@@ -27,6 +28,7 @@ class Column:
 _KINDS = {"#": "num", "~": "ends", "=": "text"}
 
 
+@lru_cache(typed=True)
 def columns(*titles: str) -> tuple[Column, ...]:
     """The first heads its rows. "Rate|req/s#": a title, its unit behind a bar, and at its end "#" for figures, "~" and
     "=" for words that wrap."""

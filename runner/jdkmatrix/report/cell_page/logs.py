@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from os.path import realpath
 from pathlib import Path
 
@@ -22,14 +23,22 @@ _NUMBER = re.compile(r"[0-9]+")
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
-def _resolve(root: Path, relative: str) -> Path | str:
-    """The file that a cell record means, or why it is not shown. `root`: the run's folder, without symbolic links.
+def _real(path: Path) -> Path:
+    return Path(realpath(path))  # unlike Path.resolve, it raises nothing where links lead in a circle
+
+
+def _resolve(root: Path, relative: str, real: Callable[[Path], Path]) -> Path | str:
+    """The file that a cell record means, or why it is not shown. `root`: the run's folder, without symbolic links;
+    `real`: the same of any folder.
 
     Paths are relative to the run's `cells` folder. A record may come from elsewhere: nothing outside the run's own
     folder is read, by dots, by an absolute path or by a symbolic link.
     """
     try:
-        path = Path(realpath(root / "cells" / relative))
+        given = root / "cells" / relative
+        path = real(given.parent) / given.name
+        if given.name == ".." or path.is_symlink():
+            path = real(path)
         if not str(path).startswith(f"{root}/"):  # thousands of logs: is_relative_to takes several times as long
             return f"{relative}: not shown, it is outside of the run's folder"
         if not path.is_file():
@@ -71,8 +80,9 @@ def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[L
     by_interval = {w.load.hlog: f"latency by interval, window {w.index}" for w in fork.windows if w.load.hlog}
     named = [(by_interval.pop(path, title), path) for title, path in fork.logs.items()]
     named += [(title, path) for path, title in by_interval.items()]
+    real = cache(_real)  # most of its files lie in one folder
     return tuple(
-        _publish_one(root, title, relative, page_dir, f"{stem}.files/{which}-{number}")
+        _publish_one(_resolve(root, relative, real), title, relative, page_dir, f"{stem}.files/{which}-{number}")
         for number, (title, relative) in enumerate(_in_order(named), start=1)
     )
 
@@ -88,8 +98,7 @@ def _in_order(named: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return sorted(named, key=place)
 
 
-def _publish_one(root: Path, title: str, relative: str, page_dir: Path, target: str) -> Log:
-    found = _resolve(root, relative)
+def _publish_one(found: Path | str, title: str, relative: str, page_dir: Path, target: str) -> Log:
     if isinstance(found, str):
         return Log(title, None, False, None, found)
     # As text whatever the log is called: a browser must never render it.

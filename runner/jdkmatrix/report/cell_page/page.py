@@ -104,7 +104,7 @@ def _spread_tile(spread: Spread) -> Tile:
     """It says beneath what it rests on."""
     figure = spread_figure(spread)
     under = ", ".join(filter(None, (figure.under, plural(spread.forks, "fork"))))
-    return Tile(spread.title, replace(figure, under=under), _unit(spread))
+    return Tile(spread.title, figure._replace(under=under), _unit(spread))
 
 
 def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
@@ -112,11 +112,11 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
 
     def sure(figure: Figure) -> Figure:
         """Where there is no interval, the tooltip says why."""
-        return figure if figure.sort is None or figure.under else replace(figure, under=figure.title)
+        return figure if figure.sort is None or figure.under else figure._replace(under=figure.title)
 
     def percentile(name: str) -> Figure:
         figure = shown.percentile(name)
-        return replace(figure, under=f"{figure.under} over forks") if figure.under else sure(figure)
+        return figure._replace(under=f"{figure.under} over forks") if figure.under else sure(figure)
 
     def throughput() -> Figure:
         figure = shown.figure(THROUGHPUT)
@@ -124,7 +124,7 @@ def _figure_tiles(shown: ShownCell, cell: CellStats) -> tuple[Tile, ...]:
             return figure
         forks = plural(len(cell.figures(THROUGHPUT)), "fork")
         over = f"{figure.under}, {forks}" if figure.under else f"{forks}: no interval"
-        return replace(figure, under="; ".join(filter(None, (over, failed_words(cell)))))
+        return figure._replace(under="; ".join(filter(None, (over, failed_words(cell)))))
 
     def of(metric: Metric) -> Figure:
         return shown.time_to_steady if metric is TIME_TO_STEADY else shown.figure(metric)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -51,16 +51,15 @@ def percentile_figure(pooled: Pooled, percent: str) -> Figure:
             without = f"{whose} without an answer {stand} in it with the time that {they} had waited"
         short = f"{pooled.fell_short} of {plural(pooled.forks, 'fork')} fell short" if pooled.fell_short else ""
         why = f"at least: {'; '.join(filter(None, (short, without)))}"
-        return replace(figure, text=f"{Bound.AT_LEAST.value} {figure.text}", title=why)
+        return figure._replace(text=f"{Bound.AT_LEAST.value} {figure.text}", title=why)
     if forks is None:
         none = "a fork has too few slower requests" if pooled.histogram else "this driver writes no histograms"
-        return replace(figure, title=f"no interval: {none}")
+        return figure._replace(title=f"no interval: {none}")
     if forks.ci_low is None or forks.ci_high is None:
-        return replace(figure, title=f"{plural(forks.n, 'fork')}: no interval")
+        return figure._replace(title=f"{plural(forks.n, 'fork')}: no interval")
     significant = 3 if forks.ci_high < 2 * forks.ci_low else 2  # a wide interval carries fewer digits
     low, high = (digits(end / 1000, significant) for end in (forks.ci_low, forks.ci_high))
-    return replace(
-        figure,
+    return figure._replace(
         title=f"all requests together; beneath: the 95 % interval over {forks.n} forks, of the geometric mean of their "
         f"own p{percent} ({digits(forks.geomean / 1000, 3)} ms)",
         under=f"{low}–{high}",
@@ -243,14 +242,14 @@ class ShownCell:
         figure = self.figure(THROUGHPUT)
         failed = failed_words(self.cell) if self.cell else None
         under = "; ".join(filter(None, (figure.under, failed))) or None
-        return replace(figure, under=under, amber=failed is not None)
+        return figure._replace(under=under, amber=failed is not None)
 
     @property
     def cpu(self) -> Figure:
         """Per request; beneath it the step that it is of, where that is one of several."""
         figure = self.figure(CPU)
         step = self.cell.kind.cpu_label if self.cell and figure.sort is not None else None
-        return replace(figure, under=step) if step else figure
+        return figure._replace(under=step) if step else figure
 
     @property
     def time_to_steady(self) -> Figure:
@@ -260,7 +259,7 @@ class ShownCell:
         if steady in (0, usable):
             return figure
         of_some = f"{steady} of {plural(usable, 'fork')}"
-        return replace(figure, under=f"{figure.under}, {of_some}" if figure.under else of_some, amber=True)
+        return figure._replace(under=f"{figure.under}, {of_some}" if figure.under else of_some, amber=True)
 
     def percentile(self, name: str) -> Figure:
         return percentile(self.cell, name, why=self.why)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from markupsafe import escape
 
@@ -14,8 +14,7 @@ from jdkmatrix.stats.ratios import Ratio
 _SMALL = 0.01
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(NamedTuple):
     """`text` as shown, `sort` for ordering (None sorts last), `title` as the tooltip, `under` as a second line.
 
     `amber`: to be read with care."""
