@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from jdkmatrix.domain.catalogue import executor_kinds, server_kinds
+from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.fork_figures import OverForks
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
@@ -294,5 +296,18 @@ def test_colours_do_not_depend_on_what_was_measured() -> None:
     assert executor_order(["virtual"])[:5] == executor_order(["liberty", "fixed-50", "platform"])[:5]
     assert executor_order(["fixed-50", "fixed-10"])[-2:] == ("fixed-10", "fixed-50")
     many = executor_order(f"fixed-{size}" for size in range(10, 40))
-    assert {name.strip() for name in many[8::8]} == {""}, "nobody else has the pool's"
+    assert {name[0] for name in many[8::8] + many[10::8]} == {" "}, "nobody else has those of pool and virtual threads"
     assert len(set(many)) == len(many), "Vega would move all that come behind the second"
+
+
+def test_the_pool_of_every_server_has_one_colour_and_its_virtual_threads_have_another() -> None:
+    usual = executor_order(())
+    pool, virtual = usual.index("liberty"), usual.index("virtual")
+    order = executor_order([*executor_kinds(), "quarkus-aa", "fixed-50", "jetty-aa"])
+    assert len(set(order)) == len(order)
+    slots = {name: place % 8 for place, name in enumerate(order) if not name.startswith(" ")}
+    for kind in server_kinds().values():
+        assert slots[kind.virtual] == virtual
+        assert slots[kind.own_pool] == (virtual if is_virtual(kind.own_pool) else pool)
+    own = {name for kind in server_kinds().values() for name in (kind.own_pool, kind.virtual)}
+    assert {name for name, slot in slots.items() if slot in (pool, virtual)} == own

@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 import altair as alt
 
-from jdkmatrix.domain.executors import usual_executors
+from jdkmatrix.domain.catalogue import server_kinds
+from jdkmatrix.domain.executors import is_virtual, usual_executors
 
 Row = Mapping[str, Any]
 
@@ -91,13 +92,33 @@ _DASHES = ([1, 0], [7, 3], [2, 2], [9, 3, 2, 3], [4, 2], [12, 4], [1, 3], [6, 2,
 
 
 def executor_order(executors: Iterable[str]) -> tuple[str, ...]:
-    """Those of the usual server first, present or not, so that their colours do not depend on what was measured. Where
-    colours begin again the first is nobody's, since it is the pool's: a blank name, and each another one, since a scale
-    counts what comes twice once."""
-    found = list(usual_executors())
-    for name in sorted(set(executors) - set(found)):
-        if len(found) % len(_DASHES) == 0:
-            found.append(" " * (len(found) // len(_DASHES)))
+    """The place of each gives it its colour and dash, and a name that begins with a blank is nobody's.
+
+    Those of the usual server are first, present or not, so that colours do not depend on what was measured. Another
+    server's own pool has the colour of the usual server's, and so have its virtual threads; no other executor has these
+    two."""
+    usual, *others = server_kinds().values()
+    names = usual_executors()
+    kept = [names.index(usual.own_pool), names.index(usual.virtual)]
+    found, left = list(names), set(executors) - set(names)
+
+    def free() -> str:
+        return f" {len(found)}"  # of its own: a scale counts what comes twice once
+
+    for kind in others:
+        pool = usual.virtual if is_virtual(kind.own_pool) else usual.own_pool
+        alike = {kind.own_pool: pool, kind.virtual: usual.virtual}
+        seats = {alike[name]: name for name in left & alike.keys()}
+        if not seats:
+            continue
+        while len(found) % len(_DASHES):
+            found.append(free())
+        for name in names:
+            found.append(seats.get(name) or free())
+        left -= alike.keys()
+    for name in sorted(left):
+        while len(found) % len(_DASHES) in kept:
+            found.append(free())
         found.append(name)
     return tuple(found)
 
