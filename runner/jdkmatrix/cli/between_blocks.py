@@ -13,6 +13,7 @@ from pathlib import Path
 from jdkmatrix.cli.reporting import why_not_written, write_site
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
+from jdkmatrix.report.site.child_processes import end_child, with_parent
 
 SHARE_MAX = 0.05  # of a run's time
 
@@ -58,15 +59,12 @@ def write_site_apart(project: Project, runs: Sequence[Path], site: Path | None) 
     try:
         process.join()
     finally:
-        process.terminate()
-        process.join()
+        end_child(process)
     if process.exitcode:
         raise MatrixError(f"the process that writes it ended with {process.exitcode}")
 
 
 def _write(project: Project, runs: Sequence[Path], site: Path | None) -> None:
-    from jdkmatrix.report.site.render_runs import with_parent  # only here: its imports stay out of what measures
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it reaches the process that waits for this one
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # and so does this
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))

@@ -8,7 +8,7 @@ import pytest
 
 from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
-from jdkmatrix.report.blocks.kinds import Charts, Items
+from jdkmatrix.report.blocks.kinds import Charts, HowToRead, Items
 from jdkmatrix.report.cells.advice import OUTCOME, Side, advise
 from jdkmatrix.report.cells.causes import held_back, likely_cause
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
@@ -223,9 +223,9 @@ def test_the_answer_says_what_each_tuning_gains_and_cells_and_summary_over_what(
     run = made_up(TUNINGS)
     page = PageOfRun(run)
     (answer,) = page.answers
-    sentences = dict(answer.sentences)
-    assert f"with {TUNED} than with virtual" in sentences[TUNED] or f"between {TUNED} and virtual" in sentences[TUNED]
-    assert list(sentences)[-1] == TUNED, "after what the run is about"
+    last, gain = answer.sentences[-1]
+    assert last == f"Throughput, {TUNED}", "after what the run is about"
+    assert f"with {TUNED} than with virtual" in gain or f"between {TUNED} and virtual" in gain
     assert page.judged.cells.references == "liberty or virtual"
     under = {row.key.executor: row.versus.under for row in page.rows}
     assert (under[TUNED] or "").endswith("of virtual")
@@ -249,7 +249,7 @@ def test_the_legend_has_what_was_measured() -> None:
 
 def test_of_several_conditions_what_each_tuning_gains_is_a_tally() -> None:
     (answer,) = PageOfRun(made_up(replace(TUNINGS, burn_us=(0, 100), blocks=2))).answers
-    assert " in all 2 conditions. The largest difference: " in dict(answer.sentences)[TUNED]
+    assert " in all 2 conditions. The largest difference: " in dict(answer.sentences)[f"Throughput, {TUNED}"]
 
 
 def test_tunings_of_the_pool_alone_are_told_of_all_conditions() -> None:
@@ -257,4 +257,16 @@ def test_tunings_of_the_pool_alone_are_told_of_all_conditions() -> None:
     shape = Shape(jdks=("temurin-25",), executors=("liberty", tuned), cpus=(1, 2), blocks=2)
     answer = answer_of(made_up(shape))
     assert answer.lead == "temurin-25", "it has an answer"
-    assert " 2 conditions" in dict(answer.sentences)[tuned]
+    assert " 2 conditions" in dict(answer.sentences)["Throughput"]
+
+
+def test_without_a_pool_the_page_is_about_the_first_tuning() -> None:
+    base, *tuned = ("virtual", TUNED, "virtual+unparkers-4")
+    page = PageOfRun(made_up(replace(TUNINGS, executors=(base, *tuned))))
+    (piece,), (answer,) = slices(page.judged.cells), page.answers
+    (score,) = page.maps
+    assert piece.pair == Pair(tuned[0], base) and score.columns == ("Throughput",), "no other figure is judged"
+    assert "no answer" not in answer.lead and " throughput" in answer.lead
+    assert [term for term, _ in answer.sentences] == ["Throughput", f"Throughput, {tuned[1]}"]
+    (read,) = found(page.page.blocks, HowToRead)
+    assert read.pairs == "", "a tuning is judged in the leading figure alone"

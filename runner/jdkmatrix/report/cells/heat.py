@@ -108,11 +108,11 @@ def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair
 
 
 def mapped(judgements: Judgements, piece: Slice, metrics: Sequence[Metric]) -> tuple[Metric | str, ...]:
-    """What heat maps are of: these metrics, after the question that forks were asked where its outcomes are worth a
-    place."""
+    """What heat maps are of: these metrics, as far as they are judged, after the question that forks were asked where
+    its outcomes are worth a place."""
     found = [one for key in piece.keys if key.executor == piece.pair.numerator and (one := judgements.outcomes(key))]
     asked = next((one.question.title for one in found if one.worth_reporting and one.question.in_tables), None)
-    return (*([asked] if asked else []), *metrics)
+    return (*([asked] if asked else []), *(metrics[:1] if piece.pair.is_tuning else metrics))
 
 
 def scorecard(judgements: Judgements, figures: Sequence[Metric | str], piece: Slice, of: str = "") -> HeatMap:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from jdkmatrix.domain.cell_key import AXES, CellKey, TaskSize
-from jdkmatrix.domain.executors import is_virtual, references
+from jdkmatrix.domain.executors import base_of, is_virtual, references, tuning_of
 from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import delay_words, plural
 from jdkmatrix.domain.servers import own_pool, virtual_of
@@ -29,6 +29,11 @@ class Pair(NamedTuple):
     @property
     def words(self) -> str:
         return f"{self.numerator} / {self.base}"
+
+    @property
+    def is_tuning(self) -> bool:
+        """Is it one executor, tuned over as it is? Of such a pair the leading figure alone is judged."""
+        return tuning_of(self.numerator) is not None and base_of(self.numerator) == self.base
 
     def absent(self, executors: Iterable[str]) -> str | None:
         """Who of the two is not among these, in words; None where both are."""
@@ -71,10 +76,12 @@ class Slice(CellGroup):
 
     @cached_property
     def pair(self) -> Pair:
-        """Virtual threads over the server’s own pool, or what was measured in their place."""
+        """Virtual threads over the server’s own pool, or what was measured in their place; where there is neither, the
+        first tuning over what it tunes."""
         server = self.keys[0].server
         usual, over = Pair(virtual_of(server), own_pool(server)), references(self.executors, server)
-        others = (Pair(name, base) for name, base in over.items() if is_virtual(name) and not is_virtual(base))
+        others = [Pair(name, base) for name, base in over.items() if is_virtual(name) and not is_virtual(base)]
+        others += (pair for name, base in over.items() if (pair := Pair(name, base)).is_tuning)
         return usual if {*usual} <= {*self.executors} else next((one for one in others if one.base in over), usual)
 
     @property

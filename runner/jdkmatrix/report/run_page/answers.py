@@ -50,7 +50,7 @@ def answers(
 
 
 def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> Iterator[tuple[str, str]]:
-    """The gain of each tuning in the leading figure."""
+    """The gain of each tuning in the leading figure, whose title stands before its name."""
     conditions = len({(key.cpus, key.task) for key in piece.keys if key.jdk == jdk})
     found: dict[Pair, dict[CellKey, Judged]] = {}
     for key in piece.keys:
@@ -58,10 +58,11 @@ def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> It
         if one and key.jdk == jdk and tuning_of(executor) and executor != piece.pair.numerator:
             found.setdefault(Pair(executor, reference(executor, key.server)), {})[key] = one
     for pair, by_key in found.items():
+        which = f"{metric.title}, {pair.numerator}"
         if conditions > 1:
-            yield pair.numerator, _tally(pair, by_key, metric, conditions)
+            yield which, _tally(pair, by_key, metric, conditions)
         else:
-            yield from ((pair.numerator, ratio_sentence(metric, one, *pair)) for one in by_key.values())
+            yield from ((which, ratio_sentence(metric, one, *pair)) for one in by_key.values())
 
 
 def _answer(

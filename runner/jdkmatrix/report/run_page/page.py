@@ -25,7 +25,7 @@ def run_page(judged: JudgedRun, experiments: Sequence[Section], notices: Sequenc
     run, cells, judgements = judged.run, judged.cells, judged.judgements
     served = bool(cells.keys) or not experiments
     measured = (one.pair for one in slices(cells) if not one.pair.absent(one.executors))
-    pairs = dict.fromkeys(f"{pair.numerator} over {pair.base}" for pair in measured)
+    pairs = dict.fromkeys(f"{pair.numerator} over {pair.base}" for pair in measured if not pair.is_tuning)
     parts: list[PageBlock] = []
     if served:
         family = family_words(judgements.comparisons, judgements.checks)

@@ -12,9 +12,8 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import active_children, get_context, parent_process
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
 from typing import Any, NamedTuple
 
 import psutil
@@ -24,6 +23,7 @@ from jdkmatrix.domain.gc_pause import frozen
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.html.page import pages_of
+from jdkmatrix.report.site.child_processes import end_children, with_parent
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.run_pages import IN_FULL, CellFiles, RunWriter
 from jdkmatrix.store.loaded import LoadedRun
@@ -94,7 +94,7 @@ def make_all(
         try:
             yield from pool.map(_do, jobs)
         except BaseException as error:
-            _end_children()
+            end_children()
             if not isinstance(error, BrokenProcessPool):
                 raise
             message = "a process that was writing pages was killed; the kernel does so where memory runs out"
@@ -126,28 +126,9 @@ def _do(job: Any) -> Any:
     return _doing[0](job)
 
 
-def with_parent(end: Callable[[], object]) -> None:
-    """Have `end` called, in a thread of its own, when the parent of this process ends, however that is: a process for
-    runs is a child of the server that forks, which lives as long as they do."""
-
-    def watch() -> None:
-        parent = parent_process()
-        if parent is not None:
-            parent.join()
-        end()
-
-    Thread(target=watch, daemon=True).start()
-
-
 def _end(*_: object) -> None:
-    _end_children()
+    end_children()
     os._exit(1)
-
-
-def _end_children() -> None:
-    for process in active_children():
-        process.terminate()
-        process.join()
 
 
 def _make(job: _Job, *, templates: Path, registry: tuple[ClaimRecord, ...]) -> RenderedRun | str:
