@@ -36,7 +36,7 @@ java-test: .venv-test
 
 test-real: .venv-test # after java-test: the flake is built of what Maven has fetched
 	@$(VENV)/matrix setup
-	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 3 --dist loadfile --no-loadscope-reorder --durations=10
+	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 4 --dist loadfile --no-loadscope-reorder --durations=10
 	cd runner && ../$(VENV)/pytest -m alone
 
 # What needs no server, browser or Nix; `test-fast` tries ten examples of each property, for the everyday loop, and
