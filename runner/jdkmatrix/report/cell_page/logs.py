@@ -37,7 +37,7 @@ def _resolve(root: Path, relative: str, real: Callable[[Path], Path]) -> Path | 
     try:
         given = root / "cells" / relative
         path = real(given.parent) / given.name
-        if given.name == ".." or path.is_symlink():
+        if given.name == ".." or "\0" in given.name or path.is_symlink():
             path = real(path)
         if not str(path).startswith(f"{root}/"):  # thousands of logs: is_relative_to takes several times as long
             return f"{relative}: not shown, it is outside of the run's folder"
