@@ -10,6 +10,7 @@
   const { host: hosts, workload: workloads, database } = picker.elements;
   const axes = selects.filter((one) => one !== database && one.name !== "figure").map((one) => one.name);
   const glance = all("#conditions a").map((link) => [link, document.querySelector(link.hash)]);
+  const severalHosts = new Set(rows.map((row) => row.getAttribute("data-host"))).size > 1;
   const NUMBERS = new Set(["cpus", "burn_us", "wait_us"]);
 
   const of = (row, axis) => row.getAttribute(`data-${axis}`);
@@ -86,10 +87,11 @@
     if (!here) return `${wanted.server} cannot serve ${wanted.workload}.`;
     return wanted.wait_us !== "0" && !here.waits ? `${wanted.workload} calls no remote system that could answer late.` : null;
   };
+  const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
   const command = (wanted) => {
     const given = axes.filter((axis) => axis !== "host").map((axis) => {
       const unit = axis.endsWith("_us") ? "us" : "";
-      return `--${axis.replace("_us", "")} ${wanted[axis]}${unit}`;
+      return `--${axis.replace("_us", "")} ${quoted(`${wanted[axis]}${unit}`)}`;
     });
     return `.venv/bin/matrix ask ${given.join(" ")}`;
   };
@@ -108,7 +110,8 @@
     const needs = `In a clone of the project, on a host with ${Number(wanted.cpus) + 1} CPUs or more, this says how long it takes, usually 20 to 30 minutes, and measures it if you agree:`;
     const told = (row) => {
       const cell = figureOf(row, wanted.figure) ?? leadOf(row);
-      return `${row.cells[0].textContent}: ${cell.dataset.title} ${textOf(cell, "b")} (${textOf(cell, "small")})`;
+      const where = severalHosts ? `, ${words("host", of(row, "host"))}` : "";
+      return `${row.cells[0].textContent}${where}: ${cell.dataset.title} ${textOf(cell, "b")} (${textOf(cell, "small")})`;
     };
     said.replaceChildren(
       verdict("open", make("b", {}, "Not measured under this condition.")),

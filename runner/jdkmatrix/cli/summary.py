@@ -31,7 +31,6 @@ from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
 from jdkmatrix.report.run_page.facts import count_forks, reproduce
 from jdkmatrix.report.run_page.over_rate import remarks
-from jdkmatrix.report.run_page.precision import check_blocks
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import condition, driven, marked_interval, not_judged_words
 from jdkmatrix.stats.verdicts import Judged, Verdict
@@ -148,7 +147,7 @@ def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) ->
 
 def _warnings(run: JudgedRun) -> tuple[str, ...]:
     """Findings that change how the ratios must be read."""
-    finding = check_blocks(run).finding
+    finding = run.blocks.finding
     return (f"blocks are not independent, contrary to what intervals assume, {finding}",) if finding else ()
 
 

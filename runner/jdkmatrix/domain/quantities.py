@@ -40,8 +40,8 @@ def amount(value: float, unit: str) -> str:
 
 def per_cent(share: float) -> str:
     """A share 0..1; below ten per cent with one decimal."""
-    percent = share * 100
-    return f"{percent:.1f} %" if abs(percent) < 10 else f"{percent:.0f} %"
+    percent = round(share * 100, 1 if abs(share) < 0.1 else 0) or 0.0  # and not -0.0
+    return f"{percent:.{1 if abs(share) < 0.1 else 0}f} %".replace("-", MINUS)
 
 
 def measure(value: float, unit: str) -> str:

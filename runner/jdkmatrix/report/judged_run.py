@@ -10,6 +10,7 @@ from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.records.claims import ClaimRecord
+from jdkmatrix.report.cells.block_checks import BlockChecks, block_checks
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
 from jdkmatrix.report.cells.judgements import Judgements, Refusals, arm_pairs, judge_run, page_refusals
 from jdkmatrix.report.claims.estimates import Results, compared_cells
@@ -44,6 +45,10 @@ class JudgedRun:
     def refusals(self) -> Refusals:
         """Pairs one arm of which gates refused more often."""
         return page_refusals(self.cells, self.experiments)
+
+    @cached_property
+    def blocks(self) -> BlockChecks:
+        return block_checks(self.judgements)
 
     @cached_property
     def modes(self) -> Mapping[CellKey, tuple[Modes, float]]:

@@ -128,8 +128,12 @@ def tried(window: Window, rate_rps: float) -> TriedRate:
 def next_rate(history: Sequence[TriedRate], rules: CapacityRules) -> Probe | Done:
     """Ends after at most `windows_max` windows; rates tried lie apart by about half the resolution at least."""
     votes = _votes(history, rules)
-    if len(history) >= rules.windows_max:
-        return _done(SearchOutcome.WINDOWS_USED_UP, votes)
+    found = _next(history, votes, rules)
+    used_up = isinstance(found, Probe) and len(history) >= rules.windows_max
+    return _done(SearchOutcome.WINDOWS_USED_UP, votes) if used_up else found
+
+
+def _next(history: Sequence[TriedRate], votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:
     if history and not history[-1].valid:
         latest = history[-_INVALID_IN_A_ROW_MAX:]
         if len(latest) == _INVALID_IN_A_ROW_MAX and not any(window.valid for window in latest):

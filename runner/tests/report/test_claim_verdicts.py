@@ -158,15 +158,19 @@ def test_a_bound_meets_no_limit_that_it_may_exceed_and_some_things_are_asked_of_
     run = in_whole(reference("20261125T010916Z-delay-ramp.small"))
     one = REGISTRY.records(["delay-ramp-virtual"])[0]
 
-    def verdict(needed: Precondition, **changes: object) -> ClaimVerdict:
+    def came_to(needed: Precondition, **changes: object) -> JudgedClaim:
         checks = tuple(check.model_copy(update={"requires": (needed,), **changes}) for check in one.checks)
-        return judged(run, one.model_copy(update={"checks": checks})).verdict
+        return judged(run, one.model_copy(update={"checks": checks}))
 
     full = Precondition(says="all of the CPU", metric="cpu-share", low=101, of_bounds=True)
-    assert verdict(full, arm="virtual", low=500) is ClaimVerdict.CAUSE_ABSENT
-    assert verdict(full, arm="fixed-200", low=500) is ClaimVerdict.REPRODUCED
-    assert verdict(Precondition(says="a knee", metric="knee", arm="virtual", low=1000)) is ClaimVerdict.REPRODUCED
-    assert verdict(Precondition(says="a knee", metric="knee", arm="virtual", high=3000)) is ClaimVerdict.CAUSE_ABSENT
+    assert came_to(full, arm="virtual", low=500).verdict is ClaimVerdict.CAUSE_ABSENT
+    assert came_to(full, arm="fixed-200", low=500).verdict is ClaimVerdict.REPRODUCED
+    above, below = (
+        Precondition(says="a knee", metric="knee", arm="virtual", **end) for end in ({"low": 1000}, {"high": 3000})
+    )
+    assert came_to(above).verdict is ClaimVerdict.REPRODUCED
+    assert came_to(below).verdict is ClaimVerdict.CAUSE_ABSENT
+    assert "needs a knee (virtual: rate at the knee of p99 at least 2,000 requests/s)" in rests_on(came_to(below))[0]
 
 
 def test_what_a_verdict_does_not_rest_on_is_told_beside_it(loaded: LoadedRun) -> None:

@@ -260,14 +260,19 @@ def test_runs_of_two_drivers_are_not_compared(mixed: LoadedRun) -> None:
     assert all(text.endswith("driven by loadgen before, by wrk2 after") for text in compared.left_out)
 
 
-def test_evidence_on_a_claim_is_put_together_by_driver_and_by_release_of_the_server() -> None:
-    def said(driver: str | None, value: float | None, release: str = "26.0.0.3") -> ClaimEvidence:
+def test_evidence_on_a_claim_is_put_together_by_driver_protocol_and_release_of_the_server() -> None:
+    def said(
+        driver: str | None, value: float | None, release: str = "26.0.0.3", protocol: str | None = None
+    ) -> ClaimEvidence:
         estimate = None if value is None else Estimate(value, value * 0.9, value * 1.1, 5, of_ratio=True)
         cell: CellKey = key(load="ping-steps-6s")
-        told = CellEvidence(cell, "25", estimate, driver=driver, release=release)
+        told = CellEvidence(cell, "25", estimate, driver=driver, release=release, protocol=protocol)
         return ClaimEvidence("c", (CheckEvidence("", (told,)),))
 
     (check,) = together([said("wrk2", 1.2), said(None, None), said("loadgen", 0.8), said("wrk2", 1.1)]).checks
     assert [(cell.driver, len(cell.alone)) for cell in check.cells] == [("wrk2", 2), ("loadgen", 0)]
     (check,) = together([said("wrk2", 1.2), said("wrk2", 0.8, "25.0.0.12"), said("wrk2", 1.1)]).checks
     assert [(cell.release, len(cell.alone)) for cell in check.cells] == [("26.0.0.3", 2), ("25.0.0.12", 0)]
+    turns, alone = (said("wrk2", 1.2, protocol=protocol) for protocol in ("interleaved", "separate"))
+    (check,) = together([turns, alone, said("wrk2", None), turns]).checks
+    assert [(cell.protocol, len(cell.alone)) for cell in check.cells] == [("interleaved", 2), ("separate", 0)]

@@ -109,6 +109,16 @@ def test_forks_that_fail_by_themselves_count_with_those_that_fall_short(
     assert (outcomes.contrast.numerator.yes, outcomes.contrast.numerator.told) == (5 - len(forks), 5)
 
 
+def test_equal_shares_are_no_answer_where_they_leave_a_difference_open(under_rate: LoadedRun) -> None:
+    """However many forks there are: of three, which no test can tell, and of five."""
+    for forks in (3, 5):
+        cells = tuple(cell.model_copy(update={"forks": cell.forks[:forks]}) for cell in under_rate.cells)
+        fewer = replace(under_rate, cells=cells, run=under_rate.run.model_copy(update={"order": ()}))
+        equal = with_outcomes(fewer, {"liberty": {1: missed, 2: missed}, "virtual": {1: missed, 3: missed}})
+        _, judgements = judged(equal)
+        assert judgements.outcomes(key_of(fewer)).finding is PairFinding.TOO_FEW_FORKS
+
+
 def test_too_few_forks_say_how_many_would_do(under_rate: LoadedRun) -> None:
     """Three of three against none of three, as in reference runs: Fisher's p is 0.1 at best."""
     cells = tuple(cell.model_copy(update={"forks": cell.forks[:3]}) for cell in under_rate.cells)

@@ -15,7 +15,7 @@ from jdkmatrix.report.blocks.tables import Cell
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.facts import run_facts
-from jdkmatrix.report.run_page.precision import check_blocks, precision_section
+from jdkmatrix.report.run_page.precision import precision_section
 from jdkmatrix.report.words.numbers import missing
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
@@ -166,7 +166,7 @@ def test_independent_blocks_and_few_blocks_raise_no_warning() -> None:
 def test_only_some_are_named() -> None:
     waves = with_ratios(virtual=WAVES, platform=WAVES)
     more = [cell.model_copy(update={"key": cell.key.model_copy(update={"burn_us": 100})}) for cell in waves.cells]
-    finding = check_blocks(JudgedRun(replace(waves, cells=(*waves.cells, *more)))).finding
+    finding = JudgedRun(replace(waves, cells=(*waves.cells, *more))).blocks.finding
     assert finding.startswith("in 4 of 4 ratios (") and finding.endswith("; 1 more)")
     assert finding.count("lag-1 correlation") == 3
 

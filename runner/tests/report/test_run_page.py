@@ -27,7 +27,7 @@ from tests.support.outcome_runs import run_of
 from tests.support.pages import figure_in, found, plain, section_of, table_of, tiles_of
 from tests.support.records import altered, altered_run, with_forks_of
 from tests.support.served_runs import QUICK, made_up
-from tests.support.sites import site_of
+from tests.support.sites import reference, site_of
 
 
 def test_the_table_has_the_axes_that_vary_as_columns_and_says_the_others_once(page: PageOfRun) -> None:
@@ -57,6 +57,17 @@ def test_the_words_of_what_all_cells_share_have_units(only: CellKey, words: str)
 
 def test_an_executor_measured_again_is_one(closed_loop: LoadedRun) -> None:
     assert " 3 executors on 1 JDK: 4 of 4 cells " in str(PageOfRun(closed_loop).page.summary)
+
+
+@pytest.mark.parametrize(
+    ("run_id", "words"),
+    [
+        ("20261130T214400Z-chappe-pollers.small", " 1 executor in 2 arms on 1 JDK: "),
+        ("20261124T043223Z-pinning-http.small", " 2 executors on 2 JDKs: "),  # one of them with a tuning alone
+    ],
+)
+def test_a_tuning_of_an_executor_is_another_arm(run_id: str, words: str) -> None:
+    assert words in str(PageOfRun(reference(run_id)).page.summary)
 
 
 def test_every_planned_cell_has_a_row_in_the_order_of_the_run(loaded: LoadedRun, page: PageOfRun) -> None:

@@ -26,7 +26,16 @@ from jdkmatrix.report.charts.lines import log_domain, log_ticks
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.claims.evidence import words_of
 from jdkmatrix.report.run_page import facts
-from jdkmatrix.report.words.numbers import p_value, ratio_interval, ratio_value, share, span, with_interval
+from jdkmatrix.report.words.numbers import (
+    apart,
+    p_figure,
+    p_value,
+    ratio_interval,
+    ratio_value,
+    share,
+    span,
+    with_interval,
+)
 from jdkmatrix.report.words.sentences import (
     STATUS_WORDS,
     PairFinding,
@@ -82,6 +91,8 @@ def test_shares_and_half_widths() -> None:
         (Ratio(15.871, 15.832, 15.911, 2), "15.87", "15.83–15.91"),
         (Ratio(16.57, 15.2, 18.1, 2), "16.6", "15.2–18.1"),
         (Ratio(16.57, None, None, 1), "16.57", None),
+        (Ratio(1.056, 1.0041, 1.112, 5), "1.06", "1.004–1.11"),
+        (Ratio(0.9, 0.81, 0.99962, 5), "0.90", "0.81–0.9996"),
     ],
 )
 def test_ratios_have_the_digits_that_their_interval_carries(ratio: Ratio, value: str, interval: str | None) -> None:
@@ -103,6 +114,15 @@ def test_ratios_have_the_digits_that_their_interval_carries(ratio: Ratio, value:
 )
 def test_an_interval_has_the_digits_it_carries(figure: tuple[float, float, float], words: tuple[str, str, str]) -> None:
     assert with_interval(*figure) == words
+
+
+def test_no_end_reads_as_an_edge_that_it_is_not() -> None:
+    assert with_interval(0.97, 0.8998, 1.05) == ("0.970", "0.900", "1.050")
+    assert with_interval(0.97, 0.8998, 1.05, [0.9]) == ("0.9700", "0.8998", "1.0500")
+    assert with_interval(0.97, 0.9, 1.05, [0.9, 2.0]) == ("0.970", "0.900", "1.050")
+    assert with_interval(5.0, 1.0, 9.0000001, [9.0]) == ("5.00000", "1.00000", "9.00000"), "six digits at most"
+    assert (apart(1.0004), apart(1.0), apart(1.0006)) == ("0.04 %", "0.0 %", "0.1 %")
+    assert [p_figure(p) for p in (0.049_98, 0.05, 0.0312, 0.0004)] == ["0.04998", "0.05", "0.0312", "< 0.001"]
 
 
 @given(st.tuples(*[st.floats(-1e300, 1e300) | st.sampled_from([math.nan, math.inf, -math.inf])] * 3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -164,6 +165,14 @@ def test_windows_are_bounded() -> None:
     assert done.outcome is SearchOutcome.WINDOWS_USED_UP
     assert len(history) == 20
     assert done.held_rps <= 12_345 < done.failed_rps
+
+
+def test_the_last_window_allowed_may_be_the_one_that_answers() -> None:
+    found, history = search(sharp(12_345))
+    least = replace(RULES, windows_max=len(history))
+    assert search(sharp(12_345), least) == (found, history)
+    done, _ = search(sharp(12_345), replace(least, windows_max=len(history) - 1))
+    assert done.outcome is SearchOutcome.WINDOWS_USED_UP
 
 
 @pytest.mark.parametrize(

@@ -95,6 +95,12 @@ def _thin(points: Sequence[SpectrumPoint]) -> tuple[SpectrumPoint, ...]:
     return tuple(points[round(i * step)] for i in range(MAX_CURVE_POINTS))
 
 
+def protocol_of(cells: Iterable[CellStats]) -> str:
+    """How the usable forks were measured."""
+    turned = {bool(fork.together) for cell in cells for fork in cell.usable}
+    return "interleaved" if turned == {True} else "partly interleaved" if True in turned else "separate"
+
+
 Figures = Mapping[int, ForkFigure]  # by block
 
 

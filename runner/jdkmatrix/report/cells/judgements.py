@@ -87,8 +87,8 @@ class JudgedOutcomes:
             return PairFinding.BETTER if self.contrast.is_better else PairFinding.WORSE
         if p_alone is not None:
             return PairFinding.NO_EVIDENCE_YET if p_alone < FAMILY_ERROR else PairFinding.TOO_FEW_FORKS
-        even = one.told and other.told and one.yes * other.told == other.yes * one.told
-        return PairFinding.NO_DIFFERENCE_SEEN if even else PairFinding.TOO_FEW_FORKS
+        alike = one.told and other.told and 0 in (one.yes + other.yes, one.no + other.no)
+        return PairFinding.NO_DIFFERENCE_SEEN if alike else PairFinding.TOO_FEW_FORKS
 
     @property
     def worth_reporting(self) -> bool:

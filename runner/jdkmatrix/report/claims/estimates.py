@@ -157,12 +157,15 @@ class Results:
             for block in sorted(above.keys() & below.keys())
             if all(one[block].comparable and one[block].value > 0 for one in (above, below))
         ]
-        side = _side(bound for block in both for bound in (above[block].bound, _OTHER_WAY[below[block].bound]))
+        mine, other = (_side(one[block].bound for block in both) for one in (above, below))
+        if mine is other and mine is not Bound.NONE:
+            raise _NoEstimateError(f"of both there are {_SIDES[mine]} bounds alone, which do not compare")
+        side = _side((mine, _OTHER_WAY[other]))
         scale = metric.scale if difference else 1
-        mine, other = ({block: one[block].value * scale for block in both} for one in (above, below))
+        arms = ({block: one[block].value * scale for block in both} for one in (above, below))
         if difference:
-            return _one_sided(self._difference(mine, other), side)
-        return _one_sided(self._of_ratio(paired_ratio(mine, other, sequential=self._sequential)), side)
+            return _one_sided(self._difference(*arms), side)
+        return _one_sided(self._of_ratio(paired_ratio(*arms, sequential=self._sequential)), side)
 
     def _difference(self, above: Mapping[int, float], below: Mapping[int, float]) -> Estimate:
         both = sorted(above.keys() & below.keys())
@@ -213,6 +216,7 @@ def _shown(cell: CellStats, metric: Metric) -> dict[int, float]:
     return {block: one.value * metric.scale for block, one in cell.figures(metric).items() if one.comparable}
 
 
+_SIDES = {Bound.AT_LEAST: "lower", Bound.BELOW: "upper"}
 _OTHER_WAY = {Bound.NONE: Bound.NONE, Bound.AT_LEAST: Bound.BELOW, Bound.BELOW: Bound.AT_LEAST}
 
 

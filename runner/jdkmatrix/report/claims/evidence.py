@@ -6,9 +6,10 @@ It is kept beside the run's pages, so that evidence of several runs can be put t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from operator import attrgetter
 from typing import NamedTuple
 
 from jdkmatrix.domain.cell_key import CellKey
@@ -17,6 +18,7 @@ from jdkmatrix.domain.quantities import plural, range_words, wait_words, work_wo
 from jdkmatrix.figures.metrics import RSS_PEAK
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord
+from jdkmatrix.report.cells.cellstats import protocol_of
 from jdkmatrix.report.claims.estimates import Results, compared_cells, name_of
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
@@ -81,7 +83,8 @@ def _version(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class SeenFigure:
-    """A precondition, and the figure that was seen in `unit`; None where nothing was recorded."""
+    """A precondition, and the figure that was seen in `unit`; None where nothing was recorded. `bound`: of a figure
+    that forks give a bound of."""
 
     says: str
     name: str
@@ -89,6 +92,7 @@ class SeenFigure:
     value: float | None
     unit: str
     holds: bool
+    bound: Bound = Bound.NONE
 
 
 def seen_words(seen: Iterable[SeenFigure]) -> tuple[str, ...]:
@@ -102,9 +106,13 @@ def seen_words(seen: Iterable[SeenFigure]) -> tuple[str, ...]:
 
 
 def _range(same: Sequence[SeenFigure]) -> str:
-    """ "virtual: CPU use 93.1 to 99.2 %"."""
+    """ "virtual: CPU use 93.1 to 99.2 %", "liberty: p99 latency at least 1,010 ms"."""
     one, values = same[0], [seen.value for seen in same if seen.value is not None]
-    return f"{one.arm}: {one.name} {range_words(values, one.unit) if values else 'not recorded'}"
+    bound = next((words for seen in same if (words := _BOUND_WORDS.get(seen.bound))), "")
+    return f"{one.arm}: {one.name} {bound}{range_words(values, one.unit) if values else 'not recorded'}"
+
+
+_BOUND_WORDS = {Bound.AT_LEAST: "at least ", Bound.BELOW: "below "}
 
 
 class CellForks(NamedTuple):
@@ -119,7 +127,8 @@ class CellForks(NamedTuple):
 @dataclass(frozen=True)
 class CellEvidence:
     """`estimate`: in the unit of its check; None where there is none, and `why` says why. `build`: the version of its
-    JDK, where known; `driver`: what made its load, where something did; `release`: of its server, where it has one.
+    JDK, where known; `driver`: what made its load, where something did; `release`: of its server, where it has one;
+    `protocol`: by which its usable forks were measured, where it has some.
     `alone`: where it is of several runs, what each of them says. `behind`: the cells whose forks it rests on, it
     and those that it is compared with."""
 
@@ -131,6 +140,7 @@ class CellEvidence:
     alone: tuple[Estimate, ...] = ()
     driver: str | None = None
     release: str | None = None
+    protocol: str | None = None
     behind: tuple[CellForks, ...] = ()
 
     @property
@@ -169,19 +179,27 @@ def evidence(claim: ClaimRecord, results: Results) -> ClaimEvidence:
 
 def together(found: Sequence[ClaimEvidence]) -> ClaimEvidence:
     """The evidence of several runs of one host under the same checks of one claim, the newest first: each cell with
-    what all of them say that had one JDK build, one release of the server and one driver. What must be seen was seen
+    what all of them say that had one JDK build, release of the server, driver and protocol. What must be seen was seen
     where the run has an estimate; a run in which it was not says nothing beside one in which it was."""
     return ClaimEvidence(found[0].id, tuple(map(_checks_together, zip(*(one.checks for one in found), strict=True))))
 
 
 def _checks_together(found: Sequence[CheckEvidence]) -> CheckEvidence:
     every = [cell for check in found for cell in check.cells]
-    known = {_parts(cell): cell.driver for cell in reversed(every) if cell.driver}
-    cells = grouped(((*_parts(cell), cell.driver or known.get(_parts(cell))), cell) for cell in every)
+    # A cell without them, of which nothing was measured, goes with one that has them.
+    known = [{_parts(cell): told for cell in reversed(every) if (told := of(cell))} for of in _MEASURED]
+
+    def how(cell: CellEvidence) -> tuple[str | None, ...]:
+        return tuple(of(cell) or there.get(_parts(cell)) for of, there in zip(_MEASURED, known, strict=True))
+
+    cells = grouped(((_parts(cell), how(cell)), cell) for cell in every)
     if not cells:
         return found[0]
     unit = next((check.unit for check in found if check.cells and check.unit), "")
     return CheckEvidence(unit, tuple(map(_cells_together, cells.values())))
+
+
+_MEASURED: tuple[Callable[[CellEvidence], str | None], ...] = (attrgetter("driver"), attrgetter("protocol"))
 
 
 def _parts(cell: CellEvidence) -> tuple[CellKey, str | None, str | None]:
@@ -218,6 +236,7 @@ def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
         seen=tuple(_seen(check, key, estimate, results)) if estimate else (),
         driver=cell.driver if cell else None,
         release=results.releases.get(key.server),
+        protocol=protocol_of([cell]) if cell and cell.usable else None,
         behind=tuple(CellForks(results.run.run_id, one.key.cell_id, len(one.usable), one.not_steady) for one in behind),
     )
 
@@ -235,7 +254,9 @@ def _seen(check: ClaimCheck, key: CellKey, estimate: Estimate, results: Results)
             enough = needed.low is None or (value is not None and value >= needed.low and Bound.BELOW not in bounds)
             few = needed.high is None or (value is not None and value <= needed.high and Bound.AT_LEAST not in bounds)
             holds = value is not None and enough and few
-            yield SeenFigure(needed.says, name_of(needed.metric), _told_apart(cell, both), value, unit, holds)
+            bound = next(iter(bounds - {Bound.NONE}), Bound.NONE)
+            name, arm = name_of(needed.metric), _told_apart(cell, both)
+            yield SeenFigure(needed.says, name, arm, value, unit, holds, bound)
 
 
 def _told_apart(cell: CellKey, both: Sequence[CellKey]) -> str:

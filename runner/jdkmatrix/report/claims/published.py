@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from markupsafe import Markup
 
 from jdkmatrix.claims.address import web
 from jdkmatrix.claims.words import amount, of_whom, without_figures
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import MISSING
 from jdkmatrix.records.claims import ClaimRecord, ClaimSource, PublishedFigure
@@ -91,30 +90,43 @@ def _figure(one: PublishedFigure) -> tuple[Cell, ...]:
 def claim_in_run(one: JudgedClaim, earlier: ClaimVerdict | None) -> CameTo:
     """By one run alone. `earlier`: by the checks that the run recorded, where that is another verdict."""
     then = f"the claim had other checks, by which this run came to: {earlier.value}." if earlier else None
-    found = (block for check in one.asked for block in check_blocks(check, one.claim.id, cell_page))
+    found = (
+        block for check in one.asked for block in check_blocks(check, one.claim.id, lambda cell: cell_page(cell.key))
+    )
     alone = (" ", small("by this run alone")) if one.decided else ()
     verdict = joined(verdict_badge(one.verdict), *alone)
     return verdict, (*behind("When it was measured,", then), *behind("Not checked.", one.why), *found)
 
 
-def check_blocks(one: JudgedCheck, of: str, page: Callable[[CellKey], str]) -> Iterator[PageBlock]:
-    """The finding of one check. `of`: whose; `page`: the address of a cell."""
+def check_blocks(one: JudgedCheck, of: str, page: Callable[[JudgedCell], str | None]) -> Iterator[PageBlock]:
+    """The finding of one check. `of`: whose; `page`: the address of a cell that has an estimate."""
     check = one.check
     rule = joined(f" {check.says}; {one.band_words} would reproduce it (", element("em", one.origin), "). ")
     yield Prose(joined(strong("Measured here:"), rule, verdict_badge(one.verdict), f" {one.why}." if one.why else ""))
     if one.cells:
         heads = columns("Cell", "Measured|95 % interval#", "Verdict=")
-        rows = [_cell(cell, one.unit, page) for cell in one.cells]
+        alike = grouped((cell.key, cell) for cell in one.cells)
+        rows = [_cell(cell, alike[cell.key], one.unit, page) for cell in one.cells]
         yield DataTable(f"Cells that speak to {of}: {check.says}", heads, rows, "stack judged")
     yield from _inference(check.inference)
 
 
-def _cell(one: JudgedCell, unit: str, page: Callable[[CellKey], str]) -> tuple[Cell, ...]:
+def _cell(
+    one: JudgedCell, alike: Sequence[JudgedCell], unit: str, page: Callable[[JudgedCell], str | None]
+) -> tuple[Cell, ...]:
+    """`alike`: the same cell, as it was measured by other drivers, protocols or builds of the JDK."""
     words = one.remark(unit)
     seen = (part for text in (*seen_words(one.seen), *not_steady_words([one])) for part in (" ", small(text)))
     release = small(f" {one.release}") if one.release and one.release not in one.key.server else ""
     return (
-        joined(link(cell_words(one.key), page(one.key) if one.estimate else None), release),
+        joined(link(cell_words(one.key), page(one) if one.estimate else None), release, *_told_apart(one, alike)),
         one.measured(unit),
         joined(verdict_badge(one.verdict), f" {words}" if words else "", *seen),
     )
+
+
+def _told_apart(one: JudgedCell, alike: Sequence[JudgedCell]) -> Iterator[Markup]:
+    """By what it differs from others of `alike`."""
+    differing = {name for name in ("build", "driver", "protocol") if len({getattr(cell, name) for cell in alike}) > 1}
+    words = {"build": f"JDK {one.build}", "driver": f"by {one.driver}", "protocol": one.protocol}
+    yield from (small(f" {told}") for name, told in words.items() if name in differing and getattr(one, name))

@@ -4,10 +4,10 @@ Every check of a claim looks at some cells. An estimate whose interval lies insi
 published, one whose interval lies outside contradicts it, and one across an edge is inconclusive (stats/bands.py). A
 cell in which the published cause was not seen is not judged: neither the effect nor its lack would prove anything.
 
-A claim about all cells is contradicted as soon as one of them is, with the error of the whole family held at 5 %, and
-reproduced when all that could be judged reproduce it; in part, where one of its checks could not be. One that says
-only that there are such cells, or gives one example, is reproduced by one of them; it is not seen here where all lie
-outside, and cannot be contradicted."""
+A claim about all cells is contradicted as soon as one of them is, with the error of each check, over all of its cells,
+held at 5 %, and reproduced when all that could be judged reproduce it; in part, where one of its checks could not be.
+One that says only that there are such cells, or gives one example, is reproduced by one of them; it is not seen here
+where all lie outside, and cannot be contradicted."""
 
 from __future__ import annotations
 
@@ -60,12 +60,16 @@ _JUDGED = frozenset((*_FIRST_THAT_IS[:5], ClaimVerdict.IN_PART))
 _BLOCKS_TOLD = 1000  # nobody measures more; and where forks scatter so much, they are seldom of one kind
 
 
+_NO_BAND = Band(None, None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgedCell(CellEvidence):
-    """`blocks`: how many in all would decide it; None where it is decided, or that cannot be said. `why`: there is no
-    verdict, or no estimate."""
+    """`band`: of its check. `blocks`: how many in all would decide it; None where it is decided, or that cannot be
+    said. `why`: there is no verdict, or no estimate."""
 
     verdict: ClaimVerdict
+    band: Band = _NO_BAND
     blocks: int | None = None
 
     def remark(self, unit: str) -> str:
@@ -91,7 +95,8 @@ class JudgedCell(CellEvidence):
         if low is not None and low == high:
             text = f"{text} in every block"
         elif low is not None and high is not None:
-            value, *ends = with_interval(estimate.value, low, high)
+            edges = [edge for edge in (self.band.low, self.band.high) if edge is not None]
+            value, *ends = with_interval(estimate.value, low, high, edges)
             text = f"{with_unit(value, unit)} ({'–'.join(ends)})"
         return Figure(text, estimate.value)
 
@@ -179,7 +184,7 @@ def _check(claim: ClaimRecord, check: ClaimCheck, found: CheckEvidence) -> Judge
 
 def _cell(check: ClaimCheck, band: Band, cell: CellEvidence, place: Place | None, family: int) -> JudgedCell:
     def judged(verdict: ClaimVerdict, why: str | None = None, blocks: int | None = None) -> JudgedCell:
-        return JudgedCell(**{**vars(cell), "verdict": verdict, "why": why, "blocks": blocks})
+        return JudgedCell(**{**vars(cell), "verdict": verdict, "band": band, "why": why, "blocks": blocks})
 
     if cell.estimate is None:
         return judged(ClaimVerdict.NOT_MEASURED, cell.why)

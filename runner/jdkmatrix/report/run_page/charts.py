@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
-from jdkmatrix.domain.quantities import MISSING, digits, per_cent, plural
+from jdkmatrix.domain.quantities import MISSING, digits, per_cent, plural, with_unit
 from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.records.forks import Fork
@@ -27,8 +27,8 @@ Points = Iterable[tuple[float, float | None]]
 @dataclass(frozen=True)
 class LineFigure:
     """`points`: of a fork; a figure of None breaks the line. `number_format`, `top`: of the axis, where it has a
-    natural one. `marks`, `note`: of a cell, whose executor is said beside them; without a note the figure's ends are;
-    `reference`: of a line that is no measurement, given the largest figure."""
+    natural one. `marks`, `note`: of a cell, whose executor is said beside them; without a note the figure's ends are,
+    in `unit`; `reference`: of a line that is no measurement, given the largest figure."""
 
     id: str
     title: str
@@ -37,6 +37,7 @@ class LineFigure:
     words: str | Wording = ""
     log: bool = False
     number_format: str = ""
+    unit: str = ""
     top: float | None = None
     marks: Callable[[CellStats], Iterable[Row]] = lambda _: ()
     note: Callable[[CellStats], str] = lambda _: ""
@@ -84,7 +85,7 @@ def _ends(figure: LineFigure, points: Iterable[Row]) -> str:
     """Least and most, in words."""
     values = [float(row["y"]) for row in points if row["y"] is not None]
     words = per_cent if figure.number_format.endswith("%") else partial(digits, significant=3)
-    return " to ".join(dict.fromkeys(map(words, (min(values), max(values))))) if values else ""
+    return with_unit(" to ".join(dict.fromkeys(map(words, (min(values), max(values))))), figure.unit) if values else ""
 
 
 # Beyond this the curve's last points are single requests.

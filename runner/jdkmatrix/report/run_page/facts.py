@@ -188,7 +188,7 @@ def reproduce(run: RunRecord) -> str:
     if not any(argument.split("=")[0] == "--seed" for argument in arguments):
         arguments += ["--seed", str(run.seed)]
     commit = run.latest_session.git_commit
-    lines = [f"git checkout {commit}"] if commit else []
+    lines = [shlex.join(["git", "checkout", commit])] if commit else []
     return "\n".join([*lines, "make setup", shlex.join([".venv/bin/matrix", *arguments])])
 
 

@@ -16,13 +16,14 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.blocks.inline import joined, strong
 from jdkmatrix.report.blocks.kinds import Disclosure, FactList, Notice, Notices
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.block_checks import some_of
+from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.shown import no_ratio_words
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
 from jdkmatrix.report.run_page.facts import is_dirty, own_applications, run_facts
-from jdkmatrix.report.run_page.precision import check_blocks, dependence_notices, some_of
+from jdkmatrix.report.run_page.precision import dependence_notices
 from jdkmatrix.report.words.numbers import apart, p_value, ratio_interval, ratio_value
 from jdkmatrix.report.words.sentences import because, cell_words, not_judged_words, place_words, refusals_words
 from jdkmatrix.servers.outside import PLATFORM_BELOW, VIRTUAL_AT_LEAST
@@ -63,7 +64,7 @@ def run_notices(judged: JudgedRun) -> tuple[Notice, ...]:
         *sessions.clock_notices(loaded.cells, run.promised_precision),
         *(_info("Note of the run", note) for note in run.notes),
         *refusal_notices(judged, judged.refusals),
-        *dependence_notices(check_blocks(judged)),
+        *dependence_notices(judged.blocks),
         *modes_notices(judged, (*cells.keys, *judged.experiments.keys)),
         *experiment_notices(judged.experiments),
         *sessions.notices(loaded),
@@ -83,14 +84,17 @@ def about(judged: JudgedRun, notices: Sequence[Notice]) -> Disclosure:
 
 
 def pair_warnings(judged: JudgedRun, *keys: CellKey) -> Iterable[Notice]:
-    """Those `run_notices` that change how the comparison of these cells must be read."""
-    run, cells = judged.run, [cell for key in keys if (cell := judged.cells.get(key))]
+    """Those `run_notices` that change how the comparison of these cells must be read, with a server or without."""
+    run = judged.run
+    cells, programs = ([cell for key in keys if (cell := one.get(key))] for one in (judged.cells, judged.experiments))
     found = [
         *_cell_notices(cells),
-        *sessions.clock_notices([cell.record for cell in cells], run.promised_precision),
+        *sessions.clock_notices([cell.record for cell in (*cells, *programs)], run.promised_precision),
         *aa_notices(judged.judgements, keys),
         *refusal_notices(judged, [pair for pair in judged.refusals if {*pair} <= {*keys}]),
+        *(dependence_notices(judged.blocks) if any(map(judged.blocks.dependent, keys)) else ()),
         *modes_notices(judged, keys),
+        *experiment_notices(programs),
     ]
     return (notice for notice in found if notice.weight == "warn")
 
@@ -275,7 +279,7 @@ def attempt_notices(loaded: LoadedRun) -> Iterator[Notice]:
         )
 
 
-def experiment_notices(experiments: Cells) -> Iterable[Notice]:
+def experiment_notices(experiments: Iterable[CellStats]) -> Iterable[Notice]:
     forks = [fork for cell in experiments for fork in cell.record.forks]
     if shared := [fork for fork in forks if set(fork.confinement.sut_cpus) & set(fork.confinement.remote_cpus)]:
         yield _warn(

@@ -108,6 +108,7 @@ def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
             *("cost", f"CPU per request over {steps.over}", "CPU µs per request"),
             over(lambda window: window.cpu_us_per_answer or None),
             "CPU time of the server per request.",
+            unit="µs",
         ),
         LineFigure(
             *("p99", f"p99 over {steps.over}", "p99 in ms"),
@@ -115,6 +116,7 @@ def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
             "Response time from the intended send time. Beyond saturation it grows with the length of the step. The "
             "axis is logarithmic.",
             log=True,
+            unit="ms",
         ),
     )
     yield from line_groups(f"{prefix}-steps", piece, Axis(steps.axis, 0, most * 1.03), figures)

@@ -188,7 +188,8 @@ def ramp_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
     if not isinstance(load, RisingLoad) or not any(cell.usable for cell in piece.cells):
         return
     time = Axis("seconds since the load began", 0, load.duration_s, number_format="~f")
-    p99_with = partial(LineFigure, "p99", "p99 second by second", "p99 in ms", _percentile("p99_us"), log=True)
+    named = ("p99", "p99 second by second", "p99 in ms")
+    p99_with = partial(LineFigure, *named, _percentile("p99_us"), log=True, unit="ms")
     # Requests per second, or connections where a closed loop asks for no rate.
     if isinstance(load, RampedLoad):
         offered: list[Row] = [{"x": t_s, "y": rate_rps} for t_s, rate_rps in load.points]
@@ -231,9 +232,9 @@ def ramp_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
             _sampled(lambda sample: sample.threads),
             "All of them: of the pool, of the server, of the JVM.",
         ),
-        LineFigure("p50", "Median response time", "p50 in ms", _percentile("p50_us"), since, log=True),
+        LineFigure("p50", "Median response time", "p50 in ms", _percentile("p50_us"), since, log=True, unit="ms"),
         p99,
-        LineFigure("max", "Slowest response", "maximum in ms", _percentile("max_us"), since, log=True),
+        LineFigure("max", "Slowest response", "maximum in ms", _percentile("max_us"), since, log=True, unit="ms"),
     )
     yield from line_groups(f"{prefix}-ramp", piece, time, figures)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jdkmatrix.domain.executors import base_of
+from jdkmatrix.domain.executors import base_of, first_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.blocks.inline import METHOD_PAGE, joined, say, strong
 from jdkmatrix.report.blocks.kinds import Container, HowToRead, Notice, PageBlock, Prose, Section, WebPage
@@ -93,8 +93,10 @@ def _summary(judged: JudgedRun) -> str:
     told = []
     if cells.keys or not experiments.keys:
         usable = sum(bool(cell.usable) for cell in cells)
-        # One with tunings, or measured again as the second arm of an A/A check, counts once.
-        executors = plural(len({base_of(key.executor) for key in cells.keys}), "executor")
+        # One that is measured again as the second arm of an A/A check counts once.
+        arms = {first_arm(key.executor) for key in cells.keys}
+        bases = {*map(base_of, arms)}
+        executors = plural(len(bases), "executor") + (f" in {len(arms)} arms" if len(arms) > len(bases) else "")
         told.append(
             f"{executors} on {_number(cells, 'jdk', 'JDK')}: {usable} of "
             f"{plural(len(cells.keys), 'cell')} with a fork that can be used, each fork a fresh server process."

@@ -4,10 +4,8 @@ correlated or drift. Pure."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import digits, plural
 from jdkmatrix.errors import MatrixError
@@ -16,69 +14,16 @@ from jdkmatrix.figures.paired import logs_of_rounds
 from jdkmatrix.report.blocks.inline import say
 from jdkmatrix.report.blocks.kinds import Notice, Prose, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
+from jdkmatrix.report.cells.block_checks import BlockChecks
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, ordered_forks
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.words.numbers import Figure, missing, p_value, share, signed_share, span
 from jdkmatrix.report.words.sentences import ratio_name
 from jdkmatrix.stats import protocols
-from jdkmatrix.stats.dependence import FEWEST_BLOCKS, JudgedDependence, blocks_needed, dependence, judge_dependence
+from jdkmatrix.stats.dependence import FEWEST_BLOCKS, JudgedDependence
 from jdkmatrix.stats.rounds import components
 from jdkmatrix.stats.stopping import StoppingRules, tells
 from jdkmatrix.stats.verdicts import Verdict
-
-_NAMED_AT_MOST = 3
-
-
-def some_of(named: Sequence[str]) -> list[str]:
-    """The first of them, and how many more there are."""
-    more = len(named) - _NAMED_AT_MOST
-    return [*named[:_NAMED_AT_MOST], *([f"{more} more"] if more > 0 else [])]
-
-
-@dataclass(frozen=True)
-class BlockChecks:
-    """The test of every leading ratio that has enough blocks, by its numerator's cell; A/A checks among them, which
-    suffer from the same host. All tests of a page are one family. `names`: of all ratios."""
-
-    judged: Mapping[CellKey, JudgedDependence]
-    names: Mapping[CellKey, str]
-
-    @property
-    def words(self) -> str:
-        """Says what was tested, for the head of a table."""
-        tests = 2 * len(self.judged)
-        if not tests:
-            return f"Fewer than {FEWEST_BLOCKS} blocks cannot show whether they are correlated or drift."
-        return (
-            "Each ratio is tested for correlated blocks (lag 1: the correlation between the log ratios of "
-            "neighbouring blocks; von Neumann’s ratio of ranks, after Bartels) and for a drift (trend: how the ratio "
-            f"changed from the first block to the last; Mann’s test): {plural(tests, 'test')} on this page, "
-            f"p-values adjusted for all of them (Holm). Among so many, fewer than {blocks_needed(tests)} blocks "
-            "cannot show a correlation, and in few blocks only a strong one is seen."
-        )
-
-    @property
-    def finding(self) -> str | None:
-        """Which ratios have blocks that are not independent, in a sentence; None where none was seen."""
-        named = []
-        for key, one in self.judged.items():
-            found, parts = one.found, []
-            if one.correlated:
-                parts.append(f"lag-1 correlation {digits(found.lag1, 2)}, adjusted {p_value(one.lag1_p_adjusted)}")
-            if one.drifting:
-                over = f"{signed_share(one.found.change)} over {found.blocks} blocks"
-                parts.append(f"{over}, adjusted {p_value(one.trend_p_adjusted)}")
-            named += [f"{self.names[key]}: {', '.join(parts)}"] if parts else []
-        if not named:
-            return None
-        return f"in {len(named)} of {plural(len(self.judged), 'ratio')} ({'; '.join(some_of(named))})"
-
-
-def check_blocks(judged: JudgedRun) -> BlockChecks:
-    names = {cell.key: ratio_name(cell.key, base.key.executor) for cell, base in judged.cells.compared()}
-    ratios = {key: judged.judgements.comparison(judged.cells.leading(key), key) for key in names}
-    found = {key: one for key, ratio in ratios.items() if ratio and (one := dependence(ratio.logs))}
-    return BlockChecks(judge_dependence(found), names)
 
 
 def dependence_notices(checks: BlockChecks) -> Iterable[Notice]:
@@ -120,7 +65,7 @@ _IN_TURNS = "only forks measured one after another show what forks of a fixed le
 
 def precision_section(judged: JudgedRun) -> tuple[Section, ...]:
     """None where no ratio has an interval."""
-    run, checks = judged.run, check_blocks(judged)
+    run, checks = judged.run, judged.blocks
     # Those of the run, or the usual ones where the number of blocks was fixed.
     rules = StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
     rows = tuple(_rows(judged, checks, rules))

@@ -3,12 +3,11 @@ averaged. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.blocks.inline import cell_page, code, element, joined, link, paragraphs, say, small
@@ -17,7 +16,7 @@ from jdkmatrix.report.blocks.tables import DataTable, columns
 from jdkmatrix.report.claims.estimates import compared_cells
 from jdkmatrix.report.claims.evidence import ClaimEvidence, together
 from jdkmatrix.report.claims.published import CameTo, behind, check_blocks, published_blocks, verdict_badge
-from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedClaim, judge, rests_on
+from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell, JudgedClaim, judge, rests_on
 from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import RunDigest, host_names
 from jdkmatrix.report.words.sentences import cell_words
@@ -78,7 +77,6 @@ def claims_page(
     came_out = verdicts(claims, hosts)
     runs = {run.run_id: run for told in hosts.values() for one in told for run in one.runs}
     names = host_names(runs.values())
-    seen = {run_id: frozenset(_cells_seen(run)) for run_id, run in runs.items()}
 
     def table(label: str, kinds: Sequence[ClaimVerdict]) -> DataTable | None:
         """The claims with one of these verdicts, in their order."""
@@ -109,17 +107,18 @@ def claims_page(
         return joined(*parts, *(element("p", code(f".venv/bin/matrix run -s {name}"), css="sub") for name in commands))
 
     def came_to(claim: ClaimRecord) -> CameTo:
-        spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names, seen))
+        spoken = (block for one in hosts[claim.id] for block in _host_blocks(one, names))
         return verdict_badge(came_out[claim.id]), (*behind("Not checked.", claim.not_checked), *spoken)
 
     every = Section("claims", "Claims", tuple(published_blocks(claims, came_to, folded=True)), say("inference"))
+    opened = [("Open", "#open")] if any(verdict in OPEN for verdict in came_out.values()) else []
     return WebPage(
         heading="Published and measured",
         summary="What others published about virtual threads and pools, and what the runs of this site found when they "
         "did the same.",
         blocks=(*tables(), every),
         root=_ROOT,
-        menu=(("Decided", "#decided"), ("Open", "#open"), ("Claims", "#claims")),
+        menu=(("Decided", "#decided"), *opened, ("Claims", "#claims")),
         foot=link("Back to the answer", f"{_ROOT}index.html"),
     )
 
@@ -129,11 +128,6 @@ def _published(claim: ClaimRecord) -> Markup:
 
 
 _NAMED_MAX = 5  # runs of a verdict; a host may have hundreds
-
-
-def _cells_seen(run: RunDigest) -> Iterator[CellKey]:
-    """With a server and without, by what claims found in them."""
-    yield from (cell.key for claim in run.claims for check in claim.checks for cell in check.cells)
 
 
 def _said(one: HostVerdict, names: Mapping[str, str]) -> Markup:
@@ -146,15 +140,14 @@ def _said(one: HostVerdict, names: Mapping[str, str]) -> Markup:
     return joined(*parts, f" and {plural(older, 'older run')}" if older > 0 else "")
 
 
-def _host_blocks(
-    one: HostVerdict, names: Mapping[str, str], seen: Mapping[str, Collection[CellKey]]
-) -> Iterator[PageBlock]:
-    """Links lead to the cells of the newest run that has each. `seen`: the cells of each run, by its id."""
+def _host_blocks(one: HostVerdict, names: Mapping[str, str]) -> Iterator[PageBlock]:
+    """Links lead to the newest run whose forks an estimate rests on."""
     host = names[one.runs[0].host_id]
 
-    def page(key: CellKey) -> str:
-        newest = next((run for run in one.runs if key in seen[run.run_id]), one.runs[0])
-        return f"{_ROOT}{newest.folder}{cell_page(key)}"
+    def page(cell: JudgedCell) -> str | None:
+        there = {forks.run_id for forks in cell.behind if forks.cell_id == cell.key.cell_id}
+        newest = next((run for run in one.runs if run.run_id in there), None)
+        return f"{_ROOT}{newest.folder}{cell_page(cell.key)}" if newest else None
 
     yield Prose(_said(one, names), css="")
     keys = {key for check in one.judged.asked for cell in check.cells for key in compared_cells(check.check, cell.key)}

@@ -153,7 +153,7 @@ def _map(title: str, heads: Sequence[str], found: Sequence[tuple[str, MeasuredCo
     sizes = sorted({one.task for _, one in found})
     rows: dict[str, dict[TaskSize, HeatCell]] = {}
     for anchor, one in found:
-        head = ", ".join(_HEADS[axis](one) for axis in heads)
+        head = ", ".join(filter(None, (_HEADS[axis](one) for axis in heads)))
         rows.setdefault(head, {})[one.task] = _cell(anchor, one, current=anchor == first)
     return HeatMap(
         title=title,

@@ -24,7 +24,7 @@ from jdkmatrix.report.blocks.kinds import Disclosure, Notice, PageBlock, Section
 from jdkmatrix.report.blocks.tables import Cell, DataTable, columns
 from jdkmatrix.report.cells.advice import Advice, KeptRatio, Side, advised, asked_of, ratio_words
 from jdkmatrix.report.cells.causes import likely_cause
-from jdkmatrix.report.cells.cellstats import Cells, CellStats
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, protocol_of
 from jdkmatrix.report.cells.judgements import Family, Judgements
 from jdkmatrix.report.claims.evidence import ClaimEvidence
 from jdkmatrix.report.exports import compared_by
@@ -238,7 +238,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) ->
     def titles(*keys: CellKey) -> set[str]:
         return {notice.title for notice in pair_warnings(judged, *keys)}
 
-    of_cells = titles(*cells.keys)
+    of_cells = titles(*cells.keys, *judged.experiments.keys)
     for key, advice in advised(judgements).items():
         pool = key.model_copy(update={"executor": own_pool(key.server)})
         here, both = titles(key, pool), cells.some((pool, key))
@@ -248,7 +248,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) ->
             **{axis: getattr(key, axis) for axis in PICKED},
             load_words=loads_words([cell.load]),
             driver=cell.driver,
-            protocol=_protocol(both),
+            protocol=protocol_of(both),
             asked=asked_of(cell),
             database=database_words(database and Database.model_validate(database), known=key.workload not in own),
             blocks=_blocks(judgements, key),
@@ -296,11 +296,6 @@ def _over_pool(cells: Cells, metric: Metric, keys: Iterable[CellKey], pool: Cell
     refused = one_sided_among((one.cell.key, one.cell.record, one.base.record) for one in compared)
     ratios = {one.cell.key: (one.ratio, one.losses, refused.get(one.cell.key)) for one in compared if one.ratio}
     return Family(cells.relevant, ratios).judge()[0]
-
-
-def _protocol(cells: Iterable[CellStats]) -> str:
-    turned = {bool(fork.together) for cell in cells for fork in cell.usable}
-    return "interleaved" if turned == {True} else "partly interleaved" if True in turned else "separate"
 
 
 def _arm_figures(cells: Iterable[CellStats]) -> Iterator[ArmFigure]:

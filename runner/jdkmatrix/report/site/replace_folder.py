@@ -26,8 +26,8 @@ def replacing(target: Path) -> Iterator[Path]:
     Raises:
         MatrixError: `target` is something other than a site that this tool wrote, or cannot be written.
     """
-    target = target.resolve()
     _check_ours(target)
+    target = target.resolve()
     try:
         with partial_dir(target) as fresh:
             yield fresh
@@ -57,6 +57,8 @@ def check_replaceable(target: Path) -> None:
 
 
 def _check_ours(target: Path) -> None:
+    if Path(os.path.realpath(target)).is_symlink():
+        raise MatrixError(f"{target}: is a link that leads back to itself")
     ours = target.is_dir() and ((target / MARKER).exists() or not any(target.iterdir()))
     if target.exists() and not ours:
         raise MatrixError(

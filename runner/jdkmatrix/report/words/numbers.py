@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,8 +11,10 @@ from markupsafe import escape
 
 from jdkmatrix.domain.quantities import MINUS, MISSING, digits, per_cent
 from jdkmatrix.stats.ratios import Ratio
+from jdkmatrix.stats.verdicts import FAMILY_ERROR
 
 _SMALL = 0.01
+_PLACES_MAX = 6
 
 
 class Figure(NamedTuple):
@@ -84,7 +87,7 @@ def ratio_interval(ratio: Ratio) -> str | None:
 
 def _ratio(ratio: Ratio) -> tuple[str, str | None]:
     """Below ten with the decimals that the interval can carry: three if it is narrower than 0.1, else two. Below
-    `_SMALL` as many as it takes."""
+    `_SMALL` as many as it takes; and an end that is not 1 does not read as 1."""
     low, high = ratio.ci_low, ratio.ci_high
     if low is None or high is None:
         return f"{ratio.value:.2f}" if ratio.value >= _SMALL else digits(ratio.value, 2), None
@@ -92,19 +95,29 @@ def _ratio(ratio: Ratio) -> tuple[str, str | None]:
         value, *ends = with_interval(ratio.value, low, high)
         return value, "–".join(ends)
     places = 3 if high - low < 0.1 else 2
-    bounds = (digits(end, 2) if end >= 10 or end < _SMALL else f"{end:.{places}f}" for end in (low, high))
+    bounds = (digits(end, 2) if end >= 10 or end < _SMALL else _off_one(end, places) for end in (low, high))
     return f"{ratio.value:.{places}f}", "–".join(bounds)
 
 
-def with_interval(value: float, low: float, high: float) -> tuple[str, str, str]:
+def _off_one(end: float, places: int) -> str:
+    told = (f"{end:.{more}f}" for more in range(places, _PLACES_MAX + 1))
+    return next((text for text in told if end == 1 or float(text) != 1), f"{end:.{places}f}")
+
+
+def with_interval(value: float, low: float, high: float, edges: Sequence[float] = ()) -> tuple[str, str, str]:
     """All three to the same digit: at least three of the value's, and as far as the interval is three units of the last
-    one wide, but six of the largest at most; four of the value's where it has no width."""
+    one wide, but six of the largest at most; four of the value's where it has no width. With more of those six where an
+    end would read as one of `edges` that it is not."""
     largest, third = max(abs(value), abs(low), abs(high)), (high - low) / 3
     if not largest or not math.isfinite(value + low + high):
         return digits(value, 3), digits(low, 3), digits(high, 3)
     shown = 2 - _magnitude(value or largest)
     telling = -_magnitude(third) if third > 0 else shown + 1
-    places = min(max(shown, telling), 5 - _magnitude(largest))
+    most = 5 - _magnitude(largest)
+    places = min(max(shown, telling), most)
+    close = [(end, edge) for end in (low, high) for edge in edges if end != edge]
+    while places < most and any(round(end, places) == round(edge, places) for end, edge in close):
+        places += 1
 
     def to_the_digit(one: float) -> str:
         return f"{round(one, places):,.{max(0, places)}f}".replace("-", MINUS)
@@ -119,6 +132,8 @@ def _magnitude(value: float) -> int:
 def apart(ratio: float) -> str:
     """How far from 1, in per cent: "18 %", below ten "3.2 %"."""
     per_cent = abs(ratio - 1) * 100
+    if 0 < per_cent < 0.05:
+        return f"{digits(per_cent, 1)} %"
     return f"{per_cent:.0f} %" if per_cent >= 9.5 else f"{per_cent:.1f} %"
 
 
@@ -148,8 +163,11 @@ def p_value(value: float) -> str:
 
 
 def p_figure(value: float) -> str:
-    """ "0.012", "< 0.001"."""
-    return "< 0.001" if value < 0.001 else f"{value:.3g}"
+    """ "0.012", "< 0.001"; one below the error of a family does not read as that."""
+    if value < 0.001:
+        return "< 0.001"
+    told = (f"{value:.{places}g}" for places in range(3, 18))
+    return next(text for text in told if (float(text) < FAMILY_ERROR) == (value < FAMILY_ERROR))
 
 
 def span(seconds: float) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,18 +15,16 @@ from markupsafe import escape
 from jdkmatrix.cli.scenarios import chosen_here, claim_lines
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.summary import summary_markdown
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.claims import ClaimCheck, ClaimRecord, ClaimSource, PublishedFigure
 from jdkmatrix.records.run import RunRecord, ScenarioRecord
 from jdkmatrix.report.blocks.kinds import Container, Disclosure, Prose, Section
 from jdkmatrix.report.blocks.tables import DataTable
-from jdkmatrix.report.claims.evidence import CellEvidence, CheckEvidence, ClaimEvidence, asks_for
+from jdkmatrix.report.claims.evidence import CellEvidence, CellForks, CheckEvidence, ClaimEvidence, asks_for
 from jdkmatrix.report.claims.published import claim_in_run
 from jdkmatrix.report.claims.verdicts import ClaimVerdict, JudgedCell, JudgedCheck, JudgedClaim, rests_on
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.site import claims_page as claims_module
 from jdkmatrix.report.site.claims_page import claims_page, host_verdicts, verdicts
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.stats.bands import Band, Estimate
@@ -58,10 +55,13 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunDigest:
     return found
 
 
-def saying(run: RunDigest, what: Estimate | str, *, host: str = "h", name: str = "r", kernel: str = "6.1") -> RunDigest:
+def saying(
+    run: RunDigest, what: Estimate | str, *, host: str = "h", name: str = "r", kernel: str = "6.1", build: str = "25"
+) -> RunDigest:
     """An estimate of the one cell, or why there is none; "nowhere" says why there is no cell."""
     estimate, why = (None, what) if isinstance(what, str) else (what, None)
-    of_check = CheckEvidence("", (CellEvidence(key("virtual"), "25", estimate, why),))
+    behind = (CellForks(name, key("virtual").cell_id, 5, 0),) if estimate else ()
+    of_check = CheckEvidence("", (CellEvidence(key("virtual"), build, estimate, why, behind=behind),))
     if what == "nowhere":
         of_check = CheckEvidence("", why="the kernel is another one")
     return replace(run, run_id=name, host_id=host, kernel=kernel, claims=(ClaimEvidence(CHECKED.id, (of_check,)),))
@@ -143,26 +143,19 @@ def test_why_a_claim_has_no_check_is_said_where_a_run_repeats_its_experiment_too
     assert str(escape(claim.not_checked)) in str(row["Measured"])
 
 
-def test_links_of_all_claims_lead_to_the_newest_run_and_its_cells_are_gathered_once(
-    run: RunDigest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    claims = (CHECKED, CHECKED.model_copy(update={"id": "again"}))
-    gathered: list[str] = []
-    cells_seen = claims_module._cells_seen
-
-    def gather(one: RunDigest) -> Iterator[CellKey]:
-        gathered.append(one.run_id)
-        return cells_seen(one)
-
-    runs = [saying(run, FULL, name=name) for name in ("new", "old")]
-    both = [
-        replace(one, folder=f"{one.run_id}/", claims=(*one.claims, replace(one.claims[0], id="again"))) for one in runs
+def test_a_cell_is_linked_in_the_newest_run_that_its_estimate_rests_on(run: RunDigest) -> None:
+    """Not in one that has no record of it, nor in one with another build of the JDK, which is a row of its own."""
+    runs = [
+        replace(saying(run, what, name=name, build=build), folder=f"{name}/")
+        for what, name, build in (
+            *(("no fork", "begun", "25"), (FULL, "new", "25")),
+            *((OPEN, "patched", "25.0.2"), (FULL, "old", "25")),
+        )
     ]
-    monkeypatch.setattr(claims_module, "_cells_seen", gather)
-    told = host_verdicts(claims, both)
-    page = str(claims_page(claims, told, {}).blocks)
-    assert gathered == ["new", "old"]
-    assert "../new/cells/" in page and "../old/cells/" not in page
+    page = claims_page((CHECKED,), host_verdicts((CHECKED,), runs), {})
+    rows = [str(row["Cell"]) for row in table_of(page.blocks, "Cells that speak to")]
+    assert [re.findall(r'href="../([a-z]+)/cells/', row) for row in rows] == [["new"], ["patched"]]
+    assert ["JDK 25.0.2" in row for row in rows] == [False, True] and "JDK 25" in rows[0]
 
 
 def test_forks_of_a_cell_in_two_groups_are_a_warning(run: RunDigest) -> None:
@@ -251,7 +244,8 @@ def test_a_run_of_a_scenario_records_what_was_published(tmp_path: Path) -> None:
 
 
 def test_a_profile_needs_no_published_source(tmp_path: Path) -> None:
-    (tmp_path / "matrix.toml").symlink_to(ROOT / "matrix.toml")
+    for name in ("matrix.toml", "jdks.json"):
+        (tmp_path / name).symlink_to(ROOT / name)
     project = Project(tmp_path, tmp_path)
     assert chosen_here(project, Options("quick", {})).scenario is None
     with pytest.raises(MatrixError, match="delay-ramp"):

@@ -76,6 +76,15 @@ def test_an_answer_is_warned_of_what_befell_its_own_two_cells_only() -> None:
     assert refused in warned[100] and modes_seen not in warned[100]
 
 
+def test_an_answer_is_warned_of_correlated_blocks_where_they_are_its_own() -> None:
+    plain_run = made_up(Shape(jdks=("temurin-25",), burn_us=(0, 100), blocks=12, windows=3))
+    rising, nothing = [1 + 0.03 * block for block in range(12)], key_of(plain_run)
+    cells = (scaled(cell, rising if cell.key == nothing else [1.0] * 12) for cell in plain_run.cells)
+    run = replace(plain_run, cells=tuple(cells))
+    warned = {one.burn_us: one.warnings for one in digest_of(run).conditions}
+    assert {burn_us: "Correlated blocks" in told for burn_us, told in warned.items()} == {0: True, 100: False}
+
+
 def test_an_answer_names_options_that_make_virtual_threads_better_and_what_they_leave_of_the_gap() -> None:
     nothing, work = conditions_of("20261127T084435Z-carriers")
     (four,) = nothing.better
