@@ -26,7 +26,7 @@ import argparse
 import math
 import statistics
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -79,7 +79,12 @@ def measure(options: argparse.Namespace, console: Console) -> None:
 
 
 def _every_way(
-    stretches: int, starting: Iterable[RunningFork], orders: Sequence[Sequence[int]], **durations: float
+    stretches: int,
+    starting: Iterable[RunningFork],
+    orders: Sequence[Sequence[int]],
+    *,
+    when_measured: Callable[[], object],
+    **durations: float,
 ) -> tuple[Fork, ...]:
     """`in_turns`, with what else a fork has here."""
     numbers = mixed(len(orders), stretches)
@@ -89,6 +94,7 @@ def _every_way(
         (cast(RunningFork, _Stretched(fork, numbers)) for fork in starting),
         [next(left[number in STRETCHED]) for number in numbers],
         when_warm=[Round(BY_ITSELF.start + window, lead_s, ALONE_S) for window in range(ALONE)],
+        when_measured=when_measured,
         **durations,
     )
 

@@ -13,10 +13,11 @@ from jdkmatrix.doctor.base import Host
 from jdkmatrix.domain.loads import CellLoad, CountLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.database import DatabaseProcess
-from jdkmatrix.fork.faults import INTERNAL_ERROR, code_of
+from jdkmatrix.fork.faults import INTERNAL_ERROR, KINDS, code_of
 from jdkmatrix.fork.fork_record import ForkDraft, Listener, Round, fork_record_of
-from jdkmatrix.fork.kernel import kernel_settings
+from jdkmatrix.fork.kernel import KernelError, kernel_settings
 from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
 
@@ -72,15 +73,18 @@ class RunningFork:
                 self._processes.__exit__(type(error), error, error.__traceback__)
                 raise
             return
-        except MatrixError as error:
-            _raise_what_stopped_the_run(error)
-            self._draft.fail(code_of(error), str(error), figures=error.figures)
         except Exception as error:
             _raise_what_stopped_the_run(error)
-            self._draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
-            with suppress(OSError):  # which may be what went wrong
-                (self._draft.log_dir / "traceback.txt").write_text(traceback.format_exc())
+            self._fail(_outcome_behind(error) or error)
         self._fork = fork_record_of(self._draft, self._measurement)
+
+    def _fail(self, error: Exception) -> None:
+        if isinstance(error, MatrixError):
+            self._draft.fail(code_of(error), str(error), figures=error.figures)
+            return
+        self._draft.fail(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+        with suppress(OSError):  # which may be what went wrong
+            (self._draft.log_dir / "traceback.txt").write_text(traceback.format_exc())
 
     def _open(self) -> None:
         draft, cell, processes = self._draft, self._draft.cell, self._processes
@@ -127,10 +131,25 @@ def _raise_what_stopped_the_run(error: BaseException) -> None:
         behind = behind.__context__
 
 
-def measure_fork(draft: ForkDraft, listener: Listener) -> Fork:
-    """Measure one fork by itself, from its start to its end."""
+def _outcome_behind(error: Exception) -> MatrixError | None:
+    """What the server did, where the error is that something could not be put back or removed after it: that alone
+    would be a fault, and have an outcome measured again."""
+    if isinstance(error, MatrixError) and not isinstance(error, CgroupError | KernelError):
+        return None
+    behind = error.__context__
+    while behind:
+        if isinstance(behind, MatrixError) and KINDS[code_of(behind)] == "outcome":
+            return behind
+        behind = behind.__context__
+    return None
+
+
+def measure_fork(draft: ForkDraft, listener: Listener, when_measured: Callable[[], object] = lambda: None) -> Fork:
+    """Measure one fork by itself, from its start to its end. `when_measured` is called when nothing but its end is
+    left."""
     with RunningFork(draft, listener) as fork:
         fork.measure()
+        when_measured()
         return fork.close()
 
 
@@ -142,14 +161,15 @@ def in_turns(
     lead_s: float,
     round_s: float,
     when_warm: Sequence[Round] = (),
+    when_measured: Callable[[], object] = lambda: None,
 ) -> tuple[Fork, ...]:
     """The records of forks that start and warm one after another, and then take a short window each, round after round:
     what drifts on a host, those of a round meet within a second or two of each other. A fork that has ended leaves the
     others to go on.
 
     `starting` is asked for each when the one before is warm; `orders`: of every round, which fork comes when, by their
-    numbers from 0 on; `when_warm`: what each takes by itself before the next one starts. Whatever stops it, no fork is
-    left open.
+    numbers from 0 on; `when_warm`: what each takes by itself before the next one starts; `when_measured` is called when
+    nothing but their end is left. Whatever stops it, no fork is left open.
     """
     forks: list[RunningFork] = []
     with ExitStack() as opened:
@@ -162,4 +182,5 @@ def in_turns(
         for number, order in enumerate(orders, start=1):
             for place in order:
                 forks[place].window(Round(number, lead_s, round_s, len(orders)))
+        when_measured()
         return tuple(fork.close() for fork in forks)

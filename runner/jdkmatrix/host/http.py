@@ -69,10 +69,15 @@ class Connection:
         self._client.close()
 
     def _ask(self, method: str, path: str) -> tuple[int, bytes]:
+        was_open = self._client.sock is not None
         try:
-            self._client.request(method, self._prefix + path)
-            response = self._client.getresponse()
-            return response.status, _body(response, time.monotonic() + self._timeout_s)
+            try:
+                return self._answer(method, path)
+            except (BrokenPipeError, ConnectionResetError):
+                self._client.close()
+                if method != "GET" or not was_open:
+                    raise
+                return self._answer(method, path)  # servers close a connection that was idle for long
         except (OSError, http.client.HTTPException) as error:
             self._client.close()
             asked = f"{method} {self._prefix}{path}"
@@ -81,6 +86,11 @@ class Connection:
             if isinstance(error, TimeoutError):
                 raise NoAnswerError(f"{asked}: no answer within {self._timeout_s:g} s") from None
             raise HttpError(f"{asked}: {error or type(error).__name__}") from None
+
+    def _answer(self, method: str, path: str) -> tuple[int, bytes]:
+        self._client.request(method, self._prefix + path)
+        response = self._client.getresponse()
+        return response.status, _body(response, time.monotonic() + self._timeout_s)
 
     def __enter__(self) -> Self:
         return self

@@ -68,6 +68,9 @@ class Scheduling:
     run_queue_wait_s: float
 
 
+_ENDED = ("Z", "X")
+
+
 def cpu_time_ns(pid: int) -> int:
     """CPU time of all threads of `pid`, living and ended, in ns.
 
@@ -82,14 +85,17 @@ def cpu_time_ns(pid: int) -> int:
 
 
 def glance(pid: int) -> Glance:
-    """Read what costs little. Raises: SutGoneError: no such process."""
+    """Read what costs little. Raises: SutGoneError: no such process, or one that has ended and is not waited for."""
     proc = Path(f"/proc/{pid}")
     try:
         virt_pages, rss_pages = (proc / "statm").read_text().split()[:2]
-        # Field 20 of proc_pid_stat(5); the second may contain anything but is the last in brackets.
-        thread_count = int((proc / "stat").read_text().rpartition(")")[2].split()[17])
+        # Fields 3 and 20 of proc_pid_stat(5); the second may contain anything but is the last in brackets.
+        stat = (proc / "stat").read_text().rpartition(")")[2].split()
+        state, thread_count = stat[0], int(stat[17])
     except (OSError, ValueError, IndexError):
         raise SutGoneError(f"process {pid} has ended") from None
+    if state in _ENDED and thread_count <= 1:  # a first thread may end before the others
+        raise SutGoneError(f"process {pid} has ended")
     page = os.sysconf("SC_PAGE_SIZE")
     return Glance(
         monotonic_ns=time.monotonic_ns(),

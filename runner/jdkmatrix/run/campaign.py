@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -19,6 +20,7 @@ from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.planned import PlannedFork
 from jdkmatrix.host.facts import available_memory_bytes
+from jdkmatrix.host.signals import held_back
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.method.warmup import load_statistics
 from jdkmatrix.records.forks import Fork
@@ -91,6 +93,7 @@ class Campaign:
     ) -> tuple[str, ...]:
         """Measure every block that is needed, and bring `cells` up to date, with those of other stages among them;
         returns the order of all that is recorded then. `between` is called between two blocks, when no server is up."""
+        self.store.remove_leftovers()
         load_statistics()
         sure = [block for block in in_blocks(self.plan.sure) if not block.is_settled(cells)]
         listener.forks_added(sum(len(block.forks) for block in sure))
@@ -166,21 +169,24 @@ class Campaign:
         ]
         turns, seed = self.matrix.turns, f"{self.plan.seed} {attempts[0].label}"
         together = tuple(attempt.sequence for attempt in attempts)
-        with runner_beside(self.setups[attempts[0].key].cpu_sets):
-            forks = in_turns(
-                (RunningFork(self._draft(attempt, listener), listener) for attempt in attempts),
-                round_orders(len(attempts), rounds, seed),
-                rewarm_s=turns.rewarm_s,
-                lead_s=turns.lead_s,
-                round_s=turns.round_s,
-            )
-        self._make_room(block, cells, listener)
-        spoilt = []
-        for attempt, fork in zip(attempts, forks, strict=True):
-            placed = self._placed(attempt, fork).model_copy(update={"together": together})
-            listener.fork_finished(placed, self._keep(attempt.key, cells, partial(with_fork, fork=placed), listener))
-            if faults := faults_of(placed):
-                spoilt.append(faults)
+        with ExitStack() as until_kept:
+            with runner_beside(self.setups[attempts[0].key].cpu_sets):
+                forks = in_turns(
+                    (RunningFork(self._draft(attempt, listener), listener) for attempt in attempts),
+                    round_orders(len(attempts), rounds, seed),
+                    rewarm_s=turns.rewarm_s,
+                    lead_s=turns.lead_s,
+                    round_s=turns.round_s,
+                    when_measured=partial(until_kept.enter_context, held_back()),
+                )
+            self._make_room(block, cells, listener)
+            spoilt = []
+            for attempt, fork in zip(attempts, forks, strict=True):
+                placed = self._placed(attempt, fork).model_copy(update={"together": together})
+                kept = self._keep(attempt.key, cells, partial(with_fork, fork=placed), listener)
+                listener.fork_finished(placed, kept)
+                if faults := faults_of(placed):
+                    spoilt.append(faults)
         return spoilt
 
     def _measure_one_by_one(
@@ -196,15 +202,17 @@ class Campaign:
             planned, repeats_left = queue.popleft()
             position += 1
             attempt = self._attempt(planned, cells, position, last_sequence(cells.values()) + 1)
-            with runner_beside(self.setups[attempt.key].cpu_sets):
-                found = measure_fork(self._draft(attempt, listener), listener)
-            fork = self._placed(attempt, found).model_copy(update={"why_alone": why_alone})
-            place = beside_current if position <= replaced else with_fork
-            listener.fork_finished(fork, self._keep(planned.key, cells, partial(place, fork=fork), listener))
-            if position == replaced:
-                self._make_room(block, cells, listener)
-                for one in block.forks:
-                    self._keep(one.key, cells, partial(with_last_attempt, fork=one.fork), listener)
+            with ExitStack() as until_kept:
+                hold = partial(until_kept.enter_context, held_back())
+                with runner_beside(self.setups[attempt.key].cpu_sets):
+                    found = measure_fork(self._draft(attempt, listener), listener, hold)
+                fork = self._placed(attempt, found).model_copy(update={"why_alone": why_alone})
+                place = beside_current if position <= replaced else with_fork
+                listener.fork_finished(fork, self._keep(planned.key, cells, partial(place, fork=fork), listener))
+                if position == replaced:
+                    self._make_room(block, cells, listener)
+                    for one in block.forks:
+                        self._keep(one.key, cells, partial(with_last_attempt, fork=one.fork), listener)
             if (faults := faults_of(fork)) and repeats_left:
                 queue.append((planned, repeats_left - 1))
                 listener.decided(

@@ -25,6 +25,8 @@ from jdkmatrix.records.run import NotTestable
 from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.subjects.kinds import kind_of
 
+_NAME_BYTES_MAX = 200  # of a cell; a file is called by up to 255, and something is put to it
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -218,8 +220,17 @@ def _orders(members: _Members, seed: str) -> Iterator[tuple[CellKey, ...]]:
 
 
 def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossible: Mapping[CellKey, str]) -> Plan:
-    """Order the forks of all cells that this host can measure; the others keep their reason."""
+    """Order the forks of all cells that this host can measure; the others keep their reason.
+
+    Raises:
+        MatrixError: the name of a cell is too long for the files that it gives a name.
+    """
     with gc_paused():
+        if long := next((cell.cell_id for cell in cells if len(cell.cell_id.encode()) > _NAME_BYTES_MAX), None):
+            raise MatrixError(
+                f"{long}: the name of a cell has at most {_NAME_BYTES_MAX} bytes, since files are called by it; found "
+                f"{len(long.encode())}: give what it is made of shorter names"
+            )
         possible = [cell for cell in cells if cell not in impossible]
         return Plan(
             cells=tuple(cells),

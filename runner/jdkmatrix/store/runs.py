@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import itertools
 import os
+import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -56,6 +57,13 @@ class RunStore:
         with suppress(OSError):
             for folder in (self.directory / _CELLS, self.directory / "logs", self.directory):
                 folder.rmdir()
+
+    def remove_leftovers(self) -> None:
+        """What a runner that was killed had begun: files of servers, and records that were not written whole."""
+        for folder in self.directory.glob("scratch-*"):
+            shutil.rmtree(folder, ignore_errors=True)
+        for path in (*self.directory.glob(".*.tmp"), *(self.directory / _CELLS).glob(".*.tmp")):
+            path.unlink(missing_ok=True)
 
     def new_log_dir(self, key: CellKey, fork: int, attempt: int) -> Path:
         """An empty folder for the logs of one attempt at a fork: "fork-2", of a later attempt "fork-2.attempt-2".

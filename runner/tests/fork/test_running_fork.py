@@ -14,12 +14,16 @@ import pytest
 
 from jdkmatrix.drivers.base import DriverError
 from jdkmatrix.fork.database import DatabaseProcess
+from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.fork.remote import RemoteProcess
+from jdkmatrix.host.cgroup_folders import CgroupError
+from jdkmatrix.host.http import HttpError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
+from jdkmatrix.servers.process import ServerError
 from tests.support.builders import window
 from tests.support.fork_setups import draft_of, usual
 from tests.support.real_parts import Silent
@@ -146,6 +150,25 @@ def test_by_itself_a_fork_has_its_own_windows(tmp_path: Path) -> None:
     assert [(one.code, one.message) for one in broken.reasons] == [("internal-error", "ValueError: what?")]
     assert "what?" in (tmp_path / "bad" / "logs" / "traceback.txt").read_text()
     assert broken.logs == {"traceback.txt": "../logs/traceback.txt"}
+
+
+@pytest.mark.parametrize(
+    ("later", "reason"),
+    [
+        (OSError("disk full"), ("server", "no answer")),
+        (CgroupError("busy"), ("server", "no answer")),
+        (ServerError("it was killed"), ("server", "it was killed")),  # which says more
+    ],
+)
+def test_what_cannot_be_put_back_makes_no_fault_of_an_outcome(
+    tmp_path: Path, later: Exception, reason: tuple[str, str]
+) -> None:
+    fork = measure_fork(setup_of(Sleeping({"window 1": HttpError("no answer"), "end": later}), tmp_path), Silent())
+    assert [(one.code, one.message) for one in fork.reasons] == [reason]
+    assert not faults_of(fork)
+    alone = type(later)(*later.args)
+    fork = measure_fork(setup_of(Sleeping({"end": alone}), tmp_path / "alone"), Silent())
+    assert [one.message.endswith(str(alone)) for one in fork.reasons] == [True]
 
 
 def test_what_fails_behind_a_failure_does_not_hide_it(tmp_path: Path) -> None:

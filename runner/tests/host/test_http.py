@@ -23,10 +23,11 @@ class Answers(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self.send_response(200)
         match self.path:
-            case "/whole":
+            case "/whole" | "/then-closed":
                 self.send_header("Content-Length", str(len(BODY)))
                 self.end_headers()
                 self.wfile.write(BODY)
+                self.close_connection = self.path == "/then-closed"  # without a word, as of one that was idle
             case "/chunked":
                 self.send_header("Transfer-Encoding", "chunked")
                 self.end_headers()
@@ -66,6 +67,14 @@ def test_an_answer_that_breaks_off_is_none(connection: Connection) -> None:
     with pytest.raises(HttpError, match=r"GET /short: .*200000 bytes read, 1 more expected"):
         connection.get("/short")
     assert connection.get("/whole") == (200, BODY)
+
+
+def test_a_connection_that_the_server_has_closed_meanwhile_is_opened_again(connection: Connection) -> None:
+    assert connection.get("/then-closed") == (200, BODY)
+    port = connection.local_port
+    assert port is not None
+    assert connection.get("/whole") == (200, BODY)
+    assert connection.local_port not in (None, port)
 
 
 def test_a_stream_that_never_ends_is_no_answer(connection: Connection) -> None:

@@ -151,6 +151,9 @@ def test_a_real_process_uses_cpu_and_can_end() -> None:
         assert threads[process.pid].involuntary_switches >= 0
     finally:
         process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(SutGoneError):  # though its numbers can be read, all 0, until it is waited for
+            glance(process.pid)
         process.wait()
     assert read_threads(process.pid) == {}
     with pytest.raises(SutGoneError):

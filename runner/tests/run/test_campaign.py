@@ -3,6 +3,8 @@ files are real."""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -121,7 +123,7 @@ def test_a_file_that_is_damaged_while_a_run_goes_on_costs_series_and_no_figure(
 ) -> None:
     path = store.cell_path(QUIET)
 
-    def damaging(setup: ForkDraft, listener: Listener) -> Fork:
+    def damaging(setup: ForkDraft, listener: Listener, _: object) -> Fork:
         if setup.planned.key == QUIET and setup.planned.fork == 3:
             path.write_text("{")
         return script(setup, listener)
@@ -135,6 +137,27 @@ def test_a_file_that_is_damaged_while_a_run_goes_on_costs_series_and_no_figure(
         assert all(fork.windows for fork in one.forks)
     assert path.with_name(f"{path.name}.unreadable-1").read_text() == "{"
     assert [text for text in heard.decisions if str(path) in text and "unreadable-1" in text]
+
+
+def kept_in(store: RunStore) -> list[str]:
+    """The labels of all forks that are on disk."""
+    return sorted(f"{found.key.cell_id}#{fork.fork}" for found in cells_in(store) for fork in found.forks)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_what_is_measured_when_a_run_is_stopped_is_kept(store: RunStore, script: Script) -> None:
+    script.signal_at = 3
+    with pytest.raises(KeyboardInterrupt):
+        run(campaign(store, blocks=2), Heard())
+    assert len(script.labels) == 3
+    assert kept_in(store) == sorted(script.labels)
 
 
 def cells_of(*executors: str, blocks: int = 6) -> list[CellRecord]:
@@ -275,6 +298,16 @@ def test_the_forks_of_a_block_run_at_once_and_know_each_other(store: RunStore, l
     assert by_sequence[1].took_turns_with(by_sequence[2])
     assert not by_sequence[1].took_turns_with(by_sequence[3])
     assert len(lanes.scratch) == 2, "each server has files of its own"
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_a_block_that_took_its_turns_is_kept_whole_when_the_run_is_stopped(store: RunStore, lanes: Lanes) -> None:
+    """While its first fork ends, with the other's record in memory alone."""
+    lanes.script.signal_at = 1
+    with pytest.raises(KeyboardInterrupt):
+        run(campaign(store, blocks=2, **IN_TURNS), Heard())
+    assert lanes.script.labels == block_of(store)
+    assert kept_in(store) == sorted(block_of(store))
 
 
 def test_a_fault_in_one_fork_has_the_whole_block_measured_again(store: RunStore, lanes: Lanes) -> None:

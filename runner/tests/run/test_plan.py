@@ -192,6 +192,14 @@ def test_what_cannot_be_measured_keeps_its_reason_and_gets_no_fork() -> None:
     assert plan.cells == tuple(cells)
 
 
+def test_a_cell_whose_name_is_too_long_for_its_files_is_refused_before_it_is_measured() -> None:
+    profile = Profile.model_validate({"description": "", "select": {}, "blocks": 1})
+    fits = key("virtual", workload="w" * 100)
+    assert make_plan([fits], profile, seed=1, impossible={}).cells == (fits,)
+    with pytest.raises(MatrixError, match=r"at most 200 bytes, .* found 2[0-9][0-9]: give"):
+        make_plan([fits, key("virtual", workload="w" * 180)], profile, seed=1, impossible={})
+
+
 def test_blocks_that_may_be_added_are_planned_and_not_sure() -> None:
     protocol = {"description": "", "blocks": 5, "max_blocks": 7, "windows": 1, "window_s": 1, "select": {}}
     plan = make_plan([key("liberty"), key("virtual")], Profile.model_validate(protocol), seed=1, impossible={})

@@ -205,6 +205,18 @@ def test_an_attempt_has_an_empty_folder_of_its_own_and_earlier_logs_are_kept(tmp
     assert not list(store.new_log_dir(key(), 2, 1).iterdir())
 
 
+def test_what_a_killed_runner_had_begun_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    store = RunStore.create(tmp_path)
+    store.save_cell(cell(key()))
+    (tmp_path / "scratch-7" / "server").mkdir(parents=True)
+    begun = [tmp_path / ".run.json.a1.tmp", tmp_path / "cells" / f".{key().cell_id}.json.b2.tmp"]
+    for path in begun:
+        path.touch()
+    store.remove_leftovers()
+    assert {path.name for path in tmp_path.iterdir()} == {"cells", "logs"}
+    assert [path.name for path in (tmp_path / "cells").iterdir()] == [f"{key().cell_id}.json"]
+
+
 def test_the_folder_of_a_run_is_removed_only_while_nothing_is_in_it(tmp_path: Path) -> None:
     store = RunStore.create(tmp_path / "run")
     (store.directory / "run.json").write_text("{}")

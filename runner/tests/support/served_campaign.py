@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import signal
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -99,8 +100,9 @@ class Script:
         self.labels: list[str] = []
         self.positions: list[int] = []
         self.cut_after: int | None = None
+        self.signal_at: int | None = None  # Ctrl-C, once this many have been measured
 
-    def __call__(self, setup: ForkDraft, listener: Listener) -> Fork:
+    def __call__(self, setup: ForkDraft, _: Listener, when_measured: Callable[[], object] = lambda: None) -> Fork:
         if len(self.labels) == self.cut_after:
             raise KeyboardInterrupt
         planned = setup.planned
@@ -110,6 +112,9 @@ class Script:
         logs = {"messages.log": f"{setup.log_prefix}/messages.log"}
         seen = {"sequence": planned.sequence, "position": planned.position, "logs": logs}
         made = made_up(planned.key, planned.fork).model_copy(update=seen)
+        when_measured()
+        if len(self.labels) == self.signal_at:
+            signal.raise_signal(signal.SIGINT)
         endings = self.endings.get(f"{planned.key.cell_id}#{planned.fork}")
         return endings.pop(0)(made) if endings else made
 

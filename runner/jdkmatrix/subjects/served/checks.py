@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from pydantic import ValidationError
 
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.fork.faults import LostUpdateError
 from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.probes.clock_speed import fastest_clock_speeds
@@ -39,11 +40,12 @@ def audit_books(base_url: str, *, is_alive: Callable[[], bool], within_s: float)
     except ValidationError as error:
         raise HttpError(f"/audit: {error.error_count()} wrong fields: {error.errors()[0]['loc']}") from None
     if not audit.conserved:
-        told = audit.transfers_answered
+        told, accounts = audit.transfers_answered, audit.contradictions
         answered = "" if told is None else f"; {audit.transfers_done:,} transfers are kept, {told:,} were answered"
+        contradicting = f"{plural(accounts, 'account')} contradict{'s' if accounts == 1 else ''} what was booked"
         raise LostUpdateError(
             f"money was not conserved: the accounts hold {audit.balance_sum_minor:,}, and {audit.expected_sum_minor:,} "
-            f"were paid in; {audit.contradictions:,} accounts contradict their own credits and debits{answered}"
+            f"were paid in; {contradicting}{answered}"
         )
     return audit
 

@@ -1,0 +1,40 @@
+"""Signals that would stop a run while what was measured is not on disk yet."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """The first of them waits until the end of the block; a second one does not, so that whoever insists is heard."""
+    if threading.current_thread() is not threading.main_thread():  # which no signal is handled in
+        yield
+        return
+    handlers = {one: found for one in _STOPPING if (found := signal.getsignal(one)) not in (None, signal.SIG_IGN)}
+    waiting: list[int] = []
+
+    def let_through() -> None:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        if waiting:
+            signal.raise_signal(waiting.pop())
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        insists = bool(waiting)
+        waiting[:] = [number]
+        if insists:
+            let_through()
+
+    for number in handlers:
+        signal.signal(number, hold)
+    try:
+        yield
+    finally:
+        let_through()
