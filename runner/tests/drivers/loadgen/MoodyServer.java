@@ -166,6 +166,8 @@ public final class MoodyServer {
             case "until-close" -> "HTTP/1.1 200 OK\r\nConnection: close\r\n" + KIND + "\r\n" + BODY;
             case "chunked" -> "HTTP/1.1 200 OK\r\n" + KIND + "Transfer-Encoding: chunked\r\n\r\n2\r\npo\r\n2\r\nng\r\n0\r\n\r\n";
             case "interim" -> "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + PLAIN;
+            case "long-head" -> "HTTP/1.1 200 OK\r\nSet-Cookie: " + "c".repeat(100_000) + "\r\n" + KIND
+                    + "Content-Length: 4\r\n\r\n" + BODY;
             case "empty" -> "HTTP/1.1 204 No Content\r\n\r\n";
             case "truncated" -> "HTTP/1.1 200 OK\r\n" + KIND + "Content-Length: 40\r\n\r\n" + BODY;
             case "garbage" -> "this is not HTTP\r\n\r\n";

@@ -73,7 +73,7 @@ def kept(
         server.kill()
 
 
-UNHARMED = ("chunked", "interim", "empty")
+UNHARMED = ("chunked", "interim", "empty", "long-head")
 CLOSES = ("say-close", "until-close")
 LOST = ("reset", "fin", "truncated", "garbage")
 

@@ -100,11 +100,10 @@ public final class Connections implements ApplicationGauges {
 
     /** @throws Problem 503 there was no connection in time, 500 as {@link #asked} */
     <T> T with(Work<T> work) {
-        Connection connection = taken();
-        long takenNs = System.nanoTime();
         return asked(() -> {
+            Connection connection = taken();
             try (connection) {
-                return counted(takenNs, work, connection);
+                return counted(System.nanoTime(), work, connection);
             }
         });
     }

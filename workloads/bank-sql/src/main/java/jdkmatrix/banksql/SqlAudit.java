@@ -19,6 +19,7 @@ public final class SqlAudit {
 
     private static final String DONE = "select count(transfer_id) from transfer";
 
+    /** A transfer that read a balance which another one was changing has told a wrong one, or taken what was not there. */
     private static final String CONTRADICTING = """
             select account.id from account left join (
               select id, sum(minor) as minor from (
@@ -27,7 +28,18 @@ public final class SqlAudit {
                 select payer, -amount_minor from transfer where transfer_id is not null
               ) as booked group by id
             ) as moved on moved.id = account.id
-            where account.balance_minor <> ? + coalesce(moved.minor, 0) order by account.id""";
+            left join lateral (
+              select minor from (
+                (select transfer_id, payer_minor as minor from transfer
+                 where payer = account.id and transfer_id is not null order by transfer_id desc limit 1)
+                union all
+                (select transfer_id, payee_minor from transfer
+                 where payee = account.id and transfer_id is not null order by transfer_id desc limit 1)
+              ) as told order by transfer_id desc limit 1
+            ) as newest on true
+            where account.balance_minor <> ? + coalesce(moved.minor, 0)
+              or account.balance_minor <> newest.minor or account.balance_minor < 0
+            order by account.id""";
 
     private static final String OPEN = """
             select count(*) from pg_stat_activity

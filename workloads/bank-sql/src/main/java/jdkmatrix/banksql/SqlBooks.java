@@ -100,16 +100,13 @@ final class SqlBooks implements Books {
             connection.setAutoCommit(false);
             try {
                 Booking.Done done = new OnConnection(connection).book(key, transfer);
-                commit(connection);
-                if (done.moved()) {
-                    audit.answered();
-                }
-                return done.outcome();
-            } catch (SQLException | RuntimeException failed) {
-                connection.rollback();
-                throw failed;
-            } finally {
+                commit(connection, done);
                 connection.setAutoCommit(true);
+                return done.outcome();
+            } catch (Throwable failed) { // an error, too: to turn auto-commit on commits what was done by half
+                connection.rollback();
+                connection.setAutoCommit(true);
+                throw failed;
             }
         });
     }
@@ -119,10 +116,13 @@ final class SqlBooks implements Books {
         return audit.now();
     }
 
-    private void commit(Connection connection) throws SQLException {
+    private void commit(Connection connection, Booking.Done done) throws SQLException {
         try {
             connection.commit();
-        } catch (SQLException lost) {
+            if (done.moved()) {
+                audit.answered();
+            }
+        } catch (Throwable lost) {
             audit.unknown();
             throw lost;
         }

@@ -89,21 +89,31 @@ public final class Account {
     }
 
     /**
-     * With the lock.
+     * With the lock, before {@link #book}, which needs no memory: where the heap is full, no money is moved by half.
      *
      * @param amountMinor above 0 for a credit, below 0 for a debit
-     * @return the balance after it
      */
-    long book(long transferId, String counterparty, long amountMinor) {
-        (amountMinor > 0 ? creditsMinor : debitsMinor).add(Math.abs(amountMinor));
-        balanceMinor += amountMinor;
+    Entry enter(long transferId, String counterparty, long amountMinor) {
+        Entry entry = new Entry(transferId, counterparty, amountMinor, balanceMinor + amountMinor);
         if (newestFirst == null) {
             newestFirst = new ArrayDeque<>();
         }
         if (newestFirst.size() == ENTRIES_KEPT) {
             newestFirst.removeLast();
         }
-        newestFirst.addFirst(new Entry(transferId, counterparty, amountMinor, balanceMinor));
+        newestFirst.addFirst(entry);
+        return entry;
+    }
+
+    /**
+     * With the lock.
+     *
+     * @return the balance after it
+     */
+    long book(Entry entry) {
+        long amountMinor = entry.amountMinor();
+        (amountMinor > 0 ? creditsMinor : debitsMinor).add(Math.abs(amountMinor));
+        balanceMinor += amountMinor;
         return balanceMinor;
     }
 }

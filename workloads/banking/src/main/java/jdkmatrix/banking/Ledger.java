@@ -127,9 +127,8 @@ public final class Ledger implements Books {
             return new Outcome.InsufficientFunds(from.balanceMinor());
         }
         long transferId = transfers.incrementAndGet();
-        return new Outcome.Booked(
-                transferId,
-                from.book(transferId, to.id(), -amountMinor),
-                to.book(transferId, from.id(), amountMinor));
+        Entry debit = from.enter(transferId, to.id(), -amountMinor);
+        Entry credit = to.enter(transferId, from.id(), amountMinor);
+        return new Outcome.Booked(transferId, from.book(debit), to.book(credit));
     }
 }

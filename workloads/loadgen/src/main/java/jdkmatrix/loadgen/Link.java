@@ -22,7 +22,10 @@ import java.io.IOException;
  * <p>Bodies are never gathered: chunks are counted as bytes and dropped.
  */
 final class Link extends ChannelInboundHandlerAdapter {
+    /** Heads may be longer than other clients take: a failed request is to be the server's fault. */
     private static final HttpDecoderConfig DECODER = new HttpDecoderConfig()
+            .setMaxInitialLineLength(64 * 1024)
+            .setMaxHeaderSize(1024 * 1024)
             .setMaxChunkSize(64 * 1024)
             .setHeadersFactory(FramingHeaders.FACTORY);
 

@@ -28,6 +28,10 @@ record Phase(String label, Load load, long leadNs, long durationNs, long interva
             throw new IllegalArgumentException("duration_s = %s: the last point of the ramp is at %s s"
                     .formatted(durationNs / 1e9, ramp.durationNs() / 1e9));
         }
+        if (load instanceof Load.Join join && join.joinNs() > durationNs) {
+            throw new IllegalArgumentException("join_s = %s: at most duration_s = %s is allowed"
+                    .formatted(join.joinNs() / 1e9, durationNs / 1e9));
+        }
     }
 
     static Phase of(String label, Load load, double durationS) {

@@ -130,22 +130,31 @@ final class Pool {
         connection.state = Connection.State.CONNECTING;
         connecting++;
         bootstrap.clone(loop).handler(link).connect().addListener(future -> {
-            if (connection.link != link) {
-                link.close();
-                return;
+            if (loop.inEventLoop()) {
+                tried(connection, link, future.cause());
+            } else { // where no socket could be made
+                loop.execute(() -> tried(connection, link, future.cause()));
             }
-            connecting--;
-            if (future.isSuccess()) {
-                worker.connected(connection);
-            } else {
-                error = future.cause().getMessage();
-                connection.barren++;
-                drop(connection);
-                worker.notConnected(connection);
-            }
-            connectNext();
-            worker.reportIfPrepared();
         });
+    }
+
+    /** @param refused null where the link is connected */
+    private void tried(Connection connection, Link link, Throwable refused) {
+        if (connection.link != link) {
+            link.close();
+            return;
+        }
+        connecting--;
+        if (refused == null) {
+            worker.connected(connection);
+        } else {
+            error = refused.getMessage();
+            connection.barren++;
+            drop(connection);
+            worker.notConnected(connection);
+        }
+        connectNext();
+        worker.reportIfPrepared();
     }
 
     private void connectIfClosed(Connection connection) {

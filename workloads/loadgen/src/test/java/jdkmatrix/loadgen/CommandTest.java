@@ -67,6 +67,10 @@ class CommandTest {
         assertEquals(
                 "join_s = 0.0: above 0 and at most 86400 is allowed",
                 assertThrows(IllegalArgumentException.class, none::toPhase).getMessage());
+        Command beyond = Wire.parse(join.formatted("30.5"));
+        assertEquals(
+                "join_s = 30.5: at most duration_s = 30.0 is allowed",
+                assertThrows(IllegalArgumentException.class, beyond::toPhase).getMessage());
     }
 
     @Test

@@ -77,7 +77,7 @@ final class SpringDataBooks extends Booking<RuntimeException> implements Books {
         try {
             transaction.executeWithoutResult(status -> booked.set(book(key, transfer)));
             return booked.get();
-        } catch (RuntimeException failed) {
+        } catch (RuntimeException | Error failed) {
             if (booked.get() != null) {
                 audit.unknown();
             }

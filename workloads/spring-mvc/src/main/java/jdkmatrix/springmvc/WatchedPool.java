@@ -1,6 +1,7 @@
 package jdkmatrix.springmvc;
 
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,10 +23,17 @@ final class WatchedPool extends DelegatingDataSource implements SmartDataSource 
     }
 
     @Override
-    public Connection getConnection() {
+    public Connection getConnection() throws SQLException {
         Connection connection = connections.taken();
-        takenNs.put(connection, System.nanoTime());
-        return connection;
+        long sinceNs = System.nanoTime();
+        try {
+            takenNs.put(connection, sinceNs);
+            return connection;
+        } catch (Throwable failed) { // or nobody had it, and nobody gave it back
+            connections.givenBack(sinceNs);
+            connection.close();
+            throw failed;
+        }
     }
 
     @Override

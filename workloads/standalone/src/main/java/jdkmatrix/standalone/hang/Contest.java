@@ -55,9 +55,10 @@ final class Contest {
 
     /** @return when, as System.nanoTime */
     long free() {
-        progressNs = System.nanoTime();
+        long freeNs = System.nanoTime();
+        progressNs = freeNs;
         wanted.unlock();
-        return progressNs;
+        return freeNs;
     }
 
     /** Waits until all have ended, or none has come to have the lock for too long. @return whether all have ended */
