@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 
 HOME = "MATRIX_HOME"
 PARTS = "MATRIX_PARTS"  # what a package hands over: the file of provision/nix_parts.py
@@ -14,7 +14,11 @@ PARTS = "MATRIX_PARTS"  # what a package hands over: the file of provision/nix_p
 
 def candidates() -> tuple[Path, ...]:
     """Folders that may be the project: `MATRIX_HOME`; else what a package hands over; else the working directory and
-    those above it. One that cannot be read is left to whoever needs it."""
+    those above it. One that cannot be read is left to whoever needs it.
+
+    Raises:
+        MatrixError: the working directory was removed.
+    """
     if home := os.environ.get(HOME):
         return (Path(home),)
     if parts := os.environ.get(PARTS):
@@ -22,7 +26,8 @@ def candidates() -> tuple[Path, ...]:
             return (Path(json.loads(Path(parts).read_text("utf-8"))["source"]["root"]),)
         except (OSError, ValueError, LookupError, TypeError):
             return ()
-    here = Path.cwd()
+    with refused("the working directory, in which the project is looked for, cannot be had"):
+        here = Path.cwd()
     return (here, *here.parents)
 
 

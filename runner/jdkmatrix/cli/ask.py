@@ -67,7 +67,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     located = [entry.id for entry in pinned if any(locate(entry))]
     most_cpus = cpus_at_most(topology, matrix.driver, map(int, given.get("cpus", (1,))))
     here = AskedHost(located, most_cpus, releases(project.root, matrix.servers))
-    by_menus = sys.stdin.isatty() and sys.stdout.isatty() and not yes
+    by_menus = all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)) and not yes
     answers: Values = {}
 
     def choose(question: AxisQuestion) -> str | int:

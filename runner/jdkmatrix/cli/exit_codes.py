@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -23,7 +25,8 @@ stopped by the end of the terminal, Ctrl-C or SIGTERM, finished work is kept."""
 def _told_once() -> Iterator[None]:
     """Turn refusals of typer, our own and those of the system into one message and one exit code."""
     try:
-        yield
+        with _written_out():
+            yield
     except typer.TyperException as refused:
         refused.exit_code = MatrixError.exit_code
         raise
@@ -38,12 +41,31 @@ def _told_once() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
+@contextmanager
+def _written_out() -> Iterator[None]:
+    """What was printed has left this process, or the error is one of the command; at the end Python would tell it in
+    its own words."""
+    try:
+        yield
+    finally:
+        try:
+            if sys.stdout is not None:  # closed before we began
+                sys.stdout.flush()
+        except OSError:
+            with Path(os.devnull).open("wb") as nowhere:
+                os.dup2(nowhere.fileno(), sys.stdout.fileno())
+            raise
+
+
 class Commands(TyperGroup):
     """Ends where typer refuses a command as where we do."""
 
-    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+    def make_context(self, info_name: str | None, args: list[str], *others: Any, **kwargs: Any) -> Any:
         with _told_once():
-            return super().make_context(*args, **kwargs)
+            foreign = [word for word in args if word != word.encode("utf-8", "replace").decode("utf-8")]
+            if foreign:
+                raise MatrixError(f"{foreign[0]}: is not UTF-8, as the records of a run are")
+            return super().make_context(info_name, args, *others, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
         with _told_once():

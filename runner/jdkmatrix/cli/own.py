@@ -106,7 +106,7 @@ def with_own(options: Options, matrix: Matrix) -> Options:
     Raises:
         MatrixError: they are asked for beside workloads of another kind.
     """
-    names, found = options.values.get("workload", ()), own_applications(options, matrix)
+    names, found = options.values.get("workload", ()), [*own_applications(options, matrix).values()]
     if not found:
         return options
     if len(found) < len(names) or len({own.command is None for own in found}) > 1:
@@ -125,10 +125,10 @@ def with_own(options: Options, matrix: Matrix) -> Options:
     return replace(options, values=merged)
 
 
-def own_applications(options: Options, matrix: Matrix) -> list[OwnApplication]:
-    """Those of the user among the workloads that are asked for."""
+def own_applications(options: Options, matrix: Matrix) -> dict[str, OwnApplication]:
+    """Those of the user among the workloads that are asked for, by their names."""
     names, tables = map(str, options.values.get("workload", ())), options.tables.get("workloads", {})
-    return [own for name in names if (own := _own(name, tables, matrix))]
+    return {name: own for name in names if (own := _own(name, tables, matrix))}
 
 
 def _own(name: str, tables: Mapping[str, Any], matrix: Matrix) -> OwnApplication | None:

@@ -51,8 +51,8 @@ def report(
     print(visible(f"site: {built.index}"))
     if verdicts_into is not None:
         put_between(verdicts_into, VERDICTS, verdict_table(host_verdicts(claims_of_today(project), built.runs)))
-    if show:
-        webbrowser.open(built.index.as_uri())
+    if show and not webbrowser.open(built.index.as_uri()):
+        print("matrix: no browser could be started", file=sys.stderr)
     damaged = [*built.unreadable, *(text for run in built.runs for text in run.damaged)]
     return EXIT_WITH_FAILURES if tell_damage(damaged) else 0
 
@@ -175,14 +175,14 @@ def addresses_of(named: Sequence[str]) -> dict[Path, str]:
     Raises:
         MatrixError: one is not FOLDER=URL.
     """
-    found = {}
+    found: dict[Path, str] = {}
     for text in named:
         folder, _, url = text.partition("=")
         if not Path(folder).is_dir() or not url.startswith(("https://", "http://")):
-            raise MatrixError(
-                f"--records-at {text}: must be FOLDER=URL, a folder that is there and an address of the web"
-            )
-        found[Path(folder).resolve()] = url
+            raise MatrixError(f"--records-at {text}: must be FOLDER=URL, a folder that is there and an http(s) address")
+        place = Path(folder).resolve()
+        if found.setdefault(place, url) != url:
+            raise MatrixError(f"--records-at {text}: {folder} lies at {found[place]} already")
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from rich import box
@@ -22,7 +23,7 @@ from jdkmatrix.config.model import SCALES, Matrix, ScaleName
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import aa_arm, base_of, reference, references
 from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.host.facts import memory_bytes
 from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
@@ -33,7 +34,7 @@ from jdkmatrix.records.run import ScenarioRecord
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.impossible import too_few_cpus
 from jdkmatrix.run.plan import cells_of, estimate_s, make_plan, select_cells
-from jdkmatrix.validation import unknown
+from jdkmatrix.validation import told, unknown
 
 IN_TURN = "in-turn"
 _DAY_S = 86_400
@@ -106,15 +107,21 @@ def asked_here(project: Project, options: Options) -> tuple[Matrix, Options]:
     the user.
 
     Raises:
-        MatrixError: as load_matrix, check_own_files, with_own, Options.with_quotas and check_values.
+        MatrixError: as load_matrix, check_own_files, with_own, Options.with_quotas and check_values; or a JDK on the
+            axis that is pinned nowhere.
     """
     files = read_files(project.matrix)
     matrix = parse_files(files)
-    for own in own_applications(options, matrix):
-        check_own_files(own, project.root)
+    pinned = [entry.id for entry in load_catalogue(project.jdks).entries]
+    if lost := [jdk for jdk in matrix.axes.jdk if jdk not in (*pinned, *matrix.jdk_homes)]:
+        raise told([(str(project.matrix), f"axes.jdk: {unknown(lost[0], pinned)}")])
+    for name, own in own_applications(options, matrix).items():
+        file = next((file for file, tables in files.items() if name in tables.get("workloads", {})), None)
+        with refused(f"{file}: workloads.{name}.own", of=MatrixError) if file else nullcontext():
+            check_own_files(own, project.root)
     options = with_own(options, matrix).with_quotas(matrix)
     if options.asked or options.quotas_cpus:
-        check_values(files, matrix, options, (entry.id for entry in load_catalogue(project.jdks).entries))
+        check_values(files, matrix, options, pinned)
         matrix = parse_files(files, options.asked, options.tables)
     return matrix, options
 

@@ -18,6 +18,7 @@ from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.run.asked import with_values
 from jdkmatrix.run.plan import axis_values, cells_of
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
+from jdkmatrix.subjects.kinds import kind_of
 from jdkmatrix.validation import explain, unknown
 
 Rule = TypeVar("Rule", bound=Selection)
@@ -104,7 +105,14 @@ class Options:
         stages = {name: self._protocol(self._boxed(matrix, matrix.profiles[name])) for name in names}
         if self.rounds is not None and all(profile.protocol == "separate" for profile in stages.values()):
             raise MatrixError("--rounds is for forks that take turns: --protocol interleaved")
-        return matrix.model_copy(update={"profiles": {**matrix.profiles, **stages}})
+        applied = matrix.model_copy(update={"profiles": {**matrix.profiles, **stages}})
+        unused = [option for option, value in (("--windows", self.windows), ("--window-s", self.window_s)) if value]
+        if unused and all(_all_take_turns(applied, name) for name in names):
+            raise MatrixError(
+                f"{' and '.join(unused)}: every cell of {self.profile} takes turns, in --rounds of a fixed length; "
+                "windows are of --protocol separate"
+            )
+        return applied
 
     def order_seed(self) -> int:
         """The seed that was asked for, or a new one."""
@@ -200,6 +208,12 @@ def _check_ranges(profile: Profile) -> None:
     except ValidationError as error:
         problems = (problem.replace("_", "-", 1) for problem in explain(error, Profile))
         raise MatrixError("; ".join(f"--{problem}" for problem in problems)) from None
+
+
+def _all_take_turns(matrix: Matrix, profile: str) -> bool:
+    if not matrix.profiles[profile].in_turns:
+        return False
+    return not any(kind_of(matrix, cell).why_no_turns(matrix, cell) for cell in cells_of(matrix, profile))
 
 
 def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, pinned: Iterable[str]) -> None:

@@ -29,7 +29,7 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
         MatrixError: not root, nobody to ask, or the answer was no.
     """
     _need_root("--tune")
-    if not yes and not sys.stdin.isatty():
+    if not yes and not (sys.stdin and sys.stdin.isatty()):
         raise MatrixError("--tune asks before it changes anything, and nobody is here to answer: add --yes")
     host = host or this_host()
     planned = steps(host, proposed(host))

@@ -185,6 +185,8 @@ def _blocks(profile: Protocol) -> Iterator[str]:
     for i, rule in enumerate(profile.include):
         if rule.blocks is not None and rule.blocks > profile.blocks:
             yield f"include[{i}].blocks: found {rule.blocks}; at most the {profile.blocks} of the profile are allowed"
+    if profile.max_rounds is not None and profile.max_rounds < profile.rounds:
+        yield f"max_rounds: found {profile.max_rounds}; at least the {profile.rounds} rounds of the first block"
     try:
         profile.stopping  # noqa: B018 - its rules are checked where they are defined
     except MatrixError as error:

@@ -20,7 +20,7 @@ from jdkmatrix.domain.tables import Table
 LISTS = ("jvm_options", "arm")  # such a word becomes several
 _PLACEHOLDERS = ("java", "port", "address", "folder", *LISTS)
 _SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*")
-_OF_CELL = re.compile(r"-Xm[sx]|-XX:[+-]Use\w+GC\b|-Xgcpolicy:")
+_OF_CELL = re.compile(r"-Xm[sx]|-XX:(?:(?:Min|Max|Initial)(?:HeapSize|RAM\w*)=|[+-]Use\w+GC\b)|-Xgcpolicy:")
 # Options of java that a word of their own follows (java --help-extra): a list of files and folders, or another.
 JAVA_PATHS = ("-cp", "-classpath", "--class-path", "-p", "--module-path")
 _JAVA_WITH_A_WORD = (
@@ -33,7 +33,11 @@ _SEED = 20241115
 def _words(text: str) -> list[str]:
     """Raises: ValueError: no shell could read it."""
     words = shlex.split(text)
-    if of_cell := next(filter(_OF_CELL.match, words), None):
+    # Also in a setting, such as JAVA_TOOL_OPTIONS.
+    parts = (
+        part for word in words for part in (word.partition("=")[2].split() if _SETTING.fullmatch(word) else [word])
+    )
+    if of_cell := next(filter(_OF_CELL.match, parts), None):
         raise ValueError(
             f"{of_cell} is the cell's affair: jvm.hotspot.options of the workload say it for all arms, and "
             "--arm 'virtual:OPTIONS' for another arm"

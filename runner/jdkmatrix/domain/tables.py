@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -13,6 +13,24 @@ class Table(BaseModel):
     """Without infinity and NaN, which JSON, and so a record of it, has no word for."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _booleans(cls, data: Any) -> Any:
+        """Pydantic takes `true` for the number 1, and "yes" for `true`."""
+        for key, field in cls.model_fields.items() if isinstance(data, dict) else ():
+            value = data.get(key)
+            values = value if isinstance(value, list) else [value]
+            found = next((one for one in values if isinstance(one, bool)), None)
+            if found is not None and not _may_be(bool, field.annotation):
+                raise ValueError(f"{key}: found {str(found).lower()}, and a boolean means nothing here")
+            if field.annotation is bool and value is not None and found is None:
+                raise ValueError(f"{key}: found {value!r}; must be true or false")
+        return data
+
+
+def _may_be(kind: Any, annotation: Any) -> bool:
+    return annotation in (kind, Any) or any(_may_be(kind, one) for one in get_args(annotation))
 
 
 class VmOptions(Table):

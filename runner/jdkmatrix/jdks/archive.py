@@ -16,7 +16,7 @@ _MIB = 1 << 20
 
 
 def fetch(entry: JdkEntry, progress: Progress, catalogue: Catalogue | None = None) -> Cached:
-    """Get it from its vendor, verify and unpack it. `catalogue`: what to name instead when the vendor has it no more.
+    """Get it from its vendor, verify and unpack it. `catalogue`: what to name instead when the vendor no longer has it.
 
     Raises:
         MatrixError: in one line why not; nothing is left behind then.
@@ -50,7 +50,7 @@ def pinned(entry: JdkEntry) -> Archive | str:
 
 def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:
     """Advice about an archive that its vendor removed."""
-    advice = [f"the vendor has the archive of {entry.id} no more"]
+    advice = [f"the vendor no longer has the archive of {entry.id}"]
     if why_fixed(entry) is None:
         advice.append(f"`matrix jdks update {entry.id}` looks for a newer build")
     if catalogue is not None:

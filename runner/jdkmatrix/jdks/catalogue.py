@@ -19,7 +19,7 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError, 
 from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.identify import VendorName, Vm, feature_version
-from jdkmatrix.jdks.net import is_secure
+from jdkmatrix.jdks.net import is_secure, is_url
 from jdkmatrix.reading import parse_json, read_text
 from jdkmatrix.records.run import KnownBug
 from jdkmatrix.validation import explain, told, unknown
@@ -57,6 +57,8 @@ class Archive(Record):
     def _https(cls, url: str) -> str:
         if not is_secure(url):
             raise ValueError(f'found "{url}"; must start with https:// (or be on this machine\'s loopback)')
+        if not is_url(url):
+            raise ValueError(f'found "{url}"; must be a URL, in ASCII and without blanks')
         return url
 
 

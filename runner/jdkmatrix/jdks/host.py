@@ -15,7 +15,7 @@ def candidates() -> Iterator[Path]:
     seen: set[Path] = set()
     chosen = os.environ.get("JAVA_HOME")
     for place in (*([Path(chosen)] if chosen else []), *java_homes("java", os.environ)):
-        home = place.resolve()
+        home = Path(os.path.realpath(place))  # `resolve` refuses a link that leads back to itself, before Python 3.13
         if home not in seen and _is_there(home / "bin" / "java"):
             seen.add(home)
             yield home

@@ -39,6 +39,14 @@ def is_secure(url: str) -> bool:
     return _SECURE.match(url) is not None
 
 
+def is_url(text: str) -> bool:
+    """Can a request for it be written down?"""
+    try:
+        return bool(urllib.parse.urlsplit(text).hostname) and text.isascii() and text.isprintable() and " " not in text
+    except ValueError:  # no address of IPv6
+        return False
+
+
 def host_of(url: str) -> str:
     """ "https://example.org:8443" for any URL there; archives are probed once per host."""
     parts = urllib.parse.urlsplit(url)

@@ -19,14 +19,15 @@ def cache_dir(env: Mapping[str, str] = os.environ) -> Path:
     """`$MATRIX_CACHE`, else `$XDG_CACHE_HOME/jdk-matrix`, else `~/.cache/jdk-matrix`; it need not exist yet.
 
     Raises:
-        MatrixError: the variable that decides holds a relative path.
+        MatrixError: the variable that decides holds a relative path, or there is none, and no home.
     """
     for variable, below in (("MATRIX_CACHE", ""), ("XDG_CACHE_HOME", "jdk-matrix")):
         if value := env.get(variable):
             if not Path(value).is_absolute():
                 raise MatrixError(f"{variable}={value}: expected an absolute path")
             return Path(value) / below
-    return Path.home() / ".cache" / "jdk-matrix"
+    with refused("there is no folder for the cache, which MATRIX_CACHE may name", of=RuntimeError):
+        return Path.home() / ".cache" / "jdk-matrix"
 
 
 def kept(

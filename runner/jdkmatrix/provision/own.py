@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +64,7 @@ def check_own_files(own: OwnApplication, folder: Path) -> None:
     """Its WAR, or what its command has java load: of a list one entry is enough, as it is for java.
 
     Raises:
-        MatrixError: one is not there, or is no archive.
+        MatrixError: one is not there, cannot be read, or is no archive.
     """
     for option, word in [("", own.war)] if own.war else own.of_java():
         if "{" in word:
@@ -70,7 +72,11 @@ def check_own_files(own: OwnApplication, folder: Path) -> None:
         entries = word.split(pathsep) if option in JAVA_PATHS else [word]
         if not any(_is_there(folder / one) for one in entries):
             raise MatrixError(f"{f'{option} {word}'.lstrip()}: there is no such file (looked for in {folder})")
-        if option not in JAVA_PATHS and not zipfile.is_zipfile(folder / word):
+        if option in JAVA_PATHS:
+            continue
+        if not os.access(folder / word, os.R_OK):
+            raise MatrixError(f"{folder / word}: cannot be read: {os.strerror(errno.EACCES)}")
+        if not zipfile.is_zipfile(folder / word):
             raise MatrixError(f"{folder / word}: it is no archive, as a {'WAR' if own.war else 'jar'} is")
 
 

@@ -230,6 +230,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_without_a_terminal_it_only_says_what_it_would_measure(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     typed = ("ask", "--server", "tomcat", "--jdk", "temurin-25", "--budget", "10m")
     monkeypatch.setattr(sys, "argv", ["matrix", *typed])
+    monkeypatch.setattr(sys, "stdin", None)  # as where it was closed
     done = called(home, *typed)
     taken, compared, cost, *_, same = done.stdout.splitlines()
     assert taken == (

@@ -249,11 +249,12 @@ def test_a_terminal_without_utf_8_is_shown_what_it_can_show(with_run: Path, monk
     assert table.stdout == written.read_bytes(), "data is no text for a terminal"
 
 
-def test_what_the_system_refuses_is_one_message(home: Path) -> None:
+@pytest.mark.parametrize("command", ["schema", "--version"])  # more than fits into a buffer, and less
+def test_what_the_system_refuses_is_one_message(home: Path, command: str) -> None:
     env = {**os.environ, "MATRIX_HOME": str(home)}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            matrix_command("schema"), env=env, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            matrix_command(command), env=env, stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (done.returncode, done.stderr) == (1, "matrix: No space left on device\n")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.cli import planning
-from tests.support.project import called
+from tests.support.project import called, make_project, rewrite
 
 
 def test_plan_shows_cells_and_estimate(home: Path) -> None:
@@ -19,6 +19,32 @@ def test_plan_shows_cells_and_estimate(home: Path) -> None:
     plan = json.loads(called(home, "plan", "--profile", "short", "--json").stdout)
     assert len(plan["cells"]) == len(plan["order"]) == 2
     assert plan["estimated_s"] > 0
+
+
+def test_a_jdk_on_the_axis_that_is_pinned_nowhere_is_told_with_its_place(tmp_path: Path) -> None:
+    home = make_project(tmp_path)
+    rewrite(home / "matrix.toml", ("jdk = [\n", 'jdk = [\n    "temurin-99",\n'))
+    done = called(home, "plan", "--profile", "short")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f'matrix: {home}/matrix.toml: axes.jdk: "temurin-99" is not known')
+
+
+def test_an_application_of_the_user_that_is_not_there_is_told_with_its_place(tmp_path: Path) -> None:
+    home = make_project(tmp_path)
+    own = '[workloads.mine.own]\npath = "/"\ncommand = "java -jar mine.jar {port}"\narms = { pool = "" }\n'
+    (home / "matrix.toml").write_text(f"{(home / 'matrix.toml').read_text()}{own}")
+    done = called(home, "plan", "--profile", "short", "--workload", "mine")
+    assert done.returncode == 1
+    own_place = f"matrix: {home}/matrix.toml: workloads.mine.own: "
+    assert done.stderr.startswith(f"{own_place}-jar mine.jar: there is no such file")
+
+
+def test_windows_are_refused_where_every_cell_takes_turns(home: Path) -> None:
+    for options in (("--windows", "20"), ("--window-s", "30")):
+        done = called(home, "plan", "--profile", "quick", *options)
+        assert done.returncode == 1 and done.stderr.startswith(f"matrix: {options[0]}: every cell of quick takes turns")
+        assert called(home, "plan", "--profile", "quick", "--protocol", "separate", *options).returncode == 0
+        assert called(home, "plan", "--profile", "mission", *options).returncode == 0
 
 
 def test_every_plan_draws_its_order_unless_a_seed_is_asked_for(home: Path) -> None:

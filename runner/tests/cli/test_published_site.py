@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.cli.reporting import folders_of, write_site
+from jdkmatrix.cli.reporting import addresses_of, folders_of, write_site
 from jdkmatrix.cli.verdict_table import VERDICTS, put_between, verdict_table
 from jdkmatrix.config.load import load_matrix
 from jdkmatrix.errors import MatrixError
@@ -92,6 +92,12 @@ def test_an_address_that_is_none_is_refused(tmp_path: Path, monkeypatch: pytest.
     assert done.returncode == 1
     assert done.stderr.startswith(f"matrix: --records-at {asked}: must be FOLDER=URL")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_has_one_address(tmp_path: Path) -> None:
+    assert addresses_of([f"{tmp_path}=https://a.example/"] * 2) == {tmp_path.resolve(): "https://a.example/"}
+    with pytest.raises(MatrixError, match=r"=https://b\.example/: .* lies at https://a\.example/ already$"):
+        addresses_of([f"{tmp_path}=https://a.example/", f"{tmp_path}=https://b.example/"])
 
 
 def test_the_published_site_is_no_larger_than_pages_allows(tmp_path: Path) -> None:

@@ -141,12 +141,14 @@ def test_an_archive_that_its_vendor_took_away(server: FileServer, tmp_path: Path
     newer, other = entry("21.0.100+1", id="newer"), entry("25+36", id="jdk-25", feature_version=25)
     message = refused(gone, other, exact, newer)
     assert f"{server.url}/no answers {status} " in message
-    assert "the vendor has the archive of test-jdk no more; `matrix jdks update test-jdk` looks for a newer" in message
+    assert (
+        "the vendor no longer has the archive of test-jdk; `matrix jdks update test-jdk` looks for a newer" in message
+    )
     assert "of JDK 21 the catalogue also has test-21.0.99, newer; registry: none" in message
     assert left_behind(tmp_path) == []
     message = refused(exact, other)
     assert "matrix jdks update" not in message
-    assert "the vendor has the archive of test-21.0.99 no more; the catalogue has no other JDK 21;" in message
+    assert "the vendor no longer has the archive of test-21.0.99; the catalogue has no other JDK 21;" in message
 
 
 def test_an_archive_only_for_another_machine() -> None:

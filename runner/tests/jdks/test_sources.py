@@ -142,6 +142,7 @@ def test_where_jdks_are_looked_for(places: Path, monkeypatch: pytest.MonkeyPatch
     (places / ".sdkman/candidates/java/current").symlink_to("21")
     jetbrains = fake_jdk(places / ".jdks/temurin-21", "21.0.99+1")
     (places / ".jdks/empty").mkdir()
+    (places / ".jdks/round").symlink_to("round")
     (places / "bin").mkdir()
     (places / "bin/java").symlink_to(on_path / "bin/java")
     monkeypatch.setenv("JAVA_HOME", str(home))
