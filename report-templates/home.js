@@ -10,10 +10,10 @@
   const { host: hosts, workload: workloads, database } = picker.elements;
   const axes = selects.filter((one) => one !== database && one.name !== "figure").map((one) => one.name);
   const glance = all("#conditions a").map((link) => [link, document.querySelector(link.hash)]);
-  const severalHosts = new Set(rows.map((row) => row.getAttribute("data-host"))).size > 1;
   const NUMBERS = new Set(["cpus", "burn_us", "wait_us"]);
 
   const of = (row, axis) => row.getAttribute(`data-${axis}`);
+  const severalHosts = new Set(rows.map((row) => of(row, "host"))).size > 1;
   const state = () => Object.fromEntries(selects.map((one) => [one.name, one.value]));
   const words = (axis, value) => Array.from(picker.elements[axis].options).find((one) => one.value === value)?.text ?? value;
   const figureOf = (row, figure) => row.querySelector(`[data-figure="${CSS.escape(figure)}"]`);

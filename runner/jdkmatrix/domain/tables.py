@@ -22,15 +22,15 @@ class Table(BaseModel):
             value = data.get(key)
             values = value if isinstance(value, list) else [value]
             found = next((one for one in values if isinstance(one, bool)), None)
-            if found is not None and not _may_be(bool, field.annotation):
+            if found is not None and not _may_be_boolean(field.annotation):
                 raise ValueError(f"{key}: found {str(found).lower()}, and a boolean means nothing here")
             if field.annotation is bool and value is not None and found is None:
                 raise ValueError(f"{key}: found {value!r}; must be true or false")
         return data
 
 
-def _may_be(kind: Any, annotation: Any) -> bool:
-    return annotation in (kind, Any) or any(_may_be(kind, one) for one in get_args(annotation))
+def _may_be_boolean(annotation: Any) -> bool:
+    return annotation in (bool, Any) or any(map(_may_be_boolean, get_args(annotation)))
 
 
 class VmOptions(Table):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import traceback
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -124,11 +124,9 @@ def _at_once(load: AnyLoad) -> int:
 def _raise_what_stopped_the_run(error: BaseException) -> None:
     """Raise what stopped the run, such as Ctrl-C, where the error took its place because something could not be ended
     in order then."""
-    behind = error.__context__
-    while behind:
+    for behind in _behind(error):
         if not isinstance(behind, Exception | GeneratorExit):
             raise behind
-        behind = behind.__context__
 
 
 def _outcome_behind(error: Exception) -> MatrixError | None:
@@ -136,12 +134,15 @@ def _outcome_behind(error: Exception) -> MatrixError | None:
     would be a fault, and have an outcome measured again."""
     if isinstance(error, MatrixError) and not isinstance(error, CgroupError | KernelError):
         return None
-    behind = error.__context__
-    while behind:
-        if isinstance(behind, MatrixError) and KINDS[code_of(behind)] == "outcome":
-            return behind
-        behind = behind.__context__
-    return None
+    errors = (behind for behind in _behind(error) if isinstance(behind, MatrixError))
+    return next((behind for behind in errors if KINDS[code_of(behind)] == "outcome"), None)
+
+
+def _behind(error: BaseException) -> Iterator[BaseException]:
+    """What was being handled when it came, and what when that came."""
+    while error.__context__:
+        error = error.__context__
+        yield error
 
 
 def measure_fork(draft: ForkDraft, listener: Listener, when_measured: Callable[[], object] = lambda: None) -> Fork:

@@ -52,8 +52,9 @@ class BurnCheck(Record):
 
 class Audit(Record):
     """The books of a bank when nothing is in flight any more. `contradictions`: accounts whose balance is not what
-    their credits and debits make it. Where the accounts are in a database: `transfers_answered`, how many of those done
-    a request was told of, and `open_transactions`, which nobody will end any more."""
+    their credits and debits make it. Where the accounts are in a database: also not what their newest transfer says;
+    `transfers_answered`, how many of those done a request was told of; and `open_transactions`, which nobody will end
+    any more."""
 
     accounts: int
     transfers_done: int
