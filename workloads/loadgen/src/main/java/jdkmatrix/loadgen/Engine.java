@@ -144,13 +144,7 @@ final class Engine implements AutoCloseable {
 
     private void each(Consumer<Worker> order) {
         for (Worker worker : workers) {
-            worker.loop().execute(() -> {
-                try {
-                    order.accept(worker);
-                } catch (RuntimeException e) {
-                    worker.broken(e);
-                }
-            });
+            worker.loop().execute(worker.guarded(() -> order.accept(worker)));
         }
     }
 

@@ -95,7 +95,7 @@ final class Pool {
             return;
         }
         long pauseNs = BACKOFF_MIN_NS << Math.min(connection.barren - 1, BACKOFF_DOUBLINGS);
-        loop.schedule(() -> connectIfClosed(connection), pauseNs, TimeUnit.NANOSECONDS);
+        worker.after(pauseNs, () -> connectIfClosed(connection));
     }
 
     private void resize(int count) {
@@ -130,10 +130,11 @@ final class Pool {
         connection.state = Connection.State.CONNECTING;
         connecting++;
         bootstrap.clone(loop).handler(link).connect().addListener(future -> {
+            Runnable tried = worker.guarded(() -> tried(connection, link, future.cause()));
             if (loop.inEventLoop()) {
-                tried(connection, link, future.cause());
+                tried.run();
             } else { // where no socket could be made
-                loop.execute(() -> tried(connection, link, future.cause()));
+                loop.execute(tried);
             }
         });
     }

@@ -47,7 +47,7 @@ final class Worker {
     private final Pool pool;
     private final BlockingQueue<Report> inbox = new LinkedBlockingQueue<>();
     private final Queue<Tally> spares = new ConcurrentLinkedQueue<>();
-    private final Runnable wake = this::wake;
+    private final Runnable wake = guarded(this::wake);
 
     private Mode mode = Mode.IDLE;
     private Tally tally = new Tally();
@@ -95,7 +95,7 @@ final class Worker {
         pool.prepare(total);
         reportIfPrepared();
         if (mode == Mode.PREPARING) {
-            loop.schedule(() -> prepareOver(phase), Limits.prepareNs(total), TimeUnit.NANOSECONDS);
+            after(Limits.prepareNs(total), () -> prepareOver(phase));
         }
     }
 
@@ -141,7 +141,7 @@ final class Worker {
     }
 
     private void armInterval() {
-        loop.schedule(this::intervalOver, overNs - System.nanoTime(), TimeUnit.NANOSECONDS);
+        after(overNs - System.nanoTime(), this::intervalOver);
     }
 
     private void intervalOver() {
@@ -160,7 +160,7 @@ final class Worker {
             drained();
         } else {
             long waitNs = Math.min(limits.timeoutNs(), Limits.DRAIN_NS);
-            loop.schedule(() -> drainOver(phase), waitNs, TimeUnit.NANOSECONDS);
+            after(waitNs, () -> drainOver(phase));
         }
     }
 
@@ -321,6 +321,22 @@ final class Worker {
 
     // ---------------------------------------------------------------- time
 
+    /** Has a task run on the loop after this time, guarded. */
+    void after(long delayNs, Runnable task) {
+        loop.schedule(guarded(task), delayNs, TimeUnit.NANOSECONDS);
+    }
+
+    /** What the task throws ends the phase. Netty would keep it in a future that nobody asks, and go on. */
+    Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (Throwable e) {
+                broken(e);
+            }
+        };
+    }
+
     private void pump(long now) {
         nextPumpNs = pacer.pump(now);
         if (!wakeArmed && nextPumpNs != Pacer.NEVER) {
@@ -338,7 +354,7 @@ final class Worker {
 
     private void armTimeouts(int phase) {
         long tickNs = Math.clamp(limits.timeoutNs() / 20, Limits.TIMEOUT_TICK_MIN_NS, Limits.TIMEOUT_TICK_MAX_NS);
-        loop.schedule(() -> checkTimeouts(phase), tickNs, TimeUnit.NANOSECONDS);
+        after(tickNs, () -> checkTimeouts(phase));
     }
 
     private void checkTimeouts(int phase) {

@@ -1,5 +1,6 @@
 package jdkmatrix.loadgen;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -38,6 +39,41 @@ class WorkerTest {
             long before = loop.checks.sum();
             play(worker, 1_000);
             assertTrue(loop.checks.sum() - before <= 11, () -> loop.checks.sum() - before + " checks in a second");
+        } finally {
+            loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).await();
+        }
+    }
+
+    /** Refuses the second interval. */
+    private static final class RefusingLoop extends DefaultEventLoop {
+        private static final long INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(40);
+
+        private int intervals;
+
+        @Override
+        public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            if (delay <= INTERVAL_NS && ++intervals == 2) {
+                throw new IllegalStateException("no more timers");
+            }
+            return super.schedule(task, delay, unit);
+        }
+    }
+
+    @Test
+    void whatGoesWrongInATimedTaskEndsThePhase() throws InterruptedException {
+        RefusingLoop loop = new RefusingLoop();
+        try {
+            Limits limits = Limits.of(10_000, 0);
+            Worker worker = new Worker(1, 2, loop, Target.parse("http://127.0.0.1:9/"), new Bootstrap(), limits);
+            long intervalNs = RefusingLoop.INTERVAL_NS;
+            Phase phase = new Phase("play", new Load.Saturate(1), 0, 3 * intervalNs, intervalNs);
+            loop.execute(() -> worker.prepare(1));
+            assertInstanceOf(Worker.Report.Prepared.class, worker.awaitReport(PATIENCE_NS));
+            loop.execute(() -> worker.begin(phase, System.nanoTime()));
+            assertInstanceOf(Worker.Report.Counted.class, worker.awaitReport(PATIENCE_NS));
+            Worker.Report.Broken broken =
+                    assertInstanceOf(Worker.Report.Broken.class, worker.awaitReport(PATIENCE_NS));
+            assertEquals("no more timers", broken.cause().getMessage());
         } finally {
             loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).await();
         }
