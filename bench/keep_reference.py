@@ -26,8 +26,8 @@ writes the table of verdicts again.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
+import lzma
 import shutil
 import sys
 from collections.abc import Mapping
@@ -68,7 +68,7 @@ def main() -> int:
         shutil.rmtree(target, ignore_errors=True)
         (target / "cells").mkdir(parents=True)
         for name, text in texts.items():
-            (target / f"{name}.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+            (target / f"{name}.xz").write_bytes(lzma.compress(text.encode(), preset=9))
         RunStore(target).load()
         print(target.relative_to(project.root))
     return 0

@@ -14,6 +14,7 @@ import argparse
 import csv
 import gzip
 import json
+import lzma
 import os
 import resource
 import shutil
@@ -44,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     copies, cpus = options.copies, os.sched_getaffinity(0)
     project = find_project()
-    originals = all_runs(project.results / REFERENCE)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
+        originals = [_as_released(run, work / "originals") for run in all_runs(project.results / REFERENCE)]
         runs = [_copy(run, work / "runs", number) for number in range(copies) for run in originals]
         _written(runs[:1], work / "first")  # what is loaded and bundled once per process
         few = runs[: 2 * len(originals)]
@@ -76,6 +77,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if growth <= GROWTH_MAX and rebuild <= REBUILD_MAX and (len(cpus) == 1 or shared <= SHARED_MAX) else 1
 
 
+def _as_released(run: Path, folder: Path) -> Path:
+    """As the runs of all machines are kept, which a large site is made of."""
+    target = folder / run.name
+    (target / "cells").mkdir(parents=True)
+    for path in run.rglob("*.xz"):
+        packed = target / path.relative_to(run).with_suffix(".gz")
+        packed.write_bytes(gzip.compress(lzma.decompress(path.read_bytes())))
+    return target
+
+
 def _copy(run: Path, folder: Path, number: int) -> Path:
     target = folder / f"{run.name}-{number}"
     shutil.copytree(run, target)
@@ -85,7 +96,7 @@ def _copy(run: Path, folder: Path, number: int) -> Path:
 
 def _of_quick(measured: Path, run: Path, cells: int) -> Path:
     """One run with so many cells, those of `measured` under one task duration after the other."""
-    texts = [gzip.decompress(path.read_bytes()) for path in sorted((measured / "cells").iterdir())]
+    texts = [lzma.decompress(path.read_bytes()) for path in sorted((measured / "cells").iterdir())]
     (run / "cells").mkdir(parents=True)
     keys = []
     for number in range(cells):

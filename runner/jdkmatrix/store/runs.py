@@ -7,7 +7,7 @@ import hashlib
 import itertools
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +27,16 @@ from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError, readable
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+def _from_xz(data: bytes) -> bytes:
+    import lzma  # noqa: PLC0415 - a Python that was built without it can do all else
+
+    return lzma.decompress(data)
+
+
+# How the files of a run that is kept for long are compressed: those of a release, and those of the project itself.
+_COMPRESSED: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": _from_xz}
 
 RUN_FILE = "run.json"
 _CELLS = "cells"
@@ -125,7 +135,8 @@ class RunStore:
 
     def count_cells(self) -> int:
         """How many have a file, whether it can be read or not."""
-        return sum(path.name.endswith((".json", ".json.gz")) for path in (self.directory / _CELLS).glob("*"))
+        suffixes = tuple(f".json{suffix}" for suffix in ("", *_COMPRESSED))
+        return sum(path.name.endswith(suffixes) for path in (self.directory / _CELLS).glob("*"))
 
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
@@ -183,11 +194,10 @@ def _must_have(run: RunRecord, key: CellKey) -> bool:
 
 
 def _kept(plain: Path) -> Path:
-    """The file, or where there is no other, FILE.gz: those of a run that is kept for long are compressed."""
-    kept = plain.with_name(f"{plain.name}.gz")
+    """The file, or where there is none but a compressed one, that."""
     with suppress(OSError):  # whoever reads it says what is wrong
-        if kept.exists() and not plain.exists():
-            return kept
+        if not plain.exists():
+            return next(filter(Path.exists, (plain.with_name(plain.name + suffix) for suffix in _COMPRESSED)), plain)
     return plain
 
 
@@ -198,8 +208,7 @@ def _unused(path: Path) -> Path:
 
 def _read(path: Path, model: type[Model]) -> Model:
     try:
-        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        return model.model_validate_json(text)
+        return model.model_validate_json(_COMPRESSED.get(path.suffix, bytes)(path.read_bytes()))
     except OSError as error:
         raise UnreadableError(f"{path}: cannot be read: {error.strerror or error}") from None
     except ValidationError as error:
@@ -287,4 +296,5 @@ def began(folder: Path) -> datetime:
 
 
 def _runs(folder: Path) -> tuple[Path, ...]:
-    return tuple(sorted({path.parent for name in (RUN_FILE, f"{RUN_FILE}.gz") for path in folder.glob(f"*/{name}")}))
+    names = (RUN_FILE + suffix for suffix in ("", *_COMPRESSED))
+    return tuple(sorted({path.parent for name in names for path in folder.glob(f"*/{name}")}))

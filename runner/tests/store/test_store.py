@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 import resource
 import shutil
 from pathlib import Path
@@ -18,15 +19,6 @@ from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore, all_runs, is_run, latest_begun, latest_run
 from tests.support.builders import cell, fork, key
 from tests.support.outcome_runs import run_of
-
-
-def test_a_cell_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    store = RunStore.create(tmp_path)
-    record = cell(forks=(fork(1), fork(2)))
-    assert store.read_cell(record.key) is None
-    store.save_cell(record)
-    assert store.read_cell(record.key) == record
-    assert [path.name for path in (tmp_path / "cells").iterdir()] == [f"{record.key.cell_id}.json"]
 
 
 def test_another_stamp_follows_from_whatever_is_written_below_the_run(tmp_path: Path) -> None:
@@ -51,17 +43,21 @@ def test_another_stamp_follows_from_whatever_is_written_below_the_run(tmp_path: 
     assert len({*stamps}) == len(stamps) - 1
 
 
-def test_a_compressed_cell_is_the_same_and_a_damaged_one_is_told(tmp_path: Path) -> None:
+COMPRESSED = {".gz": gzip.compress, ".xz": lzma.compress}
+
+
+@pytest.mark.parametrize("suffix", COMPRESSED)
+def test_a_compressed_cell_is_the_same_and_a_damaged_one_is_told(tmp_path: Path, suffix: str) -> None:
     """As runs are kept for long."""
     store = RunStore.create(tmp_path)
     record = cell(forks=(fork(1), fork(2)))
     store.save_cell(record)
     plain = store.cell_path(record.key)
-    kept = plain.with_name(f"{plain.name}.gz")
-    kept.write_bytes(gzip.compress(plain.read_bytes()))
+    kept = plain.with_name(plain.name + suffix)
+    kept.write_bytes(COMPRESSED[suffix](plain.read_bytes()))
     plain.unlink()
     assert store.read_cell(record.key) == record and store.count_cells() == 1
-    for damaged in (kept.read_bytes()[:-20], b"no gzip", b""):
+    for damaged in (kept.read_bytes()[:-20], b"not compressed", b""):
         kept.write_bytes(damaged)
         with pytest.raises(UnreadableError, match=kept.name):
             store.read_cell(record.key)
@@ -143,13 +139,14 @@ def test_what_cannot_stand_is_kept_under_another_name(tmp_path: Path) -> None:
     assert len(list((tmp_path / "cells").iterdir())) == 2
 
 
-@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+@pytest.mark.parametrize("suffix", ["", *COMPRESSED])
 def test_a_file_that_was_set_aside_and_measured_again_is_kept_and_no_damage(tmp_path: Path, suffix: str) -> None:
     """Compressed, where a run that was kept for long goes on."""
     record = cell(forks=(fork(1),))
     store = RunStore.create(tmp_path)
     store.save_run(run_of([record]).run)
-    store.cell_path(record.key).with_suffix(suffix).write_bytes(b"damage")
+    plain = store.cell_path(record.key)
+    plain.with_name(plain.name + suffix).write_bytes(b"damage")
     aside = store.set_aside(record.key, "unreadable")
     assert aside.read_bytes() == b"damage" and store.read_cell(record.key) is None
     store.save_cell(record)
@@ -157,12 +154,13 @@ def test_a_file_that_was_set_aside_and_measured_again_is_kept_and_no_damage(tmp_
     assert loaded.problems == (f"{aside.name}: was unreadable, set aside and measured again",) and not loaded.damaged
 
 
-def test_a_run_that_is_kept_for_long_is_compressed_and_can_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", COMPRESSED)
+def test_a_run_that_is_kept_for_long_is_compressed_and_can_go_on(tmp_path: Path, suffix: str) -> None:
     record = run_of([cell(forks=(fork(1),))]).run
     store = RunStore.create(tmp_path / "one")
     store.save_run(record)
     plain = store.directory / "run.json"
-    plain.with_name("run.json.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    plain.with_name(f"run.json{suffix}").write_bytes(COMPRESSED[suffix](plain.read_bytes()))
     plain.unlink()
     assert is_run(store.directory) and store.read_run() == record
     assert all_runs(tmp_path) == (store.directory,) and latest_run(tmp_path) == store.directory
