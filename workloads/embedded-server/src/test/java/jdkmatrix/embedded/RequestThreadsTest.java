@@ -59,6 +59,7 @@ class RequestThreadsTest {
         // threadsMax: how many requests run at once, of as many as there are connections
         "own, false, 50, served_on_servers",
         "own-3, false, 3, served_on_servers",
+        "own-virtual-3, true, 3, served_on_servers",
         "virtual, true, 50, served_on_plugged_virtual",
         "virtual-bounded-3, true, 3, served_on_plugged_virtual",
         "virtual-pooled-3, true, 3, served_on_plugged_virtual",
@@ -83,13 +84,14 @@ class RequestThreadsTest {
             assertServed(CONNECTIONS * REQUESTS, counter, gauges);
             assertEquals(threads, gauges.getInt("in_flight_peak"));
             assertEquals(0, gauges.getInt("in_flight"));
-            assertThreads(executor, threads, gauges);
+            boolean onVirtual = executor.equals("own") ? Running.OWN_VIRTUAL : virtual;
+            assertThreads(executor, onVirtual, threads, gauges);
 
             Set<Long> threadIds = new HashSet<>();
             for (List<JsonObject> answers : together(server, RequestThreadsTest::whoAreYou)) {
                 for (JsonObject whoami : answers) {
                     assertEquals(Running.isOwn(executor) ? "own" : executor, whoami.getString("executor"), whoami::toString);
-                    assertEquals(executor.equals("own") ? Running.OWN_VIRTUAL : virtual, whoami.getBoolean("virtual"));
+                    assertEquals(onVirtual, whoami.getBoolean("virtual"));
                     threadIds.add(whoami.getJsonNumber("thread_id").longValue());
                 }
             }
@@ -115,13 +117,13 @@ class RequestThreadsTest {
         return executor.matches("virtual(-bounded-3)?|platform");
     }
 
-    private static void assertThreads(String executor, int threads, JsonObject gauges) {
+    private static void assertThreads(String executor, boolean virtual, int threads, JsonObject gauges) {
         if (Running.isOwn(executor)) {
             assertEquals(JsonValue.NULL, gauges.get("threads_started"));
             if (POOLS_OF_3.contains(executor)) {
                 assertEquals(3, gauges.getInt("pool_size"));
             }
-            if (!Running.OWN_VIRTUAL) {
+            if (!virtual) {
                 assertTrue(gauges.getInt("pool_size") >= threads, gauges::toString);
                 assertTrue(gauges.isNull("active") || gauges.getInt("active") >= 1, gauges::toString);
             }

@@ -19,10 +19,13 @@ final class Running implements AutoCloseable {
     private static final boolean OWN_SIZED = Boolean.getBoolean("own.sized");
     /** Are its own threads virtual? */
     static final boolean OWN_VIRTUAL = Boolean.getBoolean("own.virtual");
+    /** How the names of its own virtual threads begin, where it has a number of them beside its pool. */
+    private static final String OWN_VIRTUAL_THREADS = System.getProperty("own.virtual.threads");
 
-    /** At most how many requests its own pool runs at once, by CPU, of which there are two at least; 1,000: no limit here. */
-    static final int OWN_AT_ONCE =
-            Integer.getInteger("own.threads.per.cpu", 1_000) * Math.max(2, Runtime.getRuntime().availableProcessors());
+    /** At most how many requests its own pool runs at once: so many, or by CPU, of which there are two at least. */
+    static final int OWN_AT_ONCE = Integer.getInteger(
+            "own.at.once",
+            Integer.getInteger("own.threads.per.cpu", 1_000) * Math.max(2, Runtime.getRuntime().availableProcessors()));
 
     private static final int WAIT_S = 60;
 
@@ -32,6 +35,9 @@ final class Running implements AutoCloseable {
 
     /** Has the server this one? */
     static boolean has(String executor) {
+        if (executor.startsWith("own-virtual-")) {
+            return OWN_VIRTUAL_THREADS != null;
+        }
         return executor.equals("own") || (isOwn(executor) ? OWN_SIZED : TAKES_EXECUTORS);
     }
 
@@ -56,6 +62,9 @@ final class Running implements AutoCloseable {
         // It runs for seconds.
         command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
         command.addAll(jvmOptions);
+        if (OWN_VIRTUAL_THREADS != null) {
+            command.add("-Djdkmatrix.own.virtual=own=" + OWN_VIRTUAL_THREADS);
+        }
         command.addAll(List.of(
                 "-Djdkmatrix.own." + (OWN_VIRTUAL ? "virtual" : "platform") + "=own=" + System.getProperty("own.threads"),
                 "-Xmx256m",

@@ -15,6 +15,7 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 import jdkmatrix.embedded.Application;
 import jdkmatrix.embedded.EmbeddedServer;
+import jdkmatrix.embedded.PoolGauges;
 import jdkmatrix.embedded.ServerProgram;
 import jdkmatrix.requestexecutor.Kind;
 import jdkmatrix.requestexecutor.RequestExecutor;
@@ -86,28 +87,11 @@ public final class MicronautServer implements EmbeddedServer {
 
     @Override
     public OwnPoolMXBean ownPool() {
-        return virtual ? null : new OwnPool((ThreadPoolExecutor) pool().getTarget());
+        return virtual ? null : new PoolGauges((ThreadPoolExecutor) pool().getTarget());
     }
 
     private InstrumentedExecutorService pool() {
         return (InstrumentedExecutorService)
                 context.getBean(ExecutorService.class, Qualifiers.byName(TaskExecutors.IO));
-    }
-
-    private record OwnPool(ThreadPoolExecutor pool) implements OwnPoolMXBean {
-        @Override
-        public int getPoolSize() {
-            return pool.getPoolSize();
-        }
-
-        @Override
-        public Integer getActive() {
-            return pool.getActiveCount();
-        }
-
-        @Override
-        public Integer getQueued() {
-            return pool.getQueue().size();
-        }
     }
 }

@@ -1,0 +1,22 @@
+package jdkmatrix.embedded;
+
+import java.util.concurrent.ThreadPoolExecutor;
+import jdkmatrix.serverprobes.OwnPoolMXBean;
+
+/** Of a server whose own pool is one of the JDK. */
+public record PoolGauges(ThreadPoolExecutor pool) implements OwnPoolMXBean {
+    @Override
+    public int getPoolSize() {
+        return pool.getPoolSize();
+    }
+
+    @Override
+    public Integer getActive() {
+        return pool.getActiveCount();
+    }
+
+    @Override
+    public Integer getQueued() {
+        return pool.getQueue().size();
+    }
+}

@@ -1,0 +1,65 @@
+package jdkmatrix.vertxserver;
+
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.net.SocketAddress;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.IntConsumer;
+import jdkmatrix.embedded.EmbeddedServer;
+
+/** A verticle with its share of the connections. What it reads whole, it hands over. */
+final class Listener extends VerticleBase {
+    private static final Future<Buffer> NO_BODY = Future.succeededFuture(Buffer.buffer());
+
+    private final Routes routes;
+    private final Executor threads;
+    private final int port;
+    private final IntConsumer bound;
+
+    /**
+     * @param threads what runs requests; none: the worker pool of Vert.x
+     * @param port where to listen; 0: any free one, the same for all of a deployment
+     * @param bound is told which one it is
+     */
+    Listener(Routes routes, Optional<Executor> threads, int port, IntConsumer bound) {
+        this.routes = routes;
+        this.threads = threads.orElse(this::onWorker);
+        this.port = port;
+        this.bound = bound;
+    }
+
+    @Override
+    public Future<?> start() {
+        HttpServerOptions options = new HttpServerOptions()
+                .setAcceptBacklog(EmbeddedServer.BACKLOG)
+                .setHandle100ContinueAutomatically(true);
+        return vertx.createHttpServer(options)
+                .requestHandler(this::received)
+                // Connections that break are the client's affair.
+                .exceptionHandler(broken -> {})
+                .listen(
+                        port == 0
+                                ? SocketAddress.sharedRandomPort(1, EmbeddedServer.HOST)
+                                : SocketAddress.inetSocketAddress(port, EmbeddedServer.HOST))
+                .onSuccess(server -> bound.accept(server.actualPort()));
+    }
+
+    private void received(HttpServerRequest request) {
+        Future<Buffer> body = request.method().equals(HttpMethod.POST) ? request.body() : NO_BODY;
+        body.onSuccess(whole -> threads.execute(() -> routes.answer(request, whole)));
+    }
+
+    private void onWorker(Runnable task) {
+        context.executeBlocking(
+                () -> {
+                    task.run();
+                    return null;
+                },
+                false);
+    }
+}
