@@ -20,7 +20,7 @@ from jdkmatrix.cli.ask import command, seconds, within
 from jdkmatrix.cli.questions import AskedHost, AxisQuestion, answered, needed, taken_words
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.selection_options import DECIDED_BY_ASK
-from jdkmatrix.config.load import parse_files, read_files
+from jdkmatrix.config.load import parse_files
 from jdkmatrix.domain.tables import Database
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.topology import Topology
@@ -28,9 +28,8 @@ from jdkmatrix.run.asked import with_values
 from jdkmatrix.run.plan import select_cells
 from tests.support.machines import METERED, VM, machine
 from tests.support.project import ROOT, called, make_project, matrix_command
-from tests.support.shipped import MATRIX
+from tests.support.shipped import FILES, MATRIX
 
-FILES = read_files(ROOT / "matrix.toml")
 HERE = AskedHost(("temurin-21.0.8", "temurin-25"), 1, {"spring-boot-3.5": "3.5.6", "open-liberty-23.0.0.9": "23.0.0.9"})
 LARGE = replace(HERE, cpus=47)
 BY_AGROAL = "PostgreSQL, 10 connections by Agroal"

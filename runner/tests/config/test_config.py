@@ -295,11 +295,6 @@ def test_a_run_goes_on_with_the_matrix_that_it_recorded(options: Options) -> Non
     assert recorded == changed
 
 
-def test_every_jdk_of_the_axis_is_in_the_catalogue() -> None:
-    known = {entry.id for entry in load_catalogue(ROOT / "jdks.json").entries}
-    assert set(MATRIX.axes.jdk) <= known
-
-
 def test_executor_names() -> None:
     names = [sized for name in executor_kinds() for sized in (name.replace("-N", "-1"), name.replace("-N", "-99999"))]
     assert [check_executor(name) for name in names] == names

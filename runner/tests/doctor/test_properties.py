@@ -43,10 +43,6 @@ def test_a_host_that_shows_nothing_is_told_so_and_never_passes(tmp_path: Path) -
     assert overall(checks.values()) == "ready"
 
 
-def test_names_are_unique() -> None:
-    assert len({known.name for known in PROPERTIES}) == len(PROPERTIES)
-
-
 @pytest.mark.parametrize(
     ("changes", "name", "verdict", "found"),
     [

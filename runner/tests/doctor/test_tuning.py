@@ -165,18 +165,6 @@ def test_a_kernel_that_keeps_the_old_value_is_told(host: Host, state: Path, monk
     assert apply(host, state) == dict.fromkeys(FOUND, "the kernel took it and kept the old value")
 
 
-def test_a_value_that_the_kernel_respells_is_put_back(host: Host, state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = tuning._write
-
-    def spelling(host: Host, file: str, text: str) -> str:
-        return real(host, file, text.rjust(8, "0") if text == "1024" else text)
-
-    monkeypatch.setattr(tuning, "_write", spelling)
-    apply(host, state)
-    assert read(host.root, SOMAXCONN) == "00001024"
-    assert endings(restore(host, state))[SOMAXCONN] == "put back"
-
-
 def test_real_files_of_the_kernel(tmp_path: Path, state: Path) -> None:
     """Those that concern nothing but this process."""
     machine = Host(root=Path("/"), results=tmp_path)

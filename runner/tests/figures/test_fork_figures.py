@@ -41,8 +41,6 @@ from tests.support.project import RECORDED
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered
 from tests.support.served_runs import Shape, made_up
-from tests.support.stepped_runs import LOAD as STEPS
-from tests.support.stepped_runs import stepped
 
 CLOSED = SaturateLoad(connections=50)
 RATE = RateLoad(rate_rps=2000, connections=50)
@@ -120,24 +118,6 @@ def test_cpu_of_a_fork_that_missed_the_rate_is_kept_and_does_not_compare(measure
     assert held is not None and held.compares
     assert short is not None and short.bound is Bound.NONE and not short.compares
     assert short.value == pytest.approx(held.value), "the figure itself is true"
-
-
-@pytest.mark.parametrize(
-    ("capacity_rps", "expected"), [(3500.0, ForkFigure(3500.0)), (1e6, ForkFigure(6000.0, Bound.AT_LEAST))]
-)
-def test_a_peak_never_reached_is_a_lower_bound(measured: Fork, capacity_rps: float, expected: ForkFigure) -> None:
-    windows = stepped(measured.windows[0], capacity_rps)
-    assert throughput_rps(altered(measured, {"windows": windows}), STEPS) == expected
-
-
-def test_the_lowest_rate_is_the_lowest_that_was_asked_for(measured: Fork) -> None:
-    """Without its window there is no such figure: that of the next rate is another one."""
-    windows = stepped(measured.windows[0], 3500)
-    whole = altered(measured, {"windows": windows})
-    lowest = cpu_us_per_request(whole, STEPS)
-    assert lowest is not None and lowest.value == windows[0].cpu_us_per_answer
-    first = spoilt(whole).windows[0]
-    assert cpu_us_per_request(altered(whole, {"windows": (first, *windows[1:])}), STEPS) is None
 
 
 def test_a_ramp_that_found_no_knee_has_it_beyond_its_end(measured: Fork) -> None:

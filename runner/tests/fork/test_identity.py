@@ -132,11 +132,6 @@ def digests(parts: Parts, **how: Any) -> dict[CellKey, str]:
     return {one: found.digest for one, found in identities(parts, **how).items()}
 
 
-def test_a_cell_lists_just_what_it_runs(shared: Parts) -> None:
-    found = {one: set(made.inputs["artefacts"]) for one, made in ready(shared).items()}
-    assert found == RUNS
-
-
 def test_what_calls_the_remote_system_is_told_and_is_part_of_the_identity(shared: Parts) -> None:
     found = ready(shared)
     usual, by_socket = (found[key(workload=name)] for name in ("banking", "banking-socket"))

@@ -109,38 +109,31 @@ def test_a_closed_loop_has_all_of_its_work_at_once(
 
 
 @pytest.mark.parametrize(
-    ("load", "metrics"),
+    ("load", "metrics", "expected_s", "ahead_s", "words"),
     [
-        (CLOSED, ["throughput", "cpu"]),
-        (RATE, ["cpu", "p99"]),
-        (STEPS, ["saturated", "lowest-cpu"]),
-        (LEVEL, ["time-to-peak", "throughput", "cpu"]),
-        (JOINED, ["time-to-peak", "throughput", "cpu"]),
-        (RISING, ["knee"]),
-        (SEARCH, ["capacity", "throughput", "cpu"]),
+        (CLOSED, ["throughput", "cpu"], 6, 6, "2 windows of 3 s"),
+        (RATE, ["cpu", "p99"], 6, 6, "2 windows of 3 s"),
+        (
+            *(STEPS, ["saturated", "lowest-cpu"], 12, 6),
+            "up to 2 steps of 6 s, and up to 3 more until the server is saturated",
+        ),
+        (LEVEL, ["time-to-peak", "throughput", "cpu"], 90, 10, "a ramp of 90 s"),
+        (JOINED, ["time-to-peak", "throughput", "cpu"], 90, 10, "a ramp of 90 s"),
+        (RISING, ["knee"], 100, 10, "a ramp of 100 s"),
+        (RampedLoad(points=((0, 1), (3, 2)), connections=1, warmup_rps=1), ["knee"], 3, 3, "a ramp of 3 s"),
+        (SEARCH, ["capacity", "throughput", "cpu"], 6 + 12 * 3, 6, "2 windows of 3 s and a search"),
     ],
 )
-def test_what_executors_are_compared_by(load: CellLoad, metrics: list[str]) -> None:
+def test_what_a_load_is_compared_by_and_how_long_it_is_measured(
+    load: CellLoad, metrics: list[str], expected_s: float, ahead_s: float, words: str
+) -> None:
+    """Every load that the generator of windows asks for is one of those that the driver is asked about."""
+    kind = kind_of(load)
     assert [metric.id for metric in metrics_of(load)] == metrics
     assert set(metrics) <= {metric.id for metric in METRICS}
-
-
-@pytest.mark.parametrize(
-    ("load", "expected_s", "ahead_s", "words"),
-    [
-        (CLOSED, 6, 6, "2 windows of 3 s"),
-        (RATE, 6, 6, "2 windows of 3 s"),
-        (STEPS, 12, 6, "up to 2 steps of 6 s, and up to 3 more until the server is saturated"),
-        (LEVEL, 90, 10, "a ramp of 90 s"),
-        (JOINED, 90, 10, "a ramp of 90 s"),
-        (RampedLoad(points=((0, 1), (3, 2)), connections=1, warmup_rps=1), 3, 3, "a ramp of 3 s"),
-        (SEARCH, 6 + 12 * 3, 6, "2 windows of 3 s and a search"),
-    ],
-)
-def test_how_long_it_is_measured(load: CellLoad, expected_s: float, ahead_s: float, words: str) -> None:
-    kind = kind_of(load)
     assert (kind.expected_s(LENGTHS), kind.ahead_s(LENGTHS), kind.length_words(LENGTHS)) == (expected_s, ahead_s, words)
     assert kind.length_words(Lengths(1, 60)).startswith(("1 window of 60 s", words[:9]))
+    assert next(kind.asks(LENGTHS)).load in {one for one, _ in kind.driver_loads(3.0)}
 
 
 def test_a_load_that_is_not_known_yet_has_its_length() -> None:
@@ -158,15 +151,6 @@ def test_loads_of_one_name_that_differ_are_told_together() -> None:
     assert loads_words([CLOSED, SaturateLoad(connections=400)]) == (
         "closed loop: 50 to 400 connections by condition, each sends its next request as soon as it has the answer"
     )
-
-
-@pytest.mark.parametrize("load", [CLOSED, RATE, STEPS, LEVEL, JOINED, RISING, SEARCH])
-def test_the_driver_is_asked_whether_it_can_do_all_that_is_measured(load: CellLoad) -> None:
-    """Every load that the generator of windows asks for is one of those."""
-    kind = kind_of(load)
-    offered = {one for one, _ in kind.driver_loads(3.0)}
-    asks = kind.asks(LENGTHS)
-    assert next(asks).load in offered
 
 
 @pytest.mark.parametrize("rates_rps", [(2000, 1000), (1000, 1000), (500, 1000, 900)])

@@ -31,13 +31,6 @@ def test_the_lines_of_every_cpu_are_read() -> None:
     assert parse_stat(text) == {0: CpuTicks(102, 7, 6), 1: CpuTicks(9, 0, 0)}
 
 
-def test_a_foreign_load_is_judged_on_the_cpus_of_each_role() -> None:
-    """10 % of one CPU are not 5 % of two."""
-    after = {0: CpuTicks(idle=0, interrupts=20, steal=0), 1: CpuTicks(idle=50, interrupts=10, steal=0)}
-    found = shares([Used("sut", (0,), 0.90), Used("driver", (1,), 0.50)], after)
-    assert found == {"sut": pytest.approx(0.10), "driver": pytest.approx(0.0)}
-
-
 def test_interrupts_are_taken_away_once() -> None:
     """A busy CPU, 20 % of it in soft interrupts, a foreign process with 10 %: whichever clock has the interrupts."""
     after = {0: CpuTicks(idle=0, interrupts=20, steal=0)}

@@ -63,7 +63,10 @@ def _bootstrap(checkout: Path, **how: Any) -> subprocess.Popen[str]:
 
 
 def _finishes(checkout: Path) -> None:
-    process = _bootstrap(checkout)
+    """Also where whoever began it logs out meanwhile, and has told it by nohup to go on."""
+    process = _bootstrap(checkout, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    assert process.stdout is not None and process.stdout.readline().startswith("setting up .venv")
+    os.killpg(process.pid, signal.SIGHUP)
     output, _ = process.communicate(timeout=120)
     assert process.returncode == 0, output
     pip = [str(checkout / ".venv" / "bin" / "python"), "-m", "pip", "show", "--quiet", "tiny"]
@@ -85,15 +88,6 @@ def test_a_set_up_that_was_stopped_is_finished_by_the_next_one(checkout: Path) -
     half.touch()
     _finishes(checkout)
     assert not half.exists()
-
-
-def test_nohup_is_not_undone(checkout: Path) -> None:
-    """Whoever is logged out meanwhile has told it to go on."""
-    process = _bootstrap(checkout, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    assert process.stdout is not None and process.stdout.readline().startswith("setting up .venv")
-    os.killpg(process.pid, signal.SIGHUP)
-    output, _ = process.communicate(timeout=120)
-    assert process.returncode == 0, output
 
 
 def test_what_the_host_lacks_is_told_in_one_line(checkout: Path) -> None:

@@ -72,12 +72,3 @@ def test_the_minified_server_is_kept_and_the_archive_is_not() -> None:
     said: list[str] = []
     assert provision_liberty(ROOT, CONFIG, "open-liberty", FEATURE_SETS, say=said.append) == found
     assert said == []
-
-
-def test_the_cache_key_follows_the_features(tmp_path: Path) -> None:
-    (tmp_path / "features").mkdir()
-    for name in FEATURE_SETS:
-        (tmp_path / "features" / f"{name}.xml").write_text(
-            f"<server><featureManager><feature>{name}</feature><feature>x-1.0</feature></featureManager></server>"
-        )
-    assert features(tmp_path, FEATURE_SETS) == (*sorted(FEATURE_SETS), "x-1.0")

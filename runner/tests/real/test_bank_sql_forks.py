@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from jdkmatrix.domain.applications import BANKING_ACCOUNTS, DATABASE_CONNECTIONS, DATABASE_POOL, DATABASE_WAIT_MS_MAX
-from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.loads import RateLoad, SaturateLoad
 from jdkmatrix.domain.tables import Database
 from jdkmatrix.figures.metrics import IN_USE, IN_USE_PEAK, OF_DATABASES, TIMEOUTS, WAIT_P99
 from jdkmatrix.fork.faults import faults_of
@@ -139,7 +139,7 @@ def test_requests_that_get_no_connection_in_time_are_counted(
 ) -> None:
     """Those of Spring’s repositories, too, whose transactions wrap what the pool refuses with."""
     asked, threads = Database(pool=pool, connections=1, wait_ms_max=250), Threads()
-    profile = usual(window_s=3.0)["profile"]  # so that what is refused in it is answered in it
+    profile = usual(window_s=1.5)["profile"]  # so that what is refused in it is answered in it
     cell = {**BANK, "server": server}
     setup = on_a_database(fork_of(jdk, f"{server}-virtual", **cell), asked, in_flight=900)
     fork = measure_fork(with_subject(setup, profile=profile), threads)
@@ -172,7 +172,7 @@ def test_a_transfer_that_is_lost_or_told_a_wrong_balance_is_found(
     fork_of: ForkOf, done: str, contradicting: str, lost: int
 ) -> None:
     setup = on_a_database(fork_of("temurin-25", "tomcat", **BANK), Database(connections=10), in_flight=50)
-    fork = measure_fork(setup, Meddler(done))
+    fork = measure_fork(with_subject(setup, load=RateLoad(rate_rps=200, connections=10)), Meddler(done))
     (reason,) = fork.reasons
     assert fork.status is Status.FAILED and reason.code == "lost-update"
     assert contradicting in reason.message

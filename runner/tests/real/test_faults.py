@@ -95,7 +95,8 @@ def test_a_server_killed_in_turns_leaves_the_other_to_its_end(project: Project, 
         min(servers(), key=psutil.Process.create_time).kill()
 
     cells = [key("temurin-25", one, server="jetty") for one in ("jetty", "virtual")]
-    setups = [setup_of(project, parts, cell, tmp_path / cell.executor) for cell in cells]
+    load = RateLoad(rate_rps=500, connections=10)
+    setups = [with_subject(setup_of(project, parts, cell, tmp_path / cell.executor), load=load) for cell in cells]
     forks = [RunningFork(setup, Once(kill_the_first, at="round 1/3, virtual")) for setup in setups]
     killed, other = in_turns(forks, [(0, 1)] * 3, rewarm_s=0.5, lead_s=0.25, round_s=0.5)
     assert_failed(killed, "killed", "the server was ended by signal 9")

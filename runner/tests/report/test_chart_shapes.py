@@ -34,24 +34,6 @@ SHAPE = Shape(
 )
 
 
-def filled(title: str, ends: list[Any]) -> dict[str, Any]:
-    drawing = SHAPE.filled(data={"rows": []}, height=10, description="", title=title, ends=ends)
-    x: dict[str, Any] = vega_lite(drawing)["layer"][0]["encoding"]["x"]
-    return x
-
-
-@given(st.text() | st.sampled_from(["{title}", "{ends}"]), st.lists(st.text() | st.sampled_from(["{title}"])))
-def test_what_is_filled_in_stands_there_as_it_was_given(title: str, ends: list[str]) -> None:
-    x = filled(title, ends)
-    assert (x["title"], x["scale"]["domain"]) == (title, ends)
-
-
-def test_one_chart_changes_no_other() -> None:
-    first = filled("one", [1])
-    filled("two", [2])["scale"]["domain"].append(3)
-    assert (first["title"], first["scale"]["domain"]) == ("one", [1])
-
-
 def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
     ends = [1, 2]
     one = SHAPE.filled(data={"rows": [{"x": 1}]}, height=10, description="", title="{ends}", ends=ends)
@@ -61,7 +43,6 @@ def test_a_page_holds_a_shape_once_and_of_each_chart_what_is_its_own() -> None:
     assert [chart["shape"] for chart in page["charts"].values()] == [0, 0]
     assert page["charts"]["one"]["datasets"] == {"rows": {"names": ["x"], "rows": [[1]]}}
     assert page["charts"]["two"]["datasets"] == {"rows": {"names": [], "rows": []}}
-    assert vega_lite(one)["layer"][0]["encoding"]["x"]["title"] == "{ends}", "what is given has no blanks"
     assert on_a_page({}) is None
 
 

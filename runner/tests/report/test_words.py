@@ -259,11 +259,6 @@ def test_file_stems_are_safe_and_distinct(one: str, other: str) -> None:
         assert stem != file_stem(other) or stem in (one, other)
 
 
-def test_a_cell_id_stays_readable() -> None:
-    name = "mp-ping.temurin-25.fixed-50.cpus-1.burn-0us.rate-2000"
-    assert file_stem(name) == name
-
-
 def test_moments() -> None:
     assert facts.moment("2025-01-01T12:00:00Z") == "2025-01-01 12:00 UTC"
     assert facts.moment("2025-01-01T12:00:00+02:00") == "2025-01-01 10:00 UTC"

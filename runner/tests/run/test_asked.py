@@ -9,14 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
-from jdkmatrix.config.load import parse_files, read_files
+from jdkmatrix.config.load import parse_files
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.asked import with_values
 from jdkmatrix.run.plan import select_cells, stages
-from tests.support.project import ROOT
-from tests.support.shipped import MATRIX
-
-FILES = read_files(ROOT / "matrix.toml")
+from tests.support.shipped import FILES, MATRIX
 
 
 def cells(profile: str, **asked: tuple[Any, ...]) -> list[str]:

@@ -219,7 +219,7 @@ def rows_of(executors: int) -> int:
     return executors if executors % 2 == 0 else 2 * executors
 
 
-@given(SEVERAL, SEEDS, st.integers(0, 20))
+@given(SEVERAL, SEEDS, st.integers(0, 30))
 def test_any_full_set_of_blocks_is_balanced(executors: int, seed: int, start: int) -> None:
     rows = rows_of(executors)
     blocks = dealt(executors, start + rows, seed)[start:]
@@ -242,14 +242,6 @@ def test_after_even_numbers_of_blocks_all_were_in_the_middle_on_average(executor
     blocks = dealt(executors, 2 * pairs, seed)
     for name in "ABCDEFGH"[:executors]:
         assert sum(order.index(name) for order in blocks) == pairs * (executors - 1)
-
-
-@given(st.sampled_from([2, 4, 6, 8]), SEEDS, st.integers(1, 30))
-def test_an_even_number_of_executors_is_always_balanced_by_position(executors: int, seed: int, blocks: int) -> None:
-    orders = dealt(executors, blocks, seed)
-    for position in range(executors):
-        counts = Counter(order[position] for order in orders)
-        assert max(counts.values()) - min(counts[name] for name in "ABCDEFGH"[:executors]) <= 1
 
 
 @pytest.mark.parametrize("executors", [2, 3, 5])

@@ -228,15 +228,6 @@ def test_the_level_is_the_mean_of_all_but_the_slowest_second(done_rps: list[floa
     assert ramps._level_of(done_rps) == statistics.fmean(sorted(done_rps)[1:] or done_rps)
 
 
-@given(SECONDS)
-def test_moments_are_seconds_of_the_ramp(seconds: list[Second]) -> None:
-    times = {second.t_s for second in seconds}
-    found = knee(seconds)
-    assert found is None or found.t_s in times
-    reached = time_to_peak_s(seconds, LEVEL_RPS)
-    assert reached is None or reached in times
-
-
 @given(SECONDS, st.floats(0.1, 10))
 def test_the_knee_does_not_depend_on_the_unit(seconds: list[Second], factor: float) -> None:
     power_of_two = 2.0 ** round(factor)  # exact, so that rounding decides nothing

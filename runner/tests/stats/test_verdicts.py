@@ -15,7 +15,7 @@ from scipy.stats import ttest_1samp
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.cells.judgements import Family
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, Verdict, adjust, holm, judged, verdict_by_interval
+from jdkmatrix.stats.verdicts import FAMILY_ERROR, Judged, Losses, Verdict, holm, judged, verdict_by_interval
 
 P_VALUES = st.lists(st.floats(0, 1), max_size=30)
 
@@ -77,12 +77,6 @@ def test_arms_that_lost_different_numbers_of_forks_are_not_judged(one: int, othe
     assert found.verdict is (Verdict.DIFFERENT if one == other else Verdict.NOT_JUDGED)
     assert (found.p_adjusted is None) == (one != other)
     assert judged(Ratio(1.5, None, None, 1), None, 1, Losses(4, 5, 0, 5)).verdict is Verdict.NOT_JUDGED
-
-
-@given(st.dictionaries(st.text(max_size=3), st.floats(0, 1)))
-def test_adjusted_by_key_is_adjusted_in_order(p_values: dict[str, float]) -> None:
-    assert list(adjust(p_values).values()) == holm(list(p_values.values()))
-    assert adjust(p_values).keys() == p_values.keys()
 
 
 SCATTERED = st.lists(st.lists(st.floats(0.5, 2), min_size=2, max_size=12), min_size=1, max_size=8)

@@ -49,12 +49,6 @@ def test_a_disturbance_counts_for_the_span_that_it_falls_into_and_no_other() -> 
     assert throttled(enclosing(SERIES, span(13.5, 18))) == 0, "the warm-up was disturbed"
 
 
-@pytest.mark.parametrize("outside", [span(-1, 5), span(5, 21), span(30, 40)])
-def test_a_span_that_is_not_inside_is_none(outside: MeasuredSpan) -> None:
-    """A clock of another kind, say."""
-    assert enclosing(SERIES, outside) == enclosing(SERIES, None)
-
-
 @given(
     st.lists(st.integers(0, 1000), min_size=2, max_size=50, unique=True).map(sorted),
     st.sets(st.integers(0, 1000), min_size=2, max_size=2).map(sorted),

@@ -114,7 +114,3 @@ def test_what_a_search_has_found_is_kept_where_a_window_cannot_be_measured() -> 
     assert found.capacity.held_rps is not None and found.capacity.held_rps <= 12_345
     assert not is_known(found.capacity)
     assert capacity_rps(altered(fork(), {"capacity": found.capacity}), LOAD) is None
-
-
-def test_a_fork_without_a_search_has_no_capacity() -> None:
-    assert capacity_rps(fork(), LOAD) is None

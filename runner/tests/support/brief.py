@@ -12,6 +12,6 @@ from tests.support.project import compiled_once
 def main() -> None:
     """With a driver that is compiled once, and short looks from outside: each is a closed loop on all CPUs."""
     sys.argv[0] = "matrix"
-    outside.LOOK_S = outside.COUNT_S = 1.0
+    outside.LOOK_S, outside.COUNT_S = 1.0, 0.5
     with compiled_once():
         command_line.main()

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.judged_run import JudgedRun
@@ -79,12 +78,12 @@ def _same(run: LoadedRun) -> LoadedRun:
     return run
 
 
-def saying(run: RunDigest, run_id: str, low: float, value: float, high: float, **changes: Any) -> RunDigest:
+def saying(run: RunDigest, run_id: str, low: float, value: float, high: float) -> RunDigest:
     """A run whose first condition has this leading ratio."""
     condition = run.conditions[0]
     lead = replace(condition.advice[0], ratio=value, low=low, high=high)
     told = replace(condition, advice=(lead, *condition.advice[1:]))
-    return replace(run, run_id=run_id, conditions=(told,), **changes)
+    return replace(run, run_id=run_id, conditions=(told,))
 
 
 def first_of(*runs: RunDigest) -> Answering:

@@ -252,14 +252,6 @@ def test_a_profile_needs_no_published_source(tmp_path: Path) -> None:
         chosen_here(project, Options("quick", {}, scenario="delay-ramp", scale="small"))
 
 
-def test_the_page_of_a_run_that_repeats_nothing_has_no_such_part(tmp_path: Path) -> None:
-    loaded = repeating()
-    loaded = replace(loaded, run=loaded.run.model_copy(update={"scenario": None}))
-    assert "published" not in {one.id for one in found(PageOfRun(loaded).page.blocks, Section)}
-    page = page_of(loaded, tmp_path)
-    assert "What was published" not in page and 'href="#published"' not in page
-
-
 def test_the_page_shows_every_claim_below_its_source_and_sets_apart_what_no_source_says(tmp_path: Path) -> None:
     loaded = repeating()
     section = section_of(PageOfRun(loaded).page, "published")

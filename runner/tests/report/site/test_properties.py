@@ -72,10 +72,6 @@ def pages(loaded: LoadedRun, tmp_path_factory: pytest.TempPathFactory) -> dict[P
     return {page.resolve(): Elements(page) for page in (front, *(set(site.rglob("*.html")) - {front}))}
 
 
-def test_every_cell_has_a_page(loaded: LoadedRun, pages: dict[Path, Elements]) -> None:
-    assert {page.stem for page in pages if page.parent.name == "cells"} == {cell.key.cell_id for cell in loaded.cells}
-
-
 def test_every_link_leads_somewhere_and_no_id_stands_twice(pages: dict[Path, Elements]) -> None:
     assert_links_lead_somewhere(pages)
 

@@ -30,7 +30,7 @@ from jdkmatrix.report.site import build, render_runs
 from jdkmatrix.report.site.build import Background, Built, build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.render_runs import PROCESSES_MAX, RenderedRun, SiteRun, processes, writers
-from jdkmatrix.report.site.run_pages import CellFiles, RunWriter
+from jdkmatrix.report.site.run_pages import RunWriter
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
@@ -233,10 +233,10 @@ class Site:
         shutil.copytree(TEMPLATES, self.templates)
         self.background = Background(self.templates, MATRIX, REGISTRY)
 
-    def is_made(self, files: str = "") -> bool:
+    def is_made(self) -> bool:
         """Write it; are the run's pages made, and not taken over?"""
         self.made.clear()
-        run = SiteRun("run", self.store.load, f"{self.store.stamp()} {files}")
+        run = SiteRun("run", self.store.load, self.store.stamp())
         build_site([run], self.folder, self.background)
         return bool(self.made)
 
@@ -286,12 +286,6 @@ def test_what_pages_are_made_of_changed(site: Site) -> None:
     for name, change in CHANGES.items():
         change(site)
         assert site.is_made() and not site.is_made(), name
-
-
-def test_other_files_of_the_cells_are_asked_for(site: Site) -> None:
-    asked = [str(CellFiles(pages, at)) for pages in (True, False) for at in (None, "https://example.org/")]
-    assert [site.is_made(files) for files in asked] == [True] * 4
-    assert not site.is_made(asked[-1])
 
 
 def test_what_matrix_toml_says_is_on_pages_that_are_always_made(site: Site) -> None:
