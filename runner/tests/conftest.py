@@ -27,7 +27,7 @@ RUNS = (
     "tests/real/test_server_folder.py",
     "tests/project/test_bench.py",
 )
-_TOGETHER = (RUNS, ("tests/nix/",), ("tests/browser/",))
+_TOGETHER = (RUNS, ("tests/nix/test_flake", "tests/nix/test_stand_in"), ("tests/browser/",))
 # What takes longest begins first, so that no worker is left alone with it at the end.
 _FIRST = (
     *RUNS,
@@ -53,7 +53,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """A file is a group; so are files that take turns, and a folder whose tests share a store or a browser."""
+    """A file is a group; so are files that take turns, and those that share a checkout of the flake or a browser."""
     if config.option.dist != "loadfile":
         return None
     made = LoadFileScheduling(config, log)

@@ -11,6 +11,7 @@ import pytest
 from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.provision.project import Project
 from jdkmatrix.subjects.parts import Parts
+from tests.support.own_application import make_jar
 from tests.support.project import compiled_once, make_project
 from tests.support.real_parts import ForkOf, key, parts_of, setup_of
 from tests.support.waiting import wait_until
@@ -31,6 +32,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="session")
 def parts(project: Project) -> Parts:
     return parts_of(project)
+
+
+@pytest.fixture(scope="session")
+def jar(java: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An application that is not ours."""
+    return make_jar(java, tmp_path_factory.mktemp("own"))
 
 
 @pytest.fixture

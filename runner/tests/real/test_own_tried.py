@@ -1,0 +1,119 @@
+"""All that can be wrong with an application that is not ours is told when it is tried, before anything is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from jdkmatrix.config.own import OwnApplication
+from jdkmatrix.domain.catalogue import server_kinds
+from jdkmatrix.domain.loads import SaturateLoad
+from jdkmatrix.domain.servers import server_kind
+from jdkmatrix.errors import MatrixError
+from jdkmatrix.provision.workloads import Workloads
+from jdkmatrix.run.try_own import try_once
+from jdkmatrix.servers.base import InstalledServer, OwnParts
+from jdkmatrix.servers.instance import Instance
+from jdkmatrix.subjects.parts import Parts
+from jdkmatrix.subjects.served import outside
+from jdkmatrix.subjects.served.measurement import ServedCell
+from tests.support.fork_setups import usual
+from tests.support.project import C1_ALONE
+from tests.support.real_parts import cpu_sets
+from tests.support.servers import RULES, on_liberty
+from tests.support.shipped import MATRIX
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture
+def started(parts: Parts, jar: Path) -> Callable[..., Instance]:
+    """An arm of a command that starts the jar with these arguments."""
+
+    def made(arguments: str, *, executor: str = "pool", program: str = "java") -> Instance:
+        command = f"{program} {{jvm_options}} {{arm}} -jar {jar} {arguments}"
+        arms = {"pool": "", "virtual": "-Dvirtual=true"}
+        own = OwnApplication.model_validate({"command": command, "arms": arms, "path": "/items"})
+        kind = server_kind("command")
+        assert kind is not None
+        return Instance(
+            server=InstalledServer(kind, "", ""), workloads=parts.workloads, application="",
+            java=parts.java("temurin-21.0.8"), vm="hotspot", feature_set="", executor=executor,
+            jvm_options=("-Xmx64m", C1_ALONE), rounds_per_us=0, properties={},
+            own=OwnParts(own.application, command=own.words(executor), settings=own.settings()),
+        )  # fmt: skip
+
+    return made
+
+
+def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s: float = 60) -> str:
+    """What is told of it."""
+    rules = RULES.model_copy(update={"first_response_timeout_s": first_response_timeout_s, "wrong_answer_s": 3})
+    driver = next(iter(parts.drivers.values()))
+    assert not isinstance(driver, str) and instance.own
+    requests = OwnApplication.model_validate({"war": "x.war", "path": path}).requests
+    served = usual(
+        matrix=MATRIX.model_copy(update={"server": rules}), load=SaturateLoad(connections=10), driver=driver,
+        instance=instance, mix=requests.below(instance.own.application.context_root, ""), cpu_sets=cpu_sets(),
+    )  # fmt: skip
+    with pytest.raises(MatrixError) as told:
+        try_once(ServedCell(**served), path)
+    return str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path", "how", "told"),
+    [
+        ("{port} {address} ends-at-once", "/items", {}, ["ended with status 1", "IllegalStateException: no licence"]),
+        ("{port} {address} never-listens", "/items", {},
+         ["did not start within 1 s", "to GET /items; the port is closed"]),
+        ("{port} {address}", "/broken", {},
+         ["GET /broken is answered with status 500, and 2xx is needed (--path): no database"]),
+        ("{port} 0.0.0.0", "/items", {}, ["where other hosts can reach it", "{address}, which is 127.0.0.1"]),
+        ("{port} {address} ignores-the-switch", "/items", {"executor": "virtual"},
+         ['"virtual" promises virtual threads, and they had 0.0 % of the CPU time', "“pool-#-thread-#” (8)"]),
+        ("{port}", "/items", {"program": "no-such-java"}, ["cannot start no-such-java: No such file"]),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_an_application_is_told(
+    parts: Parts, started: Callable[..., Instance], monkeypatch: pytest.MonkeyPatch, arguments: str, path: str,
+    how: dict[str, str], told: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(outside, "LOOK_S", 1.0)
+    monkeypatch.setattr(outside, "COUNT_S", 0.5)
+    message = tried(parts, started(arguments, **how), path, 1 if arguments.endswith("never-listens") else 60)
+    assert all(words in message for words in (*told, "it was started as: ")), message
+
+
+def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., Instance], jar: Path) -> None:
+    message = tried(parts, started("{port} {address}", program='/bin/sh -c \'"$0" "$@" & wait\' {java}'), "/items")
+    assert "another process's" in message and "a command must become the server (exec)" in message
+    left = [one for one in psutil.process_iter(["cmdline"]) if str(jar) in (one.info["cmdline"] or ())]
+    assert not left, "what it has started ends with it"
+
+
+@pytest.mark.parametrize(
+    ("server", "told"),
+    [
+        ("open-liberty", ["GET /broken/ has been answered with status 404", "CWWKM0101E"]),
+        ("tomcat", ["ended with status 1", "broken.war does not deploy"]),
+        ("jetty", ["ended with status 1", "broken.war"]),
+    ],
+)
+def test_a_war_that_does_not_deploy_is_told(
+    server: str, told: list[str], workloads: Workloads, parts: Parts, tmp_path: Path
+) -> None:
+    war = tmp_path / "broken.war"
+    war.write_bytes(b"no archive")
+    own = OwnApplication.model_validate({"war": str(war), "path": "/"})
+    instance = replace(
+        on_liberty(workloads, parts.java("temurin-25"), executor="virtual"), own=OwnParts(own.application, war=war)
+    )
+    if server != "open-liberty":
+        instance = replace(instance, server=InstalledServer(server_kinds()[server], "", ""))
+    message = tried(parts, instance, "/")
+    assert all(words in message for words in told), message
