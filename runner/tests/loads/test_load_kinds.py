@@ -114,7 +114,10 @@ def test_a_closed_loop_has_all_of_its_work_at_once(
         (CLOSED, ["throughput", "cpu"], 6, 6, "2 windows of 3 s"),
         (RATE, ["cpu", "p99"], 6, 6, "2 windows of 3 s"),
         (
-            *(STEPS, ["saturated", "lowest-cpu"], 12, 6),
+            STEPS,
+            ["saturated", "lowest-cpu"],
+            12,
+            6,
             "up to 2 steps of 6 s, and up to 3 more until the server is saturated",
         ),
         (LEVEL, ["time-to-peak", "throughput", "cpu"], 90, 10, "a ramp of 90 s"),

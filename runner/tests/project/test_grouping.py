@@ -9,7 +9,7 @@ from tests.support.project import ROOT
 
 
 def test_files_whose_runs_take_turns_are_one_workers() -> None:
-    """Those of the flake are, too, with all that share its store."""
+    """But for those of the flake, which has a worker of its own."""
     runner, here = ROOT / "runner", Path(__file__).resolve()
     files = (path for path in (runner / "tests").rglob("test_*.py") if path.resolve() != here)
     measure = {str(path.relative_to(runner)) for path in files if "one_run_on_this_host" in path.read_text("utf-8")}

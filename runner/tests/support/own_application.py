@@ -7,13 +7,12 @@ import zipfile
 from pathlib import Path
 
 PATH = "/items?id={random:1:1000}"
-SOURCES = Path(__file__).parents[1] / "real"
 
 
 def compiled(java: Path, source: str, classes: Path, *options: str | Path) -> list[Path]:
     """For a Java release that every JDK here runs."""
-    command = [java.with_name("javac"), "--release", "21", *options, "-d", classes, SOURCES / source]
-    subprocess.run(command, check=True)
+    file = Path(__file__).with_name(source)
+    subprocess.run([java.with_name("javac"), "--release", "21", *options, "-d", classes, file], check=True)
     return sorted(classes.glob("*.class"))
 
 

@@ -3,7 +3,7 @@ package jdkmatrix.embedded;
 import java.util.concurrent.ThreadPoolExecutor;
 import jdkmatrix.serverprobes.OwnPoolMXBean;
 
-/** Of a server whose own pool is one of the JDK. */
+/** Gauges of a server's own pool that is an executor of the JDK. */
 public record PoolGauges(ThreadPoolExecutor pool) implements OwnPoolMXBean {
     @Override
     public int getPoolSize() {

@@ -22,7 +22,10 @@ final class Running implements AutoCloseable {
     /** How the names of its own virtual threads begin, where it has a number of them beside its pool. */
     private static final String OWN_VIRTUAL_THREADS = System.getProperty("own.virtual.threads");
 
-    /** At most how many requests its own pool runs at once: so many, or by CPU, of which there are two at least. */
+    /**
+     * At most how many requests its own pool runs at once: so many, or by CPU, of which there are two at least; 1,000: no limit
+     * here.
+     */
     static final int OWN_AT_ONCE = Integer.getInteger(
             "own.at.once",
             Integer.getInteger("own.threads.per.cpu", 1_000) * Math.max(2, Runtime.getRuntime().availableProcessors()));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.DefaultEventLoop;
+import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -31,8 +32,7 @@ class WorkerTest {
     void timeoutsAreLookedForOnceATickHoweverManyPhasesThereWere() throws InterruptedException {
         CountingLoop loop = new CountingLoop();
         try {
-            Limits limits = Limits.of(10_000, 0);
-            Worker worker = new Worker(1, 2, loop, Target.parse("http://127.0.0.1:9/"), new Bootstrap(), limits);
+            Worker worker = workerOn(loop);
             for (int phase = 0; phase < 20; phase++) {
                 play(worker, 1);
             }
@@ -63,13 +63,8 @@ class WorkerTest {
     void whatGoesWrongInATimedTaskEndsThePhase() throws InterruptedException {
         RefusingLoop loop = new RefusingLoop();
         try {
-            Limits limits = Limits.of(10_000, 0);
-            Worker worker = new Worker(1, 2, loop, Target.parse("http://127.0.0.1:9/"), new Bootstrap(), limits);
-            long intervalNs = RefusingLoop.INTERVAL_NS;
-            Phase phase = new Phase("play", new Load.Saturate(1), 0, 3 * intervalNs, intervalNs);
-            loop.execute(() -> worker.prepare(1));
-            assertInstanceOf(Worker.Report.Prepared.class, worker.awaitReport(PATIENCE_NS));
-            loop.execute(() -> worker.begin(phase, System.nanoTime()));
+            Worker worker = workerOn(loop);
+            begin(worker, 3 * RefusingLoop.INTERVAL_NS, RefusingLoop.INTERVAL_NS);
             assertInstanceOf(Worker.Report.Counted.class, worker.awaitReport(PATIENCE_NS));
             Worker.Report.Broken broken =
                     assertInstanceOf(Worker.Report.Broken.class, worker.awaitReport(PATIENCE_NS));
@@ -80,12 +75,20 @@ class WorkerTest {
     }
 
     private static void play(Worker worker, long durationMs) throws InterruptedException {
+        long durationNs = TimeUnit.MILLISECONDS.toNanos(durationMs);
+        begin(worker, durationNs, durationNs);
+        assertInstanceOf(Worker.Report.Counted.class, worker.awaitReport(PATIENCE_NS));
+        assertInstanceOf(Worker.Report.Counted.class, worker.awaitReport(PATIENCE_NS));
+    }
+
+    private static Worker workerOn(EventLoop loop) {
+        return new Worker(1, 2, loop, Target.parse("http://127.0.0.1:9/"), new Bootstrap(), Limits.of(10_000, 0));
+    }
+
+    private static void begin(Worker worker, long durationNs, long intervalNs) throws InterruptedException {
         Load load = new Load.Saturate(1);
         worker.loop().execute(() -> worker.prepare(load.connections()));
         assertInstanceOf(Worker.Report.Prepared.class, worker.awaitReport(PATIENCE_NS));
-        long durationNs = TimeUnit.MILLISECONDS.toNanos(durationMs);
-        worker.loop().execute(() -> worker.begin(new Phase("play", load, 0, durationNs, durationNs), System.nanoTime()));
-        assertInstanceOf(Worker.Report.Counted.class, worker.awaitReport(PATIENCE_NS));
-        assertInstanceOf(Worker.Report.Counted.class, worker.awaitReport(PATIENCE_NS));
+        worker.loop().execute(() -> worker.begin(new Phase("play", load, 0, durationNs, intervalNs), System.nanoTime()));
     }
 }

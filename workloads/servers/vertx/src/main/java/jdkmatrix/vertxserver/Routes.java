@@ -39,9 +39,7 @@ final class Routes {
 
     void answer(HttpServerRequest request, Buffer body) {
         try {
-            if (!answered(request, body)) {
-                text(request, 404, "%s %s: nothing is here\n".formatted(request.method(), request.path()));
-            }
+            route(request, body);
         } catch (Problem problem) {
             text(request, problem.status(), problem.getMessage() + "\n");
         } catch (RuntimeException broken) {
@@ -50,34 +48,37 @@ final class Routes {
         }
     }
 
-    private boolean answered(HttpServerRequest request, Buffer body) {
+    private void route(HttpServerRequest request, Buffer body) {
         String root = application.contextRoot();
         if (request.path() == null || !request.path().startsWith(root + "/")) {
-            return false;
+            throw nothingAt(request);
         }
         String path = request.path().substring(root.length());
         String asked = request.method() + " " + path;
         Probe probe = Probe.BY_PATH.get(path);
         if (probe != null && asked.startsWith(GET)) {
             json(request, 200, probe.answer(request::getParam));
-            return true;
+            return;
         }
-        return switch (application) {
+        switch (application) {
             case MP_PING -> ping(asked, request);
             case BANKING, BANK_SQL -> bank(asked, request, body);
             case PINNING -> pinning(path, request);
-        };
+        }
     }
 
-    private static boolean ping(String asked, HttpServerRequest request) {
+    private static Problem nothingAt(HttpServerRequest request) {
+        return new Problem(404, "%s %s: nothing is here".formatted(request.method(), request.path()));
+    }
+
+    private static void ping(String asked, HttpServerRequest request) {
         if (!asked.equals("GET /ping")) {
-            return false;
+            throw nothingAt(request);
         }
         text(request, 200, Ping.answer(request.getParam("burn_us")));
-        return true;
     }
 
-    private static boolean bank(String asked, HttpServerRequest request, Buffer body) {
+    private static void bank(String asked, HttpServerRequest request, Buffer body) {
         String burnUs = request.getParam("burn_us");
         String order = request.getHeader(Business.ORDER);
         switch (asked) {
@@ -90,7 +91,7 @@ final class Routes {
                 boolean statement = rest.endsWith(STATEMENT);
                 String id = statement ? rest.substring(0, rest.length() - STATEMENT.length()) : rest;
                 if (id.isEmpty() || id.contains("/")) {
-                    return false;
+                    throw nothingAt(request);
                 }
                 say(
                         request,
@@ -99,20 +100,18 @@ final class Routes {
                                 : Endpoints.balance(id, burnUs, order));
             }
         }
-        return true;
     }
 
     private static TransferRequest transfer(Buffer body) {
         return BankJson.read(new ByteArrayInputStream(body.getBytes()), TransferRequest.class);
     }
 
-    private boolean pinning(String path, HttpServerRequest request) {
+    private void pinning(String path, HttpServerRequest request) {
         if (!path.startsWith(LOADED)) {
-            return false;
+            throw nothingAt(request);
         }
         String name = path.substring(LOADED.length() - 1);
         text(request, 200, pinning.answer(request.method().name(), name, request::getParam) + "\n");
-        return true;
     }
 
     private static void say(HttpServerRequest request, Answer answer) {
