@@ -45,6 +45,12 @@ class Gauges(Record):
     totals: dict[str, int] = Field(default_factory=dict)  # a `{}` is copied for each of thousands of samples
     since_reset: dict[str, int] = Field(default_factory=dict)
 
+    @property
+    def begun(self) -> int:
+        """Requests of the application."""
+        served = (self.served_on_servers, self.served_on_plugged_virtual, self.served_on_plugged_platform)
+        return sum(count or 0 for count in (*served, self.served_elsewhere))
+
 
 class Sample(Record):
     """The SUT at one moment, from /proc and from its own /gauges. Counters count from process start."""

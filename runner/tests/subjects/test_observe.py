@@ -46,10 +46,11 @@ def test_a_server_works_off_what_a_closed_loop_gave_up_at_its_rate(left: LoadRes
 class Draining:
     """A server and its remote system on a clock of their own, on which a question takes two seconds and a pause as long
     as it says. `in_flight`: what each question is answered with, the last one again and again; None: not at all.
-    `answered`: what the remote system says by then."""
+    `answered`: what the remote system says by then; `begun`: how many requests have."""
 
     in_flight: Iterator[int | None]
     answered: Iterator[int] = field(default_factory=lambda: repeat(0))
+    begun: Iterator[int] = field(default_factory=lambda: repeat(0))
     now_s: float = 100.0
     base_url: str = "http://127.0.0.1:1"
     is_alive: bool = True
@@ -63,7 +64,9 @@ class Draining:
     def gauges(self, _: Connection) -> Gauges | None:
         self.now_s += 2.0
         in_flight = next(self.in_flight)
-        return None if in_flight is None else gauges(in_flight=in_flight)
+        if in_flight is None:
+            return None
+        return gauges(in_flight=in_flight).model_copy(update={"served_on_servers": next(self.begun)})
 
     def stats(self) -> RemoteStats:
         return remote_stats(late_us=1, cpu_share=0.1).model_copy(update={"answered": next(self.answered)})
@@ -92,15 +95,29 @@ CROWD = load_result(SaturateLoad(connections=2139), completed=0, throughput_rps=
 def test_a_pool_that_works_2139_requests_off_is_not_hung(bench_of: Callable[[Draining], Bench]) -> None:
     """Its threads are all taken, so that it answers no question of ours for 72 s; the remote system is called on."""
     silent_for = 32
-    draining = Draining(chain(repeat(None, silent_for), [60, 0]), (60 * call for call in range(silent_for + 2)))
+    draining = Draining(chain(repeat(None, silent_for), [60, 0, 0]), (60 * call for call in range(silent_for + 3)))
     bench_of(draining)._work_off(CROWD)
     assert draining.now_s > 100 + 72
 
 
 def test_a_server_whose_requests_get_fewer_is_not_hung(bench_of: Callable[[Draining], Bench]) -> None:
-    draining = Draining(iter([*range(2139, 0, -100), 0]))
+    draining = Draining(iter([*range(2139, 0, -100), 0, 0]))
     bench_of(draining)._work_off(CROWD)
     assert draining.now_s > 100 + 11, "longer than one request and our patience"
+
+
+def test_requests_that_wait_for_a_thread_are_work_though_none_is_in_flight(
+    bench_of: Callable[[Draining], Bench],
+) -> None:
+    """Two carriers that monitors pin in step are free at one moment, and a question is answered in it."""
+    draining = Draining(iter([2, 0, 2, 0, 0]), begun=iter([30, 32, 36, 40, 40]))
+    bench_of(draining)._work_off(CROWD)
+    assert list(draining.in_flight) == []
+    slow = Draining(chain(repeat(2, 30), [0, 0]), begun=chain(range(30), repeat(29)))
+    bench_of(slow)._work_off(CROWD)
+    assert slow.now_s > 100 + 60
+    with pytest.raises(NoAnswerError, match="for 11 s"):
+        bench_of(Draining(chain([0], repeat(None))))._work_off(CROWD)
 
 
 def test_a_silent_server_is_hung_when_its_requests_should_be_over(bench_of: Callable[[Draining], Bench]) -> None:
@@ -156,7 +173,7 @@ def test_a_question_waits_behind_what_an_open_loop_has_left(bench_of: Callable[[
 
 def test_nobody_waits_for_ever_behind_one_answer_nor_what_was_worked_off(bench_of: Callable[[Draining], Bench]) -> None:
     once = TEN_OF_A_CROWD.model_copy(update={"completed": 1, "throughput_rps": 0.1})
-    for left, in_flight, patience_s in ((once, repeat(None), 300), (CROWD, chain([0], repeat(None)), 2)):
+    for left, in_flight, patience_s in ((once, repeat(None), 300), (CROWD, chain([0, 0], repeat(None)), 2)):
         deaf = Draining(in_flight)
         bench = bench_of(deaf)
         bench._work_off(left)

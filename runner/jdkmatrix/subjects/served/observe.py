@@ -244,7 +244,9 @@ class Bench:
     def _work_off(self, result: LoadResult) -> None:
         """Wait until the server has done what the driver has given up: it answers nothing else before, and the next
         phase would wait behind it. That takes as long as it takes, while the server works: fewer requests are in
-        flight, or it has had more answers of the remote system. For what an open loop has left, `ask` waits.
+        flight, more have begun, or it has had more answers of the remote system. Where a few threads serve all, none is
+        in flight for a moment while others wait for a thread; it is over once none has begun since the last reading,
+        either. For what an open loop has left, `ask` waits.
 
         Raises:
             NoAnswerError: for longer than its requests may take, it did neither.
@@ -257,17 +259,18 @@ class Bench:
             self.ask(self.own_path)
             return
         quiet_s = self.answer_timeout_s + self.service_s + (needed_s if math.isfinite(needed_s) else 0.0)
-        called, least = self._calls_answered(), math.inf
+        called, least, begun = self._calls_answered(), math.inf, -1
         until = time.monotonic() + quiet_s
         while self.server.is_alive and (left_s := until - time.monotonic()) > 0:
             with Connection(self.server.base_url, timeout_s=min(left_s, GAUGES_TIMEOUT_S)) as connection:
                 gauges = read_gauges(connection)
             in_flight = math.inf if gauges is None else gauges.in_flight
-            if in_flight == 0:
+            begun_before, begun = begun, begun if gauges is None else gauges.begun
+            if in_flight == 0 and begun == begun_before:
                 self.queued_s = 0.0
                 return
             called_before, called = called, self._calls_answered()
-            if in_flight < least or called > called_before:
+            if in_flight < least or begun > begun_before or called > called_before:
                 until = time.monotonic() + quiet_s
             least = min(least, in_flight)
             time.sleep(_QUIET_POLL_S)
