@@ -24,7 +24,7 @@ from jdkmatrix.probes.process import SutGoneError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.limits import LIMIT_CODES
 from jdkmatrix.records.reasons import BURN_OFF, KILLED, Status
-from jdkmatrix.servers.process import HungError, ServerError
+from jdkmatrix.servers.process import HungError, PortTakenError, ServerError
 from jdkmatrix.servers.proof import HooksError, ProofError
 
 Kind = Literal["fault", "outcome"]
@@ -42,6 +42,7 @@ class ProgramError(MatrixError):
 _ENDS: tuple[tuple[type[MatrixError], str, Kind], ...] = (
     (OutOfMemoryError, "out-of-memory", "outcome"),
     (HungError, "server-hangs", "outcome"),
+    (PortTakenError, "port-taken", "fault"),
     (ServerError, "server", "outcome"),
     (SutGoneError, "server", "outcome"),
     (HttpError, "server", "outcome"),  # it answers our own questions badly, or has requests that never end

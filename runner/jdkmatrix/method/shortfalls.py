@@ -26,10 +26,12 @@ def _of_answers(load: LoadResult, limits: ResultLimits, service_s: float) -> Ite
     if load.completed == 0:
         yield Reason(code="no-answers", message="no request was answered", figures={"completed": 0})
     due = _due(load, service_s)
-    if due is not None and (share := load.completed / due if due else 0.0) < limits.achieved_rate_min:
+    # A server that refuses what is too much for it at once does not keep up.
+    if due is not None and (share := load.succeeded / due if due else 0.0) < limits.achieved_rate_min:
+        well = " with status 2xx" if load.non_2xx else ""
         yield Reason(
             code="rate-missed",
-            message=f"{load.completed:,} of {due:,.0f} requests that were due were answered",
+            message=f"{load.succeeded:,} of {due:,.0f} requests that were due were answered{well}",
             figures={"achieved_share": share, "min": limits.achieved_rate_min},
         )
     errors, failed = load.errors, load.errors.total + load.non_2xx

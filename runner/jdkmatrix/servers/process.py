@@ -48,6 +48,10 @@ class ServerOutOfMemoryError(OutOfMemoryError, ServerError):
     """The server had no memory left, and has ended."""
 
 
+class PortTakenError(ServerError):
+    """Another process listens where the server was to."""
+
+
 class LateStartError(ServerError):
     """The process lives, and has not answered well in the time that it has for its start."""
 
@@ -186,14 +190,16 @@ class ServerProcess:
                 time.sleep(_POLL_S)
 
     def _check_is_ours(self) -> None:
-        """Raises: ServerError: what answers is another process, which took the port before the server could."""
+        """Raises: PortTakenError: what answers is another process, which took the port before the server could;
+        ServerError: or one that it has started."""
         port = urlsplit(self.what.base_url).port
-        if not any(own == port for _, own in self._listening()):
-            started = ", ".join(child.name() for child in self._children())
-            raise self.error(
-                f"port {port} is another process's, which answers in the place of the server",
-                perhaps=f"it has started {started}; a command must become the server (exec)" if started else "",
-            )
+        if any(own == port for _, own in self._listening()):
+            return
+        told = f"port {port} is another process's, which answers in the place of the server"
+        started = ", ".join(child.name() for child in self._children())
+        if started:
+            raise self.error(told, perhaps=f"it has started {started}; a command must become the server (exec)")
+        raise PortTakenError(self._told(told))
 
     def check_only_on_loopback(self) -> None:
         """Raises: ServerError: other hosts can reach it."""

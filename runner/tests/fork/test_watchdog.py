@@ -34,6 +34,7 @@ def test_a_flood_ends_the_server_while_it_is_loaded(tmp_path: Path) -> None:
     ended = threading.Event()
     with Watchdog(tmp_path, RULES, ended.set) as watchdog:
         watchdog.check()
+        (tmp_path / "window-1.hlog").write_bytes(b"x" * 1001)  # the driver's
         (tmp_path / "deep").mkdir()
         (tmp_path / "deep" / "messages.log").write_bytes(b"x" * 1001)
         assert ended.wait(20)

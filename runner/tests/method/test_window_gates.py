@@ -102,6 +102,11 @@ def test_throttled_time_is_that_of_all_cpus_together() -> None:
         ({"errors": Errors(timeout=1)}, ["errors"]),
         ({"completed": 0, "throughput_rps": 0.0}, ["no-answers"]),
         ({"completed": 0, "load": RateLoad(rate_rps=100, connections=10)}, ["no-answers", "rate-missed"]),
+        # Refused at once, for being too much.
+        (
+            {"load": RateLoad(rate_rps=100, connections=10), "due": 1000, "completed": 1000, "non_2xx": 400},
+            ["rate-missed", "errors"],
+        ),
     ],
 )
 def test_what_the_server_left_undone_is_told_in_a_valid_window(changes: dict[str, object], codes: list[str]) -> None:

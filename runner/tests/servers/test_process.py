@@ -16,7 +16,14 @@ from jdkmatrix.host import ending
 from jdkmatrix.host.ending import KilledError
 from jdkmatrix.host.ports import server_port
 from jdkmatrix.servers.base import Launch
-from jdkmatrix.servers.process import LateStartError, ServerError, ServerOutOfMemoryError, ServerProcess, cause
+from jdkmatrix.servers.process import (
+    LateStartError,
+    PortTakenError,
+    ServerError,
+    ServerOutOfMemoryError,
+    ServerProcess,
+    cause,
+)
 from tests.support.loopback import answering
 from tests.support.waiting import has_ended, wait_until
 
@@ -36,7 +43,7 @@ def test_who_has_taken_the_port_is_not_taken_for_the_server(tmp_path: Path) -> N
     with answering(ThreadingHTTPServer(("127.0.0.1", 0), Ok)) as other:
         what = Launch(sleeps, dict(os.environ), f"http://127.0.0.1:{other.server_port}", "/ping", *logs)
         with (
-            pytest.raises(ServerError, match="is another process's, which answers in the place of the server"),
+            pytest.raises(PortTakenError, match="is another process's, which answers in the place of the server"),
             ServerProcess(what, cpus=sorted(os.sched_getaffinity(0)), rules=Server()) as server,
         ):
             server.wait_ready()

@@ -10,6 +10,7 @@ import pytest
 from jdkmatrix.host.http import Connection, HttpError
 from jdkmatrix.records.run import Calibration
 from jdkmatrix.subjects.served.checks import audit_books, check_burn
+from tests.support.builders import gauges
 
 CALIBRATION = Calibration(jdk="temurin-25", rounds_per_us=41.2, repeats=20, spread=0.004, cpu=1, clock_speed=200.0)
 
@@ -42,3 +43,14 @@ def test_who_has_ended_is_not_awaited(monkeypatch: pytest.MonkeyPatch, lives: bo
     monkeypatch.setattr("jdkmatrix.subjects.served.checks.read_gauges", lambda connection: None)
     with pytest.raises(HttpError, match=told):
         audit_books("http://127.0.0.1:9", is_alive=lambda: lives, within_s=within_s)
+
+
+def test_books_are_not_read_while_requests_wait_for_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Transfers would go on beside the audit, and none is in flight for a moment."""
+    seen = iter([(0, 30), (2, 32), (0, 36), (0, 40), (0, 40)])
+    looks = (gauges(in_flight=now).model_copy(update={"served_on_servers": begun}) for now, begun in seen)
+    monkeypatch.setattr("jdkmatrix.subjects.served.checks.read_gauges", lambda connection: next(looks))
+    monkeypatch.setattr(Connection, "get_json", lambda *_: pytest.fail("too soon") if list(seen) else {})
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with pytest.raises(HttpError, match="/audit: "):
+        audit_books("http://127.0.0.1:9", is_alive=lambda: True, within_s=60)

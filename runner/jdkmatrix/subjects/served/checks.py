@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.fork.faults import LostUpdateError
 from jdkmatrix.host.http import Connection, HttpError
+from jdkmatrix.probes.at_rest import AtRest
 from jdkmatrix.probes.clock_speed import fastest_clock_speeds
 from jdkmatrix.probes.sampler import read_gauges
 from jdkmatrix.records.forks import Audit, BurnCheck
@@ -20,15 +21,15 @@ _QUIET_POLL_S = 0.25
 
 
 def audit_books(base_url: str, *, is_alive: Callable[[], bool], within_s: float) -> Audit:
-    """The books when nothing is in flight any more: what the driver gave up may still wait for the remote system.
+    """The books when the server is at rest: what the driver gave up may still wait for the remote system, or a thread.
 
     Raises:
         LostUpdateError: money was made or lost.
         HttpError: the server has ended, does not come to rest, or does not say.
     """
     with Connection(base_url, timeout_s=within_s) as connection:
-        until = time.monotonic() + within_s
-        while (gauges := read_gauges(connection)) is None or gauges.in_flight:
+        until, rest = time.monotonic() + within_s, AtRest()
+        while not rest.look(read_gauges(connection)):
             if not is_alive():
                 raise HttpError("the server has ended")
             if time.monotonic() > until:

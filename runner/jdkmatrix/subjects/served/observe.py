@@ -16,6 +16,7 @@ from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.http import Connection, NoAnswerError
 from jdkmatrix.host.limit_groups import QuotaCounters
+from jdkmatrix.probes.at_rest import AtRest
 from jdkmatrix.probes.cpu_balance import Used
 from jdkmatrix.probes.host import pressure, read_host
 from jdkmatrix.probes.process import Glance, Reading, SutGoneError, cpu_time_ns, glance, read_threads
@@ -244,9 +245,8 @@ class Bench:
     def _work_off(self, result: LoadResult) -> None:
         """Wait until the server has done what the driver has given up: it answers nothing else before, and the next
         phase would wait behind it. That takes as long as it takes, while the server works: fewer requests are in
-        flight, more have begun, or it has had more answers of the remote system. Where a few threads serve all, none is
-        in flight for a moment while others wait for a thread; it is over once none has begun since the last reading,
-        either. For what an open loop has left, `ask` waits.
+        flight, more have begun, or it has had more answers of the remote system. For what an open loop has left, `ask`
+        waits.
 
         Raises:
             NoAnswerError: for longer than its requests may take, it did neither.
@@ -259,18 +259,18 @@ class Bench:
             self.ask(self.own_path)
             return
         quiet_s = self.answer_timeout_s + self.service_s + (needed_s if math.isfinite(needed_s) else 0.0)
-        called, least, begun = self._calls_answered(), math.inf, -1
+        called, least, rest = self._calls_answered(), math.inf, AtRest()
         until = time.monotonic() + quiet_s
         while self.server.is_alive and (left_s := until - time.monotonic()) > 0:
             with Connection(self.server.base_url, timeout_s=min(left_s, GAUGES_TIMEOUT_S)) as connection:
                 gauges = read_gauges(connection)
             in_flight = math.inf if gauges is None else gauges.in_flight
-            begun_before, begun = begun, begun if gauges is None else gauges.begun
-            if in_flight == 0 and begun == begun_before:
+            begun = rest.begun
+            if rest.look(gauges):
                 self.queued_s = 0.0
                 return
             called_before, called = called, self._calls_answered()
-            if in_flight < least or begun > begun_before or called > called_before:
+            if in_flight < least or rest.begun > begun or called > called_before:
                 until = time.monotonic() + quiet_s
             least = min(least, in_flight)
             time.sleep(_QUIET_POLL_S)
