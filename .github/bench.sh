@@ -3,14 +3,19 @@
 #   line/RUN     waits to be measured: the commit and the arguments of `matrix run`, one a line; goes when it is complete
 #   results/RUN  what was measured; nothing here ever deletes it
 #   changed/RUN  has been measured since it was handed over last; not empty once it is complete
+#   handed/ID/RUN, asked/ID  what the workflow run with this id has handed over, and that it has lined up what was asked
+#                for: run again, it hands over all of that once more, and lines up nothing
 set -euo pipefail
 shopt -s nullglob
 store=${MATRIX_BENCH:-$HOME/jdk-matrix}
-mkdir -p "$store"/{line,results,changed}
+mkdir -p "$store"/{line,results,changed,asked} "$store/handed/$GITHUB_RUN_ID"
 
 # Line up the run that is asked for, unless the same one waits already, and say whether any waits.
 line_up() {
-  if [[ $ONLY_CONTINUE != true ]]; then ask; fi
+  if [[ $ONLY_CONTINUE != true && ! -e $store/asked/$GITHUB_RUN_ID ]]; then
+    ask
+    touch "$store/asked/$GITHUB_RUN_ID"
+  fi
   for _ in "$store"/line/*; do echo "waits=true" >>"$GITHUB_OUTPUT"; done
 }
 
@@ -117,13 +122,14 @@ sum_up() {
   return "$failed"
 }
 
-# Pack what was measured since then, by whether it is complete, and say what there is.
+# Pack what was measured since then, and what an earlier attempt handed over, by whether it is complete, and say what
+# there is.
 pack() {
   local marked name kind
   mkdir -p packed
-  for marked in "$store"/changed/*; do
+  for marked in "$store"/changed/* "$store/handed/$GITHUB_RUN_ID"/*; do
     name=${marked##*/}
-    if [[ ! -e $store/results/$name/run.json ]]; then continue; fi
+    if [[ ! -e $store/results/$name/run.json ]] || compgen -G "packed/*/$name.tar.gz" >/dev/null; then continue; fi
     kind=unfinished
     if [[ -s $marked ]]; then kind=complete; fi
     mkdir -p "packed/$kind"
@@ -134,8 +140,11 @@ pack() {
 
 # What was packed has been handed over.
 handed_over() {
-  local packed
-  for packed in packed/*/*.tar.gz; do rm --force "$store/changed/$(basename "$packed" .tar.gz)"; done
+  local packed marked
+  for packed in packed/*/*.tar.gz; do
+    marked=$store/changed/$(basename "$packed" .tar.gz)
+    if [[ -e $marked ]]; then mv "$marked" "$store/handed/$GITHUB_RUN_ID/"; fi
+  done
 }
 
 case $1 in

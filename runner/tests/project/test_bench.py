@@ -42,7 +42,8 @@ class Machine:
     def step(self, name: str, *, job: int | None = None, **how: object) -> Ended:
         """`job`: of an earlier step, in whose checkout this one goes on."""
         self.jobs += job is None
-        env = {"MATRIX_BENCH": str(self.store), **how.pop("env", {})}  # type: ignore[dict-item]
+        number = str(job or self.jobs)
+        env = {"MATRIX_BENCH": str(self.store), "GITHUB_RUN_ID": number, **how.pop("env", {})}  # type: ignore[dict-item]
         return run_step(shell_step(name), self._folder / f"job-{job or self.jobs}", env=env, **how)  # type: ignore[arg-type]
 
     def names(self, what: str) -> list[str]:
@@ -248,6 +249,21 @@ def test_what_could_not_be_handed_over_is_handed_over_by_the_next_job(machine: M
         ]  # fmt: skip
     machine.step("Note what was handed over", job=machine.jobs)
     assert (machine.names("changed"), machine.names("results")) == ([], sorted([quick, article]))
+    assert machine.step("Pack").outputs == {}
+
+
+def test_a_workflow_that_is_run_again_hands_over_all_once_more_and_measures_nothing_twice(machine: Machine) -> None:
+    """A release may have failed, or the site: GitHub runs every job behind that which failed, or all of them, again."""
+    same = {"GITHUB_RUN_ID": "a workflow run"}
+    for _ in range(2):
+        machine.step("Line up", env=same)
+        machine.step("Measure", does=MEASURES, env=same)
+        packed = machine.step("Pack", env=same)
+        assert packed.outputs == {"complete": "true"}
+        machine.step("Note what was handed over", job=machine.jobs, env=same)
+    assert (machine.names("line"), len(machine.names("results"))) == ([], 1)
+    machine.step("Line up")
+    assert len(machine.names("line")) == 1, "whoever asks anew"
     assert machine.step("Pack").outputs == {}
 
 

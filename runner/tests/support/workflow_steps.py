@@ -150,6 +150,7 @@ def run_step(
             "GITHUB_OUTPUT": str(outputs),
             "GITHUB_WORKSPACE": str(folder),
             "GITHUB_SHA": "c0ffee",
+            "GITHUB_RUN_ID": "1",
             "GITHUB_SERVER_URL": "https://github.com",
             "GITHUB_REPOSITORY": "someone/something",
             "MATRIX_BENCH": str(folder / "bench"),
