@@ -21,7 +21,7 @@ from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report import compare_page as words
 from jdkmatrix.report.cells.cellstats import Cells
-from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
+from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides, is_one_run
 from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.store.readable import UnreadableError, readable
@@ -55,7 +55,7 @@ def compare(
     damaged = tell_damage([text for run in loaded for text in run.damaged])
     with readable(names):
         found = compare_sides(before, after, threshold=threshold)
-    if not found.changes:
+    if not found.changes and not found.lost:
         why = f": {found.why_not}, and no executor stands over the same one in both" if found.why_not else ""
         kind = UnreadableError if damaged else MatrixError
         raise kind(f"{found.before} and {found.after} have no figure in common{why}")
@@ -80,7 +80,7 @@ def _chosen(sides: Sequence[ComparedSide], values: Mapping[str, Sequence[str]]) 
         raise MatrixError(f"only one axis can be compared, and these were given: {', '.join(values)}")
     if not 1 <= len(sides) <= 2:
         raise MatrixError(f"compare takes one or two runs, found {len(sides)}")
-    if len(sides) == 2 and sides[0].run.run_id == sides[1].run.run_id:
+    if len(sides) == 2 and is_one_run(sides[0].run, sides[1].run):
         raise MatrixError(f"both are run {sides[0].run.run_id}: two copies of one run have nothing to compare")
     if not values:
         if len(sides) == 1:

@@ -15,8 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jdkmatrix.cli.stopping import stoppable
+from jdkmatrix.doctor.base import Host
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner, confinement
+from jdkmatrix.fork.kernel import kernel_settings
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.reading import text_if_readable
@@ -50,10 +52,11 @@ def is_measuring() -> bool:
 
 @contextmanager
 def measuring() -> Iterator[Confiner]:
-    """Nothing else measures on this host, threads stay on their CPUs, and Ctrl-C and SIGTERM end it in order.
+    """Nothing else measures on this host, threads stay on their CPUs, and Ctrl-C and SIGTERM end it in order. What a
+    run that was killed has left set is put back, before anybody reads how the host is set.
 
     Raises:
-        MatrixError: another run is measuring, or this process may open too few files.
+        MatrixError: another run is measuring, this process may open too few files, or something cannot be put back.
     """
     open_files_max, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if open_files_max < _OPEN_FILES_MIN:
@@ -65,4 +68,6 @@ def measuring() -> Iterator[Confiner]:
         alone_on_this_host(),
         confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
+        with kernel_settings(Host(root=Path("/"), results=Path.cwd()), {}):
+            pass
         yield confiner

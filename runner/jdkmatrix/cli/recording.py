@@ -85,7 +85,7 @@ class Recording:
         self._prepared.append(stage)
 
     def begin(self, capacities: Iterable[BasisCapacity]) -> None:
-        """Keep a record of the stages that are there."""
+        """Keep a record of the stages that are there. `capacities`: those of an earlier session that stand, too."""
         prepared = together(self._prepared)
         if self.record:
             sessions = self.record.sessions
@@ -144,7 +144,6 @@ class Recording:
             update={
                 "servers": _also(made.servers, earlier.servers, "id"),
                 "drivers": _also(made.drivers, earlier.drivers, "name"),
-                "capacities": _also(made.capacities, earlier.capacities, "key"),
                 "not_testable": tuple(
                     one for one in _also(made.not_testable, earlier.not_testable, "key") if one.key not in testable
                 ),

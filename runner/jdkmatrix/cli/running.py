@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -25,6 +25,7 @@ from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.own import load_with_own
 from jdkmatrix.provision.project import Project, find_project
@@ -39,10 +40,10 @@ from jdkmatrix.run.plan import Stage, estimate_s, select_cells
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
-from jdkmatrix.run.try_own import Arm, own_cells, try_own
+from jdkmatrix.run.try_own import Arm, changed_own, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import readable
-from jdkmatrix.store.runs import RunStore, is_run, latest_begun, runs_of, unrecorded
+from jdkmatrix.store.runs import RunStore, has_begun, is_run, latest_begun, runs_of, unrecorded
 from jdkmatrix.validation import validated
 
 
@@ -157,7 +158,10 @@ class _Stages:
         self._know_capacities(stage)
         prepared, campaign = self._prepared(stage.profile, stage.cells, self._store)
         self._try_own(campaign)
-        self._cells |= campaign.open(say)
+        opened = campaign.open(say)
+        self._cells |= opened
+        for key in (key for key, cell in opened.items() if not cell.forks):  # what it did was set aside, or never was
+            self._earlier_capacities.pop(key, None)
         self._recording.add(prepared)
         self._campaigns.append(campaign)
         return prepared
@@ -171,9 +175,16 @@ class _Stages:
             say(words)
         if len(self._stages) > 1:
             say(f"stage {stage.name}: {plural(len(needed), 'block')}")
-        recording.begin(self._capacities.values())
+        stand = {key: one for key, one in self._earlier_capacities.items() if key not in self._capacities}
+        recording.begin((self._capacities | stand).values())
+
+        def checked() -> None:
+            self._check_own(prepared.setups)
+            between()
+
         with self._display(stage.profile, prepared) as shown:
-            recording.order(campaign.measure(self._cells, shown, between))
+            recording.order(campaign.measure(self._cells, shown, checked))
+        self._check_own(prepared.setups)
 
     def _know_capacities(self, stage: Stage) -> None:
         """Measure the capacities behind this stage's loads: taken from an earlier stage, else from one fork of each
@@ -208,6 +219,14 @@ class _Stages:
             if one.why_not:
                 say(f"{one.key.cell_id}: what it can do is not known: {one.why_not}")
         return found
+
+    def _check_own(self, setups: Mapping[CellKey, CellSetup]) -> None:
+        """Raises: MatrixError: an application of the user is no longer the one that this session began with."""
+        if changed := changed_own(setups, self._recording.project.root):
+            raise MatrixError(
+                f"{', '.join(changed)}: files of your application have changed while it was measured, so that forks "
+                f"may be of either build; to measure the new one: {going_on(self._store.directory)}"
+            )
 
     def _try_own(self, campaign: Campaign) -> None:
         """Those of which a fork is needed, before what they measured earlier is set aside."""
@@ -275,6 +294,8 @@ def _new_folder(project: Project, chosen: Chosen, directory: Path | None) -> Pat
         check_folder(server, folder)
     if is_run(folder):
         raise MatrixError(f"{folder}: there is a run already; --resume continues it, another --run starts a new one")
+    if folder.is_dir() and not has_begun(folder) and (others := sorted(path.name for path in folder.iterdir())):
+        raise MatrixError(f"{folder}: has other files ({others[0]}); --run takes a folder that is new or empty")
     return folder
 
 

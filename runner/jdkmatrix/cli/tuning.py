@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jdkmatrix.cli.examining import this_host
+from jdkmatrix.cli.measuring_lock import is_measuring
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.doctor.catalogue import proposed
@@ -26,9 +27,10 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
     """List the changes, ask, make them; returns 1 when some could not be made.
 
     Raises:
-        MatrixError: not root, nobody to ask, or the answer was no.
+        MatrixError: not root, a run is measuring, nobody to ask, or the answer was no.
     """
     _need_root("--tune")
+    _refuse_beside_a_run(host)
     if not yes and not (sys.stdin and sys.stdin.isatty()):
         raise MatrixError("--tune asks before it changes anything, and nobody is here to answer: add --yes")
     host = host or this_host()
@@ -54,9 +56,10 @@ def restore_host(*, host: Host | None = None, states: Sequence[Path] = (ARM_FILE
     1 when something could not be put back.
 
     Raises:
-        MatrixError: not root, or a record that cannot be read.
+        MatrixError: not root, a run is measuring, or a record that cannot be read.
     """
     _need_root("--restore")
+    _refuse_beside_a_run(host)
     host = host or this_host()
     console = Console()
     found = [restored for state in states if (restored := restore(host, state)) is not None]
@@ -102,6 +105,14 @@ def _agreed() -> bool:
         return input("Change these settings? [y/N] ").strip().lower() in ("y", "yes")
     except EOFError:
         return False
+
+
+def _refuse_beside_a_run(host: Host | None) -> None:
+    if host is None and is_measuring():
+        raise MatrixError(
+            "a run is measuring on this host: what it measures would change while nothing records it; wait until it "
+            "has ended"
+        )
 
 
 def _need_root(option: str) -> None:

@@ -16,6 +16,7 @@ from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.figures.metrics import P99, Metric, metrics_of
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import contrast
+from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_of
 from jdkmatrix.report.cells.judgements import Family, Refusals, counted, of_forks, page_refusals
@@ -117,8 +118,13 @@ def _names(before: ComparedSide, after: ComparedSide) -> tuple[str, str]:
     return before.value, after.value
 
 
+def is_one_run(one: RunRecord, other: RunRecord) -> bool:
+    """Runs are called by their folders, and folders may have one name."""
+    return (one.run_id, one.started_at) == (other.run_id, other.started_at)
+
+
 def _title(before: ComparedSide, after: ComparedSide) -> str:
-    if before.run.run_id == after.run.run_id:
+    if is_one_run(before.run, after.run):
         return f"{after.value} over {before.value} in {after.run.run_id}"
     old, new = (f" ({name})" if name in IN_TIME else "" for name in _names(before, after))
     return f"{after.name}{new} over {before.name}{old}"
@@ -337,7 +343,9 @@ def _versions(run: RunRecord) -> Mapping[str, str]:
 def _input_differences(before: ComparedSide, after: ComparedSide, base: CellStats, cell: CellStats) -> str:
     """Differences in what decides a cell's result, but for the axis that is compared; "" for none."""
     if before.cells is after.cells:
-        return ""
+        if cell.load == base.load:
+            return ""
+        return f"the load {cell.key.load} ({loads_words([base.load])}; then {loads_words([cell.load])})"
     compared = {"cell", "measuring_code", *([after.axis, f"{after.axis}_files_sha256"] if after.axis else [])}
     old, new = (
         {name: value for name, value in one.record.identity.inputs.items() if name not in compared}

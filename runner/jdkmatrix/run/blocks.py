@@ -60,4 +60,6 @@ def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:
     if widths and untold:
         known += f" (not that of {', '.join(untold)})"
     end = {Why.PRECISE: "enough", Why.MOST: "the most that the profile allows"}.get(decision.why, "one more")
+    if decision.why is Why.PRECISE and not widths:
+        end = "no more, since no ratio could be judged"
     return f"{known} after {blocks} blocks, ± {math.expm1(needed):.1%} needed: {end}"

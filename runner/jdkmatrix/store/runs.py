@@ -70,7 +70,7 @@ class RunStore:
 
     def remove_leftovers(self) -> None:
         """What a runner that was killed had begun: files of servers, and records that were not written whole."""
-        for folder in self.directory.glob("scratch-*"):
+        for folder in self.directory.glob("scratch-[0-9]*"):
             shutil.rmtree(folder, ignore_errors=True)
         for path in (*self.directory.glob(".*.tmp"), *(self.directory / _CELLS).glob(".*.tmp")):
             path.unlink(missing_ok=True)
@@ -244,6 +244,11 @@ def is_run(folder: Path) -> bool:
         return _kept(folder / RUN_FILE).is_file()
     except OSError:  # a name that no file can have
         return False
+
+
+def has_begun(folder: Path) -> bool:
+    """Was it made for a run, be it one that has no run.json yet?"""
+    return (folder / _CELLS).is_dir()
 
 
 def unrecorded(folder: Path) -> str:

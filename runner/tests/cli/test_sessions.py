@@ -31,13 +31,15 @@ from jdkmatrix.run.plan import make_plan
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
+from tests.support.builders import load_result, window
 from tests.support.outcome_runs import Change, failed, spoilt, without_driver
 from tests.support.project import make_project
-from tests.support.records import in_whole
+from tests.support.records import altered, in_whole
 from tests.support.run_facts import host_facts
 from tests.support.served_campaign import Script
 from tests.support.served_campaign import campaign as made_up_campaign
 
+HALF = load_result(throughput_rps=500.0)
 HANGS = failed(Reason(code="server-hangs", message="the server hangs"))
 SHORT = Options("short", {}, blocks=2)
 STAGED = """
@@ -159,6 +161,14 @@ def test_a_run_that_cannot_begin_leaves_no_folder(sessions: Sessions, monkeypatc
     assert not sessions.run.exists()
 
 
+def test_a_run_takes_no_folder_of_something_else(sessions: Sessions) -> None:
+    (sessions.run / "scratch-notes").mkdir(parents=True)
+    with pytest.raises(MatrixError, match=r"other files \(scratch-notes\); --run takes a folder that is new or empty"):
+        sessions.measure()
+    (sessions.run / "scratch-notes").rmdir()
+    assert sessions.measure() == 0
+
+
 def test_a_stage_begins_when_the_one_before_it_is_measured_and_its_capacities_then(sessions: Sessions) -> None:
     """What the first stage measured already is not measured again to derive a load from."""
     assert sessions.measure(Options("staged", {})) == 0
@@ -200,6 +210,19 @@ def test_a_capacity_is_found_again_when_what_decides_it_has_changed(sessions: Se
     assert sessions.measure(resume=True) == 0
     again = [label for label in sessions.script.labels[len(before) :] if BASES[1].cell_id in label]
     assert again, "the fork that the capacity was of ran on another kernel"
+
+
+def test_a_capacity_is_of_the_forks_that_stand_however_often_a_run_was_cut_off(sessions: Sessions) -> None:
+    sessions.cut(6, Options("staged", {}))
+    sessions.facts = sessions.facts.model_copy(update={"kernel": "another"})
+    sessions.script.endings[f"{BASES[0].cell_id}#1"] = [partial(altered, changes={"windows": (window(1, HALF),)})]
+    sessions.script.cut_after = len(sessions.script.labels) + 3
+    with pytest.raises(KeyboardInterrupt):
+        sessions.measure(resume=True)
+    assert BASES[0] not in [one.key for one in sessions.loaded().run.capacities]
+    sessions.script.cut_after = None
+    assert sessions.measure(resume=True) == 0
+    assert sessions.loaded().run.capacities[0].throughput_rps == HALF.throughput_rps
 
 
 def test_a_run_whose_options_set_another_goal_than_a_profile_behind_it_goes_on(sessions: Sessions) -> None:

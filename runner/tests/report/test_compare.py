@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
 from jdkmatrix.cli.comparing import EXIT_CANNOT_TELL, EXIT_WITH_REGRESSIONS, compare
+from jdkmatrix.domain.loads import RateLoad
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.windows import Window
@@ -22,10 +24,11 @@ from jdkmatrix.report.compare import Compared, ComparedSide, compare_sides
 from jdkmatrix.report.compare_page import headings, outcome
 from jdkmatrix.report.words.sentences import cell_words
 from jdkmatrix.stats.unpaired import unpaired_ratio
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.outcome_runs import all_of, hung, missed, spoilt, windows_of, with_outcomes
 from tests.support.project import ROOT, matrix_command
-from tests.support.records import with_forks_of, with_load
+from tests.support.records import with_forks, with_forks_of, with_load
 from tests.support.served_runs import QUICK, Shape, made_up
 from tests.support.sites import later, stored
 
@@ -285,6 +288,38 @@ def test_bad_input_is_one_message(folders: tuple[str, str], values: dict[str, li
         compare(folders, {}, math.nan, as_json=False, as_markdown=False)
     with pytest.raises(MatrixError, match="neither the folder of a run nor the id of one"):
         compare(["nowhere"], {}, 0.05, as_json=False, as_markdown=False)
+
+
+def test_runs_in_folders_of_one_name_are_two(tmp_path: Path, loaded: LoadedRun) -> None:
+    again = later(slower(loaded, 0.7, "virtual"), loaded.run.run_id, "2031-01-01")
+    folders = [str(stored(tmp_path / day / "run", run).directory) for day, run in (("1", loaded), ("2", again))]
+    assert compare(folders, {}, 0.05, as_json=True, as_markdown=False) == EXIT_WITH_REGRESSIONS
+
+
+def test_a_run_that_lost_all_of_its_forks_is_no_proof(
+    tmp_path: Path, loaded: LoadedRun, folders: tuple[str, str]
+) -> None:
+    gone = with_forks(later(loaded, "gone", "2031-01-01"), lambda cell, fork: spoilt(fork))
+    after = str(stored(tmp_path / "gone", gone).directory)
+    assert compare((folders[0], after), {}, 0.05, as_json=True, as_markdown=False) == EXIT_CANNOT_TELL
+
+
+def test_loads_of_two_jdks_that_differ_are_told(loaded: LoadedRun) -> None:
+    """A share is one of what the pool does on the same JDK."""
+
+    rates = dict(zip(dict.fromkeys(cell.key.jdk for cell in loaded.cells), (500, 900), strict=True))
+
+    def told(rates: Mapping[str, int]) -> tuple[str, ...]:
+        def sized(cell: CellRecord) -> CellRecord:
+            return cell.model_copy(update={"load": RateLoad(rate_rps=rates[cell.key.jdk], connections=50)})
+
+        whole = side(replace(loaded, cells=tuple(map(sized, loaded.cells))))
+        arms = (replace(whole, axis="jdk", value=jdk) for jdk in rates)
+        return compare_sides(*arms, threshold=0.05).else_changed
+
+    (changed,) = told(rates)
+    assert "500 requests/s" in changed and "900 requests/s" in changed
+    assert told(dict.fromkeys(rates, 500)) == ()
 
 
 def test_runs_without_a_common_cell_are_told(tmp_path: Path, folders: tuple[str, str]) -> None:
