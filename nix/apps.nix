@@ -19,7 +19,7 @@ let
     app description (writeShellApplication {
       inherit name text;
     });
-  # As `make matrix`: measures and writes the site when nothing else is asked for.
+  # As `make mission`: measures and writes the site when nothing else is asked for.
   run =
     script "matrix"
       "Measure the profile `${mission}` and write the site, or do what the arguments of `matrix` say"

@@ -63,7 +63,7 @@
   const answer = ([row, ...elsewhere], figure) => {
     const cell = figureOf(row, figure) ?? leadOf(row);
     const where = `On ${words("host", of(row, "host"))}: ${row.cells[0].textContent}. `;
-    const missing = `Nothing to tell of “${words("figure", figure)}” here; this is ${cell.dataset.title}. `;
+    const missing = `No figure for “${words("figure", figure)}” here; this is ${cell.dataset.title}. `;
     const place = make("span", { className: "where" }, where, cell.dataset.figure === figure ? "" : missing);
     said.replaceChildren(
       verdict(cell.dataset.side, place, make("b", {}, textOf(cell, "p"))),

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.cli.terminal import escape, say
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.jdks import net
 from jdkmatrix.jdks.availability import Outlook, outlook
@@ -109,10 +110,7 @@ def update(ids: Sequence[str], *, write: bool) -> None:
 
 def _tell_fixed(entries: Iterable[JdkEntry]) -> None:
     """Print which entries are not looked up, with one line for each reason."""
-    ids: dict[str, list[str]] = {}
-    for entry in entries:
-        ids.setdefault(why_fixed(entry) or "", []).append(entry.id)
-    for reason, names in ids.items():
+    for reason, names in grouped((why_fixed(entry) or "", entry.id) for entry in entries).items():
         print(f"not looked up, {reason}: {', '.join(names)}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import amount, measure
 from jdkmatrix.experiments.base import Measurand
 from jdkmatrix.experiments.kinds import measurands
@@ -35,11 +36,9 @@ def fork_words(fork: Fork) -> str:
 def groups(cells: Cells) -> Iterator[tuple[str, list[tuple[str, ...]]]]:
     """The cells of each condition, with the name and unit of their leading figure, and a row for each cell, as
     `HEADINGS`."""
-    by_group: dict[str, list[CellStats]] = {}
-    for cell in cells:
-        key = cell.key
-        by_group.setdefault(f"{key.jdk}: {key.workload}, {key.load}, {size_words(key)}", []).append(cell)
-    for title, members in by_group.items():
+    keyed = ((cell.key, cell) for cell in cells)
+    titled = ((f"{key.jdk}: {key.workload}, {key.load}, {size_words(key)}", cell) for key, cell in keyed)
+    for title, members in grouped(titled).items():
         leading = (cell.spreads[0] for cell in members if cell.spreads)
         names = dict.fromkeys(f"{one.name}, {one.unit}" if one.unit else one.name for one in leading)
         words = f" – {' or '.join(names)}" if names else ""

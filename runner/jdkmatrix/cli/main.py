@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="matrix",
     cls=Commands,
-    help="Measure which executor serves requests better on your JDK, your CPUs and your task length, and show it.",
+    help="Measure which executor serves requests better on your JDK, your CPUs and your task duration, and show it.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     add_completion=False,
@@ -62,7 +62,7 @@ def options_of_all(
         bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Measure which executor serves requests better on your JDK, your CPUs and your task length, and show it."""
+    """Measure which executor serves requests better on your JDK, your CPUs and your task duration, and show it."""
 
 
 @app.command(short_help="Show what would be measured, and how long it takes.")
@@ -110,9 +110,9 @@ def ask(
         bool, typer.Option("--yes", help="Ask nothing: take the defaults where no option says otherwise, and measure.")
     ] = False,
 ) -> None:
-    """Ask what to measure (server, JDK, CPUs, task, delay, load), say what it costs, and measure until the ratio is
-    known or the budget is spent. An option answers its question. Without a terminal it asks nothing, and measures only
-    with --yes."""
+    """Ask what to measure (server, database, JDK, CPUs, task, delay, load), say what it costs, and measure until the
+    ratio is known or the budget is spent. An option answers its question. Without a terminal it asks nothing, and
+    measures only with --yes."""
     from jdkmatrix.cli import ask as asking
 
     raise typer.Exit(asking.ask(options, budget=budget, yes=yes))
@@ -184,9 +184,9 @@ def export(
         ],
         typer.Option(
             "--format",
-            help="Every figure as a table (csv), or with verdicts (json); the blocks behind each ratio; throughput as "
-            "JMH writes it; for tracking over commits, as github-action-benchmark or Bencher reads it; for Prometheus; "
-            "or a badge for each condition.",
+            help="Every figure as a table (csv), or with the verdicts on claims (json); the blocks behind each ratio; "
+            "throughput as JMH writes it; for tracking over commits, as github-action-benchmark or Bencher reads it; "
+            "for Prometheus; or a badge for each condition.",
         ),
     ] = "csv",
 ) -> None:

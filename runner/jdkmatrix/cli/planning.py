@@ -17,6 +17,7 @@ from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import delay_words, plural, work_words
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.jdks.catalogue import Catalogue
@@ -212,10 +213,7 @@ def _table(plan: Plan, profile: str) -> tuple[Table, bool]:
 
 def _rows(cells: Sequence[CellKey], axes: Sequence[str]) -> list[list[CellKey]]:
     """The cells that are alike on these axes, in their order."""
-    found: dict[tuple[str, ...], list[CellKey]] = {}
-    for cell in cells:
-        found.setdefault(tuple(_AXES[name](cell) for name in axes), []).append(cell)
-    return list(found.values())
+    return list(grouped((tuple(_AXES[name](cell) for name in axes), cell) for cell in cells).values())
 
 
 def _shared(name: str, key: CellKey) -> str:

@@ -20,8 +20,8 @@ from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.config.load import load_matrix, parse_files, read_files
 from jdkmatrix.config.model import SCALES, Matrix, ScaleName
-from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import aa_arm, base_of, reference, references
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.servers import COMMAND, own_pool, virtual_of
 from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.host.facts import memory_bytes
@@ -160,9 +160,7 @@ def _words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
         yield f"{plain} is measured, too, since it is what {arms} is compared with."
     if "executor" not in options.asked:
         return
-    groups: dict[CellKey, list[str]] = {}
-    for cell in set(cells_of(matrix, options.profile)):
-        groups.setdefault(cell.group, []).append(cell.executor)
+    groups = grouped((cell.group, cell.executor) for cell in set(cells_of(matrix, options.profile)))
     if groups and options.aa is None and all(_is_alone(names, group.server) for group, names in groups.items()):
         yield (
             "The command is compared with itself alone: add --arm virtual=OPTIONS, the options with which it serves on "

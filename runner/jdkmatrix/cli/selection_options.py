@@ -46,9 +46,13 @@ _FILE = {"exists": True, "dir_okay": False, "resolve_path": True}
 _SCALES, _PROTOCOLS = Literal["auto", "article", "small"], Literal["interleaved", "separate"]
 
 _OPTIONS = (
-    _once("profile", str, "A profile of matrix.toml or profiles/; by default quick.", "-p"),
+    _once("profile", str, "A profile of matrix.toml or profiles/; by default quick.", "-p", metavar="NAME"),
     _once(
-        "scenario", str, "A published experiment instead (see matrix scenarios); in-turn: the one of this week.", "-s"
+        "scenario",
+        str,
+        "A published experiment instead (see matrix scenarios); in-turn: the one of this week.",
+        "-s",
+        metavar="NAME",
     ),
     _option(
         "scale",
@@ -95,7 +99,7 @@ _OPTIONS = (
     ),
     _option("rounds", int, "Rounds per fork, under --protocol interleaved.", min=2),
     _option("seed", int, "Repeat the order of forks of the run with this seed.", min=0),
-    _once("aa", str, "Measure only this executor, against itself."),
+    _once("aa", str, "Measure only this executor, against itself.", metavar="NAME"),
 )
 _AS_GIVEN = (
     "scenario", "scale", "blocks", "max_blocks", "precision", "windows", "window_s", "protocol", "rounds", "seed", "aa",
@@ -126,7 +130,7 @@ def with_selection(command: Callable[..., None], *, decided_by_ask: Container[st
         asked = {option.name: _only(option, values.pop(option.name)) for option in _OPTIONS}
         given = tuple(_written(option) for option in _OPTIONS if asked[option.name] != option.default)
         if refused := [option for option in given if option in decided_by_ask]:
-            raise MatrixError(f"ask decides that itself, by --budget: drop {', '.join(refused)}, or use `matrix run`")
+            raise MatrixError(f"ask decides that itself: drop {', '.join(refused)}, or use `matrix run`")
         command(replace(_selected(asked), given=given), **values)
 
     others = (one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY) for one in own)

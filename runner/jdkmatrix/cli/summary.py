@@ -17,10 +17,11 @@ from jdkmatrix.cli.answer import answer_lines, next_step, trust_line
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of, is_aa_arm
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import visible
 from jdkmatrix.figures.metrics import CAPACITY, metrics_of
-from jdkmatrix.loads.kinds import AnyLoad, kind_of, loads_words
+from jdkmatrix.loads.kinds import kind_of, loads_words
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
@@ -242,9 +243,7 @@ def _headings(run: JudgedRun) -> tuple[str, ...]:
 def _caption(run: JudgedRun) -> str:
     cells = run.loaded.served
     kinds = list(dict.fromkeys(kind_of(cell.load).ratio_of for cell in cells)) or ["of req/s"]
-    by_name: dict[str, list[AnyLoad]] = {}
-    for cell in cells:
-        by_name.setdefault(cell.key.load, []).append(cell.load)
+    by_name = grouped((cell.key.load, cell.load) for cell in cells)
     loads = "".join(f"{name}: {loads_words(loads)}; " for name, loads in by_name.items())
     caption = f"{loads}ratio: {', '.join(kinds)}; paired in blocks, with its 95 % interval (*: no evidence yet)"
     arms = [cell.key for cell in cells if not is_aa_arm(cell.key.executor)]
@@ -287,10 +286,7 @@ def _why_no_figure(cell: CellStats) -> str:
 
 def _by_condition(cells: Cells) -> dict[CellKey, list[CellStats]]:
     """Those that are compared with each other."""
-    found: dict[CellKey, list[CellStats]] = {}
-    for cell in cells:
-        found.setdefault(cell.key.group, []).append(cell)
-    return found
+    return grouped((cell.key.group, cell) for cell in cells)
 
 
 def ratio_text(judged: Judged) -> str:

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar
 
 from jdkmatrix.doctor.base import Host, HostChange
 from jdkmatrix.doctor.tuned import Setting, Tuned, load, locked, remove, save
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.errors import refused
 from jdkmatrix.host.facts import chosen
 
@@ -47,10 +48,8 @@ Of = TypeVar("Of", Step, Restored)
 def settings(each: Iterable[Of]) -> tuple[tuple[Of, tuple[str, ...]], ...]:
     """Each setting once, with the files that it is in: entries that differ only in the number of a CPU or interrupt are
     one, with * for the number, since 64 CPUs have 64 governors. Pure."""
-    alike: dict[Of, list[Of]] = {}
-    for one in each:
-        pattern = re.sub(r"(/cpu|/policy|/irq/)\d+/", r"\1*/", one.file)
-        alike.setdefault(replace(one, file=pattern), []).append(one)
+    patterns = ((re.sub(r"(/cpu|/policy|/irq/)\d+/", r"\1*/", one.file), one) for one in each)
+    alike = grouped((replace(one, file=pattern), one) for pattern, one in patterns)
     return tuple(
         (pattern if len(found) > 1 else found[0], tuple(one.file for one in found)) for pattern, found in alike.items()
     )

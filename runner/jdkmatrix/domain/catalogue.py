@@ -68,8 +68,9 @@ Argument = Annotated[str, AfterValidator(_filled_with(*_OF_ENV, *_LISTS))]
 
 
 class ExecutorKind(Record):
-    """A row of the catalogue: an executor, with N for any number. `words`: what it is. `plugged`: every server can be
-    given it. `per_request`: it starts a thread for each request. `same_as`: the row of which this is an old name."""
+    """A row of the catalogue: an executor, with N for any number. `words`: what it is. `plugged`: a server
+    that has `plugged` can be given it. `per_request`: it starts a thread for each request. `same_as`: the row of which
+    this is an old name."""
 
     words: str
     same_as: str | None = None

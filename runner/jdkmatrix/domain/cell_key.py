@@ -13,6 +13,7 @@ WAIT_US_MAX = 600_000_000
 
 # Ids and records that name no server mean this one, the old ones too: a part of their form, and nobody's choice.
 DEFAULT_SERVER = "open-liberty"
+OWN_JDK = "own-"  # how the id of a JDK of the user begins
 NO_SERVER = "none"  # of an experiment that is a program of its own
 
 

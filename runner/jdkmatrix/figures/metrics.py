@@ -68,7 +68,7 @@ TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, read.tim
 KNEE = Metric("knee", "Rate at the knee of p99", True, read.knee_rps, _RPS, 4)
 CAPACITY = Metric("capacity", "Rate held", True, read.capacity_rps, _RPS, 4, missing=_NO_SEARCH)
 TIME_TO_STEADY = Metric(
-    *("time-to-steady", "95 % of steady state after", False, read.time_to_steady_s, _S, 3),
+    *("time-to-steady", "Time to steady", False, read.time_to_steady_s, _S, 3),
     missing="no fork reached its steady state before the cap on the warm-up",
     on_cell_page=True,
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from jdkmatrix.domain.cell_key import OWN_JDK
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, load_catalogue
 from jdkmatrix.jdks.host import read_release
@@ -23,11 +24,11 @@ class OwnJdk(JdkEntry):
 
 
 def own_ids(homes: Iterable[Path]) -> dict[str, str]:
-    """By id, each folder: "own-" and its name, in the letters that an id may have, which marks it wherever it is shown.
-    A name that comes again gets a number."""
+    """By id, each folder: OWN_JDK and its name, in the letters that an id may have, which marks it wherever it is
+    shown. A name that comes again gets a number."""
     found: dict[str, str] = {}
     for home in dict.fromkeys(homes):
-        name = f"own-{re.sub(r'[^a-z0-9]+', '-', home.name.lower()).strip('-') or 'jdk'}"
+        name = f"{OWN_JDK}{re.sub(r'[^a-z0-9]+', '-', home.name.lower()).strip('-') or 'jdk'}"
         again = sum(other == name or other.startswith(f"{name}.") for other in found)
         found[f"{name}.{again + 1}" if again else name] = str(home)
     return found

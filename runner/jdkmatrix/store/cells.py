@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import Any, Literal
 
-from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.cell_key import OWN_JDK, CellKey
 from jdkmatrix.domain.record import Record
 from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
@@ -15,6 +17,21 @@ class Identity(Record):
 
     digest: str
     inputs: dict[str, Any]
+
+    @property
+    def settings(self) -> str:
+        """A digest of what was set for the cell by name: the parameters of its workload or experiment, the mix of
+        requests, the JVM's options, and the files of a JDK of the user, whose builds may all have one version. What is
+        not set is left out, so that a parameter that came later changes nothing."""
+        names = ["workload", "experiment", "mix", "jvm_options"]
+        if str(self.inputs.get("cell", {}).get("jdk", "")).startswith(OWN_JDK):
+            names.append("jdk_files_sha256")
+        told = {name: _set(self.inputs.get(name)) for name in names}
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def _set(table: Any) -> Any:
+    return {name: value for name, value in table.items() if value} if isinstance(table, dict) else table
 
 
 class CellRecord(Record):

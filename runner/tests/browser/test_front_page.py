@@ -41,7 +41,7 @@ def test_what_matters_is_answered_or_said_to_be_missing(browser: Browser, severa
         p99 = re.compile(r"p99 is not judged in a closed loop, .*: it was [0-9.]+ ms with virtual")
         expect(said).to_contain_text(p99)
         picked(page, load="rate-2000", figure="throughput")
-        expect(said).to_contain_text("Nothing to tell of “Throughput” here; this is CPU per request.")
+        expect(said).to_contain_text("No figure for “Throughput” here; this is CPU per request.")
         picked(page, figure="p99")
         expect(said).not_to_contain_text("This load has no figure")
 

@@ -292,8 +292,8 @@ def test_the_usual_budget_has_room_for_as_many_blocks_as_decide(home: Path, subj
     [
         (("--server", "tomcet"), '--server: "tomcet" is not known'),
         (("--server", "jetty", "--workload", "mp-ping", "--wait", "5ms"), "--workload mp-ping --server jetty --wait 5"),
-        (("--profile", "quick"), "ask decides that itself, by --budget: drop --profile, or use"),
-        (("--scale", "small"), "ask decides that itself, by --budget: drop --scale, or use"),
+        (("--profile", "quick"), "ask decides that itself: drop --profile, or use"),
+        (("--scale", "small"), "ask decides that itself: drop --scale, or use"),
         (("--budget", "1s"), "--budget: 1 s is too short: a block takes about 4 min"),
     ],
 )

@@ -74,6 +74,15 @@ def test_only_the_newest_runs_have_a_page_for_each_cell(tmp_path: Path, loaded: 
         assert all(run in front for run in files)
 
 
+@pytest.mark.parametrize("name", ["20261127T005433Z-dotcms-puts.small", "20261127T003859Z-quick"])
+def test_without_a_page_a_cell_leads_to_its_figures(tmp_path: Path, name: str) -> None:
+    write_site(Project(ROOT, tmp_path), [REFERENCE / name], tmp_path, cell_pages=0)
+    page = (tmp_path / "runs" / name / "index.html").read_text("utf-8")
+    for cell in (tmp_path / "runs" / name / "cells").glob("*.html"):
+        (section,) = re.findall(r'href="\.\./index\.html#([^"]+)"', cell.read_text("utf-8"))
+        assert f' id="{section}"' in page
+
+
 @pytest.mark.parametrize("cell_pages", [None, 0])
 def test_records_elsewhere_are_linked_and_not_copied(tmp_path: Path, loaded: LoadedRun, cell_pages: int | None) -> None:
     written(tmp_path, loaded)

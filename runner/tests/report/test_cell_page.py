@@ -88,7 +88,7 @@ def test_tiles_stand_in_order_with_their_units_and_intervals(page: WebPage) -> N
     assert [(one.name, one.figure.text, one.unit, one.figure.under) for one in tiles] == [
         ("Throughput", "7,778", "requests/s", "± 1.8 %, 3 forks"), ("CPU per request", "129", "µs", "± 1.2 %"),
         ("p50", "4.65", "ms", "4.59–4.75 over forks"), ("p99", "12.2", "ms", "12.0–12.3 over forks"),
-        ("p99.9", "18.4", "ms", "18.0–18.8 over forks"), ("95 % of steady state after", "12.2", "s", "± 2.5 %"),
+        ("p99.9", "18.4", "ms", "18.0–18.8 over forks"), ("Time to steady", "12.2", "s", "± 2.5 %"),
         ("RSS, peak", "293", "MiB", None), ("Threads, peak", "52", "", None),
         ("Context switches per request", "1.34", "", "± 1.8 %"), ("Allocated per request", "–", "KiB", None),
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from jdkmatrix.domain.quantities import digits
 from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT
 from jdkmatrix.records.claims import CheckedCells, ClaimCheck, ClaimRecord, ClaimSource, Precondition, PublishedFigure
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.claims.estimates import Results
@@ -267,6 +267,14 @@ def test_several_runs_speak_together() -> None:
     alone = ", ".join(digits(run.value, 3) for run in shared.alone)
     assert shared.remark(found.checks[0].unit) == f"2 runs: {alone}"
 
+    def other_heap(cell: CellRecord) -> CellRecord:
+        inputs = {"jvm_options": ["-Xmx128m"]} if cell.key.executor == "liberty" else cell.identity.inputs
+        return cell.model_copy(update={"identity": cell.identity.model_copy(update={"inputs": inputs})})
+
+    other = replace(small, cells=tuple(map(other_heap, small.cells)))
+    (check,) = together([told(large, one), told(other, one)]).checks
+    assert [cell.alone for cell in check.cells] == [()] * 3, "the pool had another heap"
+
 
 def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(quick: LoadedRun) -> None:
     loaded = with_scenario(quick)
@@ -280,6 +288,22 @@ def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(
     (then,) = (one.verdict for one in JudgedRun(loaded).claims if one.claim.id == recorded.id)
     assert verdicts[recorded.id] is ClaimVerdict.CONTRADICTED and then is not ClaimVerdict.CONTRADICTED
     assert run.earlier_verdicts == {recorded.id: then} and not JudgedRun(loaded).earlier_verdicts
+
+
+def test_forks_that_failed_by_themselves_are_not_left_out_of_a_claim_on_one_executor(loaded: LoadedRun) -> None:
+    one = claim(ours(versus=None, metric="cpu", where=CheckedCells(cpus=(1,)), low=0, high=1e6))
+
+    def ending(code: str, status: Status = Status.FAILED) -> JudgedClaim:
+        def changed(cell: CellRecord, fork: Fork) -> Fork:
+            reasons = (Reason(code=code, message="…"),)
+            return fork.model_copy(update={"status": status, "reasons": reasons} if fork.fork == 1 else {})
+
+        return judged(with_forks(loaded, changed), one)
+
+    assert ending("steal", Status.INVALID).verdict is ClaimVerdict.REPRODUCED, "a fault of the host"
+    (cell,) = ending("server-hangs").checks[0].cells
+    assert cell.verdict is ClaimVerdict.NOT_MEASURED
+    assert (cell.why or "").startswith("1 of 4 forks have no such figure, and not by a fault of the host")
 
 
 def test_one_block_is_inconclusive() -> None:
@@ -332,6 +356,8 @@ def test_published_figures_are_in_units_of_the_page_or_of_another_quantity(loade
     (check,) = judged(loaded, claim(peak, figures=(figure,))).checks
     assert (check.unit, check.band.low, check.band.high) == ("MiB", 512, 1536)
     assert all(1 < cell.estimate.value < 1e6 for cell in check.cells)
+    (nowhere,) = judged(loaded, claim(ours(peak, figure=1, metric="stack", arm="x"), figures=(figure,))).checks
+    assert nowhere.band_words == "0.5 to 1.5 GiB", "of what was not measured"
     answers = figure.model_copy(update={"value": 2000, "unit": "requests"})
     found = judged(loaded, claim(peak.model_copy(update={"metric": "throughput"}), figures=(answers,)))
     assert found.verdict is ClaimVerdict.NOT_TESTABLE

@@ -371,7 +371,7 @@ def test_the_cells_page_has_the_search_of_every_fork(search: LoadedRun, tmp_path
     assert page.count("Search for the highest rate") == 3
     assert "a rate known to work" in page and "did not hold" in page
     assert "&lt;b&gt;9 %&lt;/b&gt;" in page and "<b>9 %</b>" not in page
-    assert "95 % of steady state after" in page
+    assert "Time to steady" in page
 
 
 def test_the_page_leads_with_what_the_stopping_rule_looks_at(search: LoadedRun) -> None:

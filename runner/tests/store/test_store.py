@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.store.atomic import StoreError, write_atomic
+from jdkmatrix.store.cells import Identity
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore, all_runs, is_run, latest_begun, latest_run
 from tests.support.builders import cell, fork, key
@@ -201,6 +202,17 @@ def test_an_attempt_has_an_empty_folder_of_its_own_and_earlier_logs_are_kept(tmp
     assert later.name == "fork-1.attempt-2" and not list(later.iterdir())
     assert (folder / "messages.log").read_text() == "killed 3", "what a record names stays where it is"
     assert not list(store.new_log_dir(key(), 2, 1).iterdir())
+
+
+def test_settings_are_what_was_set_and_of_a_jdk_of_the_user_its_files() -> None:
+    def of(jdk: str = "temurin-25", **inputs: object) -> str:
+        told = {"cell": {"jdk": jdk}, "workload": {"client": "socket"}, "jvm_options": ["-Xmx1g"], **inputs}
+        return Identity(digest="d", inputs=told).settings
+
+    assert of() == of(workload={"client": "socket", "came_later": None}) == of(measuring_code="another")
+    assert len({of(), of(jvm_options=["-Xmx2g"]), of(workload={"client": "jdk"}), of(mix={"seed": 1})}) == 4
+    assert of(jdk_files_sha256="a") == of(jdk_files_sha256="b"), "a hash pins them"
+    assert of("own-jdk", jdk_files_sha256="a") != of("own-jdk", jdk_files_sha256="b")
 
 
 def test_what_a_killed_runner_had_begun_is_removed_and_nothing_else(tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ from functools import cached_property
 from statistics import fmean
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.metrics import BY_ID, Metric, over_forks
 from jdkmatrix.figures.refusals import one_sided_among
-from jdkmatrix.loads.base import Bound, ForkFigure
+from jdkmatrix.loads.attainment import ForkOutcome, fate
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, Precondition
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_of
@@ -69,7 +71,7 @@ class Results:
         if metric is None or cell is None or not cell.usable:
             raise _NoEstimateError(f"no fork that can be used{'' if metric or cell is None else ' has it'}")
         if base_key is None:
-            return self._of_figures(cell.figures(metric), metric)
+            return self._of_figures(cell, metric)
         base = self._usable(base_key)
         if any(figure.bound is not Bound.NONE for one in (cell, base) for figure in one.figures(metric).values()):
             return self._bounded(cell, base, metric, difference=check.difference)
@@ -140,12 +142,19 @@ class Results:
             raise _NoEstimateError("no such figure")
         return {block: above / below for block, (above, below) in self._compared(metric, key, base_key).pairs.items()}
 
-    def _of_figures(self, figures: Mapping[int, ForkFigure], metric: Metric) -> Estimate:
-        told = [figure for figure in figures.values() if figure.comparable]
+    def _of_figures(self, cell: CellStats, metric: Metric) -> Estimate:
+        """Of all forks that are not lost to a fault: those that did well are no fair sample of them."""
+        told = {block: figure for block, figure in cell.figures(metric).items() if figure.comparable}
         if not told:
             raise _NoEstimateError(metric.missing)
-        side = _side(figure.bound for figure in told)
-        return _one_sided(self._mean([figure.value * metric.scale for figure in told]), side)
+        forks = [fork.fork for fork in cell.record.forks if fork.usable or fate(fork, cell.load) is ForkOutcome.NO]
+        if without := [fork for fork in forks if fork not in told]:
+            raise _NoEstimateError(
+                f"{len(without)} of {plural(len(forks), 'fork')} have no such figure, and not by a fault of the host "
+                "or the measurement; the others are no fair sample"
+            )
+        side = _side(figure.bound for figure in told.values())
+        return _one_sided(self._mean([figure.value * metric.scale for figure in told.values()]), side)
 
     def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate:
         """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""

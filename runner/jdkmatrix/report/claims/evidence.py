@@ -128,7 +128,8 @@ class CellForks(NamedTuple):
 class CellEvidence:
     """`estimate`: in the unit of its check; None where there is none, and `why` says why. `build`: the version of its
     JDK, where known; `driver`: what made its load, where something did; `release`: of its server, where it has one;
-    `protocol`: by which its usable forks were measured, where it has some.
+    `protocol`: by which its usable forks were measured, where it has some; `settings`: as those of Identity, of it and
+    of what it is compared with.
     `alone`: where it is of several runs, what each of them says. `behind`: the cells whose forks it rests on, it
     and those that it is compared with."""
 
@@ -141,6 +142,7 @@ class CellEvidence:
     driver: str | None = None
     release: str | None = None
     protocol: str | None = None
+    settings: str | None = None
     behind: tuple[CellForks, ...] = ()
 
     @property
@@ -179,8 +181,8 @@ def evidence(claim: ClaimRecord, results: Results) -> ClaimEvidence:
 
 def together(found: Sequence[ClaimEvidence]) -> ClaimEvidence:
     """The evidence of several runs of one host under the same checks of one claim, the newest first: each cell with
-    what all of them say that had one JDK build, release of the server, driver and protocol. What must be seen was seen
-    where the run has an estimate; a run in which it was not says nothing beside one in which it was."""
+    what all of them say that had one JDK build, release of the server, driver, protocol and settings. What must be seen
+    was seen where the run has an estimate; a run in which it was not says nothing beside one in which it was."""
     return ClaimEvidence(found[0].id, tuple(map(_checks_together, zip(*(one.checks for one in found), strict=True))))
 
 
@@ -199,7 +201,7 @@ def _checks_together(found: Sequence[CheckEvidence]) -> CheckEvidence:
     return CheckEvidence(unit, tuple(map(_cells_together, cells.values())))
 
 
-_MEASURED: tuple[Callable[[CellEvidence], str | None], ...] = (attrgetter("driver"), attrgetter("protocol"))
+_MEASURED: tuple[Callable[[CellEvidence], str | None], ...] = tuple(map(attrgetter, ("driver", "protocol", "settings")))
 
 
 def _parts(cell: CellEvidence) -> tuple[CellKey, str | None, str | None]:
@@ -230,13 +232,14 @@ def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
 def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     found, cell = results.estimate(check, key), results.cell(key)
     estimate, why = (None, found) if isinstance(found, str) else (found, None)
-    behind = (told for one in compared_cells(check, key) if (told := results.cell(one)))
+    behind = [told for one in compared_cells(check, key) if (told := results.cell(one))]
     return CellEvidence(
         *(key, results.builds.get(key.jdk), estimate, why),
         seen=tuple(_seen(check, key, estimate, results)) if estimate else (),
         driver=cell.driver if cell else None,
         release=results.releases.get(key.server),
         protocol=protocol_of([cell]) if cell and cell.usable else None,
+        settings=" ".join(one.record.identity.settings for one in behind) if cell else None,
         behind=tuple(CellForks(results.run.run_id, one.key.cell_id, len(one.usable), one.not_steady) for one in behind),
     )
 

@@ -166,6 +166,8 @@ def _first(judged: Iterable[JudgedCheck | JudgedCell], order: Sequence[ClaimVerd
 def _check(claim: ClaimRecord, check: ClaimCheck, found: CheckEvidence) -> JudgedCheck:
     unit, origin = found.unit, claim.origin(check)
     published = claim.figures[check.figure - 1].unit if check.figure else unit
+    if not found.cells and not unit and published != "ratio":  # nothing was measured that would have one
+        unit = published
     if unit and factor(published, unit) is None:
         band, why = _band(check, claim, published), f"published in {published}, measured in {unit}"
         return JudgedCheck(check, band, origin, published, ClaimVerdict.NOT_TESTABLE, why=why)

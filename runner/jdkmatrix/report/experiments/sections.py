@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import digits, measure, plural
 from jdkmatrix.experiments.base import CompleteCell, Sentences, Spread, at
 from jdkmatrix.experiments.kinds import BY_NAME
@@ -134,12 +135,12 @@ def _ends(piece: ExperimentSlice, cells: Iterable[CellStats]) -> Sentences:
 
 def expectations(piece: ExperimentSlice) -> Iterator[Fact]:
     """Each formula with its source once, and which cells it is for."""
-    found: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
-    for cell in piece.cells:
-        about = (piece.subject(cell.key), cell.key.executor, cell.key.jdk)
-        for fork in cell.record.forks:
-            if fork.readings and (expected := expectation_of(fork)):
-                found.setdefault(expected, []).append(about)
+    found = grouped(
+        (expected, (piece.subject(cell.key), cell.key.executor, cell.key.jdk))
+        for cell in piece.cells
+        for fork in cell.record.forks
+        if fork.readings and (expected := expectation_of(fork))
+    )
     for (formula, source), cells in found.items():
         names = (", ".join(dict.fromkeys(column)) for column in zip(*cells, strict=True))
         yield Fact(formula, joined(source, small("; ".join(names))))

@@ -226,10 +226,11 @@ def sections(judgements: Judgements) -> tuple[Section, ...]:
 def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
     load = piece.first_load
     metrics = metrics_of(load) if load else ()
-    seen: dict[str, list[tuple[str, str]]] = {}
-    for cell in piece.in_order(piece.cells):
-        for words in (*became(cell), *(f"{remark}." for remark in remarks(cell))):
-            seen.setdefault(cell.key.jdk, []).append((cell.key.executor, words))
+    seen = grouped(
+        (cell.key.jdk, (cell.key.executor, words))
+        for cell in piece.in_order(piece.cells)
+        for words in (*became(cell), *(f"{remark}." for remark in remarks(cell)))
+    )
     served = served_words(piece.keys[0])
     words = "no cell of this load has been measured"
     if piece.cells:

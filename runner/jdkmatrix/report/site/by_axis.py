@@ -9,6 +9,7 @@ from itertools import compress
 from markupsafe import Markup
 
 from jdkmatrix.domain.cell_key import TaskSize
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import MISSING, plural
 from jdkmatrix.report.blocks.inline import file_stem, joined, link, say, small, strong
 from jdkmatrix.report.blocks.kinds import Items, PageBlock, Prose, Section, WebPage
@@ -148,9 +149,7 @@ def _facts(axis: str, value: str, runs: Sequence[RunDigest]) -> Iterator[tuple[s
         "server": lambda run: dict(run.servers).get(value),
         "host": lambda run: f"kernel {run.kernel}",
     }
-    found: dict[str, list[str]] = {}
-    for run in runs if axis in told else ():
-        if words := told[axis](run):
-            found.setdefault(words, []).append(run.started_at)
+    some = runs if axis in told else ()
+    found = grouped((words, run.started_at) for run in some if (words := told[axis](run)))
     for words, days in found.items():
         yield words, moment(days[0]) if len(days) == 1 else f"{moment(days[-1])} to {moment(days[0])}"

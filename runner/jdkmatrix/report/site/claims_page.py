@@ -3,11 +3,13 @@ averaged. Pure."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.blocks.inline import cell_page, code, element, joined, link, paragraphs, say, small
@@ -31,19 +33,15 @@ class HostVerdict:
 
 
 def host_verdicts(claims: Iterable[ClaimRecord], runs: Sequence[RunDigest]) -> dict[str, tuple[HostVerdict, ...]]:
-    """By claim, a verdict for each host with a run that says something of it. `runs`: newest first, as the hosts then
-    are, those that could judge it before the others."""
+    """By claim, a verdict for each host and kernel with a run that says something of it. `runs`: newest first, as the
+    hosts then are: first those that decided it, then those that were inconclusive, then those without the cause."""
     return {claim.id: _of_hosts(claim, runs) for claim in claims}
 
 
 def _of_hosts(claim: ClaimRecord, runs: Sequence[RunDigest]) -> tuple[HostVerdict, ...]:
-    found: dict[tuple[str, ...], list[tuple[RunDigest, ClaimEvidence]]] = {}
-    for run in runs:
-        for said in run.claims:
-            if said.id == claim.id:
-                found.setdefault((run.host_id, run.kernel_version), []).append((run, said))
+    found = grouped((_place(run), (run, said)) for run in runs for said in run.claims if said.id == claim.id)
     hosts = [_together(claim, of_host) for of_host in found.values()]
-    return tuple(sorted(hosts, key=lambda one: not one.judged.decided))
+    return tuple(sorted(hosts, key=lambda one: _RANKS.get(one.judged.verdict, len(_RANKS))))
 
 
 def _together(claim: ClaimRecord, found: Sequence[tuple[RunDigest, ClaimEvidence]]) -> HostVerdict:
@@ -64,6 +62,7 @@ def verdicts(claims: Iterable[ClaimRecord], hosts: Mapping[str, Sequence[HostVer
 
 DECIDED = (ClaimVerdict.REPRODUCED, ClaimVerdict.IN_PART, ClaimVerdict.CONTRADICTED, ClaimVerdict.NOT_SEEN)
 OPEN = (ClaimVerdict.INCONCLUSIVE, ClaimVerdict.CAUSE_ABSENT, ClaimVerdict.NOT_MEASURED)
+_RANKS = dict.fromkeys(DECIDED, 0) | {verdict: rank for rank, verdict in enumerate(OPEN, start=1)}
 _OTHERS = tuple(one for one in ClaimVerdict if one not in (*DECIDED, *OPEN))
 _ROOT = "../"  # from the page to the site's
 
@@ -76,7 +75,7 @@ def claims_page(
     """`hosts`: as `host_verdicts`; `scenarios`: by claim those that repeat it."""
     came_out = verdicts(claims, hosts)
     runs = {run.run_id: run for told in hosts.values() for one in told for run in one.runs}
-    names = host_names(runs.values())
+    names = _named(runs.values())
 
     def table(label: str, kinds: Sequence[ClaimVerdict]) -> DataTable | None:
         """The claims with one of these verdicts, in their order."""
@@ -127,12 +126,27 @@ def _published(claim: ClaimRecord) -> Markup:
     return joined(f"{claim.published} ", small(f"{claim.condition} ", link(claim.id, f"#claim-{claim.id}")))
 
 
+_Place = tuple[str, str]  # a host and the version of its kernel
+
+
+def _place(run: RunDigest) -> _Place:
+    return run.host_id, run.kernel_version
+
+
+def _named(runs: Iterable[RunDigest]) -> dict[_Place, str]:
+    """In words, the kernel where a host has had several."""
+    told = list(runs)
+    hosts, places = host_names(told), {_place(run) for run in told}
+    kernels = Counter(host for host, _ in places)
+    return {place: hosts[place[0]] + (f", Linux {place[1]}" if kernels[place[0]] > 1 else "") for place in places}
+
+
 _NAMED_MAX = 5  # runs of a verdict; a host may have hundreds
 
 
-def _said(one: HostVerdict, names: Mapping[str, str]) -> Markup:
+def _said(one: HostVerdict, names: Mapping[_Place, str]) -> Markup:
     """The verdict of a host, and its runs, the newest by name."""
-    parts = [verdict_badge(one.judged.verdict), f" {names[one.runs[0].host_id]}: "]
+    parts = [verdict_badge(one.judged.verdict), f" {names[_place(one.runs[0])]}: "]
     for number, run in enumerate(one.runs[:_NAMED_MAX]):
         page = link(moment(run.started_at), f"{_ROOT}{run.folder}index.html")
         parts += [", " if number else "", page, f" ({run.about})"]
@@ -140,9 +154,9 @@ def _said(one: HostVerdict, names: Mapping[str, str]) -> Markup:
     return joined(*parts, f" and {plural(older, 'older run')}" if older > 0 else "")
 
 
-def _host_blocks(one: HostVerdict, names: Mapping[str, str]) -> Iterator[PageBlock]:
+def _host_blocks(one: HostVerdict, names: Mapping[_Place, str]) -> Iterator[PageBlock]:
     """Links lead to the newest run whose forks an estimate rests on."""
-    host = names[one.runs[0].host_id]
+    host = names[_place(one.runs[0])]
 
     def page(cell: JudgedCell) -> str | None:
         there = {forks.run_id for forks in cell.behind if forks.cell_id == cell.key.cell_id}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from jdkmatrix.domain.cell_key import TaskSize
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import MISSING, digits, plural, work_words
 from jdkmatrix.figures.metrics import BY_ID, METRICS
 from jdkmatrix.report.blocks.kinds import HeatCell, HeatMap
@@ -25,8 +26,8 @@ FIGURES = (OUTCOME, *(metric.id for metric in METRICS))  # in the order of pages
 @dataclass(frozen=True)
 class Answering:
     """The answer of a host under one condition, with the ratios that all of its runs come to. `together`: the leading
-    one of each run and of all, in words; None of a single run. `others_warnings`: titles of what else befell the other
-    runs. `host`: in words; `anchor`: of its row among all answers."""
+    one of each run and of all, in words; None of a single run. `others_warnings`: titles of what else befell other
+    runs, and how many forks fell short in them. `host`: in words; `anchor`: of its row among all answers."""
 
     run: RunDigest
     condition: MeasuredCondition
@@ -52,33 +53,55 @@ class Answering:
 
 def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering:
     """Choose, of those that measured what the newest did, on the same JDK build, release of the server and version of
-    the kernel, by the same driver and with the same files of the user's application, the one that knows the leading
-    ratio best: a run with many faults must not hide one with few. What it decides is told as all of them come to, since
-    one run knows nothing of what differs from day to day. `found`: newest first, at least one."""
-    lead, build = found[0][1].advice[0], _build(*found[0])
-    same = [one for one in found if _build(*one) == build and one[1].advice[0].figure == lead.figure]
-    estimates = [(one, estimate) for one in same if (estimate := one[1].advice[0].estimate())]
-    if len(estimates) < 2:
-        return Answering(*(estimates[0][0] if estimates else found[0]))
+    the kernel, by the same driver, with the same settings and files of the user's application, the one that knows the
+    leading ratio best: a run with many faults must not hide one with few. What it decides is told as all of them come
+    to, since one run knows nothing of what differs from day to day. A run in which one of the two did what was asked
+    and the other did not has no ratio to add. `found`: newest first, at least one."""
+    newest, build = found[0], _build(*found[0])
+    same = [one for one in found if _build(*one) == build]
+    lead = newest[1].advice[_lead(newest[1])].figure
+    ratios = ((one, one[1].advice[_lead(one[1])]) for one in same if not _is_decided_by_forks(one[1]))
+    estimates = [(one, estimate) for one, of in ratios if of.figure == lead and (estimate := of.estimate())]
+    if not estimates or _is_decided_by_forks(newest[1]):
+        return Answering(*newest, others_warnings=_fell_short(same[1:]))
     (run, best), _ = min(estimates, key=lambda told: (told[1].high or 0.0) / (told[1].low or 1.0))
-    told = over_runs(best.advice, [one.advice for (_, one), _ in estimates], best.asked)
-    together = f"{told[0].value} ({told[0].under})"
-    if told[0] is best.advice[0]:  # it decides nothing, and stays what this run came to
+    fell_short = _fell_short([one for one in same if one[0] is not run])
+    if len(estimates) < 2:
+        return Answering(run, best, others_warnings=fell_short)
+    told, place = over_runs(best.advice, [one.advice for (_, one), _ in estimates], best.asked), _lead(best)
+    together = f"{told[place].value} ({told[place].under})"
+    if told[place] is best.advice[place]:  # it decides nothing, and stays what this run came to
         whole = pooled([estimate for _, estimate in estimates])
         ratio = Ratio(whole.value, whole.low, whole.high, whole.blocks)
         together = f"{ratio_value(ratio)} ({ratio_interval(ratio)})"
     alone = ", ".join(digits(estimate.value, 3) for _, estimate in estimates)
-    name = BY_ID[lead.figure].name
+    name = BY_ID[lead].name
     words = f"{len(estimates)} runs, newest first: {name} {alone}; together {together}"
-    cause = best.cause if told[0].side is best.advice[0].side else None
+    cause = best.cause if told[place].side is best.advice[place].side else None
     others = dict.fromkeys(title for (_, one), _ in estimates for title in one.warnings if title not in best.warnings)
-    return Answering(run, replace(best, advice=told, cause=cause), words, tuple(others))
+    return Answering(run, replace(best, advice=told, cause=cause), words, (*others, *fell_short))
+
+
+def _lead(condition: MeasuredCondition) -> int:
+    """The place of its first ratio; what forks did, which may stand before it, where there is none."""
+    places = (place for place, one in enumerate(condition.advice) if one.figure != OUTCOME)
+    return next(places, 0)
+
+
+def _is_decided_by_forks(condition: MeasuredCondition) -> bool:
+    return any(one.figure == OUTCOME and one.side is not Side.OPEN for one in condition.advice)
+
+
+def _fell_short(others: Sequence[tuple[RunDigest, MeasuredCondition]]) -> tuple[str, ...]:
+    """How many forks of either arm did what was asked, of each run in which some did not."""
+    told = (one for _, condition in others for one in condition.advice if one.figure == OUTCOME)
+    return tuple(dict.fromkeys(f"{one.title}: {one.value} forks" for one in told))
 
 
 def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:
     jdk, server = dict(run.jdks).get(condition.jdk), dict(run.servers).get(condition.server)
     own = dict(run.own).get(condition.workload)
-    return jdk, server, run.kernel_version, condition.driver, condition.protocol, own
+    return jdk, server, run.kernel_version, condition.driver, condition.protocol, *condition.settings, own
 
 
 _Advised = Sequence[Sequence[Advice]]  # on each figure, by condition
@@ -90,10 +113,8 @@ def overview(conditions: Sequence[tuple[TaskSize, Sequence[Advice]]]) -> str | N
     if len(conditions) < 2:
         return None
     waiting = [advice for task, advice in conditions if task.wait_us]
-    by_work: dict[int, list[Sequence[Advice]]] = {}
-    for task, advice in sorted(conditions, key=lambda told: told[0].burn_us):
-        if not task.wait_us:
-            by_work.setdefault(task.burn_us, []).append(advice)
+    ordered = sorted(conditions, key=lambda told: told[0].burn_us)
+    by_work = grouped((task.burn_us, advice) for task, advice in ordered if not task.wait_us)
     told = []
     for _, group in groupby(by_work, key=lambda burn_us: frozenset(_ahead(by_work[burn_us]))):
         first, *others = some = list(group)
@@ -142,9 +163,7 @@ def conditions_maps(found: Sequence[tuple[str, MeasuredCondition]], first: str =
         return ()
     heads = [axis for axis in _HEADS if axis == "workload" or len({getattr(one, axis) for _, one in found}) > 1]
     shared = ", ".join(filter(None, (words(found[0][1]) for axis, words in _HEADS.items() if axis not in heads)))
-    by_load: dict[tuple[str, str | None], list[tuple[str, MeasuredCondition]]] = {}
-    for anchor, one in found:
-        by_load.setdefault((one.load, one.driver), []).append((anchor, one))
+    by_load = grouped(((one.load, one.driver), (anchor, one)) for anchor, one in found)
     title = f"Virtual threads / pool{f' on {shared}' if shared else ''}, under"
     return tuple(_map(f"{title} {driven(*place)}", heads, some, first) for place, some in by_load.items())
 

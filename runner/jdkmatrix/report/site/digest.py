@@ -97,14 +97,16 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCondition(Measured):
-    """Virtual threads and a server's pool under one condition. `protocol`: how their forks were measured; `asked`: the
-    demand on the server, in words; `database`: of the workload, likewise. `page`, `pool_page`: their cells, seen from
-    the run. `arms`: both by themselves; `forks`: of both, by executor, the leading figure of each usable fork. `cause`:
-    what was measured beside the leading figure and may be why, None where nothing was. `warnings`: titles of what
-    changes how these two cells must be read. `better`: than these virtual threads, with other options."""
+    """Virtual threads and a server's pool under one condition. `protocol`: how their forks were measured; `settings`:
+    of both, as those of Identity; `asked`: the demand on the server, in words; `database`: of the workload, likewise.
+    `page`, `pool_page`: their cells, seen from the run. `arms`: both by themselves; `forks`: of both, by executor, the
+    leading figure of each usable fork. `cause`: what was measured beside the leading figure and may be why, None where
+    nothing was. `warnings`: titles of what changes how these two cells must be read. `better`: than these virtual
+    threads, with other options."""
 
     load_words: str
     protocol: str
+    settings: tuple[str, ...]
     asked: str
     database: str
     blocks: int
@@ -249,6 +251,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) ->
             load_words=loads_words([cell.load]),
             driver=cell.driver,
             protocol=protocol_of(both),
+            settings=tuple(one.record.identity.settings for one in both),
             asked=asked_of(cell),
             database=database_words(database and Database.model_validate(database), known=key.workload not in own),
             blocks=_blocks(judgements, key),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.advice import Advice
@@ -89,11 +90,9 @@ class History:
 def histories(runs: Sequence[RunDigest]) -> tuple[tuple[History, ...], int]:
     """Conditions of which a host has ratios in two runs or more by one driver, those that changed first; and how many
     have one in a single run. `runs`: newest first."""
-    found: dict[tuple[str | None, ...], list[tuple[RunDigest, MeasuredCondition]]] = {}
-    for run in reversed(runs):
-        for condition in run.conditions:
-            place = (run.host_id, condition.driver, *condition.values)
-            found.setdefault(place, []).append((run, condition))
+    found = grouped(
+        ((run.host_id, one.driver, *one.values), (run, one)) for run in reversed(runs) for one in run.conditions
+    )
     hosts = host_names(runs)
     told = [_history(measured, hosts) for measured in found.values()]
     without = (one for one in told if not one.figures)
@@ -130,6 +129,7 @@ def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[M
             f"JDK {jdk}",
             f"server {server}",
             f"protocol {condition.protocol}",
+            f"settings {' and '.join(dict.fromkeys(digest[:8] for digest in condition.settings))}",
             run.about,
             f"kernel {run.kernel}",
             f"application {dict(run.own).get(condition.workload, 'of the project')}",
@@ -160,10 +160,8 @@ def _figure(figure: str, title: str, runs: Sequence[MeasuredRun]) -> FigureHisto
         for told in one.condition.advice
         if told.figure == figure and told.ratio
     )
-    telling: dict[str, list[RatioPoint]] = {}
-    for point in points:
-        if point.told.judged:  # those that are not, or are of a single block, say nothing of the level
-            telling.setdefault(runs[point.place].line, []).append(point)
+    # Those that are not judged, or are of a single block, say nothing of the level.
+    telling = grouped((runs[point.place].line, point) for point in points if point.told.judged)
     changes = dict(change for here in telling.values() for change in _changes(here))
     return FigureHistory(figure, title, points, changes, any(len(here) >= FEWEST_RUNS for here in telling.values()))
 
@@ -181,11 +179,9 @@ def starts_told(runs: Sequence[MeasuredRun]) -> Iterator[str]:
     """Do an executor's starts fall into two groups over all runs of a host? One run seldom has forks enough to tell. A
     sentence for each build of the JDK on each line that has enough forks, of two runs at least; all of them are one
     family of tests."""
-    places: dict[tuple[str, str, str], list[tuple[float, ...]]] = {}
-    for run in runs:
-        for executor, figures in run.condition.forks:
-            if figures:
-                places.setdefault((executor, run.line, run.jdk), []).append(figures)
+    places = grouped(
+        ((executor, run.line, run.jdk), figures) for run in runs for executor, figures in run.condition.forks if figures
+    )
     of_runs = {place: figures for place, figures in places.items() if len(figures) > 1}
     tested = modes_of_family({place: chain.from_iterable(figures) for place, figures in of_runs.items()})
     several = len({place[1:] for place in tested}) > 1

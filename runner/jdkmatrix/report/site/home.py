@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.quantities import MISSING, delay_words, plural, wait_words
 from jdkmatrix.domain.servers import own_pool, virtual_of
@@ -92,10 +93,7 @@ def home_page(
     """`runs`: newest first. `claims`: what all runs together say of each; `unreadable`: why runs are not shown;
     `offered`: what can be measured."""
     hosts = host_names(runs)
-    found: dict[tuple[str, ...], list[tuple[RunDigest, MeasuredCondition]]] = {}
-    for run in runs:
-        for condition in run.conditions:
-            found.setdefault((run.host_id, *condition.values), []).append((run, condition))
+    found = grouped(((run.host_id, *one.values), (run, one)) for run in runs for one in run.conditions)
     newest = map(answering, found.values())
     ordered = sorted(newest, key=lambda one: [getattr(one.condition, axis) for axis in _SORTED_BY])
     numbered = enumerate(ordered, start=1)
@@ -191,7 +189,7 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     on = f", on {server}" if server else ""
     care = ", ".join(map(_inside, condition.warnings))
     if one.others_warnings:
-        care += f"{'; ' if care else ''}in others of these runs: {', '.join(map(_inside, one.others_warnings))}"
+        care += f"{'; ' if care else ''}in other runs: {', '.join(map(_inside, one.others_warnings))}"
     yield (
         joined(
             f"{'The run that knows it best was measured' if one.together else 'Measured'} "

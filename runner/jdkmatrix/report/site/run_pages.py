@@ -89,7 +89,8 @@ class RunWriter:
     def _brief(self, outline: CellRecord) -> WebPage:
         """In the place of the cell's page, so that every link to it leads to what there is."""
         key, run_id = outline.key, self._judged.run.run_id
-        words = say("no_page", cell_id=key.cell_id, run_id=run_id, links=self._links(outline))
+        section = "experiments" if self._judged.experiments.get(key) else "cells"
+        words = say("no_page", cell_id=key.cell_id, run_id=run_id, section=section, links=self._links(outline))
         return WebPage(
             heading=f"{key.executor} on {key.jdk}",
             blocks=(Prose(words, css=""),),

@@ -186,6 +186,17 @@ def test_what_is_decided_stands_first_then_what_is_open_and_the_rest_is_folded(r
 def test_a_host_that_could_judge_speaks_before_a_newer_one_that_could_not(run: RunDigest) -> None:
     told = host_verdicts((CHECKED,), [saying(run, "no fork", host="a"), saying(run, FULL, host="b")])
     assert [one.judged.verdict.value for one in told[CHECKED.id]] == ["reproduced", "not measured"]
+    told = host_verdicts((CHECKED,), [saying(run, OPEN, host="a"), saying(run, FULL, host="b")])
+    assert [one.judged.verdict.value for one in told[CHECKED.id]] == ["reproduced", "inconclusive"]
+
+
+def test_kernels_of_one_host_are_told_apart(run: RunDigest) -> None:
+    runs = [saying(run, FULL, name="a", kernel="6.2-x"), saying(run, OPEN, name="b")]
+    page = claims_page((CHECKED,), host_verdicts((CHECKED,), runs), {})
+    (row,) = table_of(list(found(page.blocks, DataTable)), "Claims that were decided")
+    assert [", Linux 6.2: " in str(row["Measured"]), ", Linux 6.1: " in str(row["Measured"])] == [True, True]
+    alone = claims_page((CHECKED,), host_verdicts((CHECKED,), runs[:1]), {})
+    assert "Linux" not in str(table_of(list(found(alone.blocks, DataTable)), "Claims that were decided"))
 
 
 def test_runs_of_a_host_are_pooled_and_hosts_are_not(run: RunDigest) -> None:

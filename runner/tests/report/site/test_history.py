@@ -110,19 +110,26 @@ def points_of(chart: Chart) -> Sequence[Row]:
     return chart.drawing.datasets["points"]
 
 
+def with_settings(run: RunDigest, digest: str) -> RunDigest:
+    """Both executors had other options or parameters."""
+    return replace(run, conditions=tuple(replace(one, settings=(digest, digest)) for one in run.conditions))
+
+
 def test_a_history_says_where_it_changed_by_how_much_and_what_was_new() -> None:
     runs = digests([0.80, 0.81, 0.80, 0.60, 0.61, 0.60, 0.60])
     runs = [replace(run, kernel="7.0") if run.run_id >= "run-04" else run for run in runs]
     runs = [replace(run, commit="abc") if run.run_id >= "run-03" else run for run in runs]
     newer = (("open-liberty", "Open Liberty 26"),)
     runs = [replace(run, servers=newer) if run.run_id == "run-07" else run for run in runs]
+    runs = [with_settings(run, "ab" * 32) if run.run_id == "run-07" else run for run in runs]
     index, page = pages_of(runs)
     assert str(index.summary).endswith("2 of 2 series long enough to show a change of level changed.")
     assert str(page.summary).endswith("1 change of level in 7 runs.")
     assert [one.text for one in found(page.blocks, Pre)] == [".venv/bin/matrix compare run-06 run-07"]
     rows = table_of(page.blocks, "Runs: ")
     assert [plain(row["Run"]) for row in rows] == [f"run-{day:02}" for day in range(1, 8)]
-    assert [row["New"] for row in rows] == [*["–"] * 3, "1: kernel 7.0", "–", "–", "2: server Open Liberty 26"]
+    newest = "2: server Open Liberty 26, settings abababab"
+    assert [row["New"] for row in rows] == [*["–"] * 3, "1: kernel 7.0", "–", "–", newest]
     assert {row["JDK build"] for row in rows} == {dict(runs[0].jdks)["temurin-25"]}
     assert [row["Commit"] for row in rows[2:]] == ["abc"] * 5
     levels = [plain(figure_in(row, "Throughput 95 % interval").under) for row in rows]

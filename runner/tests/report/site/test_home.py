@@ -13,7 +13,7 @@ from jdkmatrix.figures.metrics import P99
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import ServerFacts
 from jdkmatrix.report.blocks.kinds import Picker, Prose
-from jdkmatrix.report.cells.advice import Side
+from jdkmatrix.report.cells.advice import OUTCOME, Side
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.home import Offered, home_page, offered
@@ -184,10 +184,32 @@ def test_an_answer_of_several_runs_is_warned_of_what_befell_any_of_them() -> Non
 
     failed, best = warned("b", 0.56, 0.72, "Not steady", "A/A check failed"), warned("a", 0.62, 0.64, "Not steady")
     assert first_of(failed, best).others_warnings == ("A/A check failed",)
-    assert "Read with care: not steady; in others of these runs: A/A check failed." in said_of(failed, best)
+    assert "Read with care: not steady; in other runs: A/A check failed." in said_of(failed, best)
     assert "Read with care: not steady." in said_of(best)
     clean = warned("c", 0.625, 0.635)
-    assert "Read with care: in others of these runs: not steady, A/A check failed." in said_of(failed, best, clean)
+    assert "Read with care: in other runs: not steady, A/A check failed." in said_of(failed, best, clean)
+
+
+def test_forks_that_fell_short_in_one_run_hide_no_other_and_are_told() -> None:
+    run = digest_of(made_up(FIVE))
+
+    def short(name: str, side: Side = Side.OPEN) -> RunDigest:
+        of = saying(run, name, 0.56, 0.63, 0.72)
+        (condition, *_) = of.conditions
+        counted = replace(condition.advice[0], figure=OUTCOME, title="Answered", side=side, value="4 of 5 / 5 of 5")
+        outcome = replace(counted, ratio=None, low=None, high=None)
+        return replace(of, conditions=(replace(condition, advice=(outcome, *condition.advice)),))
+
+    best = saying(run, "best", 0.620, 0.637, 0.655)
+    for runs in ((short("new"), best), (best, short("old"))):
+        told = first_of(*runs)
+        assert told.run.run_id == "best" and told.together is not None
+        assert told.others_warnings == ("Answered: 4 of 5 / 5 of 5 forks",)
+        assert "in other runs: answered: 4 of 5 / 5 of 5 forks." in said_of(*runs)
+    hung = first_of(best, short("old", Side.POOL))
+    assert (hung.together, hung.others_warnings) == (None, ("Answered: 4 of 5 / 5 of 5 forks",))
+    newest = first_of(short("new", Side.POOL), best)
+    assert (newest.run.run_id, newest.others_warnings) == ("new", ())
 
 
 def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides(tmp_path: Path) -> None:
