@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import psutil
 import pytest
 
 from jdkmatrix.fork.fork_record import ForkDraft
+from jdkmatrix.probes import jcmd, sampler
 from jdkmatrix.provision.project import Project
 from jdkmatrix.subjects.parts import Parts
 from tests.support.own_application import make_jar
@@ -20,6 +22,13 @@ from tests.support.waiting import wait_until
 @pytest.fixture(scope="session", autouse=True)
 def driver_for_seconds() -> Iterator[None]:
     with compiled_once():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> Iterator[None]:
+    """A server that answers late, or a JVM that asks another one, has four tests beside it on two CPUs."""
+    with mock.patch.object(sampler, "GAUGES_TIMEOUT_S", 30.0), mock.patch.object(jcmd, "TIMEOUT_S", 60.0):
         yield
 
 

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 
 import pytest
 
@@ -361,6 +362,16 @@ def test_a_line_breaks_where_nothing_was_read_for_long(quick: LoadedRun) -> None
         return [row["t"] for row in drawn(altered(fork, {"samples": samples}))["RSS in MiB"] if row["v"] is None]
 
     assert breaks_s(1) == [] and breaks_s(4) == pytest.approx([fork.samples[9].t_s], abs=1e-3)
+
+
+def test_what_a_server_used_in_the_turns_of_others_is_no_rate_of_its_own(quick: LoadedRun) -> None:
+    """A turn of three readings, and two that are left out for another server's."""
+    plain = quick.cells[0].forks[0]
+    samples = tuple(sample for place, sample in enumerate(plain.samples) if place % 5 < 3)
+    fork = altered(plain, {"samples": samples, "together": (1, 2)})
+    rows = drawn(fork)["Server’s CPU in CPUs"]
+    turns = sum(one.t_s - before.t_s > 1.5 for before, one in pairwise(samples))
+    assert turns > 2 and len([row for row in rows if row["v"] is not None]) == len(samples) - 1 - turns
 
 
 def test_a_pool_has_a_series_only_where_there_is_one(loaded: LoadedRun, first: Section) -> None:

@@ -11,10 +11,11 @@ import pytest
 
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
 from jdkmatrix.records.forks import Fork
-from jdkmatrix.records.reasons import Status
+from jdkmatrix.records.reasons import Reason, Status
 from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.inline import METHOD_PAGE
 from jdkmatrix.report.blocks.kinds import Prose, Tiles
+from jdkmatrix.report.cell_page.fork_windows import window_tables
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.heat import mapped, scorecard
 from jdkmatrix.report.cells.shown import state_text
@@ -29,10 +30,12 @@ from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
+from tests.support.experiment_runs import experiments_of
 from tests.support.judged_pages import PageOfRun, answer_of, cell_of, judged, key_of, page_of, row_of
 from tests.support.outcome_runs import (
     Change,
     all_of,
+    failed,
     failing,
     hung,
     missed,
@@ -42,7 +45,7 @@ from tests.support.outcome_runs import (
     with_outcomes,
     without_driver,
 )
-from tests.support.pages import found, section_of, table_of, tiles_of
+from tests.support.pages import figure_in, found, section_of, table_of, tiles_of
 from tests.support.ramped_runs import LEVEL, RISING, ramped
 from tests.support.records import with_forks, with_load
 from tests.support.served_runs import FIVE, QUICK, made_up
@@ -88,6 +91,9 @@ def test_p99_of_a_fork_that_missed_the_rate_is_at_least_what_was_seen(under_rate
     assert tiles_of(page_of(loaded))["p99"].text == p99.text
     cells, _ = judged(loaded)
     assert set(cells.get(key_of(loaded)).by_block(P99)) == {1, 3, 4, 5}
+    tables = (window_tables(fork.windows, fork.fork) for fork in cell_of(loaded).forks[:2])
+    shown = [figure_in(table_of(one, "Latency by window")[0], "p99 ms").text for one in tables]
+    assert [text.startswith("≥ ") for text in shown] == [False, True]
     assert not row_of(under_rate, "virtual").percentile("99").text.startswith("≥")
 
 
@@ -253,6 +259,9 @@ def test_what_the_first_line_of_a_page_counts(closed_loop: LoadedRun) -> None:
         "5 without a readable record; 1 measured again"
     )
     assert count.usable == 12
+    ended = failed(Reason(code="program", message="ended with status 1"))
+    alone = with_forks(experiments_of(forks=2), lambda cell, fork: ended(fork) if fork.fork == 1 else fork)
+    assert count_forks(alone).text.endswith(" lost to the program’s own doing")
 
 
 def test_a_block_without_its_partner_is_in_no_ratio_and_a_planned_fork_without_a_record_is_lost() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from jdkmatrix.records.database import DatabaseFacts
 from jdkmatrix.records.forks import Audit, Fork, Proof
+from jdkmatrix.records.load_results import Errors, Lead
 from jdkmatrix.records.outside import OutsideProof, ThreadGroup
 from jdkmatrix.records.provenance import FlakeInput, PartOrigin, Provenance
 from jdkmatrix.records.reasons import Reason, Status
@@ -223,6 +224,9 @@ def test_how_a_fork_was_measured_beside_the_others_is_said(quick: LoadedRun) -> 
     assert fork_facts(told)["Protocol"] == "by itself: its memory is read"
 
 
+LEAD = Lead(duration_s=1.0, sent=100, completed=90, non_2xx=0, errors=Errors())
+
+
 def test_a_fork_says_on_whose_threads_its_windows_ran() -> None:
     loaded = made_up(replace(QUICK, executors=("liberty", "virtual", "fixed-50"), jdks=("temurin-25",)))
     by_executor = {cell.key.executor: cell.forks[0] for cell in loaded.cells}
@@ -235,6 +239,8 @@ def test_a_fork_says_on_whose_threads_its_windows_ran() -> None:
         sent, text = sum(window.load.sent or 0 for window in fork.windows), under_load_words(fork)
         assert text.startswith(f"{sent:,} of {sent:,} requests ")
         assert words in text and text.endswith(f" {sent:,}")
+    led = windows_of(fork, lambda one: with_load(one, {"lead": LEAD}))
+    assert under_load_words(led).endswith(f"the driver sent {sent + 200:,}"), "which the lead counts as begun, too"
 
 
 @pytest.mark.parametrize(

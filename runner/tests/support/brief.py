@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from jdkmatrix.cli import main as command_line
+from jdkmatrix.probes import jcmd
 from jdkmatrix.subjects.served import outside
 from tests.support.project import compiled_once
 
@@ -13,5 +14,6 @@ def main() -> None:
     """With a driver that is compiled once, and short looks from outside: each is a closed loop on all CPUs."""
     sys.argv[0] = "matrix"
     outside.LOOK_S, outside.COUNT_S = 1.0, 0.5
+    jcmd.TIMEOUT_S = 60.0  # a JVM of its own, with other tests beside it
     with compiled_once():
         command_line.main()

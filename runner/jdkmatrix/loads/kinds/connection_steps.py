@@ -91,7 +91,9 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
 
     def fork_words(self, fork: Fork) -> str:
         most, cost = self.throughput_rps(fork), self.cpu_us_per_request(fork)
-        return f"{most.bound.value}{rate_words(most.value)} req/s at most, {cost.value:.1f} µs CPU/request there"
+        rate = f"{rate_words(most.value)} req/s"
+        told = f"{rate} at most" if most.bound is Bound.NONE else f"at least {rate}"
+        return f"{told}, {cost.value:.1f} µs CPU/request there"
 
     def words(self) -> str:
         sizes = [step.connections for step in self.load.every_step]

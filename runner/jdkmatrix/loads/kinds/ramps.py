@@ -48,7 +48,6 @@ class _Rising(LoadKind[R]):
     overloads = True
     one_level = False
     grows_pool = True
-    cost_is_sampled = True
 
     def driver_loads(self, window_s: float) -> Iterator[tuple[Load, float]]:
         yield self.load.ramp, self.load.duration_s
@@ -78,6 +77,7 @@ def _rate_words(load: RampedLoad) -> str:
 class _ToLevel(_Rising[R]):
     """It ends at a level that is held for a while."""
 
+    cost_is_sampled = True
     question = Question("reached the peak of the ramp", "Reached the peak")
     metrics = ("time-to-peak", "throughput", "cpu")
     ratio_of = "of the time to peak of a ramp"

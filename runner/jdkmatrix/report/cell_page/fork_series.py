@@ -27,14 +27,18 @@ class _Series(NamedTuple):
     points: Callable[[Fork], Points]
 
 
-_GAP_STEPS = 3  # of the usual time between two readings: beyond that nothing was read in between
+# Of the usual time between two readings: beyond that nothing was read in between. Where servers take turns, what grew
+# meanwhile grew in the turns of others, too.
+_GAP_STEPS, _TURN_STEPS = 3, 1.5
 
 
 def fork_charts(fork: Fork) -> tuple[tuple[Chart, ...], tuple[str, ...]]:
     """Small multiples from the start of the server process to the last thing that was seen, measured windows shaded;
     and in words, what stayed the same all the time."""
     bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
-    told = [(figure, points, _values(points)) for figure in _SERIES if _values(points := _broken(figure.points(fork)))]
+    steps = _gap_steps(fork)
+    broken = ((figure, _broken(figure.points(fork), steps)) for figure in _SERIES)
+    told = [(figure, points, values) for figure, points in broken if (values := _values(points))]
     same = (f"{figure.title} {_range(values)}" for figure, _, values in told if len(set(values)) == 1)
     ends_s = [*(sample.t_s for sample in fork.samples[-1:]), *(end_s for _, end_s in bands)]
     ends_s += [window.t_s for window in fork.warmup.windows] if fork.warmup else []
@@ -106,14 +110,23 @@ def _values(points: Iterable[Point]) -> list[float]:
     return [value for _, value in points if value is not None]
 
 
-def _broken(points: Points) -> list[Point]:
+def _gap_steps(fork: Fork) -> float:
+    return _TURN_STEPS if fork.together else _GAP_STEPS
+
+
+def _usual_s(times_s: Iterable[float]) -> float:
+    """Between two readings."""
+    steps = [after - before for before, after in pairwise(times_s)]
+    return statistics.median(steps) if steps else 0.0
+
+
+def _broken(points: Points, gap_steps: float) -> list[Point]:
     """Broken wherever nothing was read for long: no line crosses the time in which another server had its turn."""
     told = list(points)
-    steps = [after - before for (before, _), (after, _) in pairwise(told)]
-    usual_s = statistics.median(steps) if steps else 0.0
+    most_s = gap_steps * _usual_s(t_s for t_s, _ in told)
     found = told[:1]
     for (before_s, _), point in pairwise(told):
-        if point[0] - before_s > _GAP_STEPS * usual_s:
+        if point[0] - before_s > most_s:
             found.append((before_s, None))
         found.append(point)
     return found
@@ -128,13 +141,18 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _per_second(counter: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:
-    """The growth of a counter, at the end of each step; None where an end is missing or it went back."""
+    """The growth of a counter, at the end of each step; None where an end is missing, it went back, or nothing was read
+    for long."""
 
     def points(fork: Fork) -> Points:
+        most_s = _gap_steps(fork) * _usual_s(sample.t_s for sample in fork.samples)
         for before, after in pairwise(fork.samples):
             old, new = counter(before), counter(after)
             step_s = after.t_s - before.t_s
-            yield after.t_s, None if old is None or new is None or step_s <= 0 or new < old else (new - old) / step_s
+            if old is None or new is None or not 0 < step_s <= most_s or new < old:
+                yield after.t_s, None
+            else:
+                yield after.t_s, (new - old) / step_s
 
     return points
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.figures.fork_figures import chosen, distribution_of
+from jdkmatrix.figures.fork_figures import are_bounds, chosen, distribution_of
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.pressure import CpuRole, CpuUse
@@ -39,6 +40,20 @@ def _percentile(latency: Latency | None, name: str, why: str = _SILENT) -> Figur
     if latency and not enough_beyond(latency.count, name):
         return few_beyond(latency.count)
     return milliseconds(latency.percentiles_us.get(name) if latency else None, why=why)
+
+
+def _latency(name: str) -> Getter:
+    """At least that, where requests that would be beyond it have no answer."""
+
+    def figure(window: Window) -> Figure:
+        latency = chosen(window)
+        told = _percentile(latency, name)
+        if latency is None or told.sort is None:
+            return told
+        is_bound = bool(window.shortfalls) or are_bounds(window.load.lower_bounds or 0, latency.count, name)
+        return told._replace(text=f"{Bound.AT_LEAST.value} {told.text}") if is_bound else told
+
+    return figure
 
 
 def _use(role: CpuRole, figure: Callable[[CpuUse], float]) -> Getter:
@@ -92,10 +107,7 @@ _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each
     "Latency": (
         ("Kind", lambda w: Figure(KIND_SHORT[distribution_of(w)], None, KIND_WORDS[distribution_of(w)])),
         ("Recorded from|s", lambda w: quantity(w.load.latency_from_s, 3, why="")),
-        ("p50|ms", lambda w: _percentile(chosen(w), "50")),
-        ("p90|ms", lambda w: _percentile(chosen(w), "90")),
-        ("p99|ms", lambda w: _percentile(chosen(w), "99")),
-        ("p99.9|ms", lambda w: _percentile(chosen(w), "99.9")),
+        *((f"p{name}|ms", _latency(name)) for name in ("50", "90", "99", "99.9")),
         ("Maximum|ms", lambda w: milliseconds(latency.max_us if (latency := chosen(w)) else None, why=_SILENT)),
     ),
     "Server": (

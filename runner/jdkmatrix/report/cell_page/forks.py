@@ -127,7 +127,7 @@ def _facts(fork: Fork, record: CellRecord, run: RunRecord) -> Iterator[Fact]:
         if check.expected_us is not None:
             work += f", {check.expected_us:.1f} expected at the CPU’s speed of then"
     yield Fact("Work check", work)
-    yield Fact("CPU speed", speed_words(fork), "of serial work on one of the server's CPUs, around the windows")
+    yield Fact("CPU speed", speed_words(fork), "of serial work, the mean of the server's CPUs, around the windows")
     where = facts.numbered("CPU", confinement.remote_cpus)
     where += " (the driver's)" if confinement.remote_cpus == confinement.driver_cpus else ""
     if database := fork.database:
@@ -199,8 +199,11 @@ def under_load_words(fork: Fork) -> str:
     elif all((served.threads_started or 0) >= served.begun for _, served in told):
         parts[-1] += ", each on a new one"
     sent = [window.load.sent for window, _ in told]
+    ahead = sum(window.load.lead.sent for window, _ in told if window.load.lead)  # which have begun, too
     answers = plural(sum(window.load.completed for window, _ in told), "answer")
-    parts.append(f"the driver had {answers}" if None in sent else f"the driver sent {sum(filter(None, sent)):,}")
+    parts.append(
+        f"the driver had {answers}" if None in sent else f"the driver sent {sum(filter(None, sent)) + ahead:,}"
+    )
     if len(told) < len(windows):
         parts.append(f"in {len(windows) - len(told)} more the server could not be asked")
     return "; ".join(parts)
@@ -284,7 +287,7 @@ def _how_it_ran(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:
         cpus += f", remote system {facts.ranges(confinement.remote_cpus)}: {together}"
     return (
         *facts.place_facts(fork, run, cpus),
-        Fact("CPU speed", speed_words(fork), "of serial work on one of its CPUs, before and after"),
+        Fact("CPU speed", speed_words(fork), "of serial work, the mean of its CPUs, before and after"),
         *(Fact("Compromise", compromise) for compromise in confinement.compromises),
         *facts.limited(fork),
         *(Fact("Limit that was hit", outcome.message) for outcome in fork.outcomes),

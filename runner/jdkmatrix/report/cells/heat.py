@@ -52,6 +52,8 @@ def tone(judged: Judged, metric: Metric) -> str:
 
 
 def outcome_tone(judged: JudgedOutcomes) -> str:
+    if judged.finding is PairFinding.NOT_JUDGED:
+        return "unjudged"
     side = {PairFinding.BETTER: "n", PairFinding.WORSE: "d"}.get(judged.finding)
     return f"{side}{_OUTCOME_LEVEL}" if side else "even"
 
@@ -84,7 +86,7 @@ def outcome_cell(judged: JudgedOutcomes | None, key: CellKey, pair: Pair) -> Hea
     return HeatCell(
         value=f"{one.yes}/{one.told}",
         interval=f"against {other.yes}/{other.told}",
-        basis="forks",
+        basis="not judged" if judged.finding is PairFinding.NOT_JUDGED else "forks",
         tone=outcome_tone(judged),
         decided=judged.finding in (PairFinding.BETTER, PairFinding.WORSE),
         title=judged.sentence(*pair),

@@ -227,7 +227,7 @@ def _section(prefix: str, piece: Slice, judgements: Judgements) -> Section:
     load = piece.first_load
     metrics = metrics_of(load) if load else ()
     seen = grouped(
-        (cell.key.jdk, (cell.key.executor, words))
+        (cell.key.jdk, (cell.key.executor if piece.single else f"{cell.key.executor}, {size_words(cell.key)}", words))
         for cell in piece.in_order(piece.cells)
         for words in (*became(cell), *(f"{remark}." for remark in remarks(cell)))
     )

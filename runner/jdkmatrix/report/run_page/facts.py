@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from jdkmatrix.claims.address import web
 from jdkmatrix.domain.cell_key import NO_SERVER
+from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.domain.servers import title_with_release
 from jdkmatrix.host.cpulist import format_cpu_list
@@ -243,12 +244,13 @@ def count_forks(loaded: LoadedRun) -> ForkCount:
     cells = loaded.cells
     forks = sum(len(cell.forks) for cell in cells)
     unusable = [(fork, cell.load) for cell in cells for fork in cell.forks if not fork.conclusive]
-    own_doing = sum(fate(fork, load) is not ForkOutcome.LOST for fork, load in unusable)
+    own_doing = [load for fork, load in unusable if fate(fork, load) is not ForkOutcome.LOST]
+    whose = dict.fromkeys("program’s" if isinstance(load, TaskLoad) else "server’s" for load in own_doing)
     recorded = {cell.key.cell_id: len(cell.forks) for cell in cells}
     missing = sum(max(0, number - recorded.get(cell, 0)) for cell, number in planned_forks(loaded.run).items())
     losses = {
-        "lost to faults of the host or of the measurement": len(unusable) - own_doing,
-        "lost to the server’s own doing": own_doing,
+        "lost to faults of the host or of the measurement": len(unusable) - len(own_doing),
+        f"lost to the {' or '.join(whose)} own doing": len(own_doing),
         "without a readable record": missing,
     }
     lost = ", ".join(f"{number} {what}" for what, number in losses.items() if number)

@@ -211,12 +211,12 @@ def ramp_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
     words = f"{rate_words(min(ends))} to {rate_words(max(ends))} {axis}, {when}"
     chart = Chart(f"{prefix}-ramp-offered", title, words, asked)
     yield Charts("What was asked for", "The same for every fork.", (chart,), css=f"by-{piece.beside}")
+    asked_for = "; a dashed line is the rate that was asked for" if isinstance(load, RampedLoad) else ""
     figures = (
         LineFigure(
             *("throughput", "Throughput second by second", "answered per second"),
             lambda fork: ((second.t_s, second.completed_rps) for second in ramps.seconds_of(fork)),
-            "Requests answered per second; a dashed line is the rate that was asked for. A dot marks the peak: "
-            f"{peak_rule(load)}.",
+            f"Requests answered per second{asked_for}. A dot marks the peak: {peak_rule(load)}.",
             marks=_peaks,
             note=partial(_came_to, TIME_TO_PEAK, "peak after {} s", "peak not reached"),
             reference=lambda _: offered if isinstance(load, RampedLoad) else (),
@@ -255,7 +255,8 @@ def became(cell: CellStats) -> Iterator[str]:
     else:
         highest = f"{rate_words(max(rate for _, rate in load.points))} requests/s"
         if load.ends_level:
-            words.append((f"reached {highest} after {found} s" if found else f"did not reach {highest}") + in_forks)
+            level = f"{rate_words(load.points[-1][1])} requests/s"
+            words.append((f"reached {level} after {found} s" if found else f"did not reach {level}") + in_forks)
             caught_up = (fork for fork in cell.usable if ramps.peak_of(fork) is not None)
             ends_s = (ramps.backlog_until_s(ramps.seconds_of(fork)) for fork in caught_up)
             if worked_off_s := [end_s for end_s in ends_s if end_s is not None]:

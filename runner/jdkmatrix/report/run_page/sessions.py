@@ -194,7 +194,7 @@ def clock_notices(cells: Iterable[CellRecord], promised: float) -> Iterable[Noti
     yield Notice(
         "warn" if found.blocks_beyond else "info",
         "The CPUs’ speed changed",
-        f"A fixed piece of serial work on a CPU of the server, right before each window, was up to "
+        f"A fixed piece of serial work on the CPUs of the server, right before each window, was on average up to "
         f"{share(found.over_run).text} faster at one moment of this run than at another, while ratios are promised to "
         f"± {promised * 100:g} %; {inside}. Compare blocks with each other, and JDKs, with care.",
     )

@@ -5,6 +5,7 @@ It is written beside the run's pages, so that the site can be put together again
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -67,6 +68,7 @@ class BetterArm:
     """Virtual threads with options that made them better than without, in words; `page`: its cell, seen from the
     run."""
 
+    executor: str
     words: str
     page: str
 
@@ -271,8 +273,8 @@ def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) ->
 
 
 def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[BetterArm]:
-    """Arms that are better than these virtual threads in the leading figure, each also over the pool, since a reader
-    would ask that next."""
+    """Arms that are better than these virtual threads in the leading figure, the best first, each also over the pool,
+    since a reader would ask that next."""
     cells = judgements.cells
     metric = cells.leading(plain)
     better: dict[CellKey, Judged] = {}
@@ -282,7 +284,7 @@ def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[B
         if judged and is_tuned and finding(judged, metric) is PairFinding.BETTER:
             better[key] = judged
     over_pool = _over_pool(cells, metric, better, pool)
-    for key, judged in better.items():
+    for key, judged in sorted(better.items(), key=lambda told: -abs(math.log(told[1].ratio.value))):
         words = f"{metric.name} is {change(judged.ratio, key.executor, plain.executor)}"
         words += f" ({ratio_value(judged.ratio)}, 95 % interval {ratio_interval(judged.ratio)})"
         beside = over_pool.get(key)
@@ -290,7 +292,7 @@ def _better(judgements: Judgements, plain: CellKey, pool: CellKey) -> Iterator[B
             words += f"; it is not judged beside the pool: {not_judged_words(beside, key.executor, pool.executor)}"
         elif beside and (interval := ratio_interval(beside.ratio)):
             words += f"; it is {ratio_value(beside.ratio)} ({interval}) times that of the pool"
-        yield BetterArm(words, cell_page(key))
+        yield BetterArm(key.executor, words, cell_page(key))
 
 
 def _over_pool(cells: Cells, metric: Metric, keys: Iterable[CellKey], pool: CellKey) -> Mapping[CellKey, Judged]:

@@ -179,9 +179,12 @@ def _rests_on(one: Answering) -> Iterator[tuple[str, str]]:
     run, condition = one.run, one.condition
     if condition.cause:
         yield f"A likely cause: {condition.cause}.", "cause"
-    for arm in condition.better:
-        options = link("The options", f"{run.folder}{arm.page}")
-        yield joined(f"Virtual threads with other options: {arm.words}. ", options, "."), "cause"
+    if condition.better:
+        best, *others = condition.better
+        options = link("The options", f"{run.folder}{best.page}")
+        less = [part for one in others for part in (", ", link(one.executor, f"{run.folder}{one.page}"))]
+        more = joined("; better by less: ", *less[1:]) if less else ""
+        yield joined(f"Virtual threads with other options: {best.words}. ", options, more, "."), "cause"
     if one.together:
         yield f"{one.together}.", "cause"
     by = f", by {condition.driver}" if condition.driver else ""

@@ -155,7 +155,7 @@ def test_who_resets_everything_is_not_stormed(load: RateLoad | SaturateLoad, moo
 
 def test_what_fails_after_the_end_stays_in_the_books(moody: Moody, open_session: Open) -> None:
     """Every connection waits when time is up, and is reset before the driver gives it up."""
-    server = moody(mood="reset", delay_us=900_000)
+    server = moody(mood="reset", delay_us=700_000)
     session = open_session(server.url)
     result = session.run(RateLoad(rate_rps=100, connections=10), 0.5, label="late-resets")
     assert_books_balance(result)
@@ -166,7 +166,7 @@ def test_what_fails_after_the_end_stays_in_the_books(moody: Moody, open_session:
 
 
 def test_a_late_refusal_is_no_good_answer(moody: Moody, open_session: Open) -> None:
-    server = moody(mood="status-503", delay_us=900_000)
+    server = moody(mood="status-503", delay_us=700_000)
     result = open_session(server.url).run(RateLoad(rate_rps=100, connections=10), 0.5, label="late-503")
     assert_books_balance(result)
     assert (result.completed, result.non_2xx, result.answers_2xx) == (0, 0, 0)

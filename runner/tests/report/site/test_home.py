@@ -96,6 +96,17 @@ def test_an_answer_names_options_that_make_virtual_threads_better_and_what_they_
     assert [one.page for one in work.better] == [four.page.replace("burn-0us", "burn-100us")]
 
 
+def test_of_several_options_the_best_is_told_and_the_others_by_name() -> None:
+    run = reference("20261201T110125Z-carriers")
+    (condition,) = digest_of(run).conditions
+    numbers = [one.executor.removeprefix("virtual+carriers-") for one in condition.better]
+    assert numbers == ["6", "8", "4", "3", "2"], "and not 1, which is what they are without"
+    said = said_of(digest_of(run))
+    assert said.count("times that of the pool") == 1
+    others = ", ".join(f"virtual+carriers-{number}" for number in numbers[1:])
+    assert f" 0.927 (0.914–0.940) times that of the pool. The options; better by less: {others}. " in said
+
+
 def test_better_options_are_not_judged_beside_a_pool_that_lost_another_number_of_forks() -> None:
     def pool_loses_one(cell: CellRecord) -> CellRecord:
         if cell.key.executor != "liberty" or cell.key.burn_us:

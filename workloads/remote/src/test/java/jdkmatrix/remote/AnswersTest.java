@@ -26,6 +26,7 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -232,10 +233,11 @@ class AnswersTest {
     }
 
     @Test
+    @Timeout(60)
     void anAnswerCountsInThePeriodInWhichItIsGiven() throws IOException {
         try (Client client = new Client(port)) {
             client.get("/answer?delay_us=0");
-            client.send("GET /answer?delay_us=300000 HTTP/1.1\r\nHost: remote\r\n\r\n");
+            client.send("GET /answer?delay_us=2000000 HTTP/1.1\r\nHost: remote\r\n\r\n");
             JsonObject first = new JsonObject();
             while (first.getLong("in_flight", 0L) == 0) {
                 first = Client.stats(port);

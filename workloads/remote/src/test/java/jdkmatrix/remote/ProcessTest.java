@@ -106,14 +106,16 @@ class ProcessTest {
     void tenThousandInFlight() throws IOException, InterruptedException {
         UnixOperatingSystemMXBean os = ManagementFactory.getPlatformMXBean(UnixOperatingSystemMXBean.class);
         int many = (int) Math.min(10_000, os.getMaxFileDescriptorCount() - os.getOpenFileDescriptorCount() - 200);
-        long delayNs = 5_000_000_000L;
         Process process = start();
         List<Client> clients = new ArrayList<>();
         try {
             int port = readyPort(process);
+            long sinceNs = System.nanoTime();
             for (int i = 0; i < many; i++) {
                 clients.add(new Client(port));
             }
+            // All are to be in before the first is answered, and a client waits for 20 s.
+            long delayNs = Math.min(15_000_000_000L, Math.max(5_000_000_000L, 5 * (System.nanoTime() - sinceNs)));
             long[] fromNs = new long[many];
             for (int i = 0; i < many; i++) {
                 fromNs[i] = System.nanoTime();

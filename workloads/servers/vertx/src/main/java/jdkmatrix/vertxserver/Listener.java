@@ -51,7 +51,15 @@ final class Listener extends VerticleBase {
 
     private void received(HttpServerRequest request) {
         Future<Buffer> body = request.method().equals(HttpMethod.POST) ? request.body() : NO_BODY;
-        body.onSuccess(whole -> threads.execute(() -> routes.answer(request, whole)));
+        body.onSuccess(whole -> handOver(request, whole));
+    }
+
+    private void handOver(HttpServerRequest request, Buffer body) {
+        try {
+            threads.execute(() -> routes.answer(request, body));
+        } catch (Throwable refused) { // no thread could be started, say
+            routes.failed(request, refused);
+        }
     }
 
     private void onWorker(Runnable task) {

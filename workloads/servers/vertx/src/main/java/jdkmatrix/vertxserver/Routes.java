@@ -42,10 +42,14 @@ final class Routes {
             route(request, body);
         } catch (Problem problem) {
             text(request, problem.status(), problem.getMessage() + "\n");
-        } catch (RuntimeException broken) {
-            LOG.log(Level.SEVERE, "no answer to " + request.uri(), broken);
-            text(request, 500, broken + "\n");
+        } catch (Throwable broken) { // an error, too: Vert.x keeps to itself what its workers throw
+            failed(request, broken);
         }
+    }
+
+    void failed(HttpServerRequest request, Throwable broken) {
+        LOG.log(Level.SEVERE, "no answer to " + request.uri(), broken);
+        text(request, 500, broken + "\n");
     }
 
     private void route(HttpServerRequest request, Buffer body) {
