@@ -401,6 +401,10 @@ def test_the_warm_up_says_how_steady_it_was(loaded: LoadedRun) -> None:
         "drifted by −0.040 % a second in the last 5 s: −0.20 % over the next 5 s. "
         "Over all 5 s that is −1.1 % at worst, where −1.25 % is allowed."
     ) in note
+    drifting, *others = warmup.series
+    scattered = drifting.model_copy(update={"drift_tail_least": -0.12})
+    waited = altered(fork, {"warmup": warmup.model_copy(update={"series": (scattered, *others)})})
+    assert "Over all 5 s that is −0.20 %, where −1.25 % is allowed; −12 % cannot be excluded" in warmup_note(waited)
     assert "1 settling window went unmeasured" in note
     rising = warmup.series[0].model_copy(update={"drift_per_s": 0.002, "drift_ahead": None})
     note = warmup_note(altered(fork, {"warmup": warmup.model_copy(update={"series": (rising,), "settling": ()})}))

@@ -86,11 +86,18 @@ def warmup_note(fork: Fork) -> str:
 
 def _drift(series: SeriesSteadiness) -> str:
     """The change that may have gone on after it."""
-    per_s, ahead, least = map(signed_share, (series.drift_per_s, series.drift_ahead, series.drift_tail_least))
+    tail_s, least, fall_max = series.tail_s or 0.0, series.drift_tail_least or 0.0, series.fall_max or 0.0
+    per_s, ahead = map(signed_share, (series.drift_per_s, series.drift_ahead))
+    words = (
+        f"CPU per request drifted by {per_s} a second in the last {tail_s:g} s: {ahead} over the next "
+        f"{series.ahead_s:g} s. Over all {tail_s:g} s that is "
+    )
+    whole, allowed = (series.drift_per_s or 0.0) * tail_s, f"where {signed_share(-fall_max, 3)} is allowed"
+    if -least <= fall_max or -whole > fall_max:
+        return f"{words}{signed_share(least)} at worst, {allowed}."
     return (
-        f"CPU per request drifted by {per_s} a second in the last {series.tail_s:g} s: {ahead} over the "
-        f"next {series.ahead_s:g} s. Over all {series.tail_s:g} s that is {least} at worst, where "
-        f"{signed_share(-(series.fall_max or 0), 3)} is allowed."
+        f"{words}{signed_share(whole)}, {allowed}; {signed_share(least)} cannot be excluded, since it scatters so much "
+        "that after so long the slope alone decides."
     )
 
 
