@@ -18,7 +18,7 @@ from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.confinement import Confiner, confinement
-from jdkmatrix.fork.kernel import kernel_settings
+from jdkmatrix.fork.kernel import put_back_leftovers
 from jdkmatrix.host.cgroup_tree import probe
 from jdkmatrix.host.limits import CONTROLLERS
 from jdkmatrix.reading import text_if_readable
@@ -68,6 +68,5 @@ def measuring() -> Iterator[Confiner]:
         alone_on_this_host(),
         confinement(probe(), os.sched_getaffinity(0), also=CONTROLLERS) as confiner,
     ):
-        with kernel_settings(Host(root=Path("/"), results=Path.cwd()), {}):
-            pass
+        put_back_leftovers(Host(root=Path("/"), results=Path.cwd()))
         yield confiner

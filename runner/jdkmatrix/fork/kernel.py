@@ -40,7 +40,7 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
     Raises:
         KernelError: a value was refused; or one could not be put back, and the record of it stays.
     """
-    _put_back(host, state, "settings of an earlier run")
+    put_back_leftovers(host, state)
     if not files:
         yield
         return
@@ -51,6 +51,11 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
         yield
     finally:
         _put_back(host, state, "settings of this arm")
+
+
+def put_back_leftovers(host: Host, state: Path = ARM_FILE) -> None:
+    """What a run that was killed has left set. Raises: KernelError: not all of it can be put back."""
+    _put_back(host, state, "settings of an earlier run")
 
 
 def _put_back(host: Host, state: Path, what: str) -> None:

@@ -226,6 +226,12 @@ class Steps(LoadKind[L]):
     def cpu_share(self, fork: Fork) -> float:
         return best_window(fork).sut.cpu_share
 
+    @staticmethod
+    def most_words(most: ForkFigure) -> str:
+        """The throughput of the best step: "at least" that, where a further one might have had more."""
+        rate = f"{rate_words(most.value)} req/s"
+        return f"{rate} at most" if most.bound is Bound.NONE else f"at least {rate}"
+
 
 def answer_s(load: Load | GivenLoad, *, wait_us: int, burn_us: int, cpus: float) -> float:
     """How long an answer takes at least: the delay of the remote system, or in a closed loop the work of all requests

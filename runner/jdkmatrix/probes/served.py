@@ -64,8 +64,8 @@ _COUNTERS = {
 
 
 def _sent_at_most(result: LoadResult) -> int:
-    if result.sent is not None:
-        return result.sent + (result.lead.sent if result.lead else 0)
+    if (sent := result.sent_with_lead) is not None:
+        return sent
     return result.completed + result.errors.total + result.load.connections
 
 

@@ -137,6 +137,11 @@ class LoadResult(Record):
         return self.errors.unanswered + self.non_2xx
 
     @property
+    def sent_with_lead(self) -> int | None:
+        """Requests in the phase and its lead; None where the driver does not say."""
+        return None if self.sent is None else self.sent + (self.lead.sent if self.lead else 0)
+
+    @property
     def succeeded(self) -> int:
         """Answers of status 2xx within the phase."""
         return self.completed - self.non_2xx

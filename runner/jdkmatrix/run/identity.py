@@ -6,23 +6,20 @@ not: that is a session of its own (records.Session), and shown.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jdkmatrix.records.forks import ConfinementMethod
 from jdkmatrix.records.run import Calibration, HostFacts, RunRecord
-from jdkmatrix.store.cells import Identity
+from jdkmatrix.store.cells import Identity, digest_of
 
 _NAMED_AT_MOST = 6
 _SHOWN_AT_MOST = 80
 
 
 def identity_of(inputs: Mapping[str, Any]) -> Identity:
-    """`inputs` must be JSON; equal inputs give equal digests whatever the order of their keys."""
-    canonical = json.dumps(inputs, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return Identity(digest=hashlib.sha256(canonical.encode()).hexdigest(), inputs=dict(inputs))
+    """`inputs` must be JSON."""
+    return Identity(digest=digest_of(inputs), inputs=dict(inputs))
 
 
 def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, Any]:

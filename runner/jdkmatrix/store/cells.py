@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from jdkmatrix.domain.cell_key import OWN_JDK, CellKey
@@ -27,7 +28,13 @@ class Identity(Record):
         if str(self.inputs.get("cell", {}).get("jdk", "")).startswith(OWN_JDK):
             names.append("jdk_files_sha256")
         told = {name: _set(self.inputs.get(name)) for name in names}
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        return digest_of(told)
+
+
+def digest_of(told: Mapping[str, Any]) -> str:
+    """The sha256 of what must be JSON: equal values give equal digests whatever the order of their keys."""
+    canonical = json.dumps(told, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _set(table: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from jdkmatrix.domain.loads import CellLoad, Load, SaturateLoad
-from jdkmatrix.domain.quantities import plural, rate_words
+from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Steps, best_window
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
@@ -91,9 +91,7 @@ class ConnectionSteps(Steps[ConnectionStepsLoad]):
 
     def fork_words(self, fork: Fork) -> str:
         most, cost = self.throughput_rps(fork), self.cpu_us_per_request(fork)
-        rate = f"{rate_words(most.value)} req/s"
-        told = f"{rate} at most" if most.bound is Bound.NONE else f"at least {rate}"
-        return f"{told}, {cost.value:.1f} µs CPU/request there"
+        return f"{self.most_words(most)}, {cost.value:.1f} µs CPU/request there"
 
     def words(self) -> str:
         sizes = [step.connections for step in self.load.every_step]

@@ -130,9 +130,9 @@ class RisingSteps(Steps[StepsLoad]):
 
     def fork_words(self, fork: Fork) -> str:
         most, cost = self.throughput_rps(fork), self.cpu_us_per_request(fork)
-        rate, lowest = f"{rate_words(most.value)} req/s", f"at {rate_words(self.load.rates_rps[0])} req/s"
+        lowest = f"at {rate_words(self.load.rates_rps[0])} req/s"
         spent = f"{cost.value:.1f} µs CPU/request {lowest}" if cost else f"no CPU/request: no step {lowest} counts"
-        return f"{f'{rate} at most' if most.bound is Bound.NONE else f'at least {rate}'}, {spent}"
+        return f"{self.most_words(most)}, {spent}"
 
     def words(self) -> str:
         load = self.load

@@ -198,12 +198,9 @@ def under_load_words(fork: Fork) -> str:
         parts.append(f"no request began in {plural(len(told), 'window')}")
     elif all((served.threads_started or 0) >= served.begun for _, served in told):
         parts[-1] += ", each on a new one"
-    sent = [window.load.sent for window, _ in told]
-    ahead = sum(window.load.lead.sent for window, _ in told if window.load.lead)  # which have begun, too
+    sent = [window.load.sent_with_lead for window, _ in told]
     answers = plural(sum(window.load.completed for window, _ in told), "answer")
-    parts.append(
-        f"the driver had {answers}" if None in sent else f"the driver sent {sum(filter(None, sent)) + ahead:,}"
-    )
+    parts.append(f"the driver had {answers}" if None in sent else f"the driver sent {sum(filter(None, sent)):,}")
     if len(told) < len(windows):
         parts.append(f"in {len(windows) - len(told)} more the server could not be asked")
     return "; ".join(parts)

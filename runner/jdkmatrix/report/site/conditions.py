@@ -59,33 +59,33 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
     and the other did not has no ratio to add. `found`: newest first, at least one."""
     newest, build = found[0], _build(*found[0])
     same = [one for one in found if _build(*one) == build]
-    lead = newest[1].advice[_lead(newest[1])].figure
-    ratios = ((one, one[1].advice[_lead(one[1])]) for one in same if not _is_decided_by_forks(one[1]))
-    estimates = [(one, estimate) for one, of in ratios if of.figure == lead and (estimate := of.estimate())]
+    figure = _lead(newest[1].advice).figure
+    leads = ((one, _lead(one[1].advice)) for one in same if not _is_decided_by_forks(one[1]))
+    estimates = [(one, estimate) for one, lead in leads if lead.figure == figure and (estimate := lead.estimate())]
     if not estimates or _is_decided_by_forks(newest[1]):
         return Answering(*newest, others_warnings=_fell_short(same[1:]))
     (run, best), _ = min(estimates, key=lambda told: (told[1].high or 0.0) / (told[1].low or 1.0))
     fell_short = _fell_short([one for one in same if one[0] is not run])
     if len(estimates) < 2:
         return Answering(run, best, others_warnings=fell_short)
-    told, place = over_runs(best.advice, [one.advice for (_, one), _ in estimates], best.asked), _lead(best)
-    together = f"{told[place].value} ({told[place].under})"
-    if told[place] is best.advice[place]:  # it decides nothing, and stays what this run came to
+    told = over_runs(best.advice, [one.advice for (_, one), _ in estimates], best.asked)
+    lead, alone_lead = _lead(told), _lead(best.advice)
+    together = f"{lead.value} ({lead.under})"
+    if lead is alone_lead:  # it decides nothing, and stays what this run came to
         whole = pooled([estimate for _, estimate in estimates])
         ratio = Ratio(whole.value, whole.low, whole.high, whole.blocks)
         together = f"{ratio_value(ratio)} ({ratio_interval(ratio)})"
     alone = ", ".join(digits(estimate.value, 3) for _, estimate in estimates)
-    name = BY_ID[lead].name
+    name = BY_ID[figure].name
     words = f"{len(estimates)} runs, newest first: {name} {alone}; together {together}"
-    cause = best.cause if told[place].side is best.advice[place].side else None
+    cause = best.cause if lead.side is alone_lead.side else None
     others = dict.fromkeys(title for (_, one), _ in estimates for title in one.warnings if title not in best.warnings)
     return Answering(run, replace(best, advice=told, cause=cause), words, (*others, *fell_short))
 
 
-def _lead(condition: MeasuredCondition) -> int:
-    """The place of its first ratio; what forks did, which may stand before it, where there is none."""
-    places = (place for place, one in enumerate(condition.advice) if one.figure != OUTCOME)
-    return next(places, 0)
+def _lead(advice: Sequence[Advice]) -> Advice:
+    """The first ratio; what forks did, which may stand before it, where there is none."""
+    return next((one for one in advice if one.figure != OUTCOME), advice[0])
 
 
 def _is_decided_by_forks(condition: MeasuredCondition) -> bool:
