@@ -10,7 +10,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_virtual, size_of
 from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.experiments.base import at
-from jdkmatrix.figures.metrics import CPU, CPU_USE, SATURATED, SWITCHES, THROUGHPUT, Metric
+from jdkmatrix.figures.metrics import CPU, CPU_USE, SATURATED, SWITCHES, THROUGHPUT, TIMEOUTS, Metric
 from jdkmatrix.loads.base import Bound, Steps, best_window
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.cellstats import CellStats
@@ -68,13 +68,16 @@ def _use(cell: CellStats, fork: Fork) -> float:
 
 
 def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) -> str | None:
-    """Of two arms, by their names, where the one that is not `ahead` in `figure` is behind in CPU per request, or in
-    what its busy CPUs allow: context switches per request, where it has many more and `_costs_it`; else the CPU that it
-    leaves idle, where it lacks throughput and the other has next to no CPU to spare."""
+    """Of two arms, by their names, where the one that is not `ahead` in `figure` is behind: that most of its requests
+    fail, whatever else they do; in CPU per request, or in what its busy CPUs allow: context switches per request, where
+    it has many more and `_costs_it`; else the CPU that it leaves idle, where it lacks throughput and the other has next
+    to no CPU to spare."""
     if ahead is None:
         return None
     (name,) = arms.keys() - {ahead}
     behind, other = arms[name], arms[ahead]
+    if failures := _failures(name, behind):
+        return failures
     if figure != CPU.id and any(_use(behind, fork) < _UNUSED_SHARE_MAX for fork in behind.usable):
         return None
     if _costs_it(behind, other, figure):
@@ -83,6 +86,17 @@ def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) 
     if figure == THROUGHPUT.id and (of_metric(CPU_USE, other, why="").sort or 0) >= _FULL_SHARE_MIN:
         return f"CPU left idle (in use: {_of_both(CPU_USE, arms, ' %')})"
     return None
+
+
+def _failures(name: str, cell: CellStats) -> str | None:
+    """None where most requests were answered as they should be."""
+    failed = cell.failed_requests
+    succeeded = sum(window.load.succeeded for fork in cell.usable for window in fork.valid_windows)
+    if failed <= succeeded:
+        return None
+    timeouts = of_metric(TIMEOUTS, cell, why="").sort
+    seen = f", and in one fork there were {timeouts:,.0f} time-outs for a connection" if timeouts else ""
+    return f"{failed:,} of {failed + succeeded:,} requests failed with {name}{seen}"
 
 
 def _costs_it(behind: CellStats, other: CellStats, figure: str) -> bool:
