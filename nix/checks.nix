@@ -41,7 +41,7 @@ parts
   # window (exit code 3) is no failure; that the server answered from a virtual thread is what counts.
   smoke = inSource "smoke" [ ] ''
     ${lib.getExe short-warm-up} run --profile quick --jdk temurin-25 --executor virtual --blocks 1 \
-      --run $PWD/run --site $PWD/site || [ $? = 3 ]
+      --protocol separate --windows 1 --window-s 1 --run $PWD/run --site $PWD/site || [ $? = 3 ]
     grep -q '"virtual": *true' run/cells/*.json
     test -s site/index.html
   '';

@@ -24,16 +24,19 @@ settings.load_profile("enough")
 RUNS = (
     "tests/real/test_runs.py",
     "tests/real/test_own_application.py",
-    "tests/real/test_server_folder.py",
     "tests/project/test_bench.py",
 )
+# Builds for a minute before it measures for some seconds, and waits for its turn only then.
+_BUILDS = "tests/real/test_server_folder.py"
 _TOGETHER = (RUNS, ("tests/nix/test_flake", "tests/nix/test_stand_in"), ("tests/browser/",))
 # What takes longest begins first, so that no worker is left alone with it at the end.
 _FIRST = (
     *RUNS,
+    _BUILDS,
     "tests/nix/",
     "tests/real/test_embedded_forks.py",
     "tests/real/test_experiments.py",
+    "tests/servers/",
     "tests/browser/",
     "tests/real/",
 )

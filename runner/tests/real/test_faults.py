@@ -19,6 +19,7 @@ from jdkmatrix.fork.faults import faults_of
 from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.fork.measure_fork import RunningFork, in_turns, measure_fork
 from jdkmatrix.host.http import Connection, HttpError
+from jdkmatrix.probes import sampler
 from jdkmatrix.provision.project import Project
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
@@ -114,7 +115,10 @@ def test_a_driver_that_is_killed(fork_of: ForkOf) -> None:
     assert fork.windows == ()
 
 
-def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(fork_of: ForkOf) -> None:
+def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
+    fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampler, "GAUGES_TIMEOUT_S", 2.0)
     setup = with_rules(jetty(fork_of, "fixed-1"), answer_timeout_s=2)
     askers: list[threading.Thread] = []
 
@@ -125,7 +129,7 @@ def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(fork_of: ForkOf
         def burn() -> None:
             with Connection(f"http://127.0.0.1:{port}{root}", timeout_s=60) as connection:
                 try:
-                    connection.get("/ping?burn_us=10000000")
+                    connection.get("/ping?burn_us=4000000")
                 except HttpError:
                     return  # the server was ended meanwhile
 
@@ -151,8 +155,12 @@ def server_port() -> int:
     return next(socket.laddr.port for socket in sockets if socket.status == psutil.CONN_LISTEN)
 
 
-def test_a_server_that_somebody_else_has_stopped_does_not_hang(fork_of: ForkOf) -> None:
-    fork = measure_fork(jetty(fork_of), Once(lambda: os.kill(server_process().pid, signal.SIGSTOP)))
+def test_a_server_that_somebody_else_has_stopped_does_not_hang(
+    fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampler, "GAUGES_TIMEOUT_S", 2.0)
+    setup = with_rules(jetty(fork_of), answer_timeout_s=2)
+    fork = measure_fork(setup, Once(lambda: os.kill(server_process().pid, signal.SIGSTOP)))
     assert_failed(fork, "killed", "the server was stopped by somebody else, or by a debugger")
     assert faults_of(fork) == ("killed",)
 

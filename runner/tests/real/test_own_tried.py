@@ -22,8 +22,9 @@ from jdkmatrix.subjects.parts import Parts
 from jdkmatrix.subjects.served import outside
 from jdkmatrix.subjects.served.measurement import ServedCell
 from tests.support.fork_setups import usual
+from tests.support.own_application import make_war
 from tests.support.project import C1_ALONE
-from tests.support.real_parts import cpu_sets
+from tests.support.real_parts import cpu_sets, driver_of
 from tests.support.servers import RULES, on_liberty
 from tests.support.shipped import MATRIX
 
@@ -50,19 +51,29 @@ def started(parts: Parts, jar: Path) -> Callable[..., Instance]:
     return made
 
 
-def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s: float = 60) -> str:
-    """What is told of it."""
+def cell_of(parts: Parts, instance: Instance, path: str, first_response_timeout_s: float = 60) -> ServedCell:
     rules = RULES.model_copy(update={"first_response_timeout_s": first_response_timeout_s, "wrong_answer_s": 3})
-    driver = next(iter(parts.drivers.values()))
-    assert not isinstance(driver, str) and instance.own
+    assert instance.own
     requests = OwnApplication.model_validate({"war": "x.war", "path": path}).requests
     served = usual(
-        matrix=MATRIX.model_copy(update={"server": rules}), load=SaturateLoad(connections=10), driver=driver,
+        matrix=MATRIX.model_copy(update={"server": rules}), load=SaturateLoad(connections=10), driver=driver_of(parts),
         instance=instance, mix=requests.below(instance.own.application.context_root, ""), cpu_sets=cpu_sets(),
     )  # fmt: skip
+    return ServedCell(**served)
+
+
+def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s: float = 60) -> str:
+    """What is told of it."""
     with pytest.raises(MatrixError) as told:
-        try_once(ServedCell(**served), path)
+        try_once(cell_of(parts, instance, path, first_response_timeout_s), path)
     return str(told.value)
+
+
+@pytest.fixture
+def short_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From outside: each is a closed loop on all CPUs."""
+    monkeypatch.setattr(outside, "LOOK_S", 1.0)
+    monkeypatch.setattr(outside, "COUNT_S", 0.5)
 
 
 @pytest.mark.parametrize(
@@ -79,12 +90,10 @@ def tried(parts: Parts, instance: Instance, path: str, first_response_timeout_s:
         ("{port}", "/items", {"program": "no-such-java"}, ["cannot start no-such-java: No such file"]),
     ],
 )  # fmt: skip
+@pytest.mark.usefixtures("short_looks")
 def test_what_is_wrong_with_an_application_is_told(
-    parts: Parts, started: Callable[..., Instance], monkeypatch: pytest.MonkeyPatch, arguments: str, path: str,
-    how: dict[str, str], told: list[str],
-) -> None:  # fmt: skip
-    monkeypatch.setattr(outside, "LOOK_S", 1.0)
-    monkeypatch.setattr(outside, "COUNT_S", 0.5)
+    parts: Parts, started: Callable[..., Instance], arguments: str, path: str, how: dict[str, str], told: list[str]
+) -> None:
     message = tried(parts, started(arguments, **how), path, 1 if arguments.endswith("never-listens") else 60)
     assert all(words in message for words in (*told, "it was started as: ")), message
 
@@ -94,6 +103,26 @@ def test_a_command_must_become_the_server(parts: Parts, started: Callable[..., I
     assert "another process's" in message and "a command must become the server (exec)" in message
     left = [one for one in psutil.process_iter(["cmdline"]) if str(jar) in (one.info["cmdline"] or ())]
     assert not left, "what it has started ends with it"
+
+
+def of_war(server: str, war: Path, path: str, workloads: Workloads, parts: Parts) -> Instance:
+    own = OwnApplication.model_validate({"war": str(war), "path": path})
+    instance = replace(
+        on_liberty(workloads, parts.java("temurin-25"), executor="virtual"), own=OwnParts(own.application, war=war)
+    )
+    if server == "open-liberty":
+        return instance
+    return replace(instance, server=InstalledServer(server_kinds()[server], "", ""))
+
+
+@pytest.mark.parametrize("server", ["tomcat", "jetty"])
+@pytest.mark.usefixtures("short_looks")
+def test_a_war_is_deployed_unchanged_and_served_by_virtual_threads(
+    server: str, workloads: Workloads, parts: Parts, java: Path, tmp_path: Path
+) -> None:
+    """On Open Liberty forks of it are measured: tests/real/test_own_application.py."""
+    war = make_war(java, workloads, tmp_path / "shop.war")
+    assert try_once(cell_of(parts, of_war(server, war, "/items/7", workloads, parts), "/items/7"), "/items/7") > 0
 
 
 @pytest.mark.parametrize(
@@ -109,11 +138,5 @@ def test_a_war_that_does_not_deploy_is_told(
 ) -> None:
     war = tmp_path / "broken.war"
     war.write_bytes(b"no archive")
-    own = OwnApplication.model_validate({"war": str(war), "path": "/"})
-    instance = replace(
-        on_liberty(workloads, parts.java("temurin-25"), executor="virtual"), own=OwnParts(own.application, war=war)
-    )
-    if server != "open-liberty":
-        instance = replace(instance, server=InstalledServer(server_kinds()[server], "", ""))
-    message = tried(parts, instance, "/")
+    message = tried(parts, of_war(server, war, "/", workloads, parts), "/")
     assert all(words in message for words in told), message

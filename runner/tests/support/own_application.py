@@ -6,6 +6,8 @@ import subprocess
 import zipfile
 from pathlib import Path
 
+from jdkmatrix.provision.workloads import Workloads
+
 PATH = "/items?id={random:1:1000}"
 
 
@@ -14,6 +16,15 @@ def compiled(java: Path, source: str, classes: Path, *options: str | Path) -> li
     file = Path(__file__).with_name(source)
     subprocess.run([java.with_name("javac"), "--release", "21", *options, "-d", classes, file], check=True)
     return sorted(classes.glob("*.class"))
+
+
+def make_war(java: Path, workloads: Workloads, war: Path) -> Path:
+    with zipfile.ZipFile(war, "w") as archive:
+        for file in compiled(
+            java, "OwnServlet.java", war.parent / "classes", "-cp", workloads.file("tomcat-server.jar")
+        ):
+            archive.write(file, f"WEB-INF/classes/{file.name}")
+    return war
 
 
 def make_jar(java: Path, folder: Path) -> Path:

@@ -13,6 +13,7 @@ from unittest import mock
 
 from jdkmatrix.cli.main import app
 from jdkmatrix.drivers import loadgen
+from jdkmatrix.fork import remote
 
 ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "runner" / "tests" / "samples"
@@ -44,7 +45,7 @@ load = ["rate-500"]
 RULES = """
 [warmup]
 window_s = 0.25
-moderate_s = 0.5
+moderate_s = 0.25
 utilisation = 0.1
 tail_windows = 4
 tail_s_min = 0.5
@@ -52,7 +53,7 @@ tail_s_max = 1
 drift_of_precision_max = 1000
 change_max = 10.0
 jit_share_max = 10.0
-max_s = 3
+max_s = 1.5
 settle_s = 0.25
 [measure]
 proof_requests = 120  # servers close a connection after 100 by default
@@ -93,9 +94,10 @@ def rewrite(path: Path, *changes: tuple[str, str]) -> None:
 
 @contextmanager
 def compiled_once() -> Iterator[None]:
-    """The load driver, too, is started by this process without its second compiler, and touches no memory ahead."""
-    options = [option for option in loadgen.JVM_OPTIONS if option != "-XX:+AlwaysPreTouch"]
-    with mock.patch.object(loadgen, "JVM_OPTIONS", (*options, C1_ALONE)):
+    """The load driver and the remote system, too, are started by this process without their second compiler, and touch
+    no memory ahead."""
+    found = (*(option for option in loadgen.JVM_OPTIONS if option != "-XX:+AlwaysPreTouch"), C1_ALONE)
+    with mock.patch.object(loadgen, "JVM_OPTIONS", found), mock.patch.object(remote, "JVM_OPTIONS", found):
         yield
 
 

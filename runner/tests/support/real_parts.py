@@ -13,6 +13,7 @@ from jdkmatrix.config.load import load_matrix
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.servers import own_pool
+from jdkmatrix.drivers.loadgen import LoadgenDriver
 from jdkmatrix.fork.fork_record import ForkDraft
 from jdkmatrix.host.cpusets import CpuSets, assign
 from jdkmatrix.host.topology import read_topology
@@ -70,12 +71,10 @@ def setup_of(
     matrix = _matrix_of(project.matrix)
     jdk = parts.jdks[cell.jdk]
     assert isinstance(jdk, Available), jdk
-    driver = next(iter(parts.drivers.values()))
-    assert not isinstance(driver, str), driver
     served = usual(
         matrix=matrix,
         load=cell_loads(matrix, [cell], {})[cell],
-        driver=driver,
+        driver=driver_of(parts),
         instance=Instance(
             server=parts.servers[cell.server], workloads=parts.workloads, application="mp-ping",
             java=jdk.home / "bin" / "java", vm=jdk.entry.vm, feature_set=feature_set, executor=cell.executor,
@@ -86,6 +85,12 @@ def setup_of(
         burn_rounds=round(cell.burn_us * ROUNDS_PER_US),
     )  # fmt: skip
     return draft_of(ServedCell(**served), folder, cell)
+
+
+def driver_of(parts: Parts) -> LoadgenDriver:
+    driver = next(iter(parts.drivers.values()))
+    assert isinstance(driver, LoadgenDriver), driver
+    return driver
 
 
 def cpu_sets() -> CpuSets:

@@ -45,25 +45,25 @@ def value_at(latency: Latency, percent: float) -> float:
 
 
 def test_frozen_server(moody: Moody, open_session: Open) -> None:
-    """1 ms per answer, and once in the 10 s everybody waits 1 s: a driver that leaves out what it did not send while it
+    """1 ms per answer, and once in 5 s everybody waits 0.5 s: a driver that leaves out what it did not send while it
     waited sees nothing of this at p99."""
-    server = moody(delay_us=1000, freeze_at_ms=4000, freeze_ms=1000)
-    result = open_session(server.url).run(LOAD, 10, label="frozen")
+    server = moody(delay_us=1000, freeze_at_ms=2000, freeze_ms=500)
+    result = open_session(server.url).run(LOAD, 5, label="frozen")
     truth = true_latencies_us(server.report(), result)
 
-    assert (result.due, result.sent) == (10_000, len(truth))
-    assert len(truth) >= 9_900
+    assert (result.due, result.sent) == (5_000, len(truth))
+    assert len(truth) >= 4_900
     assert result.corrected is not None
-    assert result.corrected.count == 10_000
+    assert result.corrected.count == 5_000
     # What the wire and the driver add is fractions of a millisecond on an idle host, some milliseconds on a busy one.
     # (Not p90: there the freeze begins, and one rank more or less is another world.)
     for percent in (50, 75, 95, 99, 99.9, 100):
         assert value_at(result.corrected, percent) == pytest.approx(at(truth, percent), rel=0.05, abs=5_000)
     # The textbook figures of this server are a floor: on a busy host it takes longer to catch up after the freeze, and
     # its own record says so.
-    assert value_at(result.corrected, 95) > 0.95 * 525_000
-    assert value_at(result.corrected, 99) > 0.95 * 906_000
-    assert result.corrected.max_us > 0.95 * 1_001_000
+    assert value_at(result.corrected, 95) > 0.95 * 262_500
+    assert value_at(result.corrected, 99) > 0.95 * 453_000
+    assert result.corrected.max_us > 0.95 * 501_000
     # The real send time hides the freeze from 99 % of the requests.
     assert result.uncorrected.percentiles_us["99"] < 0.5 * result.corrected.percentiles_us["99"]
 
