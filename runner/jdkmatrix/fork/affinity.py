@@ -12,6 +12,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.host.topology import read_topology
 from jdkmatrix.probes.process import JIT_THREADS
+from jdkmatrix.reading import text_if_readable
 
 
 class AffinityError(MatrixError):
@@ -81,11 +82,9 @@ def _threads(pid: int) -> Iterator[tuple[int, str]]:
     except OSError:
         return  # it has ended
     for task in tasks:
-        try:
-            name = Path(task.path, "comm").read_text().strip()
-        except OSError:
-            continue  # it ended while we read
-        yield int(task.name), name
+        name = text_if_readable(Path(task.path, "comm"))
+        if name is not None:  # else it ended while we read
+            yield int(task.name), name
 
 
 def _get(tid: int) -> set[int] | None:

@@ -54,9 +54,12 @@ _START_TIMEOUT_S = 60.0
 _POLL_S = 0.02
 _GRACE_S = 10.0
 _READY = "database system is ready to accept connections"
-# Connections refused, backends killed, a full disk; what a statement did wrong is an ERROR, and none of these.
+# Connections refused, backends killed, a full disk; what a statement did wrong is an ERROR, and none of these. Nor is a
+# connection that the other end dropped, as a server does that dies.
 _TROUBLE = re.compile(
-    r"^.*(?:\b(?:PANIC|FATAL): |No space left on device|was terminated by signal|could not fork).*$", re.MULTILINE
+    r"^.*(?:\bPANIC: |\bFATAL: (?! *connection to client lost)|No space left on device|was terminated by signal"
+    r"|could not fork).*$",
+    re.MULTILINE,
 )
 
 

@@ -54,7 +54,9 @@ class _Written:
 def outcomes(
     *, who: str, limits: Limits, counters: LimitCounters, seen: Mapping[LimitName, Sighting], log_lines: Iterable[str]
 ) -> tuple[LimitHit, ...]:
-    """One for each limit that was hit, whoever told; none where nothing says so. `who` was limited, in words."""
+    """One for each limit that was hit, whoever told; none where nothing says so. `who` was limited, in words; `limits`:
+    as they held. Of threads and memory there may be others, by the host's or a container's hand: where neither kernel
+    nor watch counted one against ours, it is not said to be ours."""
     written = _read(log_lines)
     found = [
         _outcome(who, "threads-limit", limits.threads_max, counters.threads_refused, seen.get("threads"), written),
@@ -91,7 +93,8 @@ def _outcome(
         lines = "1 line of its logs says" if said.lines == 1 else f"{said.lines:,} lines of its logs say"
         words.append(f"{lines} so, first: {said.first}")
     what = _WHAT[code] if said is None or said.kind is None else f"{_WHAT[code]} ({said.kind})"
-    if maximum is not None:
+    ours = code == "files-limit" or counted or breach is not None
+    if maximum is not None and ours:
         figures["limit"] = maximum
         what = f"its limit of {_amount(code, maximum)}"
     message = f"{who} ran into {what}: {'; '.join(words)}"

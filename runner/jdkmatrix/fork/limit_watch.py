@@ -13,6 +13,7 @@ from jdkmatrix.host.limit_groups import LimitCounters
 from jdkmatrix.host.limits import LimitPlan
 from jdkmatrix.probes.pace import Pace
 from jdkmatrix.probes.process import SutGoneError
+from jdkmatrix.reading import text_if_readable
 from jdkmatrix.records.limits import LimitName
 
 _EVERY_S = 0.25
@@ -83,10 +84,9 @@ def read_usage(pid: int) -> dict[LimitName, int]:
     Raises:
         SutGoneError: no such process, or it is ending.
     """
-    try:
-        text = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        raise SutGoneError(f"process {pid} has ended") from None
+    text = text_if_readable(Path(f"/proc/{pid}/status"))
+    if text is None:
+        raise SutGoneError(f"process {pid} has ended")
     threads = re.search(r"^Threads:\s+(\d+)", text, re.MULTILINE)
     rss = re.search(r"^VmRSS:\s+(\d+) kB", text, re.MULTILINE)
     if threads is None or rss is None:

@@ -51,9 +51,8 @@ class ResourceLimits:
         """The limits that `who` ran into, in words; none where there are none, or nothing was watched."""
         if self._watch is None:
             return ()
-        return outcomes(
-            who=who, limits=self.plan.limits, counters=self._watch.counters, seen=self._watch.seen, log_lines=log_lines
-        )
+        held = self.plan.limits.model_copy(update={"open_files_max": self.plan.open_files_max})
+        return outcomes(who=who, limits=held, counters=self._watch.counters, seen=self._watch.seen, log_lines=log_lines)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ import psutil
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host.cgroup_limits import counted
+from jdkmatrix.host.launch import SAYS
 from jdkmatrix.reading import text_if_readable
 
 # What a process brings upon itself (signal(7)). Whoever sends one of these to another is not found out.
@@ -33,6 +34,10 @@ _OUT_OF_MEMORY = re.compile(
 
 class KilledError(MatrixError):
     """A process was ended or stopped by a signal that neither it nor this tool has sent."""
+
+
+class LaunchError(MatrixError):
+    """What was asked for of a process could not be done on this host, and its command was never run."""
 
 
 class OutOfMemoryError(MatrixError):
@@ -64,6 +69,13 @@ def ran_out_of_memory(log: str, status: int, *, oom_kills_before: int) -> str | 
     meanwhile, and what the log says may be older."""
     by_the_kernel = signal_of_another(status) is not None and oom_kills() > oom_kills_before
     return None if by_the_kernel else out_of_memory(log)
+
+
+def check_launched(status: int, written: str) -> None:
+    """Raises: LaunchError: what ended with this exit status is the launcher, as it has `written`."""
+    said = written.lstrip().partition("\n")[0]
+    if status == 1 and said.startswith(SAYS):
+        raise LaunchError(said)
 
 
 def check_not_killed(who: str, status: int, *, log: str, oom_kills_before: int) -> None:

@@ -27,6 +27,7 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}  # asm/unistd_64.h, asm-generic/unistd.h
 _ATTRIBUTES_BYTES = 48  # SCHED_ATTR_SIZE_VER0, linux/sched/types.h
 _TAIL_LINES = 12
+SAYS = "launch: "  # what a command that was never run has written
 # They make java print "Picked up …" lines, load agents, or take options that nobody asked for; or they give it another
 # malloc or another number of its arenas (mallopt(3)), which its memory shows.
 _MEDDLING = (
@@ -177,21 +178,21 @@ def _or_end(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        sys.exit(f"launch: cannot {what}: {error.strerror}")
+        sys.exit(f"{SAYS}cannot {what}: {error.strerror}")
 
 
 def _die_with(parent_pid: int, dies_by: int, libc: ctypes.CDLL) -> None:
     if libc.prctl(PR_SET_PDEATHSIG, dies_by, 0, 0, 0) != 0:
-        sys.exit(f"launch: prctl: {os.strerror(ctypes.get_errno())}")
+        sys.exit(f"{SAYS}prctl: {os.strerror(ctypes.get_errno())}")
     if os.getppid() != parent_pid:
-        sys.exit("launch: the parent has already ended")
+        sys.exit(f"{SAYS}the parent has already ended")
 
 
 def _limit_files(open_files_max: int) -> None:
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (open_files_max, open_files_max))
     except (OSError, ValueError) as error:
-        sys.exit(f"launch: cannot limit open files to {open_files_max}: {error}")
+        sys.exit(f"{SAYS}cannot limit open files to {open_files_max}: {error}")
 
 
 def _ask_for_slice(libc: ctypes.CDLL, slice_us: int) -> None:

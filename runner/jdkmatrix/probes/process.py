@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.reading import text_if_readable
 
 # When more than this share of the threads alive at the start of a window have ended by its end, or this share of the
 # CPU time was used by threads that have, sums over living threads are not the process's: with one thread per request
@@ -90,7 +91,7 @@ def glance(pid: int) -> Glance:
     try:
         virt_pages, rss_pages = (proc / "statm").read_text().split()[:2]
         # Fields 3 and 20 of proc_pid_stat(5); the second may contain anything but is the last in brackets.
-        stat = (proc / "stat").read_text().rpartition(")")[2].split()
+        stat = (proc / "stat").read_text(errors="replace").rpartition(")")[2].split()
         state, thread_count = stat[0], int(stat[17])
     except (OSError, ValueError, IndexError):
         raise SutGoneError(f"process {pid} has ended") from None
@@ -118,10 +119,8 @@ def read_threads(pid: int, proc: Path = Path("/proc")) -> dict[int, ThreadCounte
     except OSError:
         return threads
     for task in tasks:
-        try:
-            status = Path(task.path, "status").read_text()
-            schedstat = Path(task.path, "schedstat").read_text()
-        except OSError:
+        status, schedstat = (text_if_readable(Path(task.path, name)) for name in ("status", "schedstat"))
+        if status is None or schedstat is None:
             continue  # it ended while we read
         if (counters := parse_thread(status, schedstat)) is not None:
             threads[int(task.name)] = counters

@@ -20,7 +20,14 @@ import psutil
 from jdkmatrix.config.model import Server
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.host import launch
-from jdkmatrix.host.ending import OutOfMemoryError, check_not_killed, oom_kills, out_of_memory, ran_out_of_memory
+from jdkmatrix.host.ending import (
+    OutOfMemoryError,
+    check_launched,
+    check_not_killed,
+    oom_kills,
+    out_of_memory,
+    ran_out_of_memory,
+)
 from jdkmatrix.host.http import Connection, HttpError, RefusedError, excerpt
 from jdkmatrix.reading import text_if_readable
 from jdkmatrix.servers.base import Launch
@@ -258,10 +265,12 @@ class ServerProcess:
         return self._process.poll() is None
 
     def check_alive(self) -> None:
-        """Raises: ServerError, of memory where its log says so, when the process has ended."""
+        """Raises: ServerError, of memory where its log says so, when the process has ended; LaunchError where it never
+        was the server."""
         status = self._process.poll()
         if status is None:
             return
+        check_launched(status, self._logs()[1])
         how = f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
         log, before = "\n".join(self._logs()), self._oom_kills_before
         if not self._ended_here and ran_out_of_memory(log, status, oom_kills_before=before):

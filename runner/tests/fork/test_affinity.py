@@ -12,11 +12,15 @@ import pytest
 
 from jdkmatrix.fork.affinity import allow_jit, confine, cpus_beside
 from jdkmatrix.host.cpusets import CpuSets
+from jdkmatrix.probes.process import glance, read_threads
 
 SCRIPT = """
 import threading, time
 for name in ("worker", "other"):
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+for thread in threading.enumerate()[1:]:  # as the kernel cuts a name that is not ASCII
+    with open("/proc/self/task/%d/comm" % thread.native_id, "wb") as comm:
+        comm.write("异步任务-1".encode()[:7])
 with open("/proc/self/task/%d/comm" % threading.get_native_id(), "w") as comm:
     comm.write("C2 CompilerThread0")
 print("ready", flush=True)
@@ -36,7 +40,9 @@ def test_only_the_compiler_is_let_out_and_everybody_is_put_back() -> None:
         process.stdout.readline()
         confine(process.pid, {last})
         assert set(map(frozenset, masks(process.pid).values())) == {frozenset({last})}
-        assert len(masks(process.pid)) == 3
+        assert len(masks(process.pid)) == len(read_threads(process.pid)) == 3
+        assert [one.name[:2] for one in read_threads(process.pid).values()].count("异步") == 2
+        assert glance(process.pid).thread_count == 3
         allow_jit(process.pid, {first, last})
         assert sorted(map(sorted, masks(process.pid).values())) == sorted([[first, last], [last], [last]])
         confine(process.pid, {last})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Collection
 from contextlib import nullcontext
@@ -136,7 +137,9 @@ class EndsAtOnce:
     def lay_out(self, scratch: Path, log_dir: Path) -> Launch:
         log_dir.mkdir(parents=True, exist_ok=True)
         url = "http://127.0.0.1:1/"
-        return Launch(["false"], {}, url, "/ping", log_dir / "messages.log", log_dir / "console.log")
+        return Launch(
+            [sys.executable, "-c", "exit(1)"], {}, url, "/ping", log_dir / "messages.log", log_dir / "console.log"
+        )
 
 
 def fork_with(confiner: Confiner, folder: Path) -> Fork:

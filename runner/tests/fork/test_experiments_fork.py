@@ -109,6 +109,16 @@ def test_what_goes_wrong_is_recorded(tmp_path: Path, script: str, expected: list
         ("kill $$", "killed", "the program was ended by signal 15, which did not come from this tool"),
         ("exit 143", "killed", "the program was ended by signal 15, which did not come from this tool"),
         ("rm -r {here}/logs; cat {here}/result.json", "internal-error", "No such file"),
+        (
+            "echo java.io.IOException: No space left on device >&2; exit 1",
+            "disk-full",
+            "the program found its disk full",
+        ),
+        (
+            "echo launch: cannot run on CPUs 3: Invalid argument >&2; exit 1",
+            "measurement",
+            "launch: cannot run on CPUs",
+        ),
     ],
 )
 def test_what_others_do_to_it_or_its_logs_is_a_host_fault(tmp_path: Path, script: str, code: str, message: str) -> None:

@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from jdkmatrix.host import launch
+from jdkmatrix.host.ending import LaunchError, check_launched
 from tests.support.waiting import has_ended, wait_until
 
 
@@ -47,8 +48,10 @@ def test_it_is_in_its_cgroups_before_it_is_the_program(tmp_path: Path) -> None:
 def test_it_may_open_as_many_files_as_said() -> None:
     script = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE))"
     assert said([sys.executable, "-c", script], open_files_max=99) == (0, "(99, 99)\n", "")
-    _, _, errors = said(["true"], open_files_max=2**62)
-    assert errors.startswith("launch: cannot limit open files to 4611686018427387904: ")
+    status, _, errors = said(["true"], open_files_max=2**62)
+    with pytest.raises(LaunchError, match=r"^launch: cannot limit open files to 4611686018427387904: "):
+        check_launched(status, errors)
+    check_launched(1, "a program that was run, and failed")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may run a program as another user")

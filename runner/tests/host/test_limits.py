@@ -287,6 +287,14 @@ def test_threads_that_the_kernel_refused() -> None:
     assert found.message.startswith("the server ran into its limit of 200 threads: the kernel refused it 12")
 
 
+def test_a_limit_that_is_not_known_to_be_ours_is_not_said_to_be() -> None:
+    """A container around us may have fewer threads; of open files there is one limit, the one that we set."""
+    (found,) = hits([NO_THREAD[1]])
+    assert found.message.startswith("the server ran into a limit of threads: 1 line") and "limit" not in found.figures
+    (found,) = hits(["Too many open files"], limits=Limits(open_files_max=64))
+    assert found.message.startswith("the server ran into its limit of 64 open files") and found.figures["limit"] == 64
+
+
 @pytest.mark.parametrize(
     ("line", "code"),
     [

@@ -167,9 +167,9 @@ def test_a_glance_opens_no_file_of_a_thread(monkeypatch: pytest.MonkeyPatch) -> 
     opened: list[str] = []
     real = Path.read_text
 
-    def read_text(path: Path) -> str:
+    def read_text(path: Path, **how: str) -> str:
         opened.append(str(path))
-        return real(path)
+        return real(path, **how)
 
     monkeypatch.setattr(Path, "read_text", read_text)
     glance(os.getpid())

@@ -174,6 +174,15 @@ def test_maven_has_one_locale_everywhere_and_one_collector(
     assert settings["MAVEN_OPTS"].count("GC") == collectors
 
 
+def test_what_is_compiled_for_one_machine_is_locked_for_the_other_too() -> None:
+    """A build on either uses the same list, whichever machine it was recorded on."""
+    paths = {line.split()[1] for line in (ROOT / "workloads" / maven.CHECKSUMS).read_text().splitlines()}
+    native = [path for path in paths if "x86_64" in path]
+    assert native
+    for path in native:
+        assert {path.replace("x86_64", other) for other in ("aarch64", "aarch_64")} & paths, path
+
+
 def test_the_checksum_file_names_no_host() -> None:
     lines = (ROOT / "workloads" / maven.CHECKSUMS).read_text().splitlines()
     assert len(lines) > 100

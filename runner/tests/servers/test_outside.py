@@ -11,7 +11,7 @@ from jdkmatrix.probes.java_threads import carriers_among, parse_threads, parse_v
 from jdkmatrix.probes.process import Glance, Reading, ThreadCounters, cpu_share_of
 from jdkmatrix.servers.outside import busiest_groups, check_carriers
 from jdkmatrix.servers.proof import ProofError
-from jdkmatrix.subjects.served.outside import _share_of
+from jdkmatrix.subjects.served.outside import _kind, _share_of
 from tests.support.project import RECORDED
 
 SAMPLES = RECORDED / "threads"  # their stacks are cut down
@@ -84,6 +84,16 @@ def test_shares_are_of_what_the_jit_leaves_and_count_threads_that_have_ended() -
         ("ForkJoinPool-#-worker-#", 1, 0.667),
         ("exec-#", 1, 0.333),
     ]
+
+
+def test_carriers_that_took_the_place_of_others_count() -> None:
+    """A pool's thread that has idled for long ends, and the next one has another number, which newer JVMs let stand."""
+    carriers = set(map(_kind, ("ForkJoi..rker-1", "ForkJoi..rker-2")))
+    assert carriers == {"ForkJoi.."} and _kind("ForkJoinPool-1-") == "ForkJoinPool-1-"
+    before, after = reading(100, {}), reading(200, {3: thread("ForkJoi..rker-3", 90), 4: thread("exec-1", 10)})
+    assert cpu_share_of(carriers, before, after) == 0.9
+    with pytest.raises(ProofError, match=r'for "ForkJoinPool\.commonPool-worker-9", which is none'):
+        _share_of(carriers, {3}, {3: "ForkJoinPool.commonPool-worker-9"}, before, after, executor="virtual")
 
 
 def test_threads_that_the_kernel_cannot_tell_from_carriers_prove_nothing() -> None:

@@ -32,6 +32,14 @@ class DatabaseClient:
         self._socket.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
         return self._until_ready()
 
+    def drop_dead_in(self, sql: str) -> None:
+        """Reset the connection while this is answered, as the kernel does for a process that ends."""
+        text = sql.encode() + b"\0"
+        self._socket.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
+        self._answers.read(1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.__exit__()
+
     def _until_ready(self) -> str | None:
         error = None
         while head := self._read(5):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import signal
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import GivenLoad
 from jdkmatrix.fork.fork_record import ForkDraft, Listener
+from jdkmatrix.provision.workloads import Workloads
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import DriverFacts
@@ -80,9 +82,10 @@ def campaign(
 ) -> Campaign:
     profile = Profile.model_validate({"description": "", "windows": 1, "window_s": 1, "select": {}, **protocol})
     facts = DriverFacts(name="made-up", version="1", sha256=None, jdk=None, java_version=None)
+    built = Workloads(files={}, servers=Path(), sha256={})
     served = usual(
-        profile=profile, load=load, driver=cast(Any, SimpleNamespace(facts=facts)), instance=cast(Any, None), mix=None,
-        inputs={"load": load.model_dump()},
+        profile=profile, load=load, driver=cast(Any, SimpleNamespace(facts=facts)),
+        instance=cast(Any, SimpleNamespace(workloads=built)), mix=None, inputs={"load": load.model_dump()},
     )  # fmt: skip
     rules = MATRIX.measure.model_copy(update={"repeats_max": repeats_max})
     return Campaign(

@@ -18,9 +18,11 @@ from jdkmatrix.fork.faults import ProgramError
 from jdkmatrix.fork.fork_record import CellSetup, ForkDraft, Listener, Round
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.fork.resource_limits import ResourceLimits, limited
+from jdkmatrix.fork.watchdog import DiskFullError
 from jdkmatrix.host import launch
 from jdkmatrix.host.ending import (
     OutOfMemoryError,
+    check_launched,
     check_not_killed,
     check_not_stopped,
     oom_kills,
@@ -175,9 +177,13 @@ class ProgramMeasurement:
             launch.terminate(process, grace_s=_GRACE_S)
 
     def _check_end(self, status: int, oom_kills_before: int) -> None:
-        """Raises: KilledError: somebody else has ended it; OutOfMemoryError: it had no memory left."""
+        """Raises: KilledError: somebody else has ended it; DiskFullError, LaunchError: nor could it help its end;
+        OutOfMemoryError: it had no memory left."""
         errors = self.fork.log_dir / STDERR_LOG
         log = "\n".join(text_if_readable(path) or "" for path in (errors, self.fork.log_dir / STDOUT_LOG))
+        check_launched(status, log)
+        if "No space left on device" in log:
+            raise DiskFullError(f"the program found its disk full{launch.stderr_tail(errors)}")
         check_not_killed("the program", status, log=log, oom_kills_before=oom_kills_before)
         if said := ran_out_of_memory(log, status, oom_kills_before=oom_kills_before):
             how = launch.how_ended(status)

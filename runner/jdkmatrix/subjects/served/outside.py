@@ -59,7 +59,7 @@ def prove_from_outside(
     before = Reading(glance(pid), read_threads(pid))
     answers = session.warm(load, COUNT_S, label="proof-count").answers
     after = Reading(glance(pid), read_threads(pid))
-    carriers = frozenset(after.threads[tid].name for tid in carrying if tid in after.threads)
+    carriers = frozenset(_kind(after.threads[tid].name) for tid in carrying if tid in after.threads)
     share = _share_of(carriers, names.keys() - carrying, names, before, after, executor=executor)
     busiest = busiest_groups(before.threads, after.threads, names)
     check_carriers(share, executor, f"most was used by {groups_words(busiest)}")
@@ -95,7 +95,7 @@ def _share_of(
     used_ns = {
         tid: after.threads[tid].cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
         for tid in others
-        if tid in after.threads and after.threads[tid].name in carriers
+        if tid in after.threads and after.threads[tid].name.startswith(tuple(carriers))
     }
     mistaken_ns, total_ns = sum(used_ns.values()), cpu_ns_of(tuple(carriers), before, after)
     exact = share * (1 - mistaken_ns / total_ns) if total_ns > 0 else share
@@ -107,6 +107,13 @@ def _share_of(
             f"load, and without it {per_cent(exact)}"
         )
     return share
+
+
+def _kind(name: str) -> str:
+    """What the names of a pool's threads begin with, as the kernel shows them: newer JVMs cut long names in the middle
+    and keep the number at the end, which is another for a carrier that takes the place of one that idled and ended."""
+    head, cut, _ = name.partition("..")
+    return head + cut
 
 
 def _look(pid: int, load: Callable[[], object], java: Path, scratch: Path) -> list[JavaThreads]:

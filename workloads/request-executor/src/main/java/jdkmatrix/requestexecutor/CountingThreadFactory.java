@@ -1,13 +1,13 @@
 package jdkmatrix.requestexecutor;
 
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** Makes threads with {@code factory} and counts those that began to run and those that ended. */
 public final class CountingThreadFactory implements ThreadFactory {
     private final ThreadFactory factory;
-    private final LongAdder started = new LongAdder();
-    private final LongAdder ended = new LongAdder();
+    private final AtomicLong started = new AtomicLong();
+    private final AtomicLong ended = new AtomicLong();
 
     CountingThreadFactory(ThreadFactory factory) {
         this.factory = factory;
@@ -16,22 +16,22 @@ public final class CountingThreadFactory implements ThreadFactory {
     @Override
     public Thread newThread(Runnable task) {
         return factory.newThread(() -> {
-            started.increment();
+            started.incrementAndGet();
             try {
                 task.run();
             } finally {
-                ended.increment();
+                ended.incrementAndGet();
             }
         });
     }
 
     long started() {
-        return started.sum();
+        return started.get();
     }
 
     int live() {
         // Read in this order, a thread that begins and ends in between cannot make the difference negative.
-        long gone = ended.sum();
-        return (int) (started.sum() - gone);
+        long gone = ended.get();
+        return (int) (started.get() - gone);
     }
 }

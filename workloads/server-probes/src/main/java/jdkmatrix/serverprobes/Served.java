@@ -1,28 +1,29 @@
 package jdkmatrix.serverprobes;
 
 import java.util.Map;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * On whose threads requests began, counted since the start of the process.
  *
  * <p>Each request counts itself, on the thread that runs it, by the name that the maker of the thread gave it. So the
- * count holds for the server's own threads as for a plugged executor, and the cost (some 8 ns) is the same for all.
+ * count holds for the server's own threads as for a plugged executor, and the cost (some 8 ns) is the same for all: a
+ * LongAdder would give a pool's thread a cell of its own, and all threads of one request the same one to quarrel about.
  */
 final class Served {
     /** How request-executor names every thread that it makes. */
     static final String PLUGGED = "jdkmatrix-";
 
-    private final LongAdder onServers = new LongAdder();
-    private final LongAdder onPluggedVirtual = new LongAdder();
-    private final LongAdder onPluggedPlatform = new LongAdder();
-    private final LongAdder elsewhere = new LongAdder();
+    private final AtomicLong onServers = new AtomicLong();
+    private final AtomicLong onPluggedVirtual = new AtomicLong();
+    private final AtomicLong onPluggedPlatform = new AtomicLong();
+    private final AtomicLong elsewhere = new AtomicLong();
 
     void count(Thread thread) {
-        adder(thread.getName(), thread.isVirtual()).increment();
+        counter(thread.getName(), thread.isVirtual()).incrementAndGet();
     }
 
-    private LongAdder adder(String name, boolean virtual) {
+    private AtomicLong counter(String name, boolean virtual) {
         if (name.startsWith(PLUGGED)) {
             return virtual ? onPluggedVirtual : onPluggedPlatform;
         }
@@ -31,9 +32,9 @@ final class Served {
     }
 
     void putInto(Map<String, Object> answer) {
-        answer.put("served_on_servers", onServers.sum());
-        answer.put("served_on_plugged_virtual", onPluggedVirtual.sum());
-        answer.put("served_on_plugged_platform", onPluggedPlatform.sum());
-        answer.put("served_elsewhere", elsewhere.sum());
+        answer.put("served_on_servers", onServers.get());
+        answer.put("served_on_plugged_virtual", onPluggedVirtual.get());
+        answer.put("served_on_plugged_platform", onPluggedPlatform.get());
+        answer.put("served_elsewhere", elsewhere.get());
     }
 }

@@ -7,8 +7,8 @@ import jdkmatrix.banking.Endpoints;
 import jdkmatrix.banksql.DatabaseSettings;
 import jdkmatrix.banksql.Layout;
 import jdkmatrix.banksql.SqlAudit;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.boot.ApplicationRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -37,9 +37,10 @@ class SqlConfiguration {
         };
     }
 
+    /** Before the server's port opens, and with it the way to other books. */
     @Bean
-    ApplicationRunner books(AccountRows accounts, TransferRows transfers, TransactionTemplate transaction) {
-        return started -> Endpoints.openBooksBy((size, property) -> {
+    SmartInitializingSingleton books(AccountRows accounts, TransferRows transfers, TransactionTemplate transaction) {
+        return () -> Endpoints.openBooksBy((size, property) -> {
             Layout.of(SETTINGS.url(), size);
             return new SpringDataBooks(accounts, transfers, transaction, size, new SqlAudit(SETTINGS.url(), size));
         });
