@@ -99,10 +99,10 @@ def _chosen(sides: Sequence[ComparedSide], values: Mapping[str, Sequence[str]]) 
     return replace(sides[0], axis=axis, value=before), replace(sides[-1], axis=axis, value=after)
 
 
-def _ends(found: Compared) -> tuple[str, ...]:
-    """The lines below the table."""
+def _verdict(found: Compared) -> tuple[str, ...]:
+    """What came out, and before it why figures themselves are not compared."""
     skipped = (words.hosts(found),) if found.why_not else ()
-    return (*words.remarks(found), *skipped, words.outcome(found))
+    return (*skipped, words.outcome(found))
 
 
 def _print(found: Compared, console: Console) -> None:
@@ -116,17 +116,20 @@ def _print(found: Compared, console: Console) -> None:
             table.add_row(*(f"{style}{escape(text)}" for text in words.row(change)))
         console.print(escape(cell), soft_wrap=True)
         console.print(table)
-    for text in _ends(found):
+    for text in (*words.remarks(found), *_verdict(found)):
         console.print(escape(text), soft_wrap=True)
 
 
 def _as_markdown(found: Compared) -> str:
+    """The verdict first: of many remarks, only some are listed."""
     rows = [tuple(map(markdown.escaped, (cell_words(one.key), *words.row(one)))) for one in found.changes]
+    remarks = words.remarks(found)
     return "\n\n".join(
         [
             f"### {markdown.escaped(found.title)}",
+            *(f"**{markdown.escaped(text)}**" for text in _verdict(found)),
             markdown.table(("Cell", *words.headings(found)), rows),
-            markdown.listing(_ends(found), at_most=50),
+            *([markdown.listing(remarks, at_most=50)] if remarks else []),
         ]
     )
 

@@ -31,11 +31,12 @@ def so_far(group: Sequence[CellRecord], precision: float, block_s: float, *, seq
     if not found:
         return None
     name = min(found, key=lambda name: (is_aa_arm(name), not is_virtual(name)))
-    base, ratio = cells[bases[name]], paired_ratio(*found[name], sequential=sequential)
+    base = cells[bases[name]]
+    leading = metrics_of(base.load)[0]
+    ratio = paired_ratio(*found[name], sequential=sequential, resolution=leading.resolution)
     if ratio is None:
         return None
-    figure = metrics_of(base.load)[0].name
-    told = f"{figure} with {name} is {ratio_value(ratio)} × that with {base.key.executor}"
+    told = f"{leading.name} with {name} is {ratio_value(ratio)} × that with {base.key.executor}"
     return f"so far: {told} ({_known(ratio)}){_ahead(ratio, precision, block_s, sequential=sequential)}"
 
 

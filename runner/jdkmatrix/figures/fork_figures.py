@@ -21,6 +21,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import summarise
+from jdkmatrix.stats.intervals import CONFIDENCE
 from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, seconds_of
 
@@ -248,8 +249,10 @@ class OverForks:
         return replace(self, value=self.value * by, low=low, high=high, least=least, most=most)
 
 
-def overall(figures: Iterable[ForkFigure], by: Literal["mean", "most", "median"] = "mean") -> OverForks | None:
-    """None where there is no figure."""
+def overall(
+    figures: Iterable[ForkFigure], by: Literal["mean", "most", "median"] = "mean", confidence: float = CONFIDENCE
+) -> OverForks | None:
+    """None where there is no figure. `confidence`: the nominal one of the interval."""
     found = list(figures)
     if not found:
         return None
@@ -259,7 +262,7 @@ def overall(figures: Iterable[ForkFigure], by: Literal["mean", "most", "median"]
         value = median(values) if by == "median" else max(values)
         return OverForks(value, None, None, *ends, Bound.NONE, 0, len(values))
     bounds = {figure.bound for figure in found} - {Bound.NONE}
-    summary = summarise(values)
+    summary = summarise(values, confidence)
     low, high = (None, None) if bounds else (summary.ci_low, summary.ci_high)
     bound = next(iter(bounds), Bound.NONE) if len(bounds) < 2 else None
     bounded = sum(figure.bound is not Bound.NONE for figure in found)

@@ -21,6 +21,7 @@ from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import DATABASE_CPU_US, QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US
 from jdkmatrix.records.windows import ObservedWindow
+from jdkmatrix.stats.intervals import CONFIDENCE
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -30,7 +31,7 @@ class Metric:
     number), which is `scale` times the figure itself. `over_forks`: what stands for several; `missing`: why a usable
     fork may not have it; `on_cell_page`: among the figures at its top, beside those that executors are compared by;
     `where_seen`: so, too, but only where a fork has it; `of_window`: the same of one window, above 0 where it has one,
-    for forks that took turns."""
+    for forks that took turns; `resolution`: the figure is read in steps of so much."""
 
     id: str
     title: str
@@ -44,6 +45,7 @@ class Metric:
     on_cell_page: bool = False
     where_seen: bool = False
     of_window: Callable[[Any], float] | None = None
+    resolution: float = 0.0
 
     @property
     def name(self) -> str:
@@ -52,6 +54,7 @@ class Metric:
 
 
 _RPS, _CPU_US, _S = "requests/s", "µs", "s"
+_NO_TAIL = "the driver recorded no such latency, or too few requests were slower"
 _NO_SEARCH = "nothing was searched for, or the search came to no end"
 THROUGHPUT = Metric(
     *("throughput", "Throughput", True, read.throughput_rps, _RPS, 4),
@@ -61,10 +64,10 @@ CPU = Metric(
     *("cpu", "CPU per request", False, read.cpu_us_per_request, _CPU_US, 3),
     of_window=lambda window: window.cpu_us_per_answer,
 )
-P99 = Metric("p99", "p99 latency", False, read.p99_us, "ms", 3, 1e-3, "the driver recorded no such latency")
+P99 = Metric("p99", "p99 latency", False, read.p99_us, "ms", 3, 1e-3, _NO_TAIL)
 SATURATED = Metric("saturated", "Throughput at saturation", True, read.throughput_rps, _RPS, 4)
 LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, read.cpu_us_per_request, _CPU_US, 3)
-TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, read.time_to_peak, _S, 3)
+TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, read.time_to_peak, _S, 3, resolution=1.0)
 KNEE = Metric("knee", "Rate at the knee of p99", True, read.knee_rps, _RPS, 4)
 CAPACITY = Metric("capacity", "Rate held", True, read.capacity_rps, _RPS, 4, missing=_NO_SEARCH)
 TIME_TO_STEADY = Metric(
@@ -180,7 +183,7 @@ def leading_by_block(cell: CellRecord) -> dict[int, float]:
     return comparable({block: figure for block, figure in figures if figure is not None})
 
 
-def over_forks(metric: Metric, figures: Iterable[ForkFigure]) -> OverForks | None:
-    """In its unit; None where there is no figure."""
-    over = overall(figures, metric.over_forks)
+def over_forks(metric: Metric, figures: Iterable[ForkFigure], confidence: float = CONFIDENCE) -> OverForks | None:
+    """In its unit; None where there is no figure. `confidence`: the nominal one of the interval."""
+    over = overall(figures, metric.over_forks, confidence)
     return over.scaled(metric.scale) if over else None

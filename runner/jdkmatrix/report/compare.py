@@ -261,8 +261,8 @@ def _one_base(above: Comparison, below: Comparison) -> bool:
 def _shown(metric: Metric, cell: CellStats) -> str:
     """The figure of a cell that its ratio is of: p99 over the forks, each with its own, and not that of all requests
     together."""
-    own = cell.figures(P99).values() if metric is P99 else ()
-    figure = over_forks(P99, own, why="") if own else of_metric(metric, cell, why="")
+    own = metric is P99 and cell.figures(P99)
+    figure = over_forks(P99, cell, why="") if own else of_metric(metric, cell, why="")
     return figure.text
 
 

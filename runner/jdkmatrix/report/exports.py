@@ -17,7 +17,7 @@ from typing import Any
 from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import OverForks, overall
-from jdkmatrix.figures.metrics import P99, THROUGHPUT, Metric, metrics_of, over_forks
+from jdkmatrix.figures.metrics import P99, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
@@ -68,7 +68,7 @@ def results(judged: JudgedRun) -> Iterator[Row]:
             yield _outcome(judged, cell)
             yield from _of_all_requests(judged, cell)
         for metric in _told_once(cell):
-            over = over_forks(metric, cell.figures(metric).values())
+            over = cell.over_forks(metric)
             if over is None:
                 continue
             whose = _whose(judged, cell, metric.id, metric.unit)
@@ -197,7 +197,7 @@ def jmh(judged: JudgedRun) -> list[Row]:
 
 def _jmh(cell: CellStats, jdks: Mapping[str, str]) -> Row | None:
     figures = list(cell.figures(THROUGHPUT).values())
-    over = overall(figures)
+    over = overall(figures, confidence=cell.confidence)
     if over is None or over.bounded:
         return None
     key, ends = cell.key, [end for end in (over.low, over.high) if end is not None]
@@ -303,7 +303,7 @@ def compared_by(cells: Iterable[CellStats]) -> Iterator[tuple[CellStats, Metric,
     for cell in cells:
         for metric in metrics_of(cell.load):
             figures = cell.figures(metric)
-            over = over_forks(metric, figures.values())
+            over = cell.over_forks(metric)
             if over is not None and not over.bounded and len(cell.by_block(metric)) == len(figures):
                 ends = over.high is not None and math.isfinite(over.high)
                 yield cell, metric, over if ends else replace(over, low=None, high=None)

@@ -11,14 +11,14 @@ from functools import lru_cache
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
-from jdkmatrix.stats.intervals import exp, mean_interval
+from jdkmatrix.stats.intervals import CONFIDENCE, exp, mean_interval
 
 
 @dataclass(frozen=True)
 class Summary:
     """One figure over `n` forks, in the figure's unit.
 
-    The 95 % interval belongs to `geomean`, the geometric mean. It is None for a single fork, and where a fork has 0.
+    The interval belongs to `geomean`, the geometric mean. It is None for a single fork, and where a fork has 0.
     """
 
     n: int
@@ -28,8 +28,8 @@ class Summary:
     ci_high: float | None
 
 
-def summarise(values: Sequence[float]) -> Summary:
-    """Geometric mean with its interval, and median, of one value per fork (never per window).
+def summarise(values: Sequence[float], confidence: float = CONFIDENCE) -> Summary:
+    """Geometric mean with its interval of this nominal confidence, and median, of one value per fork, never per window.
 
     Geometric, because figures of forks are positive and scatter by factors: the interval of an arithmetic mean of a
     few forks reaches below 0. And the geometric means of two arms divide to exactly the ratio that `paired_ratio`
@@ -39,11 +39,11 @@ def summarise(values: Sequence[float]) -> Summary:
     Raises:
         MatrixError: there is no value, or one is negative or not finite.
     """
-    return _summary(tuple(values))
+    return _summary(tuple(values), confidence)
 
 
 @lru_cache(maxsize=100_000)
-def _summary(values: tuple[float, ...]) -> Summary:
+def _summary(values: tuple[float, ...], confidence: float) -> Summary:
     """Tables, charts and exports show the same figures, and an exact deviation takes its time."""
     if not values or not all(math.isfinite(value) and value >= 0 for value in values):
         raise MatrixError(f"a summary needs at least one value, all finite and not below 0; found {list(values)}")
@@ -51,7 +51,7 @@ def _summary(values: tuple[float, ...]) -> Summary:
     if min(values) == 0:
         return Summary(len(values), 0.0, median, None, None)
     logs = [math.log(value) for value in values]
-    interval = mean_interval(logs)
+    interval = mean_interval(logs, confidence)
     return Summary(
         n=len(values),
         geomean=math.exp(statistics.fmean(logs)),

@@ -48,12 +48,14 @@ def nominal_confidence(*, sequential: bool) -> float:
     return SEQUENTIAL_CONFIDENCE if sequential else CONFIDENCE
 
 
-def mean_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-    """Low and high end; None for a single value."""
+def mean_interval(
+    values: Sequence[float], confidence: float = CONFIDENCE, least_error: float = 0.0
+) -> tuple[float, float] | None:
+    """Low and high end; None for a single value. `least_error`: the standard error is no less, whatever the scatter."""
     if len(values) < 2:
         return None
     mean = statistics.fmean(values)
-    half = student_t(confidence, len(values)) * standard_error(values)
+    half = student_t(confidence, len(values)) * max(standard_error(values), least_error)
     return mean - half, mean + half
 
 
@@ -62,10 +64,10 @@ def exp(log: float) -> float:
     return math.exp(log) if log < _EXP_MAX else math.inf
 
 
-def p_of_zero(values: Sequence[float]) -> float:
+def p_of_zero(values: Sequence[float], least_error: float = 0.0) -> float:
     """The two-sided p-value of "the true mean is 0", of at least two values: below 1 - c exactly where the interval of
     confidence c leaves 0 out."""
-    mean, error = statistics.fmean(values), standard_error(values)
+    mean, error = statistics.fmean(values), max(standard_error(values), least_error)
     if error == 0:
         return p_without_scatter(mean)
     from scipy.special import stdtr  # noqa: PLC0415 - see the package

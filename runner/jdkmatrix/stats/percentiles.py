@@ -18,6 +18,7 @@ from decimal import Decimal
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.load_results import PERCENTILES, Latency, SpectrumPoint
 from jdkmatrix.stats.forks import Summary, summarise
+from jdkmatrix.stats.intervals import CONFIDENCE
 
 # A percentile with fewer slower requests than this is the story of single requests, not of the executor.
 MIN_BEYOND = 10
@@ -36,8 +37,11 @@ class Percentile:
     forks: Summary | None
 
 
-def percentiles_over_forks(forks: Sequence[Latency], merged: Latency) -> dict[str, Percentile]:
-    """The percentiles ("50" to "99.99"); `forks`: each fork's own distribution, `merged`: all of them as one.
+def percentiles_over_forks(
+    forks: Sequence[Latency], merged: Latency, confidence: float = CONFIDENCE
+) -> dict[str, Percentile]:
+    """The percentiles ("50" to "99.99"); `forks`: each fork's own distribution, `merged`: all of them as one;
+    `confidence`: the nominal one of their intervals.
 
     Percentiles that even the merged distribution has too few slower requests for are left out.
 
@@ -47,16 +51,16 @@ def percentiles_over_forks(forks: Sequence[Latency], merged: Latency) -> dict[st
     if not forks:
         raise MatrixError("percentiles over forks need at least one fork")
     return {
-        percent: Percentile(merged_us=merged_us, forks=_over(forks, percent))
+        percent: Percentile(merged_us=merged_us, forks=_over(forks, percent, confidence))
         for percent in PERCENTILES
         if (merged_us := tail_checked(merged, percent)) is not None
     }
 
 
-def _over(forks: Sequence[Latency], percent: str) -> Summary | None:
+def _over(forks: Sequence[Latency], percent: str, confidence: float) -> Summary | None:
     own = [tail_checked(fork, percent) for fork in forks if fork.histogram is not None]
     told = [value_us for value_us in own if value_us is not None]
-    return summarise(told) if len(told) == len(forks) else None
+    return summarise(told, confidence) if len(told) == len(forks) else None
 
 
 def tail_checked(latency: Latency, percent: str) -> float | None:

@@ -130,18 +130,30 @@ def test_a_database_picks_a_workload_that_has_it_and_a_workload_its_database(bro
         expect(page.locator("#said .where")).to_contain_text("mp-ping on Open Liberty")
 
 
-def test_an_application_of_the_user_is_measured_by_no_command_of_this_page(browser: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("workload", "what"),
+    [
+        ("shop-1a2b3c4d", "is no workload of this project. The page of its run has "),
+        ("bank-sql-7", "is a variant that no profile names. The page of its run has "),
+    ],
+)
+def test_what_no_profile_names_is_measured_by_no_command_of_this_page(
+    browser: Browser, tmp_path: Path, workload: str, what: str
+) -> None:
     def own(key: CellKey) -> CellKey:
-        return key.model_copy(update={"workload": "shop-1a2b3c4d"})
+        return key.model_copy(update={"workload": workload})
 
     loaded = synthetic_run(tmp_path / "run", Shape(jdks=("temurin-25",)))
     cells = tuple(cell.model_copy(update={"key": own(cell.key)}) for cell in loaded.cells)
-    run = loaded.run.model_copy(update={"cells": tuple(map(own, loaded.run.cells))})
+    tables = {"shop-1a2b3c4d": {"own": {"war": "shop.war", "path": "/"}}}
+    run = loaded.run.model_copy(
+        update={"cells": tuple(map(own, loaded.run.cells)), "matrix": {**loaded.run.matrix, "workloads": tables}}
+    )
     site_of([replace(loaded, run=run, cells=cells)], tmp_path / "site")
     with reading(browser, tmp_path / "site" / "index.html") as page:
         picked(page, cpus="2")
         said = page.locator("#said")
-        expect(said).to_contain_text("shop-1a2b3c4d is no workload of this project. The page of its run has ")
+        expect(said).to_contain_text(f"{workload} {what}")
         expect(said.locator("pre")).to_have_count(0)
 
 

@@ -52,7 +52,7 @@ def test_an_interval_that_reaches_beyond_its_chart_ends_in_an_arrow() -> None:
         for name, high in (("wide", 3.0), ("narrow", 1.05), ("lone", None))
     ]
     words = {"title": "", "figure": "", "number_format": "~s", "description": ""}
-    drawing = bars(means, [], order=("wide", "narrow", "lone"), highest=1.0, **words)
+    drawing = bars(means, [], order=("wide", "narrow", "lone"), highest=1.0, grouped=False, **words)
     assert [(row["high_shown"], row["cut"]) for row in drawing.datasets["means"]] == [
         (1.06, True), (1.05, False), (None, False),
     ]  # fmt: skip

@@ -246,7 +246,8 @@ def test_the_command_says_it_in_three_ways(folders: tuple[str, str], capsys: pyt
     told = json.loads(capsys.readouterr().out)
     assert told["regressions"] == len([one for one in told["changes"] if one["regression"]]) > 0
     assert compare(folders, {}, 0.05, as_json=False, as_markdown=True) == EXIT_WITH_REGRESSIONS
-    assert "| Cell | Figure |" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "| Cell | Figure |" in told and told.index("**") < told.index("significantly worse") < told.index("| Cell |")
     assert compare(folders, {}, 0.05, as_json=False, as_markdown=False) == EXIT_WITH_REGRESSIONS
     assert "significantly worse, and by more than 5.0 %" in capsys.readouterr().out
     with pytest.raises(MatrixError, match="two copies of one run"):

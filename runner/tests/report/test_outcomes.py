@@ -16,6 +16,7 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.report.blocks.inline import METHOD_PAGE
 from jdkmatrix.report.blocks.kinds import Prose, Tiles
 from jdkmatrix.report.cell_page.fork_windows import window_tables
+from jdkmatrix.report.cells.advice import OUTCOME, Side, advise
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
 from jdkmatrix.report.cells.heat import mapped, scorecard
 from jdkmatrix.report.cells.shown import state_text
@@ -123,6 +124,16 @@ def test_equal_shares_are_no_answer_where_they_leave_a_difference_open(under_rat
         equal = with_outcomes(fewer, {"liberty": {1: missed, 2: missed}, "virtual": {1: missed, 3: missed}})
         _, judgements = judged(equal)
         assert judgements.outcomes(key_of(fewer)).finding is PairFinding.TOO_FEW_FORKS
+
+
+def test_what_forks_did_leads_only_where_it_differs_or_nothing_is_decided(under_rate: LoadedRun) -> None:
+    """On the front page and in the terminal, as on the page of the run."""
+    for virtual, first in (({1: missed}, CPU.id), (all_of(missed), OUTCOME)):
+        loaded = with_outcomes(under_rate, {"liberty": {1: missed}, "virtual": virtual})
+        _, judgements = judged(loaded)
+        advice = advise(judgements, key_of(loaded))
+        assert advice[0].figure == first and advice[0].side is not Side.OPEN
+        assert OUTCOME in {one.figure for one in advice}, "it is told in any case"
 
 
 def test_too_few_forks_say_how_many_would_do(under_rate: LoadedRun) -> None:

@@ -16,6 +16,7 @@ from scipy.stats import sem, t, ttest_rel
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.forks import Summary, fork_cpu_us_per_request, fork_readings_us, fork_throughput, summarise
+from jdkmatrix.stats.intervals import SEQUENTIAL_CONFIDENCE
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from tests.support.builders import fork_with, load_result, reasons, sut_usage, window
 from tests.support.records import with_load
@@ -118,6 +119,18 @@ def test_without_any_scatter_arms_that_differ_are_different() -> None:
     assert (twice.ci_low, twice.ci_high, twice.p_value) == pytest.approx((2.0, 2.0, 0.0))
 
 
+def test_what_is_read_in_whole_seconds_is_not_known_better_than_that() -> None:
+    """31 s against 30 s in every block may be 30.2 against 29.9."""
+    seconds = dict.fromkeys(range(1, 6), 31.0), dict.fromkeys(range(1, 6), 30.0)
+    found = paired_ratio(*seconds, resolution=1.0)
+    assert found is not None and found.ci_low is not None and found.p_value is not None
+    assert found.value == pytest.approx(31 / 30) and found.ci_low < 1 and found.p_value > 0.05
+    # t(0.975, 4) times the standard deviation of rounding, 1 / √12 s, of both
+    assert found.half_width_log == pytest.approx(2.776445 / math.sqrt(12) * math.hypot(1 / 31, 1 / 30), rel=1e-5)
+    scattered = {1: 20.0, 2: 31.0, 3: 40.0}, {1: 30.0, 2: 28.0, 3: 31.0}
+    assert paired_ratio(*scattered, resolution=1.0) == paired_ratio(*scattered), "blocks scatter by more"
+
+
 def test_looking_after_every_block_makes_the_interval_wider() -> None:
     pairs = {1: (1.0, 1.0), 2: (1.1, 1.0), 3: (1.3, 1.0)}
     plain, sequential = ratio_of(pairs), ratio_of(pairs, sequential=True)
@@ -135,6 +148,14 @@ def test_summary_worked_by_hand() -> None:
     assert summary.geomean == pytest.approx(2 ** (5 / 3))
     assert summary.ci_low == pytest.approx(2 ** (5 / 3 - half))
     assert summary.ci_high == pytest.approx(2 ** (5 / 3 + half))
+
+
+def test_a_run_that_adds_blocks_has_wider_intervals_of_its_figures_too() -> None:
+    """A single arm is what the rule looks at."""
+    plain, wider = summarise([16.0, 1.0, 2.0]), summarise([16.0, 1.0, 2.0], SEQUENTIAL_CONFIDENCE)
+    assert plain.ci_high and wider.ci_high and wider.geomean == plain.geomean
+    widths = (math.log(one / plain.geomean) for one in (wider.ci_high, plain.ci_high))
+    assert next(widths) / next(widths) == pytest.approx(5.642778 / 4.302653, rel=1e-5)
 
 
 def test_summary_of_one_fork_or_with_a_zero_has_no_interval() -> None:

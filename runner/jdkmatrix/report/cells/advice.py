@@ -83,7 +83,8 @@ class Advice:
 
 def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
     """On what forks did, where some did not do what their load asks for, and on each figure of the load that virtual
-    threads and the pool both have; `key`: of virtual threads. Last, p99 where it is measured and not judged."""
+    threads and the pool both have; `key`: of virtual threads. What forks did comes first, unless it is undecided and a
+    figure is decided. Last, p99 where it is measured and not judged."""
     cells = judgements.cells
     cell, pool = cells.get(key), cells.get(key.model_copy(update={"executor": own_pool(key.server)}))
     if cell is None or pool is None:
@@ -105,7 +106,9 @@ def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
         return replace(one, side=_SIDE_OF[outcomes.finding], sentence=sentence, note="")
 
     figures = tuple(of(metric, judged) for metric, judged in found)
-    return (*told, *figures, *_service_times(cell, pool)) if told or figures else ()
+    decided = any(one.side is not Side.OPEN for one in figures)
+    first = (*figures, *told) if decided and not (outcomes and outcomes.differs) else (*told, *figures)
+    return (*first, *_service_times(cell, pool)) if first else ()
 
 
 def advised(judgements: Judgements) -> dict[CellKey, tuple[Advice, ...]]:

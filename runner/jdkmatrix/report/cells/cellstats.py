@@ -21,6 +21,7 @@ from jdkmatrix.experiments.kinds import table_of
 from jdkmatrix.figures.fork_figures import (
     FigureOf,
     Kind,
+    OverForks,
     are_bounds,
     comparable,
     distribution_of,
@@ -39,7 +40,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
-from jdkmatrix.stats.intervals import nominal_confidence
+from jdkmatrix.stats.intervals import CONFIDENCE, nominal_confidence
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
@@ -70,15 +71,15 @@ class Pooled:
         return self.fell_short > 0 or are_bounds(self.lower_bounds or 0, self.count, percent)
 
 
-def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]]) -> Pooled:
-    """`found`: what `fork_latency` gave for each, at least one."""
+def pool(kind: Kind, found: Sequence[tuple[Fork, Latency]], confidence: float = CONFIDENCE) -> Pooled:
+    """`found`: what `fork_latency` gave for each, at least one; `confidence`: the nominal one of the intervals."""
     forks = [latency for _, latency in found]
     merged = merge_latencies(forks)
     bounds = [told for fork, _ in found if (told := lower_bounds(fork)) is not None]
     return Pooled(
         kind=kind,
         count=merged.count,
-        percentiles=percentiles_over_forks(forks, merged),
+        percentiles=percentiles_over_forks(forks, merged, confidence),
         spectrum=_thin(merged.spectrum),
         histogram=merged.histogram,
         forks=len(forks),
@@ -108,11 +109,13 @@ Figures = Mapping[int, ForkFigure]  # by block
 class CellStats:
     """A cell with at least its record. Figures come from usable forks only; per fork they are keyed by block.
 
-    `planned`: forks that the run was to have; fewer than there are say nothing.
+    `planned`: forks that the run was to have; fewer than there are say nothing. `confidence`: the nominal one of
+    its intervals.
     """
 
     record: CellRecord
     planned: int = 0
+    confidence: float = CONFIDENCE
 
     @property
     def key(self) -> CellKey:
@@ -177,6 +180,10 @@ class CellStats:
             self._known[metric.of] = {block: figure for block, figure in told if figure is not None}
         return self._known[metric.of]
 
+    def over_forks(self, metric: Metric) -> OverForks | None:
+        """In its unit; None where no usable fork has it."""
+        return over_forks(metric, self.figures(metric).values(), self.confidence)
+
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """All that it may have, the leading one first."""
@@ -196,7 +203,7 @@ class CellStats:
 
     def _spread(self, metric: Metric) -> Spread | None:
         """With what is expected; None where no usable fork has it."""
-        over = over_forks(metric, self.figures(metric).values())
+        over = self.over_forks(metric)
         if over is None:
             return None
         told = (one.expected for fork in self.usable for one in fork.readings if one.metric == metric.id)
@@ -245,7 +252,7 @@ class CellStats:
         """None when no usable fork has the distribution that the load asks for."""
         told = ((fork, fork_latency(fork)) for fork in self.usable) if self.kind.one_level else ()
         found = [(fork, latency) for fork, latency in told if latency is not None]
-        return pool(distribution_of(self.usable[0].valid_windows[0]), found) if found else None
+        return pool(distribution_of(self.usable[0].valid_windows[0]), found, self.confidence) if found else None
 
     @cached_property
     def state(self) -> State:
@@ -317,9 +324,9 @@ class Cells:
     def __init__(self, run: RunRecord, records: Iterable[CellRecord], *, served: bool = True) -> None:
         forks, self.run = planned_forks(run), run
         mine = (record for record in records if record.key.has_server == served)
-        self._by_key = {record.key: CellStats(record, forks[record.key.cell_id]) for record in mine}
         self._sequential = run.stopping is not None
         self.confidence = nominal_confidence(sequential=self._sequential)
+        self._by_key = {record.key: CellStats(record, forks[record.key.cell_id], self.confidence) for record in mine}
         self.relevant = run.promised_precision
         planned = dict.fromkeys(key for key in run.cells if key.has_server == served)
         own = {key: key for key in self._by_key}  # these very objects, which are found without comparing their values
@@ -395,6 +402,6 @@ class Cells:
         if cell is None or base is None:
             return None
         above, below = paired_figures(metric, cell.record, base.record)
-        ratio = paired_ratio(above, below, sequential=self._sequential)
+        ratio = paired_ratio(above, below, sequential=self._sequential, resolution=metric.resolution)
         pairs = {block: (above[block], below[block]) for block in sorted(above.keys() & below.keys())}
         return Comparison(metric, cell, base, ratio, pairs, losses_of(metric, cell, base))

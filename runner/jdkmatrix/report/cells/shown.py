@@ -6,7 +6,7 @@ say different things, the reader is told which blocks were paired and what each 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -17,7 +17,7 @@ from jdkmatrix.domain.quantities import MINUS, digits, plural
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.fork_figures import Kind, OverForks, overall
 from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, Metric
-from jdkmatrix.loads.base import Bound, ForkFigure
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
 from jdkmatrix.report.blocks.tables import Column, DataTable, columns
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, Pooled
@@ -84,7 +84,7 @@ def of_metric(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
         if metric.significant == 0:
             return count(None if most is None else round(most), why=why)
         return quantity(most, metric.significant, why=why, scale=metric.scale)
-    return over_forks(metric, cell.figures(metric).values() if cell else (), why=why)
+    return over_forks(metric, cell, why=why)
 
 
 def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
@@ -115,12 +115,11 @@ def half_width(over: OverForks) -> Figure:
     return Figure(text, half, f"95 % interval of the geometric mean over {over.forks} forks")
 
 
-def over_forks(metric: Metric, figures: Iterable[ForkFigure], *, why: str) -> Figure:
+def over_forks(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
     """The geometric mean over forks, with how far its interval reaches beneath. Where forks give bounds only, so is the
     mean: "≥ 9,400"; where these point both ways, from the least to the most."""
-    found = list(figures)
-    over = overall(found)
-    if over is None:
+    found = list(cell.figures(metric).values()) if cell else []
+    if cell is None or (over := overall(found, confidence=cell.confidence)) is None:
         return missing(why)
     text, forks = amount(metric, over.value), plural(over.forks, "fork")
     if over.bounded:

@@ -57,9 +57,10 @@ def bars(
     figure: str,
     number_format: str,
     highest: float,
+    grouped: bool,
     description: str,
 ) -> Drawing:
-    """Bars of means with their interval, and every fork as a point.
+    """Bars of means with their interval, and every fork as a point; `grouped`: by the task, also where there is one.
 
     `means`: executor, work, mean, low, high (None: no interval), label; `forks`: executor, work, fork, value, label.
     `title` is the axis's, `figure` names what the labels are.
@@ -68,7 +69,6 @@ def bars(
     end = highest * _LABEL_ROOM
     present = [name for name in order if any(row["executor"] == name for row in means)]
     works = list(dict.fromkeys(row["work"] for row in means))
-    grouped = len(works) != 1
     # Beyond this the labels stand; an interval of two forks can be wider than the chart, and ends there in an arrow:
     # the table has its figures.
     edge = highest * 1.06

@@ -218,7 +218,7 @@ def _stack_shape(x_kind: Axis, y_kind: Axis) -> Shape:
             y=alt.Y("y:Q", stack="zero", **y),
             color=alt.Color("origin:N", scale=origins, legend=None),
             order=alt.Order("place:Q"),
-            tooltip=[alt.Tooltip("origin:N"), x_kind.tooltip("x"), y_kind.tooltip("y")],
+            tooltip=[alt.Tooltip("origin:N")],  # an area is one mark, which knows the figures of its first point alone
         ),
         line.encode(x=x, y=alt.Y("y:Q", **y), strokeDash=alt.StrokeDash("name:N", legend=None)),
     )

@@ -128,6 +128,7 @@ def bar_charts(prefix: str, piece: Slice, metric: Metric, axis: str, words: Word
             figure=axis,
             number_format=".0%" if shares else plain_numbers(max(highest.values())),
             highest=1.0 if shares else max(highest.values()),
+            grouped=shares,
             description=f"{metric.title} of {title}: {axis}, bars of means, one point per fork",
         )
         charts.append(Chart(f"{prefix}-{metric.id}-{number}", title, note, drawing))
@@ -139,7 +140,7 @@ def bar_charts(prefix: str, piece: Slice, metric: Metric, axis: str, words: Word
 def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:
     """One bar and its points; without a figure, a dash in the bar's place."""
     figures = cell.figures(metric)
-    over = overall(figures.values())
+    over = overall(figures.values(), confidence=cell.confidence)
     place = {"executor": cell.key.executor, "work": task}
     if over is None:
         return {**place, "mean": None, "low": None, "high": None, "label": MISSING}, []

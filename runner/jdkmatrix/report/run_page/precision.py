@@ -109,7 +109,7 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules) -> Iterator
         cut_off = run.run.status != "complete" and forks < ordered[key.cell_id]
         ended_by = "not complete" if cut_off else "fixed number"
         if run.run.stopping is not None:
-            short = "the most blocks" if ratio.blocks >= rules.max_blocks else "not precise enough"
+            short = "the most blocks" if forks >= rules.max_blocks else "not precise enough"
             ended_by = "precise enough" if tells(ratio, rules.precision) else short
         yield (
             ratio_name(key, base.key.executor),

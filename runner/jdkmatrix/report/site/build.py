@@ -124,7 +124,11 @@ def _pages_of_all(
     shown = axis_pages(runs) | history_pages(runs)
     shown["claims/index.html"] = claims_page(registry, hosts, scenarios)
     front = home_page(runs, verdicts(registry, hosts).values(), unreadable, can_be)
-    data = {"served": can_be.served, "own_jdks": sorted({jdk for run in runs for jdk in run.own_jdks})}
+    data = {
+        "served": can_be.served,
+        "own": sorted({name for run in runs for name, _ in run.own}),
+        "own_jdks": sorted({jdk for run in runs for jdk in run.own_jdks}),
+    }
     return {
         **{path: pages.render(page) for path, page in shown.items()},
         "index.html": pages.render(front, data=data, scripts=("report.js", "home.js")),
