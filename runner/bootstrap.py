@@ -38,7 +38,7 @@ def host_problems(purpose):
         return ["Linux; this is " + sys.platform]
     if sys.version_info < (3, 11):
         found = ".".join(map(str, sys.version_info[:2]))
-        return ["Python 3.11 or newer; found " + found + " (install one, then: make PYTHON=python3.12)"]
+        return ["Python 3.11 to 3.14; found " + found + " (install one, then: make PYTHON=python3.12)"]
     sys.path.insert(0, RUNNER)
     from jdkmatrix.provision.hosttools import problems as tool_problems
 

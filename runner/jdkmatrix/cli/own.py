@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -76,14 +76,21 @@ def own_table(
     if war is not None:
         table["war"] = str(war)
     else:
-        table |= {"command": _placed(command or "", Path.cwd()), "arms": {"pool": "", **own_arms}}
+        arms_placed = {arm: _placed(text, Path.cwd(), f"--arm {arm}") for arm, text in own_arms.items()}
+        table |= {"command": _placed(command or "", Path.cwd()), "arms": {"pool": "", **arms_placed}}
     return {_name(table, _validated(table)): {"own": table, **({"features": _features()} if war else {})}}, others
 
 
 def from_anywhere(typed: Sequence[str], folder: Path) -> tuple[str, ...]:
     """A command line typed in `folder`, with the whole path of every file and folder of what is measured."""
-    whole = {
+
+    def of_arm(text: str) -> str:
+        arm = _ARM.fullmatch(text)
+        return f"{arm[1]}={_placed(arm[2], folder)}" if arm else text
+
+    whole: dict[str, Callable[[str], str]] = {
         "--command": lambda text: _placed(text, folder),
+        "--arm": of_arm,
         "--war": lambda text: str(folder / text),
         "--jdk-home": lambda text: str(folder / text),
     }
@@ -139,9 +146,9 @@ def _own(name: str, tables: Mapping[str, Any], matrix: Matrix) -> OwnApplication
     return workload.own if workload else None
 
 
-def _placed(command: str, folder: Path) -> str:
-    with refused("--command", of=ValueError):
-        return shlex.join(placed(shlex.split(command), folder))
+def _placed(words: str, folder: Path, option: str = "--command") -> str:
+    with refused(option, of=ValueError):
+        return shlex.join(placed(shlex.split(words), folder))
 
 
 def _validated(table: Mapping[str, Any]) -> OwnApplication:

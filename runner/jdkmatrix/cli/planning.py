@@ -81,7 +81,9 @@ def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int, catalogue: Catal
         plan = make_plan(stage.cells, stage.profile, seed=seed, impossible=impossible)
         bases = tuple(cell for cell in basis_cells(matrix, stage.cells) if cell not in before)
         first_s = bases_s(matrix, stage.profile, bases)
-        least_s, most_s = (first_s + estimate_s(matrix, stage.profile, forks) for forks in (plan.sure, plan.forks))
+        longest = stage.profile.model_copy(update={"rounds": stage.profile.max_rounds or stage.profile.rounds})
+        least_s = first_s + estimate_s(matrix, stage.profile, plan.sure)
+        most_s = first_s + estimate_s(matrix, longest, plan.forks)
         yield _StageEstimate(stage, plan, bases, first_s, least_s, most_s)
         before.update(stage.cells, bases)
 

@@ -35,12 +35,13 @@ from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
+from jdkmatrix.run.changed import changed_own, changed_servers
 from jdkmatrix.run.impossible import check_some
 from jdkmatrix.run.plan import Stage, estimate_s, select_cells
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
-from jdkmatrix.run.try_own import Arm, changed_own, own_cells, try_own
+from jdkmatrix.run.try_own import Arm, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.store.readable import readable
 from jdkmatrix.store.runs import RunStore, has_begun, is_run, latest_begun, runs_of, unrecorded
@@ -179,12 +180,12 @@ class _Stages:
         recording.begin((self._capacities | stand).values())
 
         def checked() -> None:
-            self._check_own(prepared.setups)
+            self._check_unchanged(prepared.setups)
             between()
 
         with self._display(stage.profile, prepared) as shown:
             recording.order(campaign.measure(self._cells, shown, checked))
-        self._check_own(prepared.setups)
+        self._check_unchanged(prepared.setups)
 
     def _know_capacities(self, stage: Stage) -> None:
         """Measure the capacities behind this stage's loads: taken from an earlier stage, else from one fork of each
@@ -220,8 +221,13 @@ class _Stages:
                 say(f"{one.key.cell_id}: what it can do is not known: {one.why_not}")
         return found
 
-    def _check_own(self, setups: Mapping[CellKey, CellSetup]) -> None:
-        """Raises: MatrixError: an application of the user is no longer the one that this session began with."""
+    def _check_unchanged(self, setups: Mapping[CellKey, CellSetup]) -> None:
+        """Raises: MatrixError: what is measured is no longer what this session began with."""
+        if files := changed_servers(setups):
+            raise MatrixError(
+                f"workloads/servers: {', '.join(files)} changed while it was measured, so that forks may be of either "
+                f"state; to measure the new one: {going_on(self._store.directory)}"
+            )
         if changed := changed_own(setups, self._recording.project.root):
             raise MatrixError(
                 f"{', '.join(changed)}: files of your application have changed while it was measured, so that forks "

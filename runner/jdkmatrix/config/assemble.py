@@ -105,9 +105,18 @@ def assembled(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int
                     tables[table][one] = _filled(entry, size)
     whole = axes if isinstance(axes := tables.get("axes"), dict) else {}
     found.tables.update({key: _without_all(value, whole) for key, value in tables.items()})
+    if isinstance(profiles := found.tables.get("profiles"), dict):
+        found.tables["profiles"] = {name: _on_axes(profile, whole) for name, profile in profiles.items()}
     if whole and also:
         found.tables["axes"] = whole | {axis: _with(whole.get(axis), also[axis]) for axis in _LISTED if axis in also}
     return found
+
+
+def _on_axes(profile: Any, axes: Mapping[str, Any]) -> Any:
+    """With what [axes] lists where a profile names no numbers, and not those that others name for themselves."""
+    if not isinstance(profile, dict) or not isinstance(select := profile.get("select"), dict):
+        return profile
+    return profile | {"select": {axis: axes[axis] for axis in ("cpus", "burn_us", "wait_us") if axis in axes} | select}
 
 
 def _with(listed: Any, also: Sequence[str | int]) -> Any:

@@ -33,16 +33,18 @@ _SEED = 20241115
 def _words(text: str) -> list[str]:
     """Raises: ValueError: no shell could read it."""
     words = shlex.split(text)
-    # Also in a setting, such as JAVA_TOOL_OPTIONS.
-    parts = (
-        part for word in words for part in (word.partition("=")[2].split() if _SETTING.fullmatch(word) else [word])
-    )
+    parts = (part for word in words for part in _parts(word))
     if of_cell := next(filter(_OF_CELL.match, parts), None):
         raise ValueError(
             f"{of_cell} is the cell's affair: jvm.hotspot.options of the workload say it for all arms, and "
             "--arm 'virtual:OPTIONS' for another arm"
         )
     return words
+
+
+def _parts(word: str) -> list[str]:
+    """The word, or those in the value of a setting, such as JAVA_TOOL_OPTIONS."""
+    return word.partition("=")[2].split() if _SETTING.fullmatch(word) else [word]
 
 
 def _options(text: str) -> str:
@@ -141,8 +143,17 @@ class OwnApplication(Table):
         return [*words[:at], *options, *words[at + 1 :]]
 
     def files(self) -> list[str]:
-        """Words that may be names of files."""
-        return [self.war] if self.war else shlex.split(self.command or "")
+        """Words that may be names of files: of the command and of each arm's options, with an empty one before each."""
+        return (
+            [self.war]
+            if self.war
+            else [
+                part
+                for text in (self.command or "", *self.arms.values())
+                for word in ("", *shlex.split(text))
+                for part in _parts(word)
+            ]
+        )
 
     def of_java(self) -> Iterator[tuple[str, str]]:
         """The options of `java` that name files to load, each with its value: -jar, and the lists of JAVA_PATHS. Empty

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -122,13 +123,19 @@ def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:
         f"-Dartifact={artefact.coordinates}",
         "-Dtransitive=false",
     ]
-    try:
+    with told_of_proxies():
         run_logged(command, what=f"fetching {artefact.coordinates}", cwd=Path("/"), env=hosttools.maven_env())
+
+
+@contextmanager
+def told_of_proxies() -> Iterator[None]:
+    """A failed call of Maven says more where the environment names a proxy, which pip takes and Maven does not."""
+    try:
+        yield
     except MatrixError as error:
         raise MatrixError(f"{error}{_about_proxies(os.environ)}") from None
 
 
 def _about_proxies(env: Mapping[str, str]) -> str:
-    """A hint for a failed fetch where the environment names a proxy, which pip takes and Maven does not; else empty."""
     named = next((name for name in ("https_proxy", "HTTPS_PROXY") if env.get(name)), None)
     return f"\nMaven does not read {named}: it takes a proxy, or a mirror, from ~/.m2/settings.xml" if named else ""

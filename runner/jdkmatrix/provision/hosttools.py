@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MIN_PYTHON = (3, 11)
+MAX_PYTHON = (3, 14)  # for a newer one, the pinned packages have no wheels, and pip would compile for a long time
 MIN_JDK = 21
 MIN_MAVEN = (3, 8)
 # Of the standard library, with what Debian calls the headers without which a Python that is built by hand lacks it.
@@ -40,6 +41,11 @@ class Maven:
 
     program: Path
     version: tuple[int, ...]
+
+    @property
+    def settings(self) -> Path:
+        """Those of all users of the host, where there are any."""
+        return self.program.resolve().parent.parent / "conf" / "settings.xml"
 
 
 def find_jdk(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _SYSTEM_JVM_FOLDERS) -> Jdk | None:
@@ -82,9 +88,11 @@ def problems(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _S
     found = []
     if not sys.platform.startswith("linux"):
         found.append(f"this runs on Linux only, and this is {sys.platform}")
-    if sys.version_info[:2] < MIN_PYTHON:
-        running = ".".join(map(str, sys.version_info[:3]))
-        found.append(f"Python 3.11 or newer is needed, this is {running}: install one, then make PYTHON=python3.11")
+    if not MIN_PYTHON <= sys.version_info[:2] <= MAX_PYTHON:
+        running, least, most = (".".join(map(str, one)) for one in (sys.version_info[:3], MIN_PYTHON, MAX_PYTHON))
+        found.append(
+            f"Python {least} to {most} is needed, this is {running}: install one, then make PYTHON=python{least}"
+        )
     if importlib.util.find_spec("ensurepip") is None:
         package = f"python{'.'.join(map(str, sys.version_info[:2]))}-venv"  # python3-venv is for the default Python
         found.append(f"Python's venv is not complete: apt-get install {package}, or your system's like")

@@ -17,6 +17,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts
 from jdkmatrix.provision.cache import kept
 from jdkmatrix.provision.command import building_jdk, run_logged, started
+from jdkmatrix.provision.hosttools import find_maven
 
 _MODULES = Path("servers", "modules.sh")
 CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
@@ -52,7 +53,7 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
         MatrixError: there is no suitable JDK, or Maven cannot be had.
     """
     jdk = building_jdk()
-    maven, sources = provision_maven(root), root / "workloads"
+    maven, sources, host = provision_maven(root), root / "workloads", find_maven()
     run_logged(["/bin/sh", str(sources / _MODULES)], what="listing the servers", cwd=sources)
     command = [
         str(maven),
@@ -63,6 +64,8 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
         "--update-snapshots",
         "-Dstyle.color=never",
         f"-Dmaven.repo.local={artefacts.maven_repository()}",
+        # A company's mirrors and proxies, as the host's Maven goes by them.
+        *([f"--global-settings={host.settings}"] if host and host.settings.is_file() else []),
         *arguments,
     ]
     # A JVM that is told of two collectors does not start.
@@ -70,7 +73,10 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
     options = f"{_JVM_OPTIONS} {collector} {os.environ.get('MAVEN_OPTS', '')}"
     # Tests read what the system says; and a JVM finds files that have an umlaut in their path by its locale alone.
     locale = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}  # glibc before 2.39 goes by the second in C.UTF-8, too
-    return command, {**os.environ, **locale, "JAVA_HOME": str(jdk.home), "MAVEN_OPTS": options}
+    # Not what ~/.mavenrc says, such as another JDK.
+    return command, {
+        **os.environ, **locale, "JAVA_HOME": str(jdk.home), "MAVEN_OPTS": options, "MAVEN_SKIP_RC": "1"
+    }  # fmt: skip
 
 
 def build(root: Path, arguments: Sequence[str]) -> None:
@@ -80,7 +86,8 @@ def build(root: Path, arguments: Sequence[str]) -> None:
         MatrixError: with the end of Maven's output.
     """
     command, env = maven_command(root, ["--quiet", *arguments])
-    run_logged(command, what="building the workloads", cwd=root / "workloads", env=env)
+    with artefacts.told_of_proxies():
+        run_logged(command, what="building the workloads", cwd=root / "workloads", env=env)
 
 
 def record_checksums(root: Path) -> None:

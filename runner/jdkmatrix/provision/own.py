@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +16,13 @@ from jdkmatrix.config.own import JAVA_PATHS, OwnApplication
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.seal import sha256_of
 
+_AGENT = re.compile(r"(-(?:javaagent|agentpath):)([^=]+)(.*)", re.DOTALL)
+
 
 @dataclass(frozen=True)
 class OwnFiles:
-    """`places`: of all that its command, or its WAR, names and that is a file; `sha256`: by the same name. `folder`:
-    from which relative names are seen."""
+    """`places`: of all that its command and its arms, or its WAR, name and that is a file; `sha256`: by the same name.
+    `folder`: from which relative names are seen."""
 
     folder: Path
     places: Mapping[str, Path]
@@ -33,16 +36,22 @@ class OwnFiles:
 
 
 def placed(words: Sequence[str], folder: Path) -> list[str]:
-    """The words of a command with the whole path of each that is the name of a file, and of what there is of each list
-    of files and folders for java."""
+    """The words of a command with the whole path of each that is the name of a file, or of an agent for java, and of
+    what there is of each list of files and folders for java."""
     found = []
     for before, word in pairwise(("", *words)):
-        if before in JAVA_PATHS:
-            entries = word.split(pathsep)
-            found.append(pathsep.join(str(folder / one) if _is_there(folder / one) else one for one in entries))
-        else:
-            found.append(str(folder / word) if _is_file(folder / word) else word)
+        exists = _is_there if before in JAVA_PATHS else _is_file
+        option, names, rest = _names(before, word)
+        found.append(option + pathsep.join(str(folder / one) if exists(folder / one) else one for one in names) + rest)
     return found
+
+
+def _names(before: str, word: str) -> tuple[str, list[str], str]:
+    """What may be names of files in a word of a command that comes behind `before`, with what stands around them."""
+    if before in JAVA_PATHS:
+        return "", word.split(pathsep), ""
+    agent = _AGENT.fullmatch(word)
+    return (agent[1], [agent[2]], agent[3]) if agent else ("", [word], "")
 
 
 def find_own(own: OwnApplication, folder: Path) -> OwnFiles:
@@ -52,8 +61,8 @@ def find_own(own: OwnApplication, folder: Path) -> OwnFiles:
         MatrixError: as check_own_files, or one cannot be read.
     """
     check_own_files(own, folder)
-    lists = (word.split(pathsep) if option in JAVA_PATHS else [word] for option, word in pairwise(("", *own.files())))
-    places = {name: path for names in lists for name in names if _is_file(path := folder / name)}
+    names = (name for pair in pairwise(("", *own.files())) for name in _names(*pair)[1])
+    places = {name: path for name in names if _is_file(path := folder / name)}
     try:
         return OwnFiles(folder, places, {name: sha256_of(path) for name, path in places.items()})
     except OSError as error:

@@ -43,6 +43,12 @@ class Workloads:
         names = (self._name(path) for path in files)
         return {name: self.sha256[name] for name in sorted(names)}
 
+    def changed(self) -> list[str]:
+        """The servers' configuration files that are no longer what `sha256` says; the build's own lie where nobody
+        writes."""
+        below = (name for name in self.sha256 if name not in self.files)
+        return [name for name in below if _digest(self.servers / name) != self.sha256[name]]
+
     def _name(self, path: Path) -> str:
         return str(path.relative_to(self.servers)) if path.is_relative_to(self.servers) else path.name
 
@@ -95,6 +101,13 @@ def open_workloads(root: Path, built: Path) -> Workloads:
             **{str(path.relative_to(servers)): sha256_of(path) for path in sorted(_configuration(servers))},
         },
     )
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return sha256_of(path)
+    except OSError:
+        return None
 
 
 def _configuration(servers: Path) -> Iterator[Path]:

@@ -17,6 +17,8 @@ from jdkmatrix.subjects.parts import Parts
 
 Origin = Literal["nix", "hash", "host"]  # as of PartOrigin
 _FLAKE = "built by the flake"
+# What is measured follows from these: a file that is not committed is a change here, and elsewhere a user's note.
+_SOURCES = ("matrix.toml", "profiles", "published", "workloads", "jdks.json", "toolchain.lock.json", "runner/jdkmatrix")
 
 
 def origins(parts: Parts, handed: NixParts | None) -> Provenance:
@@ -33,7 +35,8 @@ def source_revision(root: Path, handed: NixParts | None) -> tuple[str | None, bo
     if found is None:  # no repository, or one that has the folder of an unpacked archive inside and knows nothing of it
         return None, None
     changes = _git(root, "status", "--porcelain", "--untracked-files=no", "--", ".")
-    return found.split()[0], None if changes is None else bool(changes)
+    added = _git(root, "ls-files", "--others", "--exclude-standard", "--", *_SOURCES)
+    return found.split()[0], None if changes is None or added is None else bool(changes or added)
 
 
 def _parts(parts: Parts, handed: NixParts | None) -> Iterator[tuple[str, Origin, str]]:

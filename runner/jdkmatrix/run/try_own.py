@@ -14,7 +14,6 @@ from jdkmatrix.drivers.base import Target
 from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.http import Connection
-from jdkmatrix.provision.own import find_own
 from jdkmatrix.servers.kinds import check_folder
 from jdkmatrix.servers.process import ServerProcess
 from jdkmatrix.subjects.served.kind import START_AND_STOP_S
@@ -27,17 +26,6 @@ Arm = tuple[str, str, str]  # a workload, a server, an executor
 def own_cells(setups: Mapping[CellKey, CellSetup]) -> dict[CellKey, ServedCell]:
     """Those of an application of the user."""
     return {key: one for key, one in setups.items() if isinstance(one, ServedCell) and one.workload.own}
-
-
-def changed_own(setups: Mapping[CellKey, CellSetup], folder: Path) -> list[str]:
-    """The workloads whose files are not those that their cells were set up with. `folder`: from which relative names
-    are seen. Raises: MatrixError: as find_own."""
-    found = {key.workload: cell for key, cell in own_cells(setups).items()}
-    return [
-        workload
-        for workload, cell in found.items()
-        if cell.workload.own and dict(find_own(cell.workload.own, folder).sha256) != cell.inputs["own_files"]
-    ]
 
 
 def try_own(setups: Mapping[CellKey, CellSetup], tried: set[Arm], say: Callable[[str], None]) -> None:

@@ -67,6 +67,11 @@ def test_plan_says_how_many_blocks_may_be_added(home: Path) -> None:
     assert plan["estimated_max_s"] == pytest.approx(plan["estimated_s"] * 8 / 5)
 
 
+def test_at_most_every_later_block_has_the_most_rounds(home: Path) -> None:
+    plan = json.loads(called(home, "plan", "--profile", "article", "--cpus", "1", "--json").stdout)
+    assert plan["estimated_max_s"] > 1.2 * plan["estimated_s"] * plan["max_blocks"] / plan["blocks"]
+
+
 @pytest.mark.parametrize(("profile", "blocks"), [("quick", 5), ("carriers", 7), ("mission", 5)])
 def test_blocks_may_be_added_to_as_many_as_the_rule_needs(home: Path, profile: str, blocks: int) -> None:
     plan = json.loads(called(home, "plan", "--profile", profile, "--max-blocks", "20", "--json").stdout)

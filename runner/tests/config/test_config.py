@@ -242,7 +242,12 @@ def test_what_a_published_source_needs_it_brings_along() -> None:
         "wait_us": [9], "executor": ["fixed-7", "virtual+carriers-5"], "load": ["saturate-33", "share-7"],
     }  # fmt: skip
     size = {"words": "", "blocks": 1, "select": select}
+    quick = TOML["profiles"]["quick"]
+    banking = {axis: values for axis, values in quick["select"].items() if axis != "wait_us"} | {
+        "workload": ["banking"]
+    }
     tables = {
+        "profiles": {"own": {**quick, "select": banking}},
         "workloads": {"banking-quick": {"extends": "banking", "remote": {"spread": "exponential"}}},
         "scenarios": {"new": {"description": "", "article": size, "small": size}},
     }
@@ -256,6 +261,7 @@ def test_what_a_published_source_needs_it_brings_along() -> None:
     assert matrix.axes.cpus == (1, 2, 3, 4, 8)
     for profile in MATRIX.profiles:
         assert select_cells(matrix, profile) == select_cells(MATRIX, profile)
+    assert {cell.wait_us for cell in select_cells(matrix, "own")} == {*TOML["axes"]["wait_us"]}
 
 
 def test_a_server_that_brings_its_pool_of_connections_takes_no_other() -> None:

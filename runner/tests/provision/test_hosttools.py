@@ -115,9 +115,11 @@ def test_an_old_python_and_a_bare_one_are_named(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(sys, "platform", "darwin")
     system, python, venv, parts = problems({"PATH": str(path)}, (tmp_path / "jvm",))
     assert "Linux only" in system
-    assert "Python 3.11 or newer is needed, this is 3.10.4" in python
+    assert "Python 3.11 to 3.14 is needed, this is 3.10.4" in python
     assert "without _ctypes, _lzma, _ssl: apt-get install libffi-dev liblzma-dev libssl-dev," in parts
     assert "apt-get install python3.10-venv," in venv, "python3-venv is for the system's default Python alone"
+    monkeypatch.setattr(sys, "version_info", (3, 15, 0, "final", 0))
+    assert "3.11 to 3.14 is needed, this is 3.15.0" in problems({"PATH": str(path)}, (tmp_path / "jvm",))[1]
 
 
 def test_maven_gets_a_java_only_where_it_would_find_none(tmp_path: Path) -> None:

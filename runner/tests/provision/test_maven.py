@@ -8,16 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from jdkmatrix.provision import artefacts, maven
+from jdkmatrix.provision import artefacts, hosttools, maven
 from jdkmatrix.provision.project import find_project
 
 ROOT = find_project().root
 pytestmark = pytest.mark.real
 
 
-def test_the_pinned_version_is_what_runs() -> None:
+def test_the_pinned_version_is_what_runs(tmp_path: Path) -> None:
+    """On the JDK that was chosen, whatever the user's other Maven is told."""
+    (tmp_path / ".mavenrc").write_text("JAVA_HOME=/nowhere\n")
     version = artefacts.load_lock(ROOT).artefact("maven").version
     command, env = maven.maven_command(ROOT, ["--version"])
+    env["HOME"] = str(tmp_path)
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=60)
     assert f"Apache Maven {version} " in done.stdout
     assert env["JAVA_HOME"] in done.stdout
@@ -30,6 +33,20 @@ def empty(tmp_path: Path) -> Path:
     (tmp_path / "workloads" / "servers").mkdir(parents=True)
     shutil.copy(ROOT / "workloads" / "servers" / "modules.sh", tmp_path / "workloads" / "servers")
     return tmp_path
+
+
+def test_it_goes_by_the_settings_of_the_host_s_maven(
+    empty: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Those of all users, where companies keep their mirrors; one that cannot be read shows that it was."""
+    settings = empty / "maven" / "conf" / "settings.xml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("<settings><mirrors>")
+    host = hosttools.Maven(empty / "maven" / "bin" / "mvn", (3, 9))
+    monkeypatch.setattr(maven, "find_maven", lambda: host)
+    assert maven.main(["verify"], empty) == 1
+    told = capfd.readouterr().out
+    assert "building the effective settings" in told and str(settings) in told
 
 
 def test_its_exit_status_is_ours(empty: Path, capfd: pytest.CaptureFixture[str]) -> None:

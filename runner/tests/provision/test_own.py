@@ -21,8 +21,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def own(command: str) -> OwnApplication:
-    return OwnApplication.model_validate({"command": command, "arms": {"pool": ""}, "path": "/"})
+def own(command: str, **arms: str) -> OwnApplication:
+    return OwnApplication.model_validate({"command": command, "arms": {"pool": "", **arms}, "path": "/"})
 
 
 def test_a_list_for_java_is_seen_from_its_folder(folder: Path) -> None:
@@ -31,6 +31,18 @@ def test_a_list_for_java_is_seen_from_its_folder(folder: Path) -> None:
     entries = f"{folder}/my.jar:{folder}/lib:{folder}/lib/*:gone.jar"
     assert words == ["java", "-cp", entries, "Main", f"{folder}/my.jar", "lib", "{port}"]
     assert set(find_own(own("java -cp lib/*:my.jar Main {port}"), folder).sha256) == {"my.jar"}
+
+
+def test_what_arms_and_agents_load_is_recorded(folder: Path) -> None:
+    """A build of its own for each arm; -cp at the end of a command does not reach into them."""
+    found = own("java {jvm_options} {arm} {port} -cp", pool="-jar my.jar", virtual="-jar lib/virtual.jar")
+    (folder / "lib" / "virtual.jar").write_bytes((folder / "my.jar").read_bytes())
+    assert set(find_own(found, folder).sha256) == {"my.jar", "lib/virtual.jar"}
+    for agent in ("-javaagent:my.jar=a=b", "-agentpath:my.jar"):
+        words = placed(shlex.split(f"java {agent} -jar my.jar {{port}}"), folder)
+        assert words[1] == agent.replace("my.jar", f"{folder}/my.jar")
+        assert set(find_own(own(f"java {agent} Main {{port}}"), folder).sha256) == {"my.jar"}
+        assert set(find_own(own(f"JAVA_TOOL_OPTIONS='-Dx=y {agent}' java Main {{port}}"), folder).sha256) == {"my.jar"}
 
 
 @pytest.mark.parametrize(
