@@ -5,7 +5,7 @@ VENV := .venv/bin
 # Where a host forbids it, every test that starts Python would compile the project again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: matrix mission setup test test-pure test-fast test-thorough test-real lint java-test bench provoke drivers lock clean
+.PHONY: matrix mission setup test test-pure test-fast test-thorough test-real test-alone lint java-test bench provoke drivers lock clean
 
 matrix: .venv-run
 	@$(VENV)/matrix run --profile quick
@@ -17,8 +17,9 @@ setup: .venv-run
 	@$(VENV)/matrix setup
 
 test:
-	@$(MAKE) --no-print-directory --jobs 2 lint java-test test-pure
-	@$(MAKE) --no-print-directory test-real
+	@$(MAKE) --no-print-directory --jobs 2 lint java-test
+	@$(MAKE) --no-print-directory --jobs 2 test-real test-pure NICE="nice -n 10"
+	@$(MAKE) --no-print-directory test-alone
 
 .PHONY: .venv-run .venv-test
 .venv-run:
@@ -36,15 +37,17 @@ java-test: .venv-test
 
 test-real: .venv-test # after java-test: the flake is built of what Maven has fetched
 	@$(VENV)/matrix setup
-	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 4 --dist loadfile --no-loadscope-reorder --durations=10
+	cd runner && ../$(VENV)/pytest -m "real and not alone" -n 5 --dist loadfile --no-loadscope-reorder --durations=10
+
+test-alone: .venv-test
 	cd runner && ../$(VENV)/pytest -m alone
 
-# What needs no server, browser or Nix; `test-fast` tries ten examples of each property, for the everyday loop, and
-# `test-thorough` two hundred, once a week (.github/workflows/ci.yml).
+# What needs no server, browser or Nix: in `make test` with the CPU time that the real ones leave. `test-fast` tries ten examples
+# of each property, for the everyday loop, and `test-thorough` two hundred, once a week (.github/workflows/ci.yml).
 test-fast: EXAMPLES := --hypothesis-profile few-examples
 test-thorough: EXAMPLES := --hypothesis-profile many-examples
 test-pure test-fast test-thorough: .venv-test
-	cd runner && ../$(VENV)/pytest -m "not real" -n 3 --dist worksteal $(EXAMPLES)
+	cd runner && $(NICE) ../$(VENV)/pytest -m "not real" -n 3 --dist worksteal $(EXAMPLES)
 
 bench: .venv-test
 	@$(VENV)/matrix setup

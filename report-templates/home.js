@@ -85,7 +85,11 @@
     if (own_jdks.includes(wanted.jdk)) {
       return `${wanted.jdk} is no JDK of this project. The page of its run has the command that measured it.`;
     }
+    if (!here && rows.some((row) => ["workload", "server"].every((axis) => of(row, axis) === wanted[axis]))) {
+      return `${wanted.server} no longer serves ${wanted.workload} here. The page of its run has the command that measured it.`;
+    }
     if (!here) return `${wanted.server} cannot serve ${wanted.workload}.`;
+    if (wanted.burn_us !== "0" && !here.burns) return "No work can be added to requests of an application of your own.";
     return wanted.wait_us !== "0" && !here.waits ? `${wanted.workload} calls no remote system that could answer late.` : null;
   };
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);

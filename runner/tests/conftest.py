@@ -27,12 +27,12 @@ RUNS = (
     "tests/project/test_bench.py",
 )
 # Builds for a minute before it measures for some seconds, and waits for its turn only then.
-_BUILDS = "tests/real/test_server_folder.py"
+BUILDS = "tests/real/test_server_folder.py"
 _TOGETHER = (RUNS, ("tests/nix/test_flake", "tests/nix/test_stand_in"), ("tests/browser/",))
 # What takes longest begins first, so that no worker is left alone with it at the end.
 _FIRST = (
     *RUNS,
-    _BUILDS,
+    BUILDS,
     "tests/nix/",
     "tests/real/test_embedded_forks.py",
     "tests/real/test_experiments.py",

@@ -47,7 +47,7 @@ def show(*, as_json: bool) -> None:
         )
         if not where:
             why_not.setdefault(row.detail, []).append(row.entry.id)
-    console = Console()
+    console = Console(emoji=False)
     console.print(table)
     for why, ids in why_not.items():
         console.print(escape(f"unavailable: {', '.join(ids)}: {why}"), soft_wrap=True, highlight=False)

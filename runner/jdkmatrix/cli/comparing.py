@@ -67,7 +67,7 @@ def compare(
         elif as_markdown:
             print(_as_markdown(found))
         else:
-            _print(found, Console())
+            _print(found, Console(emoji=False))
     if found.regressions:
         return EXIT_WITH_REGRESSIONS
     if damaged:

@@ -49,7 +49,7 @@ def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
     elif as_markdown:
         print(_markdown(checks, verdict, host))
     else:
-        console = Console()
+        console = Console(emoji=False)
         console.print(_table(checks, host))
         console.print(f"This host is [{_STYLES[verdict]}]{verdict}[/] ({_counts(checks)}). {_MEANINGS[verdict]}")
         changes = steps(examined, (change for check in checks.values() for change in check.changes))

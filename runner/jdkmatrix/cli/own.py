@@ -168,7 +168,8 @@ def _features() -> str:
 
 def _name(table: Mapping[str, Any], own: OwnApplication) -> str:
     files = find_own(own, Path.cwd())
-    stem = next((path.stem for path in files.places.values()), "own")
+    jar = next((Path(word).stem for option, word in own.of_java() if option == "-jar"), None)
+    stem = jar or next((path.stem for path in files.places.values()), "own")
     text = json.dumps([table, sorted(files.sha256.items())], sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:8]
     return f"{re.sub(r'[^a-z0-9]+', '-', stem.lower()).strip('-') or 'own'}-{digest}"

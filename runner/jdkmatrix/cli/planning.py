@@ -142,7 +142,7 @@ def show(options: Options, *, as_json: bool) -> None:
             )
         )
         return
-    console = Console()
+    console = Console(emoji=False)
     if chosen.why:
         console.print(escape(chosen.why))
     for one in ahead:

@@ -111,7 +111,7 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
         if as_markdown:
             print(summary_markdown(loaded, registry))
         else:
-            print_summary(loaded, Console(), registry)
+            print_summary(loaded, Console(emoji=False), registry)
     return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
 
 

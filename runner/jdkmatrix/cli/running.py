@@ -81,7 +81,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
 
 def measure(project: Project, chosen: Chosen | None, folder: Path | None, site: Path | None, *, verbose: bool) -> int:
     """`chosen`: of a new run; None: the one in `folder`, or the newest, goes on. Returns the exit code."""
-    console = Console()
+    console = Console(emoji=False)
     new_folder = _new_folder(project, chosen, folder) if chosen else None
     check_replaceable(site or project.site)
     with measuring() as confiner:
@@ -225,7 +225,7 @@ class _Stages:
         """Raises: MatrixError: what is measured is no longer what this session began with."""
         if files := changed_servers(setups):
             raise MatrixError(
-                f"workloads/servers: {', '.join(files)} changed while it was measured, so that forks may be of either "
+                f"{', '.join(files)}, below workloads/servers, changed during the run, so that forks may be of either "
                 f"state; to measure the new one: {going_on(self._store.directory)}"
             )
         if changed := changed_own(setups, self._recording.project.root):

@@ -213,7 +213,7 @@ def show(only: str | None) -> None:
     project = find_project()
     matrix = load_matrix(project.matrix)
     registry = load_claims(project.published, matrix.scenarios)
-    console = Console()
+    console = Console(emoji=False)
     if only is None:
         console.print(_table(matrix))
         ids = ", ".join(claim.id for claim in registry.not_repeated())

@@ -31,12 +31,11 @@ def so_far(group: Sequence[CellRecord], precision: float, block_s: float, *, seq
     if not found:
         return None
     name = min(found, key=lambda name: (is_aa_arm(name), not is_virtual(name)))
-    base = cells[bases[name]]
-    leading = metrics_of(base.load)[0]
-    ratio = paired_ratio(*found[name], sequential=sequential, resolution=leading.resolution)
+    base, arms = cells[bases[name]], found[name]
+    ratio = paired_ratio(arms.above, arms.below, sequential=sequential, resolution=arms.resolution)
     if ratio is None:
         return None
-    told = f"{leading.name} with {name} is {ratio_value(ratio)} × that with {base.key.executor}"
+    told = f"{metrics_of(base.load)[0].name} with {name} is {ratio_value(ratio)} × that with {base.key.executor}"
     return f"so far: {told} ({_known(ratio)}){_ahead(ratio, precision, block_s, sequential=sequential)}"
 
 

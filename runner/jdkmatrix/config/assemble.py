@@ -107,13 +107,19 @@ def assembled(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int
     found.tables.update({key: _without_all(value, whole) for key, value in tables.items()})
     if isinstance(profiles := found.tables.get("profiles"), dict):
         found.tables["profiles"] = {name: _on_axes(profile, whole) for name, profile in profiles.items()}
+    if isinstance(scenarios := found.tables.get("scenarios"), dict):
+        found.tables["scenarios"] = {
+            name: {key: _on_axes(value, whole) for key, value in one.items()} if isinstance(one, dict) else one
+            for name, one in scenarios.items()
+        }
     if whole and also:
         found.tables["axes"] = whole | {axis: _with(whole.get(axis), also[axis]) for axis in _LISTED if axis in also}
     return found
 
 
 def _on_axes(profile: Any, axes: Mapping[str, Any]) -> Any:
-    """With what [axes] lists where a profile names no numbers, and not those that others name for themselves."""
+    """With the numbers of [axes] where a profile or a scenario's size names none; what other profiles and scenarios add
+    to the axes is theirs alone."""
     if not isinstance(profile, dict) or not isinstance(select := profile.get("select"), dict):
         return profile
     return profile | {"select": {axis: axes[axis] for axis in ("cpus", "burn_us", "wait_us") if axis in axes} | select}

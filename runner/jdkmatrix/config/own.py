@@ -19,7 +19,7 @@ from jdkmatrix.domain.tables import Table
 
 LISTS = ("jvm_options", "arm")  # such a word becomes several
 _PLACEHOLDERS = ("java", "port", "address", "folder", *LISTS)
-_SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*")
+SETTING = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=.*")
 _OF_CELL = re.compile(r"-Xm[sx]|-XX:(?:(?:Min|Max|Initial)(?:HeapSize|RAM\w*)=|[+-]Use\w+GC\b)|-Xgcpolicy:")
 # Options of java that a word of their own follows (java --help-extra): a list of files and folders, or another.
 JAVA_PATHS = ("-cp", "-classpath", "--class-path", "-p", "--module-path")
@@ -33,8 +33,8 @@ _SEED = 20241115
 def _words(text: str) -> list[str]:
     """Raises: ValueError: no shell could read it."""
     words = shlex.split(text)
-    parts = (part for word in words for part in _parts(word))
-    if of_cell := next(filter(_OF_CELL.match, parts), None):
+    every = (part for word in words for part in parts(word))
+    if of_cell := next(filter(_OF_CELL.match, every), None):
         raise ValueError(
             f"{of_cell} is the cell's affair: jvm.hotspot.options of the workload say it for all arms, and "
             "--arm 'virtual:OPTIONS' for another arm"
@@ -42,9 +42,9 @@ def _words(text: str) -> list[str]:
     return words
 
 
-def _parts(word: str) -> list[str]:
+def parts(word: str) -> list[str]:
     """The word, or those in the value of a setting, such as JAVA_TOOL_OPTIONS."""
-    return word.partition("=")[2].split() if _SETTING.fullmatch(word) else [word]
+    return word.partition("=")[2].split() if SETTING.fullmatch(word) else [word]
 
 
 def _options(text: str) -> str:
@@ -54,7 +54,7 @@ def _options(text: str) -> str:
 
 def _command(text: str) -> str:
     words = _words(text)
-    program = next((word for word in words if not _SETTING.fullmatch(word)), None)
+    program = next((word for word in words if not SETTING.fullmatch(word)), None)
     if program is None:
         raise ValueError("there is no program in it")
     found = {name for word in words for name in placeholders(word, _PLACEHOLDERS)}
@@ -143,17 +143,12 @@ class OwnApplication(Table):
         return [*words[:at], *options, *words[at + 1 :]]
 
     def files(self) -> list[str]:
-        """Words that may be names of files: of the command and of each arm's options, with an empty one before each."""
-        return (
-            [self.war]
-            if self.war
-            else [
-                part
-                for text in (self.command or "", *self.arms.values())
-                for word in ("", *shlex.split(text))
-                for part in _parts(word)
-            ]
-        )
+        """Words that may be names of files: the WAR, or those of the command and of each arm's options. Before each of
+        these texts comes an empty word, so that its first one belongs to no option before it."""
+        if self.war:
+            return [self.war]
+        texts = (self.command or "", *self.arms.values())
+        return [part for text in texts for word in ("", *shlex.split(text)) for part in parts(word)]
 
     def of_java(self) -> Iterator[tuple[str, str]]:
         """The options of `java` that name files to load, each with its value: -jar, and the lists of JAVA_PATHS. Empty
@@ -174,7 +169,7 @@ class OwnApplication(Table):
     def _split(self) -> tuple[list[str], list[str]]:
         """The command's settings of the environment, and its program with arguments."""
         words = shlex.split(self.command or "")
-        at = next((at for at, word in enumerate(words) if not _SETTING.fullmatch(word)), len(words))
+        at = next((at for at, word in enumerate(words) if not SETTING.fullmatch(word)), len(words))
         return words[:at], words[at:]
 
 

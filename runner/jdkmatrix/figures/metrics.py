@@ -6,7 +6,7 @@ own (report/cells/shown.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -15,13 +15,12 @@ from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.experiments.base import Measurand
 from jdkmatrix.experiments.kinds import EXPERIMENTS, measurands
 from jdkmatrix.figures import fork_figures as read
-from jdkmatrix.figures.fork_figures import FigureOf, OverForks, comparable, overall
+from jdkmatrix.figures.fork_figures import FigureOf, comparable
 from jdkmatrix.loads.base import ForkFigure
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import DATABASE_CPU_US, QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US
 from jdkmatrix.records.windows import ObservedWindow
-from jdkmatrix.stats.intervals import CONFIDENCE
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -31,7 +30,7 @@ class Metric:
     number), which is `scale` times the figure itself. `over_forks`: what stands for several; `missing`: why a usable
     fork may not have it; `on_cell_page`: among the figures at its top, beside those that executors are compared by;
     `where_seen`: so, too, but only where a fork has it; `of_window`: the same of one window, above 0 where it has one,
-    for forks that took turns; `resolution`: the figure is read in steps of so much."""
+    for forks that took turns; `resolution`: `of` reads in steps of so much."""
 
     id: str
     title: str
@@ -54,7 +53,7 @@ class Metric:
 
 
 _RPS, _CPU_US, _S = "requests/s", "µs", "s"
-_NO_TAIL = "the driver recorded no such latency, or too few requests were slower"
+NO_LATENCY = "the driver recorded no such latency"
 _NO_SEARCH = "nothing was searched for, or the search came to no end"
 THROUGHPUT = Metric(
     *("throughput", "Throughput", True, read.throughput_rps, _RPS, 4),
@@ -64,7 +63,7 @@ CPU = Metric(
     *("cpu", "CPU per request", False, read.cpu_us_per_request, _CPU_US, 3),
     of_window=lambda window: window.cpu_us_per_answer,
 )
-P99 = Metric("p99", "p99 latency", False, read.p99_us, "ms", 3, 1e-3, _NO_TAIL)
+P99 = Metric("p99", "p99 latency", False, read.p99_us, "ms", 3, 1e-3, f"{NO_LATENCY}, or too few requests were slower")
 SATURATED = Metric("saturated", "Throughput at saturation", True, read.throughput_rps, _RPS, 4)
 LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, read.cpu_us_per_request, _CPU_US, 3)
 TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, read.time_to_peak, _S, 3, resolution=1.0)
@@ -138,7 +137,7 @@ OF_CLAIMS = (
     CPU_USE,
     Metric("direct-buffers", "Share of direct buffers", False, _buffers, "%", 2, 100, _NO_GAUGES),
     Metric("gc-time", "Time in collections", False, read.gc_ms_per_s, "ms/s", 3, missing=_NO_GAUGES),
-    Metric("longest", "Longest answer", False, _longest, "ms", 3, 1e-3, P99.missing, "most"),
+    Metric("longest", "Longest answer", False, _longest, "ms", 3, 1e-3, NO_LATENCY, "most"),
     Metric("steady", "Steady forks", True, read.was_steady, "%", 3, 100),
 )
 
@@ -181,9 +180,3 @@ def leading_by_block(cell: CellRecord) -> dict[int, float]:
     leading = metrics_of(cell.load)[0]
     figures = ((fork.fork, leading.of(fork, cell.load)) for fork in cell.forks if fork.usable)
     return comparable({block: figure for block, figure in figures if figure is not None})
-
-
-def over_forks(metric: Metric, figures: Iterable[ForkFigure], confidence: float = CONFIDENCE) -> OverForks | None:
-    """In its unit; None where there is no figure. `confidence`: the nominal one of the interval."""
-    over = overall(figures, metric.over_forks, confidence)
-    return over.scaled(metric.scale) if over else None

@@ -24,7 +24,7 @@ class FloodError(MatrixError):
 
 
 class DiskFullError(FloodError):
-    """Whoever filled the disk, the server was ended for it."""
+    """The disk was full, whoever filled it, and the server or program ended for it."""
 
 
 class Watchdog(Pace):

@@ -72,7 +72,7 @@ def ran_out_of_memory(log: str, status: int, *, oom_kills_before: int) -> str | 
 
 
 def check_launched(status: int, written: str) -> None:
-    """Raises: LaunchError: what ended with this exit status is the launcher, as it has `written`."""
+    """Raises: LaunchError: it was the launcher that ended with this status, as what it has `written` says."""
     said = written.lstrip().partition("\n")[0]
     if status == 1 and said.startswith(SAYS):
         raise LaunchError(said)

@@ -4,7 +4,7 @@ Every request of the application counts itself when it begins, on the thread tha
 maker gave it (workloads/server-probes: Served). That is better evidence than the count of tasks that a plugged executor
 was handed: it holds for the server's own pool as well, it counts requests and nothing else (our own questions run on
 the executor, too), and a request that some other thread served is seen as such. It costs each request of every executor
-the same 8 ns (JDK 25, one thread). What it cannot see, one thread serving two requests where each should have its own,
+the same: an atomic counter. What it cannot see, one thread serving two requests where each should have its own,
 the number of threads that the executor has started tells.
 """
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from os import pathsep
 from pathlib import Path
 
-from jdkmatrix.config.own import JAVA_PATHS, OwnApplication
+from jdkmatrix.config.own import JAVA_PATHS, SETTING, OwnApplication
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.seal import sha256_of
 
@@ -40,10 +40,19 @@ def placed(words: Sequence[str], folder: Path) -> list[str]:
     what there is of each list of files and folders for java."""
     found = []
     for before, word in pairwise(("", *words)):
+        if SETTING.fullmatch(word):
+            name, _, value = word.partition("=")
+            found.append(f"{name}={with_agents(value, folder)}")
+            continue
         exists = _is_there if before in JAVA_PATHS else _is_file
         option, names, rest = _names(before, word)
         found.append(option + pathsep.join(str(folder / one) if exists(folder / one) else one for one in names) + rest)
     return found
+
+
+def with_agents(value: str, folder: Path) -> str:
+    """The value of a setting, such as JAVA_TOOL_OPTIONS, with the whole path of each agent that is there."""
+    return re.sub(r"\S+", lambda part: placed([part[0]], folder)[0] if _AGENT.match(part[0]) else part[0], value)
 
 
 def _names(before: str, word: str) -> tuple[str, list[str], str]:

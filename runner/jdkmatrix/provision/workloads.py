@@ -43,11 +43,10 @@ class Workloads:
         names = (self._name(path) for path in files)
         return {name: self.sha256[name] for name in sorted(names)}
 
-    def changed(self) -> list[str]:
-        """The servers' configuration files that are no longer what `sha256` says; the build's own lie where nobody
-        writes."""
-        below = (name for name in self.sha256 if name not in self.files)
-        return [name for name in below if _digest(self.servers / name) != self.sha256[name]]
+    def changed(self, names: Iterable[str]) -> list[str]:
+        """Those of these files of the servers' configuration that are no longer what `sha256` says; the build's own lie
+        where nobody writes."""
+        return [name for name in names if name not in self.files and _digest(self.servers / name) != self.sha256[name]]
 
     def _name(self, path: Path) -> str:
         return str(path.relative_to(self.servers)) if path.is_relative_to(self.servers) else path.name

@@ -7,6 +7,7 @@ whose arms the gates refused more often, and how many forks did what their load 
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -240,12 +241,13 @@ def _figures(
             continue
         if absolute:
             arms = (tuple(one.by_block(metric).values()) for one in (cell, base))
-            ratio = unpaired_ratio(*arms, sequential=sequential)
+            ratio = unpaired_ratio(*arms, sequential=sequential, resolution=metric.resolution)
             yield metric, None, ratio, losses_of(metric, cell, base), None, values
         over = after.cells.reference(cell.key)
         above, below = after.cells.over(metric, cell.key), before.cells.over(metric, base.key)
         if above and below and above.ratio and below.ratio and _one_base(above, below):
-            ratio = difference_of_logs(above.logs, below.logs, sequential=sequential)
+            least = math.hypot(above.least_error, below.least_error)
+            ratio = difference_of_logs(above.logs, below.logs, sequential=sequential, least=least)
             values = f"{ratio_value(below.ratio)} → {ratio_value(above.ratio)}"
             losses = above.losses if above.losses.differ else below.losses
             within = inside.get((cell.key, above.base.key)) or inside.get((base.key, below.base.key))

@@ -35,10 +35,11 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
     for executor in figures:
         base = references(cells, cells[executor].key.server)[executor]
         if base != executor and base in figures:
-            arms = paired_figures(metrics_of(cells[base].load)[0], cells[executor], cells[base])
-            above, below = (_up_to(blocks, arm) for arm in arms)
-            found[executor] = ({}, {}) if lost[executor] != lost[base] else (above, below)
-    return found or {executor: (mine, dict.fromkeys(mine, 1.0)) for executor, mine in figures.items()}
+            leading = metrics_of(cells[base].load)[0]
+            above, below = (_up_to(blocks, arm) for arm in paired_figures(leading, cells[executor], cells[base]))
+            unequal = lost[executor] != lost[base]
+            found[executor] = Arms({}, {}) if unequal else Arms(above, below, leading.resolution)
+    return found or {executor: Arms(mine, dict.fromkeys(mine, 1.0)) for executor, mine in figures.items()}
 
 
 def _up_to(blocks: int, by_block: Mapping[int, float]) -> dict[int, float]:

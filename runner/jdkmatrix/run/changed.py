@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.provision.own import find_own
 from jdkmatrix.run.try_own import own_cells
@@ -13,21 +14,21 @@ from jdkmatrix.subjects.served.measurement import ServedCell
 
 
 def changed_own(setups: Mapping[CellKey, CellSetup], folder: Path) -> list[str]:
-    """The workloads of the user whose files are others now. `folder`: from which relative names are seen.
-
-    Raises:
-        MatrixError: as find_own.
-    """
+    """The user's workloads whose files have changed, or are being built. `folder`: where relative names begin."""
     found = {key.workload: cell for key, cell in own_cells(setups).items()}
-    return [
-        workload
-        for workload, cell in found.items()
-        if cell.workload.own and dict(find_own(cell.workload.own, folder).sha256) != cell.inputs["own_files"]
-    ]
+    return [workload for workload, cell in found.items() if _digests(cell, folder) != cell.inputs["own_files"]]
+
+
+def _digests(cell: ServedCell, folder: Path) -> Mapping[str, str] | None:
+    """None where a file is not there, or is no archive yet."""
+    try:
+        return dict(find_own(cell.workload.own, folder).sha256) if cell.workload.own else {}
+    except MatrixError:
+        return None
 
 
 def changed_servers(setups: Mapping[CellKey, CellSetup]) -> list[str]:
-    """The files of the servers' configuration, below workloads/servers, that are others now: each fork is laid out from
-    them."""
-    served = (cell.instance.workloads for cell in setups.values() if isinstance(cell, ServedCell))
-    return sorted({name for workloads in {id(one): one for one in served}.values() for name in workloads.changed()})
+    """The files of the servers' configuration, below workloads/servers, that these cells are laid out from and that
+    have changed."""
+    served = (cell for cell in setups.values() if isinstance(cell, ServedCell))
+    return sorted({name for cell in served for name in cell.instance.workloads.changed(cell.inputs["artefacts"])})

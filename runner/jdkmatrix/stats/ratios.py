@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from jdkmatrix.errors import MatrixError
@@ -60,9 +60,7 @@ def paired_ratio(
     """Geometric mean over the blocks of numerator / denominator, both keyed by block; of the blocks that have both.
 
     `sequential`: the number of blocks was decided by looking at these figures, which interval and p-value then make
-    up for (stopping.py). `resolution`: figures are read in steps of so much; each is off by up to that, with a standard
-    deviation of 1 / √12 of it, and where every block reads the same, the same way in every block: what blocks scatter
-    is then too little. None when no block has both arms.
+    up for (stopping.py). `resolution`: as of least_error. None when no block has both arms.
 
     Raises:
         MatrixError: a figure is not finite and above 0, so that its block has no ratio.
@@ -72,13 +70,19 @@ def paired_ratio(
         return None
     mean = statistics.fmean(logs)
     both = numerators.keys() & denominators.keys()
-    means = (statistics.fmean(arm[block] for block in both) for arm in (numerators, denominators))
-    least = resolution / math.sqrt(12) * math.hypot(*(1 / one for one in means))
+    least = least_error(resolution, *([arm[block] for block in both] for arm in (numerators, denominators)))
     interval = mean_interval(logs, nominal_confidence(sequential=sequential), least)
     if interval is None:
         return Ratio(math.exp(mean), None, None, len(logs))
     p_value = p_of_zero(logs, least)
     return of_logs(mean, interval, len(logs), sequential_p(p_value) if sequential else p_value)
+
+
+def least_error(resolution: float, *arms: Collection[float]) -> float:
+    """The standard error that the log of their ratio has at least, where figures above 0 are read in steps of
+    `resolution`. Each is off by up to that, with a standard deviation of 1 / √12 of it; and where all read the same,
+    all are off in the same way, so that what they scatter is too little, and more of them are no help."""
+    return resolution / math.sqrt(12) * math.hypot(*(1 / statistics.fmean(arm) for arm in arms))
 
 
 def of_logs(mean: float, interval: tuple[float, float], blocks: int, p_value: float) -> Ratio:

@@ -26,6 +26,7 @@ import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
@@ -79,20 +80,28 @@ class Decision:
     ratios: Mapping[Hashable, Ratio | None]
 
 
-Arms = tuple[Mapping[int, float], Mapping[int, float]]
+class Arms(NamedTuple):
+    """Numerators and denominators, each keyed by block; `resolution`: as of paired_ratio."""
+
+    above: Mapping[int, float]
+    below: Mapping[int, float]
+    resolution: float = 0.0
 
 
 def after_block(blocks_run: int, comparisons: Mapping[Hashable, Arms], rules: StoppingRules) -> Decision:
     """Decide after each block of a group.
 
-    `comparisons` has numerators and denominators, each keyed by block, of everything that is compared inside the
-    group. A comparison of which no block at all has both arms, after `min_blocks`, holds nobody up: more blocks are no
-    cure for an executor that does not run here. One that lacks some blocks needs `min_blocks` of its own.
+    `comparisons`: everything that is compared inside the group. A comparison of which no block at all has both arms,
+    after `min_blocks`, holds nobody up: more blocks are no cure for an executor that does not run here. One that lacks
+    some blocks needs `min_blocks` of its own.
 
     Raises:
         MatrixError: as paired_ratio.
     """
-    ratios = {name: paired_ratio(*arms, sequential=True) for name, arms in comparisons.items()}
+    ratios = {
+        name: paired_ratio(arms.above, arms.below, sequential=True, resolution=arms.resolution)
+        for name, arms in comparisons.items()
+    }
     precise = all(
         ratio is None or (ratio.blocks >= rules.min_blocks and tells(ratio, rules.precision))
         for ratio in ratios.values()

@@ -12,20 +12,24 @@ import statistics
 from collections.abc import Sequence
 
 from jdkmatrix.stats.intervals import nominal_confidence, p_without_scatter, standard_error
-from jdkmatrix.stats.ratios import Ratio, of_logs, sequential_p
+from jdkmatrix.stats.ratios import Ratio, least_error, of_logs, sequential_p
 
 
 def unpaired_ratio(
-    numerators: Sequence[float], denominators: Sequence[float], *, sequential: bool = False
+    numerators: Sequence[float], denominators: Sequence[float], *, sequential: bool = False, resolution: float = 0.0
 ) -> Ratio | None:
     """The geometric mean of `numerators` over that of `denominators`, all above 0; `blocks`: of the arm that has fewer.
-    `sequential`: as in paired_ratio. None where an arm is empty."""
-    above, below = ([math.log(one) for one in arm] for arm in (numerators, denominators))
-    return difference_of_logs(above, below, sequential=sequential)
+    `sequential`, `resolution`: as in paired_ratio. None where an arm is empty."""
+    arms = numerators, denominators
+    above, below = ([math.log(one) for one in arm] for arm in arms)
+    least = least_error(resolution, *arms) if all(arms) else 0.0
+    return difference_of_logs(above, below, sequential=sequential, least=least)
 
 
-def difference_of_logs(above: Sequence[float], below: Sequence[float], *, sequential: bool = False) -> Ratio | None:
-    """Like unpaired_ratio, of values that are logarithms already."""
+def difference_of_logs(
+    above: Sequence[float], below: Sequence[float], *, sequential: bool = False, least: float = 0.0
+) -> Ratio | None:
+    """Like unpaired_ratio, of values that are logarithms already. `least`: the standard error is no less."""
     if not above or not below:
         return None
     difference = statistics.fmean(above) - statistics.fmean(below)
@@ -34,13 +38,14 @@ def difference_of_logs(above: Sequence[float], below: Sequence[float], *, sequen
         return Ratio(math.exp(difference), None, None, fewest)
     confidence = nominal_confidence(sequential=sequential)
     one, other = standard_error(above) ** 2, standard_error(below) ** 2
-    error = math.sqrt(one + other)
+    error = max(math.sqrt(one + other), least)
     if error == 0:
         half, p_value = 0.0, p_without_scatter(difference)
     else:
         from scipy.special import stdtr, stdtrit  # noqa: PLC0415 - see the package
 
-        freedom = (one + other) ** 2 / (one**2 / (len(above) - 1) + other**2 / (len(below) - 1))
+        scattered = one**2 / (len(above) - 1) + other**2 / (len(below) - 1)
+        freedom = (one + other) ** 2 / scattered if scattered else fewest - 1
         half = float(stdtrit(freedom, (1 + confidence) / 2)) * error
         p_value = 2 * float(stdtr(freedom, -abs(difference) / error))
     ends = (difference - half, difference + half)

@@ -12,6 +12,9 @@ from jdkmatrix.domain.record import Record
 from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
 
+# Of a host, what whoever runs it can change from run to run.
+_SET_UP = ("governor", "boost", "transparent_huge_pages", "clocksource", "confinement")
+
 
 class Identity(Record):
     """Everything that decides the result; `digest` is the sha256 of `inputs` as canonical JSON."""
@@ -22,12 +25,17 @@ class Identity(Record):
     @property
     def settings(self) -> str:
         """A digest of what was set for the cell by name: the parameters of its workload or experiment, the mix of
-        requests, the JVM's options, and the files of a JDK of the user, whose builds may all have one version. What is
-        not set is left out, so that a parameter that came later changes nothing."""
+        requests, the JVM's options, how the host was set up, the release of a database, and the files of a JDK of the
+        user, whose builds may all have one version. What is not set is left out, so that a parameter that came later
+        changes nothing."""
         names = ["workload", "experiment", "mix", "jvm_options"]
         if str(self.inputs.get("cell", {}).get("jdk", "")).startswith(OWN_JDK):
             names.append("jdk_files_sha256")
         told = {name: _set(self.inputs.get(name)) for name in names}
+        host = self.inputs.get("host", {})
+        told["host"] = _set({name: host.get(name) for name in _SET_UP})
+        if postgresql := self.inputs.get("postgresql"):
+            told["postgresql"] = postgresql[0]
         return digest_of(told)
 
 

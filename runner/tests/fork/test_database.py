@@ -81,7 +81,7 @@ def test_who_refuses_connections_or_loses_a_process_is_told_by_its_log(postgres:
         with pytest.raises(DatabaseError, match=r"its log says: .* FATAL:  sorry, too many clients already$"):
             database.check()
     with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:
-        DatabaseClient(database.url).drop_dead_in("select repeat('x', 1000) from generate_series(1, 1000000)")
+        DatabaseClient(database.url).reset_while_answering("select repeat('x', 1000) from generate_series(1, 1000000)")
         wait_until(lambda: "connection to client lost" in (tmp_path / "database.log").read_text())
         database.check()  # as a server does that dies, which is no trouble of the database's
     with DatabaseProcess(postgres, connections=1, cpus=CPUS, log_dir=tmp_path) as database:

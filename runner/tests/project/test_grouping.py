@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.conftest import RUNS, group_of
+from tests.conftest import BUILDS, RUNS, group_of
 from tests.support.project import ROOT
 
 
@@ -15,7 +15,7 @@ def test_files_whose_runs_take_turns_are_one_workers() -> None:
     measure = {str(path.relative_to(runner)) for path in files if "one_run_on_this_host" in path.read_text("utf-8")}
     assert {name for name in measure if not name.startswith("tests/nix/")} == {
         *RUNS,
-        "tests/real/test_server_folder.py",
+        BUILDS,
     }
     assert len({group_of(f"{name}::test_one") for name in RUNS}) == 1
     assert group_of("tests/real/test_forks.py::test_one") is None

@@ -42,7 +42,9 @@ def test_what_arms_and_agents_load_is_recorded(folder: Path) -> None:
         words = placed(shlex.split(f"java {agent} -jar my.jar {{port}}"), folder)
         assert words[1] == agent.replace("my.jar", f"{folder}/my.jar")
         assert set(find_own(own(f"java {agent} Main {{port}}"), folder).sha256) == {"my.jar"}
-        assert set(find_own(own(f"JAVA_TOOL_OPTIONS='-Dx=y {agent}' java Main {{port}}"), folder).sha256) == {"my.jar"}
+        setting = f"JAVA_TOOL_OPTIONS='-Dx=y {agent}'"
+        assert set(find_own(own(f"{setting} java Main {{port}}"), folder).sha256) == {"my.jar"}
+        assert placed(shlex.split(setting), folder) == [f"JAVA_TOOL_OPTIONS=-Dx=y {words[1]}"]
 
 
 @pytest.mark.parametrize(

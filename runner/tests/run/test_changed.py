@@ -31,18 +31,22 @@ def test_files_that_are_built_anew_meanwhile_are_seen(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "my.war", "a") as archive:
         archive.writestr("another", "file")
     assert changed_own(setups, tmp_path) == ["mine"]
+    (tmp_path / "my.war").write_text("half")
+    assert changed_own(setups, tmp_path) == ["mine"]
 
 
 def test_configuration_of_a_server_that_is_edited_meanwhile_is_seen(tmp_path: Path) -> None:
     """The jars lie in a folder of their own; these files are copied from the sources for every fork."""
-    for name in ("server.xml", "features.xml", "server.jar"):
+    for name in ("server.xml", "features.xml", "other.xml", "server.jar"):
         (tmp_path / name).write_text(name)
     sha256 = {path.name: sha256_of(path) for path in tmp_path.iterdir()}
     workloads = Workloads({"server.jar": tmp_path / "server.jar"}, servers=tmp_path, sha256=sha256)
     parts = {**PARTS, "instance": mock.Mock(workloads=workloads)}
-    setups = {key(executor): ServedCell(**usual(), **parts) for executor in ("liberty", "virtual")}
+    inputs = {"artefacts": {name: digest for name, digest in sha256.items() if name != "other.xml"}}
+    setups = {key(executor): ServedCell(**usual(inputs=inputs), **parts) for executor in ("liberty", "virtual")}
     assert changed_servers(setups) == []
     (tmp_path / "server.jar").write_text("built anew elsewhere")
+    (tmp_path / "other.xml").write_text("of a server that is not measured")
     (tmp_path / "server.xml").write_text("by git pull")
     (tmp_path / "features.xml").unlink()
     assert changed_servers(setups) == ["features.xml", "server.xml"]

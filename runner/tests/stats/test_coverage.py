@@ -14,7 +14,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, mean_interval
-from jdkmatrix.stats.stopping import StoppingRules, after_block, half_width_that_tells
+from jdkmatrix.stats.stopping import Arms, StoppingRules, after_block, half_width_that_tells
 from jdkmatrix.stats.verdicts import holm
 from tests.support.simulations import Floats, burst, correlated, intervals, normal, one_arm, slow_starts, student_3
 
@@ -123,7 +123,7 @@ def test_the_rule_is_the_one_that_was_simulated() -> None:
         figures = [dict(enumerate(map(float, arm[index]), 1)) for arm in (numerators, denominators)]
         for blocks in range(1, MANY_BLOCKS + 1):
             so_far = [{block: arm[block] for block in range(1, blocks + 1)} for arm in figures]
-            decision = after_block(blocks, {"x": (so_far[0], so_far[1])}, RULES)
+            decision = after_block(blocks, {"x": Arms(so_far[0], so_far[1])}, RULES)
             if blocks >= RULES.min_blocks:
                 logs = np.log(numerators[[index], :blocks]) - np.log(denominators[[index], :blocks])
                 low, high = intervals(logs, SEQUENTIAL_CONFIDENCE)

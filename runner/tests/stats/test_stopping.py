@@ -27,7 +27,7 @@ RULES = StoppingRules(precision=0.02, min_blocks=5, max_blocks=10)
 
 def comparison(log_ratios: list[float]) -> Arms:
     numerators = {block: 1000 * math.exp(log) for block, log in enumerate(log_ratios, 1)}
-    return numerators, dict.fromkeys(numerators, 1000.0)
+    return Arms(numerators, dict.fromkeys(numerators, 1000.0))
 
 
 QUIET = [0.100, 0.101, 0.099, 0.100, 0.101]
@@ -72,14 +72,20 @@ def test_what_tells_is_no_wider_than_the_precision_and_never_cannot_tell(log: fl
 
 
 def test_blocks_that_were_lost_do_not_count_for_a_comparison() -> None:
-    numerators, denominators = comparison(QUIET)
-    lossy = {block: figure for block, figure in numerators.items() if block > 2}
-    decision = after_block(5, {"a": (lossy, denominators)}, RULES)
+    whole = comparison(QUIET)
+    lossy = {block: figure for block, figure in whole.above.items() if block > 2}
+    decision = after_block(5, {"a": whole._replace(above=lossy)}, RULES)
     assert (decision.stop, decision.why) == (False, Why.NOT_PRECISE)
 
 
+def test_what_is_read_in_steps_is_not_precise_because_it_does_not_scatter() -> None:
+    above, below = (dict.fromkeys(range(1, 6), value) for value in (31.0, 30.0))
+    assert not after_block(5, {"a": Arms(above, below, resolution=1.0)}, RULES).stop
+    assert after_block(5, {"a": Arms(above, below)}, RULES).stop
+
+
 def test_an_arm_that_never_ran_holds_nobody_up() -> None:
-    dead: Arms = ({}, {1: 1.0, 2: 1.0})
+    dead = Arms({}, {1: 1.0, 2: 1.0})
     assert not after_block(4, {"a": dead}, RULES).stop
     decision = after_block(5, {"a": dead, "b": comparison(QUIET)}, RULES)
     assert decision.stop

@@ -211,6 +211,11 @@ def test_settings_are_what_was_set_and_of_a_jdk_of_the_user_its_files() -> None:
 
     assert of() == of(workload={"client": "socket", "came_later": None}) == of(measuring_code="another")
     assert len({of(), of(jvm_options=["-Xmx2g"]), of(workload={"client": "jdk"}), of(mix={"seed": 1})}) == 4
+    assert len({of(host={"governor": name, "kernel": "6.1"}) for name in ("powersave", "performance")}) == 2
+    assert of(host={"governor": "performance", "kernel": "6.1"}) == of(
+        host={"governor": "performance", "kernel": "6.2"}
+    )
+    assert of(postgresql=["18.1", "a"]) == of(postgresql=["18.1", "b"]) != of(postgresql=["17.6", "b"])
     assert of(jdk_files_sha256="a") == of(jdk_files_sha256="b"), "a hash pins them"
     assert of("own-jdk", jdk_files_sha256="a") != of("own-jdk", jdk_files_sha256="b")
 

@@ -28,17 +28,19 @@ class DatabaseClient:
 
     def ask(self, sql: str) -> str | None:
         """Its error in words; None where there is none, "" where it has hung up."""
-        text = sql.encode() + b"\0"
-        self._socket.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
+        self._send(sql)
         return self._until_ready()
 
-    def drop_dead_in(self, sql: str) -> None:
-        """Reset the connection while this is answered, as the kernel does for a process that ends."""
-        text = sql.encode() + b"\0"
-        self._socket.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
+    def reset_while_answering(self, sql: str) -> None:
+        """As the kernel does for a process that ends."""
+        self._send(sql)
         self._answers.read(1)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.__exit__()
+
+    def _send(self, sql: str) -> None:
+        text = sql.encode() + b"\0"
+        self._socket.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
 
     def _until_ready(self) -> str | None:
         error = None

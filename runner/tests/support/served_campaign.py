@@ -85,7 +85,8 @@ def campaign(
     built = Workloads(files={}, servers=Path(), sha256={})
     served = usual(
         profile=profile, load=load, driver=cast(Any, SimpleNamespace(facts=facts)),
-        instance=cast(Any, SimpleNamespace(workloads=built)), mix=None, inputs={"load": load.model_dump()},
+        instance=cast(Any, SimpleNamespace(workloads=built)), mix=None,
+        inputs={"load": load.model_dump(), "artefacts": {}},
     )  # fmt: skip
     rules = MATRIX.measure.model_copy(update={"repeats_max": repeats_max})
     return Campaign(

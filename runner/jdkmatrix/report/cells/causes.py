@@ -94,9 +94,8 @@ def _failures(name: str, cell: CellStats) -> str | None:
     succeeded = sum(window.load.succeeded for fork in cell.usable for window in fork.valid_windows)
     if failed <= succeeded:
         return None
-    timeouts = of_metric(TIMEOUTS, cell, why="").sort
-    seen = f", and in one fork there were {timeouts:,.0f} time-outs for a connection" if timeouts else ""
-    return f"{failed:,} of {failed + succeeded:,} requests failed with {name}{seen}"
+    seen = ", and some waited too long for a connection" if of_metric(TIMEOUTS, cell, why="").sort else ""
+    return f"with {name} {failed:,} of {failed + succeeded:,} requests failed{seen}"
 
 
 def _costs_it(behind: CellStats, other: CellStats, figure: str) -> bool:

@@ -27,8 +27,9 @@ from jdkmatrix.figures.fork_figures import (
     distribution_of,
     fork_latency,
     lower_bounds,
+    overall,
 )
-from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, Metric, metrics_in, metrics_of, over_forks
+from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, Metric, metrics_in, metrics_of
 from jdkmatrix.figures.paired import paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
@@ -42,7 +43,7 @@ from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.stats.intervals import CONFIDENCE, nominal_confidence
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
-from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from jdkmatrix.stats.ratios import Ratio, least_error, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.store.cells import CellRecord
 
@@ -182,7 +183,8 @@ class CellStats:
 
     def over_forks(self, metric: Metric) -> OverForks | None:
         """In its unit; None where no usable fork has it."""
-        return over_forks(metric, self.figures(metric).values(), self.confidence)
+        over = overall(self.figures(metric).values(), metric.over_forks, self.confidence)
+        return over.scaled(metric.scale) if over else None
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
@@ -297,6 +299,11 @@ class Comparison:
     def logs(self) -> list[float]:
         """The logarithms of the ratios that `ratio` summarises, in the order of their blocks."""
         return [math.log(above) - math.log(below) for above, below in self.pairs.values()]
+
+    @property
+    def least_error(self) -> float:
+        """As of the ratio, which there is."""
+        return least_error(self.metric.resolution, *zip(*self.pairs.values(), strict=True))
 
 
 def losses_of(metric: Metric, cell: CellStats, base: CellStats) -> Losses:

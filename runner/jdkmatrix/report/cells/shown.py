@@ -16,7 +16,17 @@ from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import MINUS, digits, plural
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.fork_figures import Kind, OverForks, overall
-from jdkmatrix.figures.metrics import CAPACITY, CPU, P99, RSS_PEAK, THREADS_PEAK, THROUGHPUT, TIME_TO_STEADY, Metric
+from jdkmatrix.figures.metrics import (
+    CAPACITY,
+    CPU,
+    NO_LATENCY,
+    P99,
+    RSS_PEAK,
+    THREADS_PEAK,
+    THROUGHPUT,
+    TIME_TO_STEADY,
+    Metric,
+)
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.report.blocks.inline import badge, cell_page, joined, link, small, swatch
 from jdkmatrix.report.blocks.tables import Column, DataTable, columns
@@ -91,7 +101,7 @@ def percentile(cell: CellStats | None, name: str, *, why: str) -> Figure:
     """In ms, over all requests of the usable forks together."""
     if cell is None or cell.latency is None:
         several = "its load has several levels: latencies of all of them together are those of none"
-        return missing(why if not (cell and cell.usable) else P99.missing if cell.kind.one_level else several)
+        return missing(why if not (cell and cell.usable) else NO_LATENCY if cell.kind.one_level else several)
     return percentile_figure(cell.latency, name)
 
 
@@ -118,8 +128,8 @@ def half_width(over: OverForks) -> Figure:
 def over_forks(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
     """The geometric mean over forks, with how far its interval reaches beneath. Where forks give bounds only, so is the
     mean: "≥ 9,400"; where these point both ways, from the least to the most."""
-    found = list(cell.figures(metric).values()) if cell else []
-    if cell is None or (over := overall(found, confidence=cell.confidence)) is None:
+    over = overall(cell.figures(metric).values(), confidence=cell.confidence) if cell else None
+    if cell is None or over is None:
         return missing(why)
     text, forks = amount(metric, over.value), plural(over.forks, "fork")
     if over.bounded:
@@ -128,7 +138,7 @@ def over_forks(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
         title = f"{over.bounded} of {forks} {'gives' if over.bounded == 1 else 'give'} a bound only"
         return Figure(shown, over.value, title)
     half = half_width(over)
-    apart = sum(not figure.comparable for figure in found)
+    apart = sum(not figure.comparable for figure in cell.figures(metric).values())
     title = half.title or ""
     if apart:
         title += f"; {apart} of {forks} fell short: in this figure, and in no ratio"

@@ -60,7 +60,8 @@ def bars(
     grouped: bool,
     description: str,
 ) -> Drawing:
-    """Bars of means with their interval, and every fork as a point; `grouped`: by the task, also where there is one.
+    """Bars of means with their interval, and every fork as a point; `grouped`: by the task, even where there is
+    only one.
 
     `means`: executor, work, mean, low, high (None: no interval), label; `forks`: executor, work, fork, value, label.
     `title` is the axis's, `figure` names what the labels are.

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.figures.metrics import BY_ID, Metric, over_forks
+from jdkmatrix.figures.metrics import BY_ID, Metric
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound
@@ -40,7 +40,9 @@ class Results:
         self.keys = (*cells.keys, *experiments.keys)
         self._sequential = run.stopping is not None
         self._confidence = cells.confidence
-        self.kernels = tuple(dict.fromkeys(session.host.kernel for session in run.sessions))
+        stand = {fork.session for one in (*cells, *experiments) for fork in one.record.forks}
+        measuring = [one for one in run.sessions if one.number in stand]
+        self.kernels = tuple(dict.fromkeys(one.host.kernel for one in measuring or run.sessions))
         self.builds = {jdk.id: jdk.version for jdk in run.jdks}
         self.releases = {server.id: server.version for server in run.servers}
 
@@ -78,7 +80,7 @@ class Results:
         if check.difference:
             if losses_of(metric, cell, base).differ:
                 raise _NoEstimateError(_LOST)
-            return self._difference(_shown(cell, metric), _shown(base, metric))
+            return self._difference(metric, _shown(cell, metric), _shown(base, metric))
         return self._of_ratio(self._compared(metric, key, base_key).ratio)
 
     def _demand_no_refusals(self, key: CellKey, base_key: CellKey) -> None:
@@ -113,12 +115,11 @@ class Results:
         no fork has it. Of a peak, that of the fork that decides."""
         cell = self.cell(key)
         metric = cell.metric(needed.metric) if cell else None
-        figures = tuple(cell.figures(metric).values()) if cell and metric else ()
-        if metric is None or (over := over_forks(metric, figures)) is None:
+        if cell is None or metric is None or (over := cell.over_forks(metric)) is None:
             return None, "", frozenset()
         every_fork = metric.over_forks == "most" and needed.low is not None and not needed.any_fork
         value = over.least.value if every_fork else over.value
-        return value, metric.unit, frozenset(figure.bound for figure in figures)
+        return value, metric.unit, frozenset(figure.bound for figure in cell.figures(metric).values())
 
     def _compared(self, metric: Metric, key: CellKey, base_key: CellKey) -> Comparison:
         for one in (key, base_key):
@@ -154,7 +155,8 @@ class Results:
                 "or the measurement; the others are no fair sample"
             )
         side = _side(figure.bound for figure in told.values())
-        return _one_sided(self._mean([figure.value * metric.scale for figure in told.values()]), side)
+        read = 1.0 if side is Bound.NONE else 0.0  # what a bound says, nobody has read
+        return _one_sided(self._mean([figure.value * metric.scale for figure in told.values()], metric, read), side)
 
     def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate:
         """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
@@ -173,17 +175,20 @@ class Results:
         scale = metric.scale if difference else 1
         arms = ({block: one[block].value * scale for block in both} for one in (above, below))
         if difference:
-            return _one_sided(self._difference(*arms), side)
-        return _one_sided(self._of_ratio(paired_ratio(*arms, sequential=self._sequential)), side)
+            return _one_sided(self._difference(metric, *arms), side)
+        ratio = paired_ratio(*arms, sequential=self._sequential, resolution=metric.resolution)
+        return _one_sided(self._of_ratio(ratio), side)
 
-    def _difference(self, above: Mapping[int, float], below: Mapping[int, float]) -> Estimate:
+    def _difference(self, metric: Metric, above: Mapping[int, float], below: Mapping[int, float]) -> Estimate:
         both = sorted(above.keys() & below.keys())
         if not both:
             raise _NoEstimateError("no block has both")
-        return self._mean([above[block] - below[block] for block in both])
+        return self._mean([above[block] - below[block] for block in both], metric, math.sqrt(2))
 
-    def _mean(self, values: Sequence[float]) -> Estimate:
-        low, high = mean_interval(values, self._confidence) or (None, None)
+    def _mean(self, values: Sequence[float], metric: Metric, steps: float = 1.0) -> Estimate:
+        """`steps`: how many times as far as one figure a value may be off for the steps in which figures are read."""
+        least = metric.resolution * metric.scale / math.sqrt(12) * steps
+        low, high = mean_interval(values, self._confidence, least) or (None, None)
         return Estimate(fmean(values), low, high, len(values), confidence=self._confidence)
 
     def _of_ratio(self, ratio: Ratio | None, why_none: str = "no block has both") -> Estimate:

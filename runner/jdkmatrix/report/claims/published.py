@@ -114,7 +114,7 @@ def check_blocks(one: JudgedCheck, of: str, page: Callable[[JudgedCell], str | N
 def _cell(
     one: JudgedCell, alike: Sequence[JudgedCell], unit: str, page: Callable[[JudgedCell], str | None]
 ) -> tuple[Cell, ...]:
-    """`alike`: the same cell, as it was measured by other drivers, protocols or builds of the JDK."""
+    """`alike`: the same cell, as it was measured by other drivers, protocols or builds of the JDK, or otherwise set."""
     words = one.remark(unit)
     seen = (part for text in (*seen_words(one.seen), *not_steady_words([one])) for part in (" ", small(text)))
     release = small(f" {one.release}") if one.release and one.release not in one.key.server else ""
@@ -127,6 +127,11 @@ def _cell(
 
 def _told_apart(one: JudgedCell, alike: Sequence[JudgedCell]) -> Iterator[Markup]:
     """By what it differs from others of `alike`."""
-    differing = {name for name in ("build", "driver", "protocol") if len({getattr(cell, name) for cell in alike}) > 1}
-    words = {"build": f"JDK {one.build}", "driver": f"by {one.driver}", "protocol": one.protocol}
+    words = {
+        "build": f"JDK {one.build}",
+        "driver": f"by {one.driver}",
+        "protocol": one.protocol,
+        "settings": f"settings {', '.join(digest[:8] for digest in (one.settings or '').split())}",
+    }
+    differing = {name for name in words if len({getattr(cell, name) for cell in alike}) > 1}
     yield from (small(f" {told}") for name, told in words.items() if name in differing and getattr(one, name))

@@ -59,10 +59,10 @@ def answering(found: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Answering
     and the other did not has no ratio to add. `found`: newest first, at least one."""
     newest, build = found[0], _build(*found[0])
     same = [one for one in found if _build(*one) == build]
-    figure = _lead(newest[1].advice).figure
-    leads = ((one, _lead(one[1].advice)) for one in same if not _is_decided_by_forks(one[1]))
+    leads = [(one, _lead(one[1].advice)) for one in same if not _is_decided_by_forks(one[1])]
+    figure = next((lead.figure for _, lead in leads if lead.estimate()), None)
     estimates = [(one, estimate) for one, lead in leads if lead.figure == figure and (estimate := lead.estimate())]
-    if not estimates or _is_decided_by_forks(newest[1]):
+    if figure is None or _is_decided_by_forks(newest[1]):
         return Answering(*newest, others_warnings=_fell_short(same[1:]))
     (run, best), _ = min(estimates, key=lambda told: (told[1].high or 0.0) / (told[1].low or 1.0))
     fell_short = _fell_short([one for one in same if one[0] is not run])
@@ -95,7 +95,8 @@ def _is_decided_by_forks(condition: MeasuredCondition) -> bool:
 def _fell_short(others: Sequence[tuple[RunDigest, MeasuredCondition]]) -> tuple[str, ...]:
     """How many forks of either arm did what was asked, of each run in which some did not."""
     told = (one for _, condition in others for one in condition.advice if one.figure == OUTCOME)
-    return tuple(dict.fromkeys(f"{one.title}: {one.value} forks" for one in told))
+    counts = Counter(f"{one.title}: {one.value} forks" for one in told)
+    return tuple(f"{text} in {number} runs" if number > 1 else text for text, number in counts.items())
 
 
 def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:

@@ -76,7 +76,11 @@ def _served(matrix: Matrix, load: str) -> Iterator[Mapping[str, Any]]:
                 for executor in (own_pool(server), virtual_of(server))
             ]
             if all(map(matrix.has_cell, cells)):
-                able = {"waits": table.remote is not None, "database": database_words(table.database)}
+                able = {
+                    "waits": table.remote is not None,
+                    "burns": table.own is None,
+                    "database": database_words(table.database),
+                }
                 yield {"workload": workload, "server": server, **able}
 
 
@@ -141,7 +145,8 @@ def _answer(runs: Sequence[RunDigest], answers: Sequence[Answering], offered: Of
     yield Container(tuple(_said(first)), id="said", live=True)
     yield from () if maps else summed_up
     yield Container((), "js-only", "map")
-    measured, hosts = plural(len(answers), "condition"), {run.host_id for run, _ in by_run}
+    hosts = {run.host_id for run, _ in by_run}
+    measured = plural(len({one.condition.values for one in answers}), "condition")
     yield Prose(
         f"{measured} measured, in {plural(len(by_run), 'run')} on {plural(len(hosts), 'host')}. An answer holds for "
         "the host, the JDK and the condition that it names; nothing is extrapolated."

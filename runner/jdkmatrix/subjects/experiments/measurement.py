@@ -177,8 +177,8 @@ class ProgramMeasurement:
             launch.terminate(process, grace_s=_GRACE_S)
 
     def _check_end(self, status: int, oom_kills_before: int) -> None:
-        """Raises: KilledError: somebody else has ended it; DiskFullError, LaunchError: nor could it help its end;
-        OutOfMemoryError: it had no memory left."""
+        """Raises: KilledError: somebody else has ended it; LaunchError: it was never run; DiskFullError: it found its
+        disk full; OutOfMemoryError: it had no memory left."""
         errors = self.fork.log_dir / STDERR_LOG
         log = "\n".join(text_if_readable(path) or "" for path in (errors, self.fork.log_dir / STDOUT_LOG))
         check_launched(status, log)

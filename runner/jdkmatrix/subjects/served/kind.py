@@ -31,7 +31,7 @@ from jdkmatrix.loads.base import answer_s, lead_s
 from jdkmatrix.loads.kinds import kind_of
 from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.loads.kinds.rising_steps import StepsLoad
-from jdkmatrix.provision.own import placed
+from jdkmatrix.provision.own import placed, with_agents
 from jdkmatrix.servers.base import OwnParts, Serving
 from jdkmatrix.servers.instance import Instance
 from jdkmatrix.subjects.parts import Parts
@@ -240,7 +240,8 @@ def _own_parts(parts: Parts, cell: CellKey, workload: Workload) -> OwnParts | No
     if own.war:
         return OwnParts(own.application, war=files.places[own.war])
     command = placed(own.words(base_of(cell.executor)), files.folder)
-    return OwnParts(own.application, command=command, settings=own.settings())
+    settings = {name: with_agents(value, files.folder) for name, value in own.settings().items()}
+    return OwnParts(own.application, command=command, settings=settings)
 
 
 def _properties(workload: Workload) -> dict[str, str]:

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * On whose threads requests began, counted since the start of the process.
  *
  * <p>Each request counts itself, on the thread that runs it, by the name that the maker of the thread gave it. So the
- * count holds for the server's own threads as for a plugged executor, and the cost (some 8 ns) is the same for all: a
- * LongAdder would give a pool's thread a cell of its own, and all threads of one request the same one to quarrel about.
+ * count holds for the server's own threads as for a plugged executor, and the cost is the same for all: a LongAdder would
+ * give each thread of a pool a cell of its own, while all threads that live for a single request would contend for one.
  */
 final class Served {
     /** How request-executor names every thread that it makes. */
