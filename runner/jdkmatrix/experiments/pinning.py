@@ -120,6 +120,8 @@ class Pinning(Experiment):
     def facts(cls, seen: Seen) -> Iterator[FactRow]:
         yield FactRow("Threads", f"{seen['threads_started']:,} started, {seen['threads_served']:,} had a turn")
         yield FactRow("Operations", f"{seen['operations']:,} in {digits(seen['duration_s'], 3)} s")
+        if seen["lower_bounds"]:
+            yield FactRow("Lower bounds", f"{seen['lower_bounds']:,} latencies of calls that had not ended")
         if one := seen["carriers"]:
             yield FactRow(
                 "Carriers",

@@ -3,32 +3,49 @@ package jdkmatrix.standalone.rounds;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 /**
  * Takes a connection and gives it back until the time is over. Borrows are counted, and each first of a few is timed, since
  * what all threads write to would be what they contend for.
+ *
+ * <p>No thread begins before all are there: virtual threads that find connections free never park, and a few of them would
+ * keep the carriers from all others, which would then not contend.
  */
 final class Borrow implements Operation {
     private static final int TIMED_OF = 64;
 
     private final DataSource pool;
     private final boolean yields;
+    private final CountDownLatch ready;
+    private final AtomicInteger served = new AtomicInteger();
 
-    Borrow(int connections, boolean yields) throws Exception {
+    /** @param threads so many perform at a time */
+    Borrow(int connections, int threads, boolean yields) throws Exception {
         DriverManager.registerDriver(new StubDriver());
         this.pool = Pools.pool(StubDriver.URL, connections);
         this.yields = yields;
+        this.ready = new CountDownLatch(threads);
     }
 
     @Override
-    public void perform(Tally tally) throws SQLException {
+    public void perform(Tally tally) throws SQLException, InterruptedException {
+        ready.countDown();
+        ready.await();
         int untold = 0;
+        boolean had = false;
         while (!tally.isOver()) {
             if (untold == 0) {
                 long askedNs = System.nanoTime();
                 Connection connection = pool.getConnection();
                 tally.waited(System.nanoTime() - askedNs);
+                if (!had) {
+                    had = true;
+                    served.incrementAndGet();
+                }
                 giveBack(connection);
             } else {
                 giveBack(pool.getConnection());
@@ -46,6 +63,11 @@ final class Borrow implements Operation {
             Thread.yield();
         }
         connection.close();
+    }
+
+    @Override
+    public Map<String, String> about() {
+        return Map.of("Threads that had a connection", "%,d".formatted(served.get()));
     }
 
     @Override

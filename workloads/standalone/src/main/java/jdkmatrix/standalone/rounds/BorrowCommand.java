@@ -31,7 +31,7 @@ public final class BorrowCommand extends RoundsCommand {
 
     @Override
     Operation open(RoundsPlan asked) throws Exception {
-        return new Borrow(connections, yields);
+        return new Borrow(connections, asked.tasks(), yields);
     }
 
     @Override

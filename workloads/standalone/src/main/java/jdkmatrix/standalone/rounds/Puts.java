@@ -70,22 +70,29 @@ final class Puts implements Operation {
 
     @Override
     public void perform(Tally tally) throws SQLException {
-        long key = puts.getAndIncrement() % KEYS;
         long startNs = System.nanoTime();
-        try (Connection connection = pool.getConnection();
-                PreparedStatement put = connection.prepareStatement(PUT)) {
+        try (Connection connection = pool.getConnection()) {
+            if (tally.isOver()) { // of thousands that wait for one, all would go on to put
+                return;
+            }
+            put(connection, puts.getAndIncrement() % KEYS);
+        }
+        tally.waited(System.nanoTime() - startNs);
+        tally.done();
+    }
+
+    private void put(Connection connection, long key) throws SQLException {
+        try (PreparedStatement put = connection.prepareStatement(PUT)) {
             put.setLong(1, key);
             put.setString(2, "group");
             put.setBytes(3, content);
             put.execute();
-            if (sync) {
-                try (Statement force = connection.createStatement()) {
-                    force.execute(FORCE);
-                }
+        }
+        if (sync) {
+            try (Statement force = connection.createStatement()) {
+                force.execute(FORCE);
             }
         }
-        tally.waited(System.nanoTime() - startNs);
-        tally.done();
     }
 
     @Override

@@ -1,13 +1,13 @@
 package jdkmatrix.standalone.rounds;
 
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.atomic.LongAdder;
 import jdkmatrix.common.histogram.Histograms;
 import org.HdrHistogram.Histogram;
 
 /** What tasks have done so far. For any thread. */
 final class Tally {
-    private final LongAdder operations = new LongAdder();
+    private final AtomicLong operations = new AtomicLong(); // a LongAdder is dearer for a thread that counts once
     private volatile Histogram waits = Histograms.createShared();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private volatile boolean over;
@@ -24,16 +24,18 @@ final class Tally {
     }
 
     void done() {
-        operations.increment();
+        operations.incrementAndGet();
     }
 
     void done(long times) {
-        operations.add(times);
+        operations.addAndGet(times);
     }
 
-    /** How long one operation took, or waited for what it needs. */
+    /** How long one operation took, or waited for what it needs; when the time is over, no more. */
     void waited(long ns) {
-        Histograms.record(waits, ns);
+        if (!over) {
+            Histograms.record(waits, ns);
+        }
     }
 
     /** What was told before is no more; what is being told may be in either. */
@@ -69,7 +71,7 @@ final class Tally {
     }
 
     long operations() {
-        return operations.sum();
+        return operations.get();
     }
 
     Histogram waits() {
