@@ -172,7 +172,10 @@ def _words_of_arms(matrix: Matrix, options: Options) -> Iterator[str]:
     missing = "another --executor"
     if group.workload in matrix.workloads:
         base = reference(names[0], group.server)
-        missing = f"--executor {virtual_of(group.server) if base in names else base}"
+        other = virtual_of(group.server) if base in names else base
+        if matrix.why_no_cell(group.model_copy(update={"executor": other})):
+            other = aa_arm(base)  # of a server without virtual threads of ours, say
+        missing = f"--executor {other}"
     only = f"there is only {names[0]}" if len(names) == 1 else f"there are only {' and '.join(sorted(names))}"
     yield f"No executors are compared: {only}; add {missing}."
 

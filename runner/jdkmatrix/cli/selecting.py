@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
@@ -103,6 +104,7 @@ class Options:
         self._check_pools(matrix)
         names = matrix.stages(self.profile)
         stages = {name: self._protocol(self._boxed(matrix, matrix.profiles[name])) for name in names}
+        stages = {name: _fork_after_fork_if_alone(matrix, name, profile) for name, profile in stages.items()}
         if self.rounds is not None and all(profile.protocol == "separate" for profile in stages.values()):
             raise MatrixError("--rounds is for forks that take turns: --protocol interleaved")
         applied = matrix.model_copy(update={"profiles": {**matrix.profiles, **stages}})
@@ -208,6 +210,14 @@ def _check_ranges(profile: Profile) -> None:
     except ValidationError as error:
         problems = (problem.replace("_", "-", 1) for problem in explain(error, Profile))
         raise MatrixError("; ".join(f"--{problem}" for problem in problems)) from None
+
+
+def _fork_after_fork_if_alone(matrix: Matrix, name: str, profile: Profile) -> Profile:
+    """Where nothing is compared, there is nobody to take turns with."""
+    applied = matrix.model_copy(update={"profiles": {**matrix.profiles, name: profile}})
+    groups = Counter(cell.group for cell in cells_of(applied, name))
+    alone = profile.in_turns and groups and max(groups.values()) == 1
+    return profile.model_copy(update={"protocol": "separate"}) if alone else profile
 
 
 def _all_take_turns(matrix: Matrix, profile: str) -> bool:

@@ -16,6 +16,7 @@ from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.stopping import half_width_that_tells
 from jdkmatrix.store.cells import CellRecord
 
+_MANY = 10**9
 BLOCKS_TOLD_MAX = 200  # beyond that, more blocks are no way
 
 
@@ -58,7 +59,8 @@ def _ahead(ratio: Ratio, precision: float, block_s: float, *, sequential: bool) 
 
 def blocks_ahead(ratio: Ratio, precision: float, *, sequential: bool) -> int | None:
     """How many more blocks would tell the ratio as stopping.py asks for, if it stays and they scatter as those before;
-    None where nothing says how they scatter. `precision`: a share; `sequential`: as in paired_ratio."""
+    None where nothing says how they scatter, or no number would. `precision`: a share; `sequential`: as in
+    paired_ratio."""
     half = ratio.half_width_log
     if half is None or not math.isfinite(half):
         return None
@@ -66,6 +68,8 @@ def blocks_ahead(ratio: Ratio, precision: float, *, sequential: bool) -> int | N
     if half <= needed:
         return 0
     confidence = nominal_confidence(sequential=sequential)
+    if student_t(confidence, _MANY) * ratio.least_error > needed:
+        return None
     variance = ratio.blocks * (half / student_t(confidence, ratio.blocks)) ** 2
     return blocks_needed(variance, needed, confidence, ratio.blocks + 1) - ratio.blocks
 

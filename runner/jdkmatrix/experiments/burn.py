@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.domain.quantities import digits, measure, per_cent, plural, range_words
 from jdkmatrix.experiments.base import (
@@ -247,9 +248,11 @@ class Burn(Experiment):
             if len(shares) > 1:
                 text = f"from {text}, to {high[0] * 100:.0f} % with {_of_expected(high[1], high[2])}"
             yield "Throughput", f"{text}."
-        if fewer := [told for cell in cells if (told := _fewer_in_flight(cell))]:
-            why = "its one submitter, for which starting a thread takes long, bounds the throughput, too"
-            yield "In flight", f"{'; '.join(fewer)}: {why}."
+        if fewer := [(cell, told) for cell in cells if (told := _fewer_in_flight(cell))]:
+            starts = all(base_of(cell.key.executor) in ("platform", "virtual") for cell, _ in fewer)
+            takes_long = ", for which starting a thread takes long," if starts else ""
+            words = "; ".join(told for _, told in fewer)
+            yield "In flight", f"{words}: its one submitter{takes_long} bounds the throughput, too."
         if used := with_reading(cells, _CPU):
             yield "CPU used", f"{range_words([spread.median for _, spread in used], '%')} of the CPUs that it may use."
         if longest := with_reading(cells, _LONGEST):

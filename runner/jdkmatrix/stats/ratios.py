@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.stats.intervals import (
@@ -33,7 +33,8 @@ from jdkmatrix.stats.intervals import (
 class Ratio:
     """Numerator over denominator with its 95 % interval, and the p-value of "the true ratio is 1".
 
-    A single block has no interval and no p-value.
+    A single block has no interval and no p-value. `least_error`: the standard error of its log that no number of blocks
+    makes less.
     """
 
     value: float
@@ -41,6 +42,7 @@ class Ratio:
     ci_high: float | None
     blocks: int
     p_value: float | None = None
+    least_error: float = 0.0
 
     @property
     def half_width_log(self) -> float | None:
@@ -75,7 +77,8 @@ def paired_ratio(
     if interval is None:
         return Ratio(math.exp(mean), None, None, len(logs))
     p_value = p_of_zero(logs, least)
-    return of_logs(mean, interval, len(logs), sequential_p(p_value) if sequential else p_value)
+    found = of_logs(mean, interval, len(logs), sequential_p(p_value) if sequential else p_value)
+    return replace(found, least_error=least)
 
 
 def least_error(resolution: float, *arms: Collection[float]) -> float:

@@ -67,6 +67,20 @@ def test_plan_says_how_many_blocks_may_be_added(home: Path) -> None:
     assert plan["estimated_max_s"] == pytest.approx(plan["estimated_s"] * 8 / 5)
 
 
+def test_a_lone_executor_takes_no_turns_and_the_plan_says_so(home: Path) -> None:
+    lone = ("plan", "--profile", "quick", "--executor", "virtual")
+    assert "2 windows of 3 s each" in " ".join(called(home, *lone).stdout.split())
+    assert "rounds of" not in called(home, *lone).stdout
+    assert called(home, *lone, "--windows", "5").returncode == 0
+    done = called(home, *lone, "--rounds", "40")
+    assert done.returncode == 1 and "--rounds is for forks that take turns" in done.stderr
+
+
+def test_what_would_be_compared_is_something_that_can_be(home: Path) -> None:
+    done = called(home, "plan", "--profile", "quick", "--server", "helidon", "--executor", "helidon", "--burn", "50us")
+    assert "add --executor helidon-aa" in done.stdout + done.stderr
+
+
 def test_at_most_every_later_block_has_the_most_rounds(home: Path) -> None:
     plan = json.loads(called(home, "plan", "--profile", "article", "--cpus", "1", "--json").stdout)
     assert plan["estimated_max_s"] > 1.2 * plan["estimated_s"] * plan["max_blocks"] / plan["blocks"]

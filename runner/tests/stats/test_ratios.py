@@ -127,8 +127,10 @@ def test_what_is_read_in_whole_seconds_is_not_known_better_than_that() -> None:
     assert found.value == pytest.approx(31 / 30) and found.ci_low < 1 and found.p_value > 0.05
     # t(0.975, 4) times the standard deviation of rounding, 1 / √12 s, of both
     assert found.half_width_log == pytest.approx(2.776445 / math.sqrt(12) * math.hypot(1 / 31, 1 / 30), rel=1e-5)
+    assert found.least_error == pytest.approx(found.half_width_log / 2.776445, rel=1e-5)
     scattered = {1: 20.0, 2: 31.0, 3: 40.0}, {1: 30.0, 2: 28.0, 3: 31.0}
-    assert paired_ratio(*scattered, resolution=1.0) == paired_ratio(*scattered), "blocks scatter by more"
+    stepped, plain = paired_ratio(*scattered, resolution=1.0), paired_ratio(*scattered)
+    assert stepped and plain and (stepped.ci_low, stepped.p_value) == (plain.ci_low, plain.p_value), "they scatter more"
 
 
 def test_looking_after_every_block_makes_the_interval_wider() -> None:

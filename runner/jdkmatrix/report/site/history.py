@@ -15,6 +15,7 @@ from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.cells.advice import Advice
+from jdkmatrix.report.run_page.facts import moment
 from jdkmatrix.report.site.digest import MeasuredCondition, RunDigest, host_names
 from jdkmatrix.report.site.home import where_words
 from jdkmatrix.report.words.numbers import apart, higher, p_value
@@ -28,9 +29,9 @@ FEWEST_RUNS = 2 * LEAST  # on one line, for a change of level to be found
 @dataclass(frozen=True)
 class MeasuredRun:
     """A run under one of the conditions that it measured. `time_ms`: when it began, since 1970; None where that is no
-    date. `jdk`, `server`: their builds; `line`: what it shares with all that stand on one line with it. `new`: how what
-    was measured differs from the run before; `number`: of that change, "" where only the tool's commit is another, None
-    where nothing is."""
+    date. `jdk`, `server`: their builds; `line`: what it shares with all that stand on one line with it. `under`: what
+    was measured, in words; `new`: how that differs from the run before; `number`: of that change, "" where only the
+    tool's commit is another, None where nothing is."""
 
     run: RunDigest
     condition: MeasuredCondition
@@ -38,6 +39,7 @@ class MeasuredRun:
     jdk: str
     server: str
     line: str
+    under: tuple[str, ...]
     new: tuple[str, ...]
     number: str | None
 
@@ -134,20 +136,25 @@ def _runs(measured: Sequence[tuple[RunDigest, MeasuredCondition]]) -> Iterator[M
             f"kernel {run.kernel}",
             f"application {dict(run.own).get(condition.workload, 'of the project')}",
         )
-        new = tuple(one for one, was in zip(now, before or now, strict=True) if one != was)
+        new = _new(now, before or now)
         number += bool(new)
         yield MeasuredRun(
             *(run, condition, _time_ms(run.started_at), jdk, server),
             line=f"{server}, {condition.protocol}",
+            under=now,
             new=new,
             number=str(number) if new else "" if run.commit != commit else None,
         )
         before, commit = now, run.commit
 
 
-def _time_ms(moment: str) -> int | None:
+def _new(now: Sequence[str], before: Sequence[str]) -> tuple[str, ...]:
+    return tuple(one for one, was in zip(now, before, strict=True) if one != was)
+
+
+def _time_ms(told: str) -> int | None:
     try:
-        time = datetime.fromisoformat(moment)
+        time = datetime.fromisoformat(told)
         return round((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None
@@ -162,17 +169,21 @@ def _figure(figure: str, title: str, runs: Sequence[MeasuredRun]) -> FigureHisto
     )
     # Those that are not judged, or are of a single block, say nothing of the level.
     telling = grouped((runs[point.place].line, point) for point in points if point.told.judged)
-    changes = dict(change for here in telling.values() for change in _changes(here))
+    changes = dict(change for here in telling.values() for change in _changes(here, runs))
     return FigureHistory(figure, title, points, changes, any(len(here) >= FEWEST_RUNS for here in telling.values()))
 
 
-def _changes(points: Sequence[RatioPoint]) -> Iterator[tuple[int, str]]:
-    """Each with how far the mean behind it is from that before it, both up to the next change."""
+def _changes(points: Sequence[RatioPoint], runs: Sequence[MeasuredRun]) -> Iterator[tuple[int, str]]:
+    """Each with how far the mean behind it is from that before it, both up to the next change; and with all that is new
+    since the run before it that tells, where others lie between, whose rows say the rest."""
     logs = [math.log(point.value) for point in points]
     found = change_points(logs)
     for before, change, after in zip((0, *found), found, (*found[1:], len(logs)), strict=False):
         ratio = math.exp(sum(logs[change:after]) / (after - change) - sum(logs[before:change]) / (change - before))
-        yield points[change].place, f"{apart(ratio)} {higher(ratio)} from here on"
+        here, last = points[change].place, points[change - 1].place
+        new = _new(runs[here].under, runs[last].under) if here - last > 1 else ()
+        since = f"; new since the run of {moment(runs[last].run.started_at)}: {', '.join(new)}" if new else ""
+        yield here, f"{apart(ratio)} {higher(ratio)} from here on{since}"
 
 
 def starts_told(runs: Sequence[MeasuredRun]) -> Iterator[str]:

@@ -110,9 +110,25 @@ def points_of(chart: Chart) -> Sequence[Row]:
     return chart.drawing.datasets["points"]
 
 
+def without_verdicts(run: RunDigest) -> RunDigest:
+    """Of a single block, say."""
+    advice = ((one, tuple(replace(told, judged=False) for told in one.advice)) for one in run.conditions)
+    return replace(run, conditions=tuple(replace(one, advice=told) for one, told in advice))
+
+
 def with_settings(run: RunDigest, digest: str) -> RunDigest:
     """Both executors had other options or parameters."""
     return replace(run, conditions=tuple(replace(one, settings=(digest, digest)) for one in run.conditions))
+
+
+def test_a_change_behind_a_run_that_tells_nothing_names_all_that_is_new_since_the_one_before_it() -> None:
+    """The row of the change would name the kernel alone, and the JDK would stand where no ratio counts."""
+    runs = digests([0.80, 0.81, 0.80, 0.70, 0.60, 0.61, 0.60])
+    runs = [replace(run, jdks=(("temurin-25", "25.0.9"),)) if run.run_id >= "run-04" else run for run in runs]
+    runs = [replace(run, kernel="7.0") if run.run_id >= "run-05" else run for run in runs]
+    (told, *_), _ = histories([without_verdicts(run) if run.run_id == "run-04" else run for run in runs])
+    new = "new since the run of 2025-01-03 00:00 UTC: JDK 25.0.9, kernel 7.0"
+    assert told.figures[0].changes == {4: f"25 % lower from here on; {new}"}
 
 
 def test_a_history_says_where_it_changed_by_how_much_and_what_was_new() -> None:
