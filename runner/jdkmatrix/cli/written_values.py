@@ -7,10 +7,12 @@ import re
 import shlex
 from collections.abc import Iterable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.errors import MatrixError, refused
+from jdkmatrix.provision.own import placed
 
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(us|µs|ms|s)?")
 _US = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000}
@@ -106,10 +108,11 @@ def _name(option: str) -> str:
 
 
 def _tuning(options: list[str]) -> dict[str, Any]:
-    """Properties of the JDK are properties, which it must know to have an effect."""
+    """Properties of the JDK are properties, which it must know to have an effect; files that options name are seen from
+    the folder in which they were typed, and not from that of each server."""
     found = [(option, _PROPERTY.fullmatch(option)) for option in options]
     return {
         "description": " ".join(options),
         "properties": {match[1]: match[2] for _, match in found if match},
-        "jvm_options": [option for option, match in found if not match],
+        "jvm_options": placed([option for option, match in found if not match], Path.cwd()),
     }

@@ -16,7 +16,8 @@ from jdkmatrix.config.own import JAVA_PATHS, SETTING, OwnApplication
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.seal import sha256_of
 
-_AGENT = re.compile(r"(-(?:javaagent|agentpath):)([^=]+)(.*)", re.DOTALL)
+# Options of java with a file in them: agents, which may have options of their own behind it, and archives.
+_AGENT = re.compile(r"(-(?:javaagent:|agentpath:|XX:(?:SharedArchiveFile|AOTCache|Flags)=))([^=]+)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)

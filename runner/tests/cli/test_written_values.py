@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -63,6 +65,16 @@ def test_an_arm_with_options_is_an_executor_with_a_tuning() -> None:
         "properties": {"jdk.pollerMode": "3"},
         "jvm_options": ["-XX:+UseParallelGC"],
     }
+
+
+def test_a_file_in_an_option_is_seen_from_where_it_was_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server runs in a folder of its own, where it would not be, and every fork of that arm would fail."""
+    (tmp_path / "otel.jar").touch()
+    monkeypatch.chdir(tmp_path)
+    executors, tunings = arms(["virtual:-javaagent:otel.jar=a=b -XX:AOTCache=gone.aot"])
+    assert executors == ("virtual+javaagent-otel-jar-a-b-aotcache-gone-aot",)
+    (tuning,) = tunings.values()
+    assert tuning["jvm_options"] == [f"-javaagent:{tmp_path}/otel.jar=a=b", "-XX:AOTCache=gone.aot"]
 
 
 def test_more_options_than_a_file_may_have_in_its_name_are_an_arm_of_their_own() -> None:
