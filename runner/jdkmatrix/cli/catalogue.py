@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
+from jdkmatrix.cli.console import console_here
 from jdkmatrix.cli.stopping import stoppable
 from jdkmatrix.cli.terminal import escape, say
 from jdkmatrix.domain.grouping import grouped
@@ -47,7 +47,7 @@ def show(*, as_json: bool) -> None:
         )
         if not where:
             why_not.setdefault(row.detail, []).append(row.entry.id)
-    console = Console(emoji=False)
+    console = console_here()
     console.print(table)
     for why, ids in why_not.items():
         console.print(escape(f"unavailable: {', '.join(ids)}: {why}"), soft_wrap=True, highlight=False)

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from jdkmatrix.cli import markdown
+from jdkmatrix.cli.console import console_here
 from jdkmatrix.cli.reporting import EXIT_WITH_FAILURES, load_run, tell_damage
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.domain.quantities import plural
@@ -67,7 +68,7 @@ def compare(
         elif as_markdown:
             print(_as_markdown(found))
         else:
-            _print(found, Console(emoji=False))
+            _print(found, console_here())
     if found.regressions:
         return EXIT_WITH_REGRESSIONS
     if damaged:

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from jdkmatrix.cli import markdown
+from jdkmatrix.cli.console import console_here
 from jdkmatrix.cli.terminal import escape
 from jdkmatrix.doctor.base import NOT_SHOWN, Check, Host, HostVerdict, Verdict, overall
 from jdkmatrix.doctor.catalogue import examine
@@ -49,7 +49,7 @@ def show(*, as_json: bool = False, as_markdown: bool = False) -> int:
     elif as_markdown:
         print(_markdown(checks, verdict, host))
     else:
-        console = Console(emoji=False)
+        console = console_here()
         console.print(_table(checks, host))
         console.print(f"This host is [{_STYLES[verdict]}]{verdict}[/] ({_counts(checks)}). {_MEANINGS[verdict]}")
         changes = steps(examined, (change for check in checks.values() for change in check.changes))

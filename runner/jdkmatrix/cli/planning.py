@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from jdkmatrix.cli.console import console_here
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.terminal import escape
@@ -142,7 +143,7 @@ def show(options: Options, *, as_json: bool) -> None:
             )
         )
         return
-    console = Console(emoji=False)
+    console = console_here()
     if chosen.why:
         console.print(escape(chosen.why))
     for one in ahead:

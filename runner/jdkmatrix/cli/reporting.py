@@ -101,8 +101,7 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
     Raises:
         MatrixError: no run is there, or it cannot be read.
     """
-    from rich.console import Console
-
+    from jdkmatrix.cli.console import console_here
     from jdkmatrix.cli.summary import print_summary, summary_markdown
 
     loaded = load_run(run)
@@ -111,7 +110,7 @@ def summarise(run: str | None, *, as_markdown: bool) -> int:
         if as_markdown:
             print(summary_markdown(loaded, registry))
         else:
-            print_summary(loaded, Console(emoji=False), registry)
+            print_summary(loaded, console_here(), registry)
     return EXIT_WITH_FAILURES if tell_damage(loaded.damaged) else 0
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from jdkmatrix.cli.answer import going_on
 from jdkmatrix.cli.between_blocks import SiteBetweenBlocks, write_site_apart
+from jdkmatrix.cli.console import console_here
 from jdkmatrix.cli.measuring_lock import is_measuring, measuring
 from jdkmatrix.cli.progress import Display, display
 from jdkmatrix.cli.recording import Recording
@@ -81,7 +82,7 @@ def run(options: Options, *, resume: bool, directory: Path | None, site: Path | 
 
 def measure(project: Project, chosen: Chosen | None, folder: Path | None, site: Path | None, *, verbose: bool) -> int:
     """`chosen`: of a new run; None: the one in `folder`, or the newest, goes on. Returns the exit code."""
-    console = Console(emoji=False)
+    console = console_here()
     new_folder = _new_folder(project, chosen, folder) if chosen else None
     check_replaceable(site or project.site)
     with measuring() as confiner:

@@ -9,12 +9,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.claims.model import Registry
 from jdkmatrix.claims.words import amount, of_whom, reproduced_by, source_line, without_figures
+from jdkmatrix.cli.console import console_here
 from jdkmatrix.cli.own import own_applications, with_own
 from jdkmatrix.cli.selecting import Options, check_values
 from jdkmatrix.cli.terminal import escape
@@ -216,7 +216,7 @@ def show(only: str | None) -> None:
     project = find_project()
     matrix = load_matrix(project.matrix)
     registry = load_claims(project.published, matrix.scenarios)
-    console = Console(emoji=False)
+    console = console_here()
     if only is None:
         console.print(_table(matrix))
         ids = ", ".join(claim.id for claim in registry.not_repeated())

@@ -214,10 +214,11 @@ def _check_ranges(profile: Profile) -> None:
 
 def _fork_after_fork_if_alone(matrix: Matrix, name: str, profile: Profile) -> Profile:
     """Where nothing is compared, there is nobody to take turns with."""
+    if not profile.in_turns:
+        return profile
     applied = matrix.model_copy(update={"profiles": {**matrix.profiles, name: profile}})
     groups = Counter(cell.group for cell in cells_of(applied, name))
-    alone = profile.in_turns and groups and max(groups.values()) == 1
-    return profile.model_copy(update={"protocol": "separate"}) if alone else profile
+    return profile if max(groups.values(), default=2) > 1 else profile.model_copy(update={"protocol": "separate"})
 
 
 def _all_take_turns(matrix: Matrix, profile: str) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from jdkmatrix.cli.console import console_here
 from jdkmatrix.cli.examining import this_host
 from jdkmatrix.cli.measuring_lock import is_measuring
 from jdkmatrix.cli.terminal import escape
@@ -35,7 +36,7 @@ def tune_host(*, yes: bool, host: Host | None = None, state: Path = STATE_FILE) 
         raise MatrixError("--tune asks before it changes anything, and nobody is here to answer: add --yes")
     host = host or this_host()
     planned = steps(host, proposed(host))
-    console = Console(emoji=False)
+    console = console_here()
     if not planned:
         console.print("Nothing that --tune may change would make this host quieter.")
         return 0
@@ -61,7 +62,7 @@ def restore_host(*, host: Host | None = None, states: Sequence[Path] = (ARM_FILE
     _need_root("--restore")
     _refuse_beside_a_run(host)
     host = host or this_host()
-    console = Console(emoji=False)
+    console = console_here()
     found = [restored for state in states if (restored := restore(host, state)) is not None]
     if not found:
         console.print(f"Nothing to restore: {' and '.join(map(str, states))} do not exist.")

@@ -20,7 +20,8 @@ Tables = dict[str, Any]
 NAMED = ("workloads", "experiments", "mixes", "servers", "loads", "tunings", "profiles", "scenarios")
 TEMPLATES = ("workloads", "loads", "tunings")  # tables in which a name may have a number
 
-_LISTED = ("jdk", "executor", "cpus", "burn_us", "wait_us")  # what of the axes is no name of a table
+NUMBERS = ("cpus", "burn_us", "wait_us")  # axes of numbers
+_LISTED = ("jdk", "executor", *NUMBERS)  # what of the axes is no name of a table
 
 _NUMBER = re.compile(r"(?<![^-])N(?![^-])")  # in the name of a template, between hyphens
 NUMBER_MAX = 999_999_999
@@ -104,25 +105,10 @@ def assembled(files: Mapping[str, Tables], also: Mapping[str, Sequence[str | int
                     found.files[f"{table}.{one}"] = found.files[f"{table}.{name}"]
                     tables[table][one] = _filled(entry, size)
     whole = axes if isinstance(axes := tables.get("axes"), dict) else {}
-    found.tables.update({key: _without_all(value, whole) for key, value in tables.items()})
-    if isinstance(profiles := found.tables.get("profiles"), dict):
-        found.tables["profiles"] = {name: _on_axes(profile, whole) for name, profile in profiles.items()}
-    if isinstance(scenarios := found.tables.get("scenarios"), dict):
-        found.tables["scenarios"] = {
-            name: {key: _on_axes(value, whole) for key, value in one.items()} if isinstance(one, dict) else one
-            for name, one in scenarios.items()
-        }
+    found.tables.update({key: _on_axes(value, whole) for key, value in tables.items()})
     if whole and also:
         found.tables["axes"] = whole | {axis: _with(whole.get(axis), also[axis]) for axis in _LISTED if axis in also}
     return found
-
-
-def _on_axes(profile: Any, axes: Mapping[str, Any]) -> Any:
-    """With the numbers of [axes] where a profile or a scenario's size names none; what other profiles and scenarios add
-    to the axes is theirs alone."""
-    if not isinstance(profile, dict) or not isinstance(select := profile.get("select"), dict):
-        return profile
-    return profile | {"select": {axis: axes[axis] for axis in ("cpus", "burn_us", "wait_us") if axis in axes} | select}
 
 
 def _with(listed: Any, also: Sequence[str | int]) -> Any:
@@ -204,11 +190,14 @@ def _filled(node: Any, size: int) -> Any:
     return [_filled(value, size) for value in node] if isinstance(node, list) else node
 
 
-def _without_all(node: Any, axes: Mapping[str, Any]) -> Any:
-    """With what [axes] lists in the place of "all"."""
+def _on_axes(node: Any, axes: Mapping[str, Any]) -> Any:
+    """With what [axes] lists in the place of "all", and of numbers that a `select` leaves out: what others add to the
+    axes is theirs alone."""
     if isinstance(node, dict):
-        return {
-            key: axes[key] if value == "all" and key in axes else _without_all(value, axes)
-            for key, value in node.items()
+        found = {
+            key: axes[key] if value == "all" and key in axes else _on_axes(value, axes) for key, value in node.items()
         }
-    return [_without_all(value, axes) for value in node] if isinstance(node, list) else node
+        if isinstance(select := found.get("select"), dict):
+            found["select"] = {axis: axes[axis] for axis in NUMBERS if axis in axes} | select
+        return found
+    return [_on_axes(value, axes) for value in node] if isinstance(node, list) else node

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from jdkmatrix.config import checks
-from jdkmatrix.config.assemble import Tables, assembled
+from jdkmatrix.config.assemble import NUMBERS, Tables, assembled
 from jdkmatrix.config.model import Axes, Matrix
 from jdkmatrix.domain.applications import application_file, applications
 from jdkmatrix.domain.catalogue import server_file, server_kinds
@@ -88,7 +88,7 @@ def axes_of(matrix: Matrix) -> Axes:
                 for axis, tables in TABLES.items()
             },
             "executor": selected("executor", _of_servers(matrix)),
-            **{axis: tuple(sorted(selected(axis))) for axis in ("cpus", "burn_us", "wait_us")},
+            **{axis: tuple(sorted(selected(axis))) for axis in NUMBERS},
         }
     )
 

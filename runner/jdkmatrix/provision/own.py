@@ -17,7 +17,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.seal import sha256_of
 
 # Options of java with a file in them: agents, which may have options of their own behind it, and archives.
-_AGENT = re.compile(r"(-(?:javaagent:|agentpath:|XX:(?:SharedArchiveFile|AOTCache|Flags)=))([^=]+)(.*)", re.DOTALL)
+_WITH_FILE = re.compile(r"(-(?:javaagent:|agentpath:|XX:(?:SharedArchiveFile|AOTCache|Flags)=))([^=]+)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class OwnFiles:
 
 
 def placed(words: Sequence[str], folder: Path) -> list[str]:
-    """The words of a command with the whole path of each that is the name of a file, or of an agent for java, and of
-    what there is of each list of files and folders for java."""
+    """The words of a command with the whole path of each that is the name of a file, or of an agent or archive for
+    java, and of what there is of each list of files and folders for java."""
     found = []
     for before, word in pairwise(("", *words)):
         if SETTING.fullmatch(word):
@@ -53,14 +53,14 @@ def placed(words: Sequence[str], folder: Path) -> list[str]:
 
 def with_agents(value: str, folder: Path) -> str:
     """The value of a setting, such as JAVA_TOOL_OPTIONS, with the whole path of each agent that is there."""
-    return re.sub(r"\S+", lambda part: placed([part[0]], folder)[0] if _AGENT.match(part[0]) else part[0], value)
+    return re.sub(r"\S+", lambda part: placed([part[0]], folder)[0] if _WITH_FILE.match(part[0]) else part[0], value)
 
 
 def _names(before: str, word: str) -> tuple[str, list[str], str]:
     """What may be names of files in a word of a command that comes behind `before`, with what stands around them."""
     if before in JAVA_PATHS:
         return "", word.split(pathsep), ""
-    agent = _AGENT.fullmatch(word)
+    agent = _WITH_FILE.fullmatch(word)
     return (agent[1], [agent[2]], agent[3]) if agent else ("", [word], "")
 
 

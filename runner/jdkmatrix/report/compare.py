@@ -246,7 +246,7 @@ def _figures(
         over = after.cells.reference(cell.key)
         above, below = after.cells.over(metric, cell.key), before.cells.over(metric, base.key)
         if above and below and above.ratio and below.ratio and _one_base(above, below):
-            least = math.hypot(above.least_error, below.least_error)
+            least = math.hypot(above.ratio.least_error, below.ratio.least_error)
             ratio = difference_of_logs(above.logs, below.logs, sequential=sequential, least=least)
             values = f"{ratio_value(below.ratio)} → {ratio_value(above.ratio)}"
             losses = above.losses if above.losses.differ else below.losses

@@ -16,7 +16,7 @@ from typing import Any
 
 from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.figures.fork_figures import OverForks, overall
+from jdkmatrix.figures.fork_figures import OverForks
 from jdkmatrix.figures.metrics import P99, THROUGHPUT, Metric, metrics_of
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound
@@ -197,7 +197,7 @@ def jmh(judged: JudgedRun) -> list[Row]:
 
 def _jmh(cell: CellStats, jdks: Mapping[str, str]) -> Row | None:
     figures = list(cell.figures(THROUGHPUT).values())
-    over = overall(figures, confidence=cell.confidence)
+    over = cell.mean(THROUGHPUT)
     if over is None or over.bounded:
         return None
     key, ends = cell.key, [end for end in (over.low, over.high) if end is not None]

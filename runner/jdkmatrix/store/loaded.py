@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jdkmatrix.records.run import RunRecord
+from jdkmatrix.records.run import RunRecord, Session
 from jdkmatrix.store.cells import CellRecord
 
 
 def _as_loaded(cell: CellRecord) -> CellRecord:
     return cell
+
+
+def measuring_sessions(run: RunRecord, cells: Iterable[CellRecord]) -> tuple[Session, ...]:
+    """Those that have measured a fork of these cells which stands."""
+    stand = {fork.session for cell in cells for fork in cell.forks}
+    return tuple(session for session in run.sessions if session.number in stand)
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.stats.intervals import CONFIDENCE, nominal_confidence
 from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
-from jdkmatrix.stats.ratios import Ratio, least_error, paired_ratio
+from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.store.cells import CellRecord
 
@@ -181,8 +181,12 @@ class CellStats:
             self._known[metric.of] = {block: figure for block, figure in told if figure is not None}
         return self._known[metric.of]
 
+    def mean(self, metric: Metric) -> OverForks | None:
+        """Over forks, in the figure's own unit; None where no usable fork has it."""
+        return overall(self.figures(metric).values(), confidence=self.confidence)
+
     def over_forks(self, metric: Metric) -> OverForks | None:
-        """In its unit; None where no usable fork has it."""
+        """What stands for several forks, in the unit that is shown; None where no usable fork has it."""
         over = overall(self.figures(metric).values(), metric.over_forks, self.confidence)
         return over.scaled(metric.scale) if over else None
 
@@ -299,11 +303,6 @@ class Comparison:
     def logs(self) -> list[float]:
         """The logarithms of the ratios that `ratio` summarises, in the order of their blocks."""
         return [math.log(above) - math.log(below) for above, below in self.pairs.values()]
-
-    @property
-    def least_error(self) -> float:
-        """As of the ratio, which there is."""
-        return least_error(self.metric.resolution, *zip(*self.pairs.values(), strict=True))
 
 
 def losses_of(metric: Metric, cell: CellStats, base: CellStats) -> Losses:

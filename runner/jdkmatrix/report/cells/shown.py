@@ -15,7 +15,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import MINUS, digits, plural
 from jdkmatrix.domain.servers import own_pool
-from jdkmatrix.figures.fork_figures import Kind, OverForks, overall
+from jdkmatrix.figures.fork_figures import Kind, OverForks
 from jdkmatrix.figures.metrics import (
     CAPACITY,
     CPU,
@@ -128,7 +128,7 @@ def half_width(over: OverForks) -> Figure:
 def over_forks(metric: Metric, cell: CellStats | None, *, why: str) -> Figure:
     """The geometric mean over forks, with how far its interval reaches beneath. Where forks give bounds only, so is the
     mean: "≥ 9,400"; where these point both ways, from the least to the most."""
-    over = overall(cell.figures(metric).values(), confidence=cell.confidence) if cell else None
+    over = cell.mean(metric) if cell else None
     if cell is None or over is None:
         return missing(why)
     text, forks = amount(metric, over.value), plural(over.forks, "fork")

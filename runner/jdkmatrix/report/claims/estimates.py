@@ -23,6 +23,7 @@ from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
+from jdkmatrix.store.loaded import measuring_sessions
 
 _LOST = "the two lost different numbers of forks, so that they are not compared"
 
@@ -40,8 +41,7 @@ class Results:
         self.keys = (*cells.keys, *experiments.keys)
         self._sequential = run.stopping is not None
         self._confidence = cells.confidence
-        stand = {fork.session for one in (*cells, *experiments) for fork in one.record.forks}
-        measuring = [one for one in run.sessions if one.number in stand]
+        measuring = measuring_sessions(run, (one.record for one in (*cells, *experiments)))
         self.kernels = tuple(dict.fromkeys(one.host.kernel for one in measuring or run.sessions))
         self.builds = {jdk.id: jdk.version for jdk in run.jdks}
         self.releases = {server.id: server.version for server in run.servers}

@@ -8,7 +8,6 @@ from functools import partial
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
 from jdkmatrix.domain.quantities import MISSING, digits, per_cent, plural, with_unit
-from jdkmatrix.figures.fork_figures import overall
 from jdkmatrix.figures.metrics import P99, Metric
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import Wording, fill, joined, swatch
@@ -140,7 +139,7 @@ def bar_charts(prefix: str, piece: Slice, metric: Metric, axis: str, words: Word
 def _bar(metric: Metric, cell: CellStats, unit: float, task: str) -> tuple[Row, list[Row]]:
     """One bar and its points; without a figure, a dash in the bar's place."""
     figures = cell.figures(metric)
-    over = overall(figures.values(), confidence=cell.confidence)
+    over = cell.mean(metric)
     place = {"executor": cell.key.executor, "work": task}
     if over is None:
         return {**place, "mean": None, "low": None, "high": None, "label": MISSING}, []

@@ -20,7 +20,7 @@ from jdkmatrix.report.run_page.facts import duration, lasted_s, moment, ranges
 from jdkmatrix.report.words.numbers import share
 from jdkmatrix.report.words.sentences import capitalised
 from jdkmatrix.store.cells import CellRecord
-from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.loaded import LoadedRun, measuring_sessions
 
 # What is another figure each time it is read, or told by its hash.
 _NOT_COMPARED = ("load_1min", "kernel_command_line")
@@ -76,7 +76,7 @@ def _words(value: Any) -> str:
 
 def line(loaded: LoadedRun) -> str | None:
     """For a summary; None where one session has measured all."""
-    sessions = _measuring(loaded)
+    sessions = measuring_sessions(loaded.run, loaded.cells)
     if len(sessions) < 2:
         return None
     return "; ".join([f"measured in {plural(len(sessions), 'session')}", *differences(sessions)])
@@ -114,7 +114,7 @@ def _counted_s(fork: Fork) -> float:
 
 
 def notices(loaded: LoadedRun) -> Iterator[Notice]:
-    sessions = _measuring(loaded)
+    sessions = measuring_sessions(loaded.run, loaded.cells)
     if len(sessions) < 2:
         return
     found = differences(sessions)
@@ -125,12 +125,6 @@ def notices(loaded: LoadedRun) -> Iterator[Notice]:
         f"{capitalised(told)}. No block is split over two: ratios pair forks of one session, and figures of a "
         "cell alone are over all of them.",
     )
-
-
-def _measuring(loaded: LoadedRun) -> tuple[Session, ...]:
-    """The sessions that have measured a fork which stands."""
-    forks = _forks(loaded)
-    return tuple(session for session in loaded.run.sessions if forks[session.number])
 
 
 def _forks(loaded: LoadedRun) -> Counter[int]:
