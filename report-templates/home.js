@@ -5,7 +5,7 @@
   const rows = all("#answers-table tbody tr");
   const said = document.getElementById("said");
   const map = document.getElementById("map");
-  const { served, own, own_jdks } = JSON.parse(document.getElementById("page-data").textContent);
+  const { served, own, other_jdks } = JSON.parse(document.getElementById("page-data").textContent);
   const selects = Array.from(picker.elements).filter((one) => one.name);
   const { host: hosts, workload: workloads, database } = picker.elements;
   const axes = selects.filter((one) => one !== database && one.name !== "figure").map((one) => one.name);
@@ -82,7 +82,7 @@
       const what = own.includes(wanted.workload) ? "no workload of this project" : "a variant that no profile names";
       return `${wanted.workload} is ${what}. The page of its run has the command that measured it.`;
     }
-    if (own_jdks.includes(wanted.jdk)) {
+    if (other_jdks.includes(wanted.jdk)) {
       return `${wanted.jdk} is no JDK of this project. The page of its run has the command that measured it.`;
     }
     if (!here && rows.some((row) => ["workload", "server"].every((axis) => of(row, axis) === wanted[axis]))) {

@@ -36,7 +36,7 @@ from jdkmatrix.report.words.sentences import confined_words
 from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
-from jdkmatrix.run.changed import changed_own, changed_servers
+from jdkmatrix.run.changed import changed_jdks, changed_options, changed_own, changed_servers
 from jdkmatrix.run.impossible import check_some
 from jdkmatrix.run.plan import Stage, estimate_s, select_cells
 from jdkmatrix.run.prepare import prepare, set_up_parts
@@ -118,7 +118,8 @@ class _Stages:
         self._earlier_capacities = {one.key: one for one in earlier.capacities} if earlier else {}
         self._calibration: Calibration | None = None
         # Those of later stages, too, so that a fork that is measured again comes behind them.
-        kept = self._store.load().cells if earlier and len(self._stages) > 1 else ()
+        loaded = self._store.load() if earlier and len(self._stages) > 1 else None
+        kept = (*loaded.cells, *loaded.earlier) if loaded else ()
         self._cells = {cell.key: cell for cell in kept}
         self._campaigns: list[Campaign] = []
         self._tried: set[Arm] = set()
@@ -224,16 +225,18 @@ class _Stages:
 
     def _check_unchanged(self, setups: Mapping[CellKey, CellSetup]) -> None:
         """Raises: MatrixError: what is measured is no longer what this session began with."""
-        if files := changed_servers(setups):
-            raise MatrixError(
-                f"{', '.join(files)}, below workloads/servers, changed during the run, so that forks may be of either "
-                f"state; to measure the new one: {going_on(self._store.directory)}"
-            )
-        if changed := changed_own(setups, self._recording.project.root):
-            raise MatrixError(
-                f"{', '.join(changed)}: files of your application have changed while it was measured, so that forks "
-                f"may be of either build; to measure the new one: {going_on(self._store.directory)}"
-            )
+        root = self._recording.project.root
+        for changed, of_what in (
+            (changed_servers(setups), "configuration below workloads/servers"),
+            (changed_jdks(setups, root), "the files of a JDK of yours"),
+            (changed_options(setups), "a file that options of the JVM name"),
+            (changed_own(setups, root), "the files of your application"),
+        ):
+            if changed:
+                raise MatrixError(
+                    f"{', '.join(changed)}: {of_what} changed during the run, so that forks may be of either state; "
+                    f"to measure the new one: {going_on(self._store.directory)}"
+                )
 
     def _try_own(self, campaign: Campaign) -> None:
         """Those of which a fork is needed, before what they measured earlier is set aside."""

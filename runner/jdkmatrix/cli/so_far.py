@@ -13,10 +13,9 @@ from jdkmatrix.run.blocks import comparisons
 from jdkmatrix.stats.intervals import nominal_confidence, student_t
 from jdkmatrix.stats.protocols import blocks_needed
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.stopping import half_width_that_tells
+from jdkmatrix.stats.stopping import blocks_help, half_width_that_tells
 from jdkmatrix.store.cells import CellRecord
 
-_MANY = 10**9
 BLOCKS_TOLD_MAX = 200  # beyond that, more blocks are no way
 
 
@@ -33,7 +32,7 @@ def so_far(group: Sequence[CellRecord], precision: float, block_s: float, *, seq
         return None
     name = min(found, key=lambda name: (is_aa_arm(name), not is_virtual(name)))
     base, arms = cells[bases[name]], found[name]
-    ratio = paired_ratio(arms.above, arms.below, sequential=sequential, resolution=arms.resolution)
+    ratio = paired_ratio(arms.above, arms.below, sequential=sequential, least=arms.least)
     if ratio is None:
         return None
     told = f"{metrics_of(base.load)[0].name} with {name} is {ratio_value(ratio)} × that with {base.key.executor}"
@@ -67,9 +66,9 @@ def blocks_ahead(ratio: Ratio, precision: float, *, sequential: bool) -> int | N
     needed = half_width_that_tells(ratio.value, precision)
     if half <= needed:
         return 0
-    confidence = nominal_confidence(sequential=sequential)
-    if student_t(confidence, _MANY) * ratio.least_error > needed:
+    if not blocks_help(ratio, precision, sequential=sequential):
         return None
+    confidence = nominal_confidence(sequential=sequential)
     variance = ratio.blocks * (half / student_t(confidence, ratio.blocks)) ** 2
     return blocks_needed(variance, needed, confidence, ratio.blocks + 1) - ratio.blocks
 

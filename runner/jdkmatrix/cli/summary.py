@@ -158,7 +158,9 @@ def has_failures(loaded: LoadedRun) -> bool:
 
 
 def _cells_words(loaded: LoadedRun) -> str:
-    cells = f"{len(loaded.cells)} of {plural(len(loaded.run.cells), 'cell')}"
+    refused = {entry.key for entry in loaded.run.not_testable}
+    planned = sum(key not in refused for key in loaded.run.cells)
+    cells = f"{len(loaded.cells)} of {plural(planned, 'cell')}"
     if loaded.cells and not has_failures(loaded):
         return f"{cells}, all with usable forks"
     return f"{cells}, {_unusable(loaded)} without a usable fork, {plural(_failed_forks(loaded), 'failed fork')}"

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import fmean, median
 from typing import Literal
 
 from jdkmatrix.domain.loads import LoadOverTime, RampLoad
 from jdkmatrix.loads.base import Bound, ForkFigure, held
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
 from jdkmatrix.records.reasons import Status
@@ -90,6 +92,28 @@ def knee_rps(fork: Fork, load: AnyLoad) -> ForkFigure | None:
     if found is None:
         return ForkFigure(max(rate_rps for _, rate_rps in load.points), Bound.AT_LEAST)
     return ForkFigure(found.asked)
+
+
+def no_step(_: AnyLoad, __: float) -> float:
+    """How far apart two readings of a figure lie at least, around a value under a load: here as near as one likes."""
+    return 0.0
+
+
+def capacity_step(load: AnyLoad, value: float) -> float:
+    """At most: a search ends as soon as a rate that held and one that failed lie so near to each other."""
+    return value * load.resolution if isinstance(load, CapacityLoad) else 0.0
+
+
+def second(_: AnyLoad, __: float) -> float:
+    return 1.0
+
+
+def knee_step(load: AnyLoad, _: float) -> float:
+    """By how much a ramp changes within a second, at most: a knee is read in whole seconds."""
+    if not isinstance(load, RampLoad):
+        return 0.0
+    rises = (abs(rate - before) / (t - s) for (s, before), (t, rate) in pairwise(load.points) if t > s)
+    return max(rises, default=0.0)
 
 
 def p99_us(fork: Fork, load: AnyLoad) -> ForkFigure | None:
@@ -250,9 +274,12 @@ class OverForks:
 
 
 def overall(
-    figures: Iterable[ForkFigure], by: Literal["mean", "most", "median"] = "mean", confidence: float = CONFIDENCE
+    figures: Iterable[ForkFigure],
+    by: Literal["mean", "most", "median"] = "mean",
+    confidence: float = CONFIDENCE,
+    least: float = 0.0,
 ) -> OverForks | None:
-    """None where there is no figure. `confidence`: the nominal one of the interval."""
+    """None where there is no figure. `confidence`, `least`: as of summarise."""
     found = list(figures)
     if not found:
         return None
@@ -262,7 +289,7 @@ def overall(
         value = median(values) if by == "median" else max(values)
         return OverForks(value, None, None, *ends, Bound.NONE, 0, len(values))
     bounds = {figure.bound for figure in found} - {Bound.NONE}
-    summary = summarise(values, confidence)
+    summary = summarise(values, confidence, least)
     low, high = (None, None) if bounds else (summary.ci_low, summary.ci_high)
     bound = next(iter(bounds), Bound.NONE) if len(bounds) < 2 else None
     bounded = sum(figure.bound is not Bound.NONE for figure in found)

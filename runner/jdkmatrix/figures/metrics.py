@@ -30,7 +30,7 @@ class Metric:
     number), which is `scale` times the figure itself. `over_forks`: what stands for several; `missing`: why a usable
     fork may not have it; `on_cell_page`: among the figures at its top, beside those that executors are compared by;
     `where_seen`: so, too, but only where a fork has it; `of_window`: the same of one window, above 0 where it has one,
-    for forks that took turns; `resolution`: `of` reads in steps of so much."""
+    for forks that took turns; `step`: how far apart two readings lie at least, around a value under a load."""
 
     id: str
     title: str
@@ -44,7 +44,7 @@ class Metric:
     on_cell_page: bool = False
     where_seen: bool = False
     of_window: Callable[[Any], float] | None = None
-    resolution: float = 0.0
+    step: Callable[[AnyLoad, float], float] = read.no_step
 
     @property
     def name(self) -> str:
@@ -66,9 +66,11 @@ CPU = Metric(
 P99 = Metric("p99", "p99 latency", False, read.p99_us, "ms", 3, 1e-3, f"{NO_LATENCY}, or too few requests were slower")
 SATURATED = Metric("saturated", "Throughput at saturation", True, read.throughput_rps, _RPS, 4)
 LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, read.cpu_us_per_request, _CPU_US, 3)
-TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, read.time_to_peak, _S, 3, resolution=1.0)
-KNEE = Metric("knee", "Rate at the knee of p99", True, read.knee_rps, _RPS, 4)
-CAPACITY = Metric("capacity", "Rate held", True, read.capacity_rps, _RPS, 4, missing=_NO_SEARCH)
+TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, read.time_to_peak, _S, 3, step=read.second)
+KNEE = Metric("knee", "Rate at the knee of p99", True, read.knee_rps, _RPS, 4, step=read.knee_step)
+CAPACITY = Metric(
+    *("capacity", "Rate held", True, read.capacity_rps, _RPS, 4), missing=_NO_SEARCH, step=read.capacity_step
+)
 TIME_TO_STEADY = Metric(
     *("time-to-steady", "Time to steady", False, read.time_to_steady_s, _S, 3),
     missing="no fork reached its steady state before the cap on the warm-up",

@@ -10,11 +10,13 @@ forks stand with their figures over all common rounds.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from statistics import fmean
 
 from jdkmatrix.figures.metrics import Metric
+from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
+from jdkmatrix.stats.ratios import least_error
 from jdkmatrix.store.cells import CellRecord
 
 _NO_ROUNDS: tuple[Mapping[int, float], ...] = ({}, {})
@@ -35,6 +37,13 @@ def paired_figures(metric: Metric, cell: CellRecord, base: CellRecord) -> tuple[
         if one is not None and two is not None:
             above[fork.fork], below[fork.fork] = one, two
     return above, below
+
+
+def least_error_of(metric: Metric, *arms: tuple[AnyLoad, Collection[float]]) -> float:
+    """The standard error that the log of their ratio, or of one arm's mean, has at least (stats/ratios.py). `arms`: the
+    load of each, and its figures."""
+    means = ((load, fmean(arm)) for load, arm in arms if arm)
+    return least_error(*(metric.step(load, mean) / mean for load, mean in means if mean > 0))
 
 
 def logs_of_rounds(metric: Metric, cell: CellRecord, base: CellRecord) -> list[list[float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -195,6 +196,11 @@ class RunRecord(Record):
     provenance: Provenance
     notes: tuple[str, ...] = ()  # what a reader must know, e.g. SUT and driver overlap
     sessions: Annotated[tuple[Session, ...], Field(min_length=1)]
+
+    def load_table(self, name: str) -> str:
+        """What matrix.toml said of this load, as JSON; of a relative one, without what it came to."""
+        table = (self.matrix.get("loads") or {}).get(name) or {}
+        return json.dumps({field: value for field, value in table.items() if value}, sort_keys=True)
 
     @property
     def first_session(self) -> Session:

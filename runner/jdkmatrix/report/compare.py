@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.figures.metrics import P99, Metric, metrics_of
+from jdkmatrix.figures.paired import least_error_of
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.loads.kinds import loads_words
@@ -240,8 +241,9 @@ def _figures(
                 yield metric, None, paired.ratio, paired.losses, None, values
             continue
         if absolute:
-            arms = (tuple(one.by_block(metric).values()) for one in (cell, base))
-            ratio = unpaired_ratio(*arms, sequential=sequential, resolution=metric.resolution)
+            arms = [tuple(one.by_block(metric).values()) for one in (cell, base)]
+            least = least_error_of(metric, *zip((cell.load, base.load), arms, strict=True))
+            ratio = unpaired_ratio(*arms, sequential=sequential, least=least)
             yield metric, None, ratio, losses_of(metric, cell, base), None, values
         over = after.cells.reference(cell.key)
         above, below = after.cells.over(metric, cell.key), before.cells.over(metric, base.key)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import leading_by_block, metrics_of
-from jdkmatrix.figures.paired import paired_figures
+from jdkmatrix.figures.paired import least_error_of, paired_figures
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block, half_width_that_tells
 from jdkmatrix.store.cells import CellRecord
 
@@ -38,8 +38,15 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
             leading = metrics_of(cells[base].load)[0]
             above, below = (_up_to(blocks, arm) for arm in paired_figures(leading, cells[executor], cells[base]))
             unequal = lost[executor] != lost[base]
-            found[executor] = Arms({}, {}) if unequal else Arms(above, below, leading.resolution)
-    return found or {executor: Arms(mine, dict.fromkeys(mine, 1.0)) for executor, mine in figures.items()}
+            loads = cells[executor].load, cells[base].load
+            least = least_error_of(leading, *zip(loads, (above.values(), below.values()), strict=True))
+            found[executor] = Arms({}, {}) if unequal else Arms(above, below, least)
+    return found or {executor: _by_itself(cells[executor], mine) for executor, mine in figures.items()}
+
+
+def _by_itself(cell: CellRecord, figures: Mapping[int, float]) -> Arms:
+    least = least_error_of(metrics_of(cell.load)[0], (cell.load, figures.values()))
+    return Arms(figures, dict.fromkeys(figures, 1.0), least)
 
 
 def _up_to(blocks: int, by_block: Mapping[int, float]) -> dict[int, float]:
@@ -60,7 +67,8 @@ def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:
         known = f"known to ± {math.expm1(half):.1%}"
     if widths and untold:
         known += f" (not that of {', '.join(untold)})"
-    end = {Why.PRECISE: "enough", Why.MOST: "the most that the profile allows"}.get(decision.why, "one more")
+    ends = {Why.PRECISE: "enough", Why.MOST: "the most that the profile allows", Why.NO_FINER: "as fine as it is read"}
+    end = ends.get(decision.why, "one more")
     if decision.why is Why.PRECISE and not widths:
         end = "no more, since no ratio could be judged"
     return f"{known} after {blocks} blocks, ± {math.expm1(needed):.1%} needed: {end}"

@@ -38,6 +38,7 @@ from jdkmatrix.stats.protocols import blocks_needed
 from jdkmatrix.stats.verdicts import adjust
 
 _MOST_BLOCKS = 10_000
+_MANY = 10**9
 _ASSURANCE = 0.8  # of a forecast: that the scatter is no larger than it takes it to be
 
 
@@ -60,7 +61,8 @@ class Estimate:
     """`low`, `high`: its 95 % interval; both None for a single block. `of_ratio`: its scatter is one of logarithms.
     `one_sided`: figures are bounds, so that the truth is known to be at least `low` or at most `high`, and the other
     end is None. `confidence`: the nominal one of the interval, SEQUENTIAL_CONFIDENCE where blocks were added by looking
-    at it. `pooled_freedom`: the degrees of freedom of an interval that is one of several runs; None: of one run."""
+    at it. `pooled_freedom`: the degrees of freedom of an interval that is one of several runs; None: of one run.
+    `least_error`: the standard error that no number of blocks makes less, since figures are read in steps."""
 
     value: float
     low: float | None
@@ -70,6 +72,7 @@ class Estimate:
     one_sided: bool = False
     confidence: float = CONFIDENCE
     pooled_freedom: float | None = None
+    least_error: float = 0.0
 
     @property
     def freedom(self) -> float:
@@ -153,8 +156,8 @@ def _scale(estimate: Estimate) -> Callable[[float], float]:
 def blocks_to_decide(estimate: Estimate, band: Band, *, family: int = 1, one_is_enough: bool = False) -> int | None:
     """How many blocks in all would leave nothing open if the estimate stayed where it is, in four cases of five (see
     above). `family`: of so many estimates, as in `places`; what decides about all of them takes more. None where that
-    cannot be said: the interval is missing, or of several runs, which differ by more than blocks do, or the estimate
-    lies at an edge."""
+    cannot be said: the interval is missing, or of several runs, which differ by more than blocks do, the estimate
+    lies at an edge, or figures are read too coarsely."""
     error = standard_error_of(estimate)
     of_runs = estimate.pooled_freedom is not None
     if of_runs or estimate.low is None or estimate.high is None or estimate.blocks < 2 or math.isinf(error):
@@ -173,4 +176,6 @@ def blocks_to_decide(estimate: Estimate, band: Band, *, family: int = 1, one_is_
     lies_inside = place(replace(estimate, low=estimate.value, high=estimate.value), band) is Place.INSIDE
     adjusted_for = family if lies_inside == one_is_enough else 1
     confidence = 1 - (1 - estimate.confidence) / adjusted_for
+    if student_t(confidence, _MANY) * estimate.least_error > margin:
+        return None
     return max(estimate.blocks + 1, blocks_needed(variance, margin, confidence, least=2))

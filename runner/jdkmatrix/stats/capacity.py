@@ -21,7 +21,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.windows import Capacity, Window
 
 _CONFIRMATIONS = 2
-_INVALID_IN_A_ROW_MAX = 3
+INVALID_IN_A_ROW_MAX = 3
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,8 @@ def next_rate(history: Sequence[TriedRate], rules: CapacityRules) -> Probe | Don
 
 def _next(history: Sequence[TriedRate], votes: Mapping[float, _Vote], rules: CapacityRules) -> Probe | Done:
     if history and not history[-1].valid:
-        latest = history[-_INVALID_IN_A_ROW_MAX:]
-        if len(latest) == _INVALID_IN_A_ROW_MAX and not any(window.valid for window in latest):
+        latest = history[-INVALID_IN_A_ROW_MAX:]
+        if len(latest) == INVALID_IN_A_ROW_MAX and not any(window.valid for window in latest):
             return _done(SearchOutcome.INVALID_WINDOWS, votes)
         return Probe(history[-1].rate_rps, Purpose.REPEAT)
     for rate, vote in votes.items():

@@ -28,8 +28,9 @@ class Summary:
     ci_high: float | None
 
 
-def summarise(values: Sequence[float], confidence: float = CONFIDENCE) -> Summary:
+def summarise(values: Sequence[float], confidence: float = CONFIDENCE, least: float = 0.0) -> Summary:
     """Geometric mean with its interval of this nominal confidence, and median, of one value per fork, never per window.
+    `least`: the standard error of its log is no less, whatever the scatter.
 
     Geometric, because figures of forks are positive and scatter by factors: the interval of an arithmetic mean of a
     few forks reaches below 0. And the geometric means of two arms divide to exactly the ratio that `paired_ratio`
@@ -39,11 +40,11 @@ def summarise(values: Sequence[float], confidence: float = CONFIDENCE) -> Summar
     Raises:
         MatrixError: there is no value, or one is negative or not finite.
     """
-    return _summary(tuple(values), confidence)
+    return _summary(tuple(values), confidence, least)
 
 
 @lru_cache(maxsize=100_000)
-def _summary(values: tuple[float, ...], confidence: float) -> Summary:
+def _summary(values: tuple[float, ...], confidence: float, least: float) -> Summary:
     """Tables, charts and exports show the same figures, and an exact deviation takes its time."""
     if not values or not all(math.isfinite(value) and value >= 0 for value in values):
         raise MatrixError(f"a summary needs at least one value, all finite and not below 0; found {list(values)}")
@@ -51,7 +52,7 @@ def _summary(values: tuple[float, ...], confidence: float) -> Summary:
     if min(values) == 0:
         return Summary(len(values), 0.0, median, None, None)
     logs = [math.log(value) for value in values]
-    interval = mean_interval(logs, confidence)
+    interval = mean_interval(logs, confidence, least)
     return Summary(
         n=len(values),
         geomean=math.exp(statistics.fmean(logs)),

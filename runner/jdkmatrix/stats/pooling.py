@@ -72,7 +72,8 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
         return max(estimates, key=lambda one: one.blocks)
     else:
         mean, error, freedom = _random_effects(values, variances, [one.blocks for one in estimates])
-    half = student_t(confidence, freedom + 1) * error
+    least = min(one.least_error for one in estimates)  # what all runs read in the same steps, all may read amiss alike
+    half = student_t(confidence, freedom + 1) * max(error, least)
     one = estimates[0]
     return Estimate(
         value=back(mean),
@@ -83,6 +84,7 @@ def _weighted(estimates: Sequence[Estimate]) -> Estimate:
         one_sided=one.one_sided,
         confidence=confidence,
         pooled_freedom=freedom,
+        least_error=least,
     )
 
 

@@ -117,8 +117,9 @@ def latest_peak_s(load: LoadOverTime) -> float:
 
 def knee(seconds: Sequence[Second]) -> Second | None:
     """The second in which p99 leaves what this server can do: the first of `KNEE_SECONDS` in a row with a p99 above
-    `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without a p99 counts as above.
-    None: it never does, or the load is shorter than that. At its end fewer would do no more than guess.
+    `KNEE_FACTOR` times the lowest median of any `KNEE_SECONDS` in a row. A second without a p99 counts as above, if
+    anything was asked for. None: it never does, or the load is shorter than that. At its end fewer would do no more
+    than guess.
 
     The lowest, and not that of the beginning: a pool that grows too slowly is in trouble from the first second on. So
     is a server that never answers for `KNEE_SECONDS` in a row.
@@ -128,7 +129,8 @@ def knee(seconds: Sequence[Second]) -> Second | None:
         return seconds[0] if len(seconds) >= KNEE_SECONDS else None
     limit_us, above = KNEE_FACTOR * shortest_us, 0
     for index, second in enumerate(seconds):
-        above = above + 1 if second.p99_us is None or second.p99_us > limit_us else 0
+        is_late = second.p99_us is None or second.p99_us > limit_us
+        above = above + 1 if is_late and second.asked > 0 else 0
         if above == KNEE_SECONDS:
             return seconds[index - KNEE_SECONDS + 1]
     return None

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from jdkmatrix.errors import MatrixError
@@ -57,12 +57,13 @@ def paired_ratio(
     denominators: Mapping[int, float],
     *,
     sequential: bool = False,
-    resolution: float = 0.0,
+    least: float = 0.0,
 ) -> Ratio | None:
     """Geometric mean over the blocks of numerator / denominator, both keyed by block; of the blocks that have both.
 
     `sequential`: the number of blocks was decided by looking at these figures, which interval and p-value then make
-    up for (stopping.py). `resolution`: as of least_error. None when no block has both arms.
+    up for (stopping.py). `least`: the standard error of the log that no number of blocks makes less (least_error). None
+    when no block has both arms.
 
     Raises:
         MatrixError: a figure is not finite and above 0, so that its block has no ratio.
@@ -71,8 +72,6 @@ def paired_ratio(
     if not logs:
         return None
     mean = statistics.fmean(logs)
-    both = numerators.keys() & denominators.keys()
-    least = least_error(resolution, *([arm[block] for block in both] for arm in (numerators, denominators)))
     interval = mean_interval(logs, nominal_confidence(sequential=sequential), least)
     if interval is None:
         return Ratio(math.exp(mean), None, None, len(logs))
@@ -81,11 +80,12 @@ def paired_ratio(
     return replace(found, least_error=least)
 
 
-def least_error(resolution: float, *arms: Collection[float]) -> float:
-    """The standard error that the log of their ratio has at least, where figures above 0 are read in steps of
-    `resolution`. Each is off by up to that, with a standard deviation of 1 / √12 of it; and where all read the same,
-    all are off in the same way, so that what they scatter is too little, and more of them are no help."""
-    return resolution / math.sqrt(12) * math.hypot(*(1 / statistics.fmean(arm) for arm in arms))
+def least_error(*steps: float) -> float:
+    """The standard error that a sum or a difference of means has at least whose values are read in these steps. Each is
+    off by up to one, with a standard deviation of 1 / √12 of it; and where all read the same, all are off in the same
+    way, so that what they scatter is too little, and more of them are no help. Of the log of a ratio, steps are shares
+    of what is read."""
+    return math.hypot(*steps) / math.sqrt(12)
 
 
 def of_logs(mean: float, interval: tuple[float, float], blocks: int, p_value: float) -> Ratio:

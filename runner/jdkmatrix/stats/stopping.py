@@ -29,12 +29,14 @@ from enum import Enum
 from typing import NamedTuple
 
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.stats.intervals import nominal_confidence, student_t
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 
 FEWEST_BLOCKS = 5
 # How many times half the width of its interval a log ratio must be away: found by simulation (see above).
 _FROM_ONE = 1.5
 _FROM_RELEVANT = 1.2
+_MANY = 10**9
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class Why(Enum):
     NOT_PRECISE = "a ratio is not known precisely enough yet"
     PRECISE = "every ratio is known precisely enough"
     MOST = "the most blocks have been run"
+    NO_FINER = "figures are read too coarsely for any number of blocks"
 
 
 @dataclass(frozen=True)
@@ -81,35 +84,37 @@ class Decision:
 
 
 class Arms(NamedTuple):
-    """Numerators and denominators, each keyed by block; `resolution`: as of paired_ratio."""
+    """Numerators and denominators, each keyed by block; `least`: as of paired_ratio."""
 
     above: Mapping[int, float]
     below: Mapping[int, float]
-    resolution: float = 0.0
+    least: float = 0.0
 
 
 def after_block(blocks_run: int, comparisons: Mapping[Hashable, Arms], rules: StoppingRules) -> Decision:
     """Decide after each block of a group.
 
     `comparisons`: everything that is compared inside the group. A comparison of which no block at all has both arms,
-    after `min_blocks`, holds nobody up: more blocks are no cure for an executor that does not run here. One that lacks
-    some blocks needs `min_blocks` of its own.
+    after `min_blocks`, holds nobody up: more blocks are no cure for an executor that does not run here, nor for figures
+    that are read too coarsely. One that lacks some blocks needs `min_blocks` of its own.
 
     Raises:
         MatrixError: as paired_ratio.
     """
     ratios = {
-        name: paired_ratio(arms.above, arms.below, sequential=True, resolution=arms.resolution)
+        name: paired_ratio(arms.above, arms.below, sequential=True, least=arms.least)
         for name, arms in comparisons.items()
     }
-    precise = all(
-        ratio is None or (ratio.blocks >= rules.min_blocks and tells(ratio, rules.precision))
-        for ratio in ratios.values()
-    )
+    known = [ratio for ratio in ratios.values() if ratio is not None]
+    enough = all(ratio.blocks >= rules.min_blocks for ratio in known)
+    untold = [ratio for ratio in known if not tells(ratio, rules.precision)]
+    precise = enough and not untold
     if blocks_run >= rules.max_blocks:
         return Decision(True, Why.PRECISE if precise else Why.MOST, ratios)
     if blocks_run < rules.min_blocks:
         return Decision(False, Why.TOO_FEW, ratios)
+    if enough and untold and not any(more_help(ratio, rules) for ratio in untold):
+        return Decision(True, Why.NO_FINER, ratios)
     return Decision(precise, Why.PRECISE if precise else Why.NOT_PRECISE, ratios)
 
 
@@ -118,6 +123,17 @@ def half_width_that_tells(ratio: float, precision: float) -> float:
     share), and so that it leaves out either 1 or all that is further from 1 than that, by far enough."""
     widest, away = math.log1p(precision), abs(math.log(ratio))
     return min(widest, max(away / _FROM_ONE, (widest - away) / _FROM_RELEVANT, widest / 2))
+
+
+def blocks_help(ratio: Ratio, precision: float, *, sequential: bool, blocks: int = _MANY) -> bool:
+    """Might so many of them tell it, if it stays? Not where figures are read too coarsely for that."""
+    least = student_t(nominal_confidence(sequential=sequential), blocks) * ratio.least_error
+    return least <= half_width_that_tells(ratio.value, precision)
+
+
+def more_help(ratio: Ratio, rules: StoppingRules) -> bool:
+    """Might as many blocks as the rules allow tell it, if it stays?"""
+    return blocks_help(ratio, rules.precision, sequential=True, blocks=rules.max_blocks)
 
 
 def tells(ratio: Ratio, precision: float) -> bool:

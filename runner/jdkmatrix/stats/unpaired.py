@@ -12,17 +12,15 @@ import statistics
 from collections.abc import Sequence
 
 from jdkmatrix.stats.intervals import nominal_confidence, p_without_scatter, standard_error
-from jdkmatrix.stats.ratios import Ratio, least_error, of_logs, sequential_p
+from jdkmatrix.stats.ratios import Ratio, of_logs, sequential_p
 
 
 def unpaired_ratio(
-    numerators: Sequence[float], denominators: Sequence[float], *, sequential: bool = False, resolution: float = 0.0
+    numerators: Sequence[float], denominators: Sequence[float], *, sequential: bool = False, least: float = 0.0
 ) -> Ratio | None:
     """The geometric mean of `numerators` over that of `denominators`, all above 0; `blocks`: of the arm that has fewer.
-    `sequential`, `resolution`: as in paired_ratio. None where an arm is empty."""
-    arms = numerators, denominators
-    above, below = ([math.log(one) for one in arm] for arm in arms)
-    least = least_error(resolution, *arms) if all(arms) else 0.0
+    `sequential`, `least`: as in paired_ratio. None where an arm is empty."""
+    above, below = ([math.log(one) for one in arm] for arm in (numerators, denominators))
     return difference_of_logs(above, below, sequential=sequential, least=least)
 
 

@@ -25,12 +25,14 @@ class Identity(Record):
     @property
     def settings(self) -> str:
         """A digest of what was set for the cell by name: the parameters of its workload or experiment, the mix of
-        requests, the JVM's options, how the host was set up, the release of a database, and the files of a JDK of the
-        user, whose builds may all have one version. What is not set is left out, so that a parameter that came later
-        changes nothing."""
+        requests, the JVM's options and the files that they name, how the host was set up, the release of a database,
+        and the files of a JDK of the user, whose builds may all have one version. What is not set is left out, so that
+        a parameter that came later changes nothing."""
         names = ["workload", "experiment", "mix", "jvm_options"]
         if str(self.inputs.get("cell", {}).get("jdk", "")).startswith(OWN_JDK):
             names.append("jdk_files_sha256")
+        if "option_files" in self.inputs:
+            names.append("option_files")
         told = {name: _set(self.inputs.get(name)) for name in names}
         host = self.inputs.get("host", {})
         told["host"] = _set({name: host.get(name) for name in _SET_UP})

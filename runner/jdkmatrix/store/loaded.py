@@ -20,11 +20,33 @@ def measuring_sessions(run: RunRecord, cells: Iterable[CellRecord]) -> tuple[Ses
     return tuple(session for session in run.sessions if session.number in stand)
 
 
+def of_earlier(run: RunRecord, cell: CellRecord) -> str | None:
+    """Why the figures of this cell are none of what the latest session measures; None where they are. Those of a stage
+    that it has not come to were measured with what there was before."""
+    if refused := next((entry.reason for entry in run.not_testable if entry.key == cell.key), None):
+        return f"the latest session cannot measure it: {refused}"
+    if run.status == "complete":
+        return None
+    host = run.latest_session.host
+    now: dict[str, dict[str, str | None]] = {
+        "host": {"hostname_hash": host.hostname_hash, "kernel": host.kernel, "cpu": host.cpu.model},
+        "jdk": {"version": next((jdk.version for jdk in run.jdks if jdk.id == cell.key.jdk), None)},
+        "server": {"version": next((one.version for one in run.servers if one.id == cell.key.server), None)},
+    }
+    for part, facts in now.items():
+        was = cell.identity.inputs.get(part)
+        if isinstance(was, dict) and any(fact and was.get(name, fact) != fact for name, fact in facts.items()):
+            return f"the latest session has another {part} and has not come to it yet"
+    return None
+
+
 @dataclass(frozen=True)
 class LoadedRun:
     """`cells` are those that could be read, of a large run in outline (outline.py); `whole` gives one of them with all
     of its details, and raises MatrixError where its file cannot be read any more. `problems` says in plain words what
     is to be known of files. `damaged`: those of them that say what is lost, files that cannot be read or are not there.
+
+    `earlier`: of an earlier session, and not of what the latest one measures with.
 
     `directory` is the run's own folder; paths in a cell record are relative to `directory / "cells"`.
     """
@@ -34,6 +56,7 @@ class LoadedRun:
     problems: tuple[str, ...]
     directory: Path
     damaged: tuple[str, ...] = ()
+    earlier: tuple[CellRecord, ...] = ()
     whole: Callable[[CellRecord], CellRecord] = field(default=_as_loaded, compare=False)
 
     @property

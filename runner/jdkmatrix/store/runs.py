@@ -22,7 +22,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import RunRecord
 from jdkmatrix.store.atomic import StoreError, write_atomic
 from jdkmatrix.store.cells import CellRecord
-from jdkmatrix.store.loaded import LoadedRun
+from jdkmatrix.store.loaded import LoadedRun, of_earlier
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.readable import UnreadableError, readable
 
@@ -65,8 +65,9 @@ class RunStore:
         if any(path.is_file() for path in self.directory.rglob("*")):
             return
         with suppress(OSError):
-            for folder in (self.directory / _CELLS, self.directory / "logs", self.directory):
+            for folder in sorted((path for path in self.directory.rglob("*") if path.is_dir()), reverse=True):
                 folder.rmdir()
+            self.directory.rmdir()
 
     def remove_leftovers(self) -> None:
         """What a runner that was killed had begun: files of servers, and records that were not written whole."""
@@ -156,7 +157,9 @@ class RunStore:
         run = self.read_run()
         is_large = len(run.cells) > _WHOLE_MAX
         cells: list[CellRecord] = []
+        earlier: list[CellRecord] = []
         damaged: list[str] = []
+        left: list[str] = []
         with gc_paused():
             for key in run.cells:
                 try:
@@ -164,7 +167,10 @@ class RunStore:
                 except UnreadableError as error:
                     damaged.append(str(error))
                     continue
-                if cell is not None:
+                if cell is not None and (why := of_earlier(run, cell)):
+                    left.append(f"{self.cell_path(key).name}: of an earlier session, and in no figure: {why}")
+                    earlier.append(cell)
+                elif cell is not None:
                     cells.append(outline(cell) if is_large else cell)
                 elif _must_have(run, key):
                     damaged.append(f"{self.cell_path(key)}: missing, although the run is complete")
@@ -175,7 +181,8 @@ class RunStore:
         return LoadedRun(
             run=run,
             cells=tuple(cells),
-            problems=(*damaged, *set_aside),
+            problems=(*damaged, *left, *set_aside),
+            earlier=tuple(earlier),
             directory=self.directory,
             damaged=tuple(damaged),
             **({"whole": self._whole} if is_large else {}),

@@ -4,6 +4,7 @@ one arm more often than the other."""
 from __future__ import annotations
 
 import gzip
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -24,8 +25,11 @@ from jdkmatrix.figures.fork_figures import (
     time_to_peak,
 )
 from jdkmatrix.figures.metrics import BY_ID, leading_by_block
+from jdkmatrix.figures.paired import least_error_of
 from jdkmatrix.figures.refusals import gated_figures, one_sided_among, refused_by_arm, refused_of
 from jdkmatrix.loads.base import Bound, ForkFigure
+from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
+from jdkmatrix.loads.kinds.ramps import RampedLoad
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Errors
 from jdkmatrix.records.readings import WindowReading
@@ -158,6 +162,21 @@ def test_a_mean_of_bounds_is_a_bound(figures: list[ForkFigure]) -> None:
         assert found.low is None, "there is no interval of what is not known"
     assert found.least.value <= found.value * (1 + 1e-9)
     assert found.most.value >= found.value * (1 - 1e-9)
+
+
+def test_figures_that_are_read_in_steps_are_known_no_better_than_that() -> None:
+    """A search ends within a share of the rate, a peak and a knee are whole seconds of a ramp."""
+    search = CapacityLoad(connections=50, p99_max_us=1e4, floor_share=0.1, resolution=0.05, step_s=3)
+    ramp = RampedLoad(points=((0, 50), (0, 60), (100, 2_000), (120, 2_000)), connections=10, warmup_rps=50)
+    known = [
+        least_error_of(BY_ID[name], (load, [value]))
+        for name, load, value in (("capacity", search, 8e3), ("time-to-peak", ramp, 40), ("knee", ramp, 970))
+    ]
+    assert known == pytest.approx([0.05 / math.sqrt(12), 1 / 40 / math.sqrt(12), 19.4 / 970 / math.sqrt(12)])
+    assert least_error_of(BY_ID["throughput"], (ramp, [970.0])) == 0
+    assert least_error_of(BY_ID["knee"], (ramp, [970.0]), (ramp, [485.0])) == pytest.approx(known[2] * math.sqrt(5))
+    alike = overall([ForkFigure(33.0)] * 5, least=known[1])
+    assert alike is not None and alike.high == pytest.approx(33 * math.exp(2.776445 * known[1]))
 
 
 def test_a_fork_with_0_does_not_make_the_others_0() -> None:

@@ -17,7 +17,10 @@ from jdkmatrix.loads.base import Lengths, answer_s, lead_s
 from jdkmatrix.loads.kinds import KINDS, AnyLoad, AskedLoad, kind_of, loads_words
 from jdkmatrix.loads.kinds.capacity_search import CapacityLoad
 from jdkmatrix.loads.kinds.ramps import JoinedLoad, RampedLoad
-from jdkmatrix.loads.kinds.rising_steps import StepsLoad
+from jdkmatrix.loads.kinds.rising_steps import RisingSteps, StepsLoad
+from jdkmatrix.records.windows import Window
+from tests.support.builders import window
+from tests.support.outcome_runs import MISSED
 from tests.support.shipped import MATRIX
 
 CLOSED = SaturateLoad(connections=50)
@@ -161,6 +164,29 @@ def test_steps_rise(rates_rps: tuple[float, ...]) -> None:
     """CPU per request is told of the first, as that of the lowest rate."""
     with pytest.raises(ValueError, match=r"after \d+ requests/s come \d+: rates must rise"):
         StepsLoad(rates_rps=rates_rps, connections=50, step_s=6, warmup_rps=500)
+
+
+def test_steps_that_something_spoilt_end_no_series_for_the_server() -> None:
+    """Only where every window is spoilt does it end: the driver has no more to give."""
+
+    def asked_for(*windows: Window) -> int:
+        """How many steps there are, of windows that end like these."""
+        load = StepsLoad(rates_rps=(1, 2, 3, 4, 5, 6), connections=5, step_s=1, warmup_rps=1, missed_max=2)
+        asks = RisingSteps(load).asks(Lengths(1, 1))
+        next(asks)
+        for number, one in enumerate(windows, start=1):
+            try:
+                asks.send(one)
+            except StopIteration:
+                return number
+        return len(windows) + 1
+
+    held, why = window(), (MISSED,)
+    missed, spoilt = (held.model_copy(update={name: why}) for name in ("shortfalls", "reasons"))
+    both = missed.model_copy(update={"reasons": why})
+    assert asked_for(held, both, both, held) == 5
+    assert asked_for(held, missed, both, missed, held) == 4
+    assert asked_for(spoilt, spoilt, spoilt, held) == 3
 
 
 def test_no_step_asks_for_more_than_a_driver_can_be_asked_for() -> None:

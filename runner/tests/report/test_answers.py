@@ -259,6 +259,14 @@ def test_of_several_conditions_what_each_tuning_gains_is_a_tally() -> None:
     assert " in all 2 conditions. The largest difference: " in dict(answer.sentences)[f"Throughput, {TUNED}"]
 
 
+def test_a_tuning_is_told_over_what_it_was_measured_beside() -> None:
+    """Where nobody asked for plain virtual threads, that is the pool."""
+    arms = ("liberty", "virtual+carriers-1", TUNED)
+    (answer,) = PageOfRun(made_up(replace(TUNINGS, executors=arms))).answers
+    (gain,) = (text for title, text in answer.sentences if title == f"Throughput, {TUNED}")
+    assert "liberty" in gain and "virtual " not in gain.replace(TUNED, "")
+
+
 def test_tunings_of_the_pool_alone_are_told_of_all_conditions() -> None:
     tuned = "liberty+slice-10ms"
     shape = Shape(jdks=("temurin-25",), executors=("liberty", tuned), cpus=(1, 2), blocks=2)

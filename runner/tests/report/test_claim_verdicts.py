@@ -271,9 +271,18 @@ def test_several_runs_speak_together() -> None:
         inputs = {"jvm_options": ["-Xmx128m"]} if cell.key.executor == "liberty" else cell.identity.inputs
         return cell.model_copy(update={"identity": cell.identity.model_copy(update={"inputs": inputs})})
 
+    block = made_up(Shape(jdks=("temurin-25",), blocks=1, seed=3))
+    (check,) = together([told(block, one), told(small, one)]).checks
+    assert [cell.alone for cell in check.cells] == [()] and check.cells[0].estimate.blocks == 4
+    assert {fork.forks for fork in check.cells[0].behind} == {4}, "one block is in neither figure nor interval"
+
     other = replace(small, cells=tuple(map(other_heap, small.cells)))
     (check,) = together([told(large, one), told(other, one)]).checks
     assert [cell.alone for cell in check.cells] == [()] * 3, "the pool had another heap"
+    slower = {**small.run.matrix, "loads": {"saturate-50": {"kind": "saturate", "connections": 51}}}
+    asked = replace(small, run=small.run.model_copy(update={"matrix": slower}))
+    (check,) = together([told(large, one), told(asked, one)]).checks
+    assert [cell.alone for cell in check.cells] == [()] * 3, "the load of this name was another one"
 
 
 def test_a_run_is_judged_by_the_claims_of_today_and_by_all_that_it_has_cells_of(quick: LoadedRun) -> None:
@@ -363,6 +372,14 @@ def test_published_figures_are_in_units_of_the_page_or_of_another_quantity(loade
     assert found.verdict is ClaimVerdict.NOT_TESTABLE
     assert found.checks[0].why == "published in requests, measured in requests/s"
     assert judged(loaded, claim(ours(difference=True, high=0.0))).checks[0].unit == "requests/s"
+
+
+def test_what_an_experiment_did_not_measure_has_its_unit_and_not_a_servers() -> None:
+    pinning = experiments_of("pinning")
+    for workload, unit in (("pinning-*", "1/s"), ("mp-ping", "requests/s")):
+        where = CheckedCells(workload=(workload,), jdk=("*-99",))
+        check = ours(metric="throughput", versus=None, where=where, high=100.0)
+        assert judged(pinning, claim(check)).checks[0].unit == unit
 
 
 def test_a_load_over_another_one() -> None:

@@ -235,10 +235,11 @@ def test_cells_of_one_side_are_listed_and_so_is_what_else_decides_a_result(loade
     assert "the length of a window" in words
 
 
-@pytest.fixture
-def folders(tmp_path: Path, loaded: LoadedRun) -> tuple[str, str]:
-    before, after = loaded, slower(loaded, 0.7, "virtual")
-    return str(stored(tmp_path / "run-0", before).directory), str(stored(tmp_path / "run-1", after).directory)
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    before, folder = made_up(SHAPE), tmp_path_factory.mktemp("runs")
+    after = slower(before, 0.7, "virtual")
+    return str(stored(folder / "run-0", before).directory), str(stored(folder / "run-1", after).directory)
 
 
 def test_the_command_says_it_in_three_ways(folders: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -257,6 +257,19 @@ def test_runs_that_disagree_are_few_values_however_many_blocks_they_have() -> No
     assert blocks_to_decide(found, Band(None, 1.5)) is None, "more runs would, and not more blocks"
 
 
+def test_what_all_runs_read_in_the_same_steps_is_known_no_better_by_all_of_them() -> None:
+    """Nor would more blocks of one decide what lies nearer to an edge than that."""
+    log, least = math.log(31 / 33), math.hypot(1 / 31, 1 / 33) / math.sqrt(12)
+    half = student_t(CONFIDENCE, 5) * least
+    run = Estimate(31 / 33, math.exp(log - half), math.exp(log + half), 5, of_ratio=True, least_error=least)
+    whole = pooled([run] * 4)
+    assert math.log(whole.high / whole.value) >= 1.9 * least and whole.least_error == least
+    assert math.log(pooled([replace(run, least_error=0.0)] * 4).high / whole.value) < 1.2 * least
+    band = Band(None, math.exp(log + 1.8 * least))
+    assert blocks_to_decide(run, band) is None
+    assert blocks_to_decide(replace(run, least_error=0.0), band) is not None
+
+
 def test_runs_whose_blocks_do_not_scatter_are_one_value_each() -> None:
     """The first of two with as many blocks would have spoken for both."""
     pinned, free = estimate([40.0] * 5), estimate([2000.0] * 5)

@@ -212,6 +212,12 @@ def test_the_knee_is_where_p99_stays_above_twice_what_it_was() -> None:
     assert place(knee(ramp([1.0] * 12, in_trouble_from_the_start))) == (1.0, 100.0)
 
 
+def test_seconds_in_which_nothing_was_asked_for_are_no_trouble() -> None:
+    p99 = [1000.0] * 6 + [None] * 6 + [1000.0] * 6
+    quiet = [replace(one, asked=0.0) if one.p99_us is None else one for one in ramp([1.0] * 18, p99)]
+    assert knee(quiet) is None and knee(ramp([1.0] * 18, p99)) is not None
+
+
 def test_a_server_that_never_answers_for_long_has_its_knee_at_once() -> None:
     assert place(knee(ramp([0.0] * 8, [None] * 8))) == (1.0, 100.0)
     assert place(knee(ramp([0.0, 100.0] * 4, [None, 1000.0] * 4))) == (1.0, 100.0)

@@ -17,7 +17,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.forks import Summary, fork_cpu_us_per_request, fork_readings_us, fork_throughput, summarise
 from jdkmatrix.stats.intervals import SEQUENTIAL_CONFIDENCE
-from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from jdkmatrix.stats.ratios import Ratio, least_error, paired_ratio
 from tests.support.builders import fork_with, load_result, reasons, sut_usage, window
 from tests.support.records import with_load
 
@@ -122,14 +122,14 @@ def test_without_any_scatter_arms_that_differ_are_different() -> None:
 def test_what_is_read_in_whole_seconds_is_not_known_better_than_that() -> None:
     """31 s against 30 s in every block may be 30.2 against 29.9."""
     seconds = dict.fromkeys(range(1, 6), 31.0), dict.fromkeys(range(1, 6), 30.0)
-    found = paired_ratio(*seconds, resolution=1.0)
+    found = paired_ratio(*seconds, least=least_error(1 / 31, 1 / 30))
     assert found is not None and found.ci_low is not None and found.p_value is not None
     assert found.value == pytest.approx(31 / 30) and found.ci_low < 1 and found.p_value > 0.05
     # t(0.975, 4) times the standard deviation of rounding, 1 / √12 s, of both
     assert found.half_width_log == pytest.approx(2.776445 / math.sqrt(12) * math.hypot(1 / 31, 1 / 30), rel=1e-5)
     assert found.least_error == pytest.approx(found.half_width_log / 2.776445, rel=1e-5)
     scattered = {1: 20.0, 2: 31.0, 3: 40.0}, {1: 30.0, 2: 28.0, 3: 31.0}
-    stepped, plain = paired_ratio(*scattered, resolution=1.0), paired_ratio(*scattered)
+    stepped, plain = paired_ratio(*scattered, least=least_error(1 / 30, 1 / 30)), paired_ratio(*scattered)
     assert stepped and plain and (stepped.ci_low, stepped.p_value) == (plain.ci_low, plain.p_value), "they scatter more"
 
 

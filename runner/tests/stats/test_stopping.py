@@ -15,7 +15,7 @@ from jdkmatrix.records.windows import Warmup
 from jdkmatrix.stats import protocols
 from jdkmatrix.stats.intervals import student_t
 from jdkmatrix.stats.protocols import MeasuredFork, MeasuredWindow, Protocols, measured_fork
-from jdkmatrix.stats.ratios import of_logs
+from jdkmatrix.stats.ratios import least_error, of_logs
 from jdkmatrix.stats.rounds import Components
 from jdkmatrix.stats.stopping import Arms, StoppingRules, Why, after_block, tells
 from jdkmatrix.stats.verdicts import Verdict, judged
@@ -80,8 +80,13 @@ def test_blocks_that_were_lost_do_not_count_for_a_comparison() -> None:
 
 def test_what_is_read_in_steps_is_not_precise_because_it_does_not_scatter() -> None:
     above, below = (dict.fromkeys(range(1, 6), value) for value in (31.0, 30.0))
-    assert not after_block(5, {"a": Arms(above, below, resolution=1.0)}, RULES).stop
-    assert after_block(5, {"a": Arms(above, below)}, RULES).stop
+    assert after_block(5, {"a": Arms(above, below)}, RULES).why is Why.PRECISE
+    finer = after_block(5, {"a": Arms(above, below, least=0.007)}, RULES)
+    assert (finer.stop, finer.why) == (False, Why.NOT_PRECISE), "more blocks know it as well as it is read"
+    coarse = Arms(above, below, least=least_error(1 / 31, 1 / 30))
+    hopeless = after_block(5, {"a": coarse, "b": comparison(QUIET)}, RULES)
+    assert (hopeless.stop, hopeless.why) == (True, Why.NO_FINER), "none would"
+    assert not after_block(5, {"a": coarse, "b": comparison(NOISY)}, RULES).stop
 
 
 def test_an_arm_that_never_ran_holds_nobody_up() -> None:

@@ -6,6 +6,7 @@ import gzip
 import lzma
 import resource
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,13 @@ from hypothesis import strategies as st
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.run import NotTestable
 from jdkmatrix.store.atomic import StoreError, write_atomic
-from jdkmatrix.store.cells import Identity
+from jdkmatrix.store.cells import CellRecord, Identity
 from jdkmatrix.store.readable import UnreadableError
 from jdkmatrix.store.runs import RunStore, all_runs, is_run, latest_begun, latest_run
 from tests.support.builders import cell, fork, key
 from tests.support.outcome_runs import run_of
+from tests.support.served_runs import Shape, made_up
+from tests.support.sites import stored
 
 
 def test_another_stamp_follows_from_whatever_is_written_below_the_run(tmp_path: Path) -> None:
@@ -204,6 +207,33 @@ def test_an_attempt_has_an_empty_folder_of_its_own_and_earlier_logs_are_kept(tmp
     assert not list(store.new_log_dir(key(), 2, 1).iterdir())
 
 
+def test_what_the_latest_session_has_not_measured_is_in_no_figure_until_it_has(tmp_path: Path) -> None:
+    """One that went on with another kernel, and was stopped in its first stage; and a cell that it cannot measure."""
+    loaded = made_up(Shape(jdks=("temurin-25",), burn_us=(0, 100), blocks=1))
+    first, second = loaded.run.latest_session, loaded.run.latest_session.model_copy(update={"number": 2})
+    sessions = (first, second.model_copy(update={"host": first.host.model_copy(update={"kernel": "7.0"})}))
+
+    def measured(burn_us: int, kernel: str) -> list[CellRecord]:
+        identity = Identity(digest="d", inputs={"host": {"kernel": kernel}})
+        some = (cell for cell in loaded.cells if cell.key.burn_us == burn_us)
+        return [cell.model_copy(update={"identity": identity}) for cell in some]
+
+    none, some = measured(0, "7.0"), measured(100, first.host.kernel)
+    gone = none.pop()
+    store = stored(tmp_path / "run", replace(loaded, cells=(*none, *some, gone)))
+    refused = NotTestable(key=gone.key, reason="it is gone")
+    run = loaded.run.model_copy(update={"sessions": sessions, "status": "interrupted", "not_testable": (refused,)})
+    store.save_run(run)
+    found = store.load()
+    assert (found.damaged, {cell.key for cell in found.cells}) == ((), {cell.key for cell in none})
+    assert {cell.key for cell in found.earlier} == {cell.key for cell in (*some, gone)}
+    assert len(found.problems) == len(found.earlier)
+    assert any("has another host and has not come to it yet" in text for text in found.problems)
+    assert any("cannot measure it: it is gone" in text for text in found.problems)
+    store.save_run(run.model_copy(update={"status": "complete"}))
+    assert {cell.key for cell in store.load().earlier} == {gone.key}, "then all the others have had their turn"
+
+
 def test_settings_are_what_was_set_and_of_a_jdk_of_the_user_its_files() -> None:
     def of(jdk: str = "temurin-25", **inputs: object) -> str:
         told = {"cell": {"jdk": jdk}, "workload": {"client": "socket"}, "jvm_options": ["-Xmx1g"], **inputs}
@@ -216,6 +246,7 @@ def test_settings_are_what_was_set_and_of_a_jdk_of_the_user_its_files() -> None:
         host={"governor": "performance", "kernel": "6.2"}
     )
     assert of(postgresql=["18.1", "a"]) == of(postgresql=["18.1", "b"]) != of(postgresql=["17.6", "b"])
+    assert len({of(), *(of(option_files={"/x.jar": digest}) for digest in "ab")}) == 3
     assert of(jdk_files_sha256="a") == of(jdk_files_sha256="b"), "a hash pins them"
     assert of("own-jdk", jdk_files_sha256="a") != of("own-jdk", jdk_files_sha256="b")
 
@@ -238,5 +269,6 @@ def test_the_folder_of_a_run_is_removed_only_while_nothing_is_in_it(tmp_path: Pa
     store.remove_empty()
     assert {path.name for path in store.directory.iterdir()} == {"run.json", "cells", "logs"}
     (store.directory / "run.json").unlink()
+    RunStore.create(store.directory / "capacity")  # a stage that failed before its first fork
     store.remove_empty()
     assert not store.directory.exists()

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ class MadeUpKernel:
         self.proc = root / "proc"
         self.parent = root / "cgroup"
         self.writes: list[tuple[str, str]] = []
-        self.v1: dict[Path, str] = {}  # controller by folder
+        self.v1: dict[Path, str] = {}  # by folder; several that are mounted together have commas between them
         self.cpus = cpus
         (self.proc / "self").mkdir(parents=True)
         self.place("0::/\n")
@@ -96,7 +97,7 @@ class MadeUpKernel:
     def make(self, folder: Path) -> None:
         folder.mkdir()
         if folder.parent in self.v1:
-            files = V1_FILES[self.v1[folder.parent]]
+            files = dict(chain.from_iterable(V1_FILES[one].items() for one in self.v1[folder.parent].split(",")))
         else:
             invalid = self._type(self.parent) == "domain threaded"
             files = {"cgroup.type": "domain invalid" if invalid else "domain"}
@@ -124,6 +125,10 @@ class MadeUpKernel:
             granted = {*parse_cpu_list(text)} & {*parse_cpu_list(self.cpus)}
             (path.parent / "cpuset.cpus.effective").write_text(format_cpu_list(granted))
         elif path.name == "cgroup.subtree_control":
+            domain = {word[1:] for word in text.split() if word.startswith("+")} - {"cpu", "cpuset", "pids"}
+            if domain and self.pids(path.parent) and (path.parent / "cgroup.type").exists():
+                self.writes.pop()
+                raise CgroupError(f"cannot write {text!r} to {path}: {os.strerror(errno.EBUSY)}")
             words = {*path.read_text().split(), *(word[1:] for word in text.split() if word.startswith("+"))}
             path.write_text(" ".join(sorted(words - {word[1:] for word in text.split() if word.startswith("-")})))
             if self.pids(self.parent) and (self.parent / "cgroup.type").exists():

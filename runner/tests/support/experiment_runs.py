@@ -156,7 +156,7 @@ def experiments_of(*of_kinds: str, forks: int = 2, accidents: bool = False) -> L
         calibrations=tuple(
             Calibration(jdk=jdk, rounds_per_us=41.2, repeats=5, spread=0.012, cpu=0) for jdk in JDKS.values()
         ),
-        cells=keys,
+        cells=(*keys, elsewhere),
         not_testable=(NotTestable(key=elsewhere, reason="semeru-25 is not available here"),),
         order=tuple(f"{key.cell_id}#{fork}" for fork in range(1, forks + 1) for key in keys),
         notes=("SYNTHETIC: forks, host and run were made up around results of a test.",),
@@ -232,7 +232,6 @@ def sections_of(loaded: LoadedRun) -> Sections:
 def mixed() -> LoadedRun:
     """SYNTHETIC: with cells of servers, too."""
     served, other = made_up(replace(QUICK, blocks=1)), experiments_of("pinning")
-    run = served.run.model_copy(
-        update={"cells": (*other.run.cells, *served.run.cells), "matrix": {**served.run.matrix, **other.run.matrix}}
-    )
+    both = {name: (*getattr(other.run, name), *getattr(served.run, name)) for name in ("cells", "not_testable")}
+    run = served.run.model_copy(update={**both, "matrix": {**served.run.matrix, **other.run.matrix}})
     return replace(served, run=run, cells=(*served.cells, *other.cells))

@@ -14,6 +14,7 @@ from jdkmatrix.domain.quantities import digits, plural, rate_words
 from jdkmatrix.loads.base import Ask, Bound, ForkFigure, Lengths, Question, Steps, best_window, is_missed, offered_rps
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.windows import Window
+from jdkmatrix.stats.capacity import INVALID_IN_A_ROW_MAX
 
 
 class StepsLoad(CellLoad):
@@ -87,13 +88,15 @@ class RisingSteps(Steps[StepsLoad]):
             yield RateLoad(rate_rps=rate_rps, connections=self.load.connections), self.load.step_s
 
     def asks(self, lengths: Lengths) -> Generator[Ask, Window, None]:
-        missed_in_a_row = 0
+        missed_in_a_row = invalid_in_a_row = 0
         for index, rate_rps in enumerate(self.load.every_rate_rps, start=1):
             rate = RateLoad(rate_rps=rate_rps, connections=self.load.connections)
             title = f"step {index}, {rate_rps:,.0f} req/s"
             window = yield Ask(rate, self.load.step_s, f"step-{index}", title)
-            missed_in_a_row = missed_in_a_row + 1 if is_missed(window) else 0
-            if missed_in_a_row >= self.load.missed_max:
+            invalid_in_a_row = 0 if window.valid else invalid_in_a_row + 1
+            if window.valid:  # another one says nothing of the server
+                missed_in_a_row = missed_in_a_row + 1 if is_missed(window) else 0
+            if missed_in_a_row >= self.load.missed_max or invalid_in_a_row >= INVALID_IN_A_ROW_MAX:
                 return
 
     def expected_s(self, lengths: Lengths) -> float:

@@ -107,12 +107,12 @@ class HeatCell:
     """
 
     value: str
-    interval: str | None
-    basis: str
-    tone: str
-    decided: bool
-    title: str
-    href: str | None
+    interval: str | None = None
+    basis: str = ""
+    tone: str = "none"
+    decided: bool = True
+    title: str = ""
+    href: str | None = None
     current: bool = False
 
     @property

@@ -9,6 +9,7 @@ from functools import cache
 from os.path import realpath
 from pathlib import Path
 
+from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import file_stem
 from jdkmatrix.report.blocks.kinds import TAIL_LINES, Log
@@ -89,13 +90,12 @@ def publish(root: Path, cell: CellRecord, fork: Fork, page_dir: Path) -> tuple[L
 
 def _in_order(named: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Those whose titles differ in a number only stand together, by that number."""
-    kinds: dict[str, int] = {}
+    kinds = grouped((_NUMBER.sub("", title), (title, path)) for title, path in named)
+    return [log for some in kinds.values() for log in sorted(some, key=_by_number)]
 
-    def place(log: tuple[str, str]) -> tuple[int, list[int]]:
-        kind = _NUMBER.sub("", log[0])
-        return kinds.setdefault(kind, len(kinds)), list(map(int, _NUMBER.findall(log[0])))
 
-    return sorted(named, key=place)
+def _by_number(log: tuple[str, str]) -> list[int]:
+    return [*map(int, _NUMBER.findall(log[0]))]
 
 
 def _publish_one(found: Path | str, title: str, relative: str, page_dir: Path, target: str) -> Log:

@@ -53,8 +53,8 @@ class Advice:
     `under`: its interval, or why there is none; `judged`: has it a verdict, be it that no difference was seen? `ratio`,
     `low`, `high`: unrounded, None for the ends where one block was measured, and where the figure is a count of forks;
     `blocks`: that stand behind the ratio, 0 where there is none; figures of one condition may have different ones;
-    `confidence`: the nominal one of the interval; `relevant`: the share from which on a difference matters.
-    `note`: the end of `sentence`, which says what the ratio does not.
+    `confidence`: the nominal one of the interval, `least_error`: as of Ratio; `relevant`: the share from which on a
+    difference matters. `note`: the end of `sentence`, which says what the ratio does not.
     """
 
     figure: str
@@ -70,6 +70,7 @@ class Advice:
     high: KeptRatio | None = None
     blocks: int = 0
     confidence: float = CONFIDENCE
+    least_error: float = 0.0
     relevant: float = RELEVANT
     sentence: str
     note: str = ""
@@ -78,7 +79,8 @@ class Advice:
         """None where it has no interval, or is not judged."""
         if not self.judged or self.ratio is None or self.low is None or self.high is None:
             return None
-        return Estimate(self.ratio, self.low, self.high, self.blocks, of_ratio=True, confidence=self.confidence)
+        found = Estimate(self.ratio, self.low, self.high, self.blocks, of_ratio=True, confidence=self.confidence)
+        return replace(found, least_error=self.least_error)
 
 
 def advise(judgements: Judgements, key: CellKey) -> tuple[Advice, ...]:
@@ -178,7 +180,7 @@ def _together(advice: Advice, runs: Sequence[Sequence[Advice]]) -> Judged | None
     if advice.side is Side.OPEN or len(estimates) < 2:
         return None
     whole = pooled(estimates)
-    ratio = Ratio(whole.value, whole.low, whole.high, whole.blocks)
+    ratio = Ratio(whole.value, whole.low, whole.high, whole.blocks, least_error=whole.least_error)
     return Judged(ratio, None, 1, verdict_by_interval(ratio, advice.relevant), relevant=advice.relevant)
 
 
@@ -223,6 +225,7 @@ def _of_ratio(
         low=ratio.ci_low,
         high=ratio.ci_high,
         blocks=ratio.blocks,
+        least_error=ratio.least_error,
         relevant=judged.relevant,
         sentence=sentence,
         note=note,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from jdkmatrix.domain.applications import applications
 from jdkmatrix.domain.cell_key import CellKey
@@ -30,7 +30,7 @@ from jdkmatrix.figures.fork_figures import (
     overall,
 )
 from jdkmatrix.figures.metrics import BY_ID, THROUGHPUT, Metric, metrics_in, metrics_of
-from jdkmatrix.figures.paired import paired_figures
+from jdkmatrix.figures.paired import least_error_of, paired_figures
 from jdkmatrix.loads.attainment import ForkOutcome, OutcomeCounts, attained, fate
 from jdkmatrix.loads.base import ForkFigure, LoadKind, Question, held
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
@@ -183,12 +183,17 @@ class CellStats:
 
     def mean(self, metric: Metric) -> OverForks | None:
         """Over forks, in the figure's own unit; None where no usable fork has it."""
-        return overall(self.figures(metric).values(), confidence=self.confidence)
+        return self._overall(metric, "mean")
 
     def over_forks(self, metric: Metric) -> OverForks | None:
         """What stands for several forks, in the unit that is shown; None where no usable fork has it."""
-        over = overall(self.figures(metric).values(), metric.over_forks, self.confidence)
+        over = self._overall(metric, metric.over_forks)
         return over.scaled(metric.scale) if over else None
+
+    def _overall(self, metric: Metric, by: Literal["mean", "most", "median"]) -> OverForks | None:
+        figures = self.figures(metric).values()
+        least = least_error_of(metric, (self.load, [figure.value for figure in figures]))
+        return overall(figures, by, self.confidence, least)
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
@@ -334,7 +339,8 @@ class Cells:
         self.confidence = nominal_confidence(sequential=self._sequential)
         self._by_key = {record.key: CellStats(record, forks[record.key.cell_id], self.confidence) for record in mine}
         self.relevant = run.promised_precision
-        planned = dict.fromkeys(key for key in run.cells if key.has_server == served)
+        refused = {entry.key for entry in run.not_testable}
+        planned = (key for key in run.cells if key.has_server == served and key not in refused)
         own = {key: key for key in self._by_key}  # these very objects, which are found without comparing their values
         self.keys = tuple(own.get(key, key) for key in dict.fromkeys((*planned, *own)))
 
@@ -408,6 +414,7 @@ class Cells:
         if cell is None or base is None:
             return None
         above, below = paired_figures(metric, cell.record, base.record)
-        ratio = paired_ratio(above, below, sequential=self._sequential, resolution=metric.resolution)
+        least = least_error_of(metric, (cell.load, above.values()), (base.load, below.values()))
+        ratio = paired_ratio(above, below, sequential=self._sequential, least=least)
         pairs = {block: (above[block], below[block]) for block in sorted(above.keys() & below.keys())}
         return Comparison(metric, cell, base, ratio, pairs, losses_of(metric, cell, base))

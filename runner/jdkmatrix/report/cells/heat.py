@@ -63,7 +63,8 @@ def ratio_cell(judgements: Judgements, metric: Metric, key: CellKey, base: CellK
     judged = judgements.of(metric, key)
     if judged is None:
         lost = f"; {losses_words(compared.losses)}" if compared else ""
-        return _without(f"{no_ratio_words(cells, key, base)}{lost}", MISSING, "no pair")
+        why = f"{no_ratio_words(cells, key, base)}{lost}"
+        return HeatCell(MISSING, basis="no pair", decided=False, title=why)
     pairs = pairs_title(compared) if compared else None
     better = {PairFinding.BETTER: pair.numerator, PairFinding.WORSE: pair.base}.get(finding(judged, metric))
     said = f"{f'{better} better, ' if better else ''}{because(judged)}"
@@ -81,7 +82,7 @@ def ratio_cell(judgements: Judgements, metric: Metric, key: CellKey, base: CellK
 def outcome_cell(judged: JudgedOutcomes | None, key: CellKey, pair: Pair) -> HeatCell:
     """How many forks of either did what their load asks for."""
     if judged is None:
-        return _without("one of the two has no record", MISSING)
+        return HeatCell(MISSING, decided=False, title="one of the two has no record")
     one, other = judged.contrast.numerator, judged.contrast.denominator
     return HeatCell(
         value=f"{one.yes}/{one.told}",
@@ -94,16 +95,12 @@ def outcome_cell(judged: JudgedOutcomes | None, key: CellKey, pair: Pair) -> Hea
     )
 
 
-def _without(why: str, value: str = "", basis: str = "") -> HeatCell:
-    return HeatCell(value, None, basis, "none", False, why, None)
-
-
 def _cell(judgements: Judgements, figure: Metric | str, key: CellKey, pair: Pair) -> HeatCell:
     """`key`: the numerator's, of a condition that the run need not have; `figure`: a metric, or what forks were
     asked."""
     cells, base = judgements.cells, key.model_copy(update={"executor": pair.base})
     if not {key, base} <= {*cells.peers(key)}:
-        return _without("not a condition of this run")
+        return HeatCell("", decided=False, title="not a condition of this run")
     if not isinstance(figure, Metric):
         return outcome_cell(judgements.outcomes(key), key, pair)
     return ratio_cell(judgements, figure, key, base, pair)

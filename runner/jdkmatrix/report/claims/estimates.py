@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from statistics import fmean
 
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
-from jdkmatrix.figures.metrics import BY_ID, Metric
+from jdkmatrix.figures.metrics import BY_ID, OF_EXPERIMENTS, Metric
+from jdkmatrix.figures.paired import least_error_of
 from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound
@@ -21,7 +23,7 @@ from jdkmatrix.report.cells.judgements import Refusals, page_pairs
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import mean_interval
-from jdkmatrix.stats.ratios import Ratio, paired_ratio
+from jdkmatrix.stats.ratios import Ratio, least_error, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.store.loaded import measuring_sessions
 
@@ -53,8 +55,16 @@ class Results:
         """The unit in which its figure is shown, in the cells that it looks at."""
         cells = [cell for key in keys if (cell := self.cell(key))]
         found = (metric for cell in cells if (metric := cell.metric(check.metric)))
-        metric = next(found, None if cells else BY_ID.get(check.metric))
+        metric = next(found, None if cells else self._never_measured(check))
         return metric.unit if metric else ""
+
+    def _never_measured(self, check: ClaimCheck) -> Metric | None:
+        """The figure of a check for whose cells this run has no record: experiments have names for some of their own
+        that servers have, too."""
+        experiments = self.run.matrix.get("experiments") or {}
+        of_programs = any(fnmatchcase(name, one) for one in check.where.workload or () for name in experiments)
+        mine = (metric for metric in OF_EXPERIMENTS.values() if metric.id == check.metric)
+        return next(mine, None) if of_programs else BY_ID.get(check.metric)
 
     def estimate(self, check: ClaimCheck, key: CellKey) -> Estimate | str:
         """Or why there is none."""
@@ -80,7 +90,7 @@ class Results:
         if check.difference:
             if losses_of(metric, cell, base).differ:
                 raise _NoEstimateError(_LOST)
-            return self._difference(metric, _shown(cell, metric), _shown(base, metric))
+            return self._difference(metric, (cell, _comparable(cell, metric)), (base, _comparable(base, metric)))
         return self._of_ratio(self._compared(metric, key, base_key).ratio)
 
     def _demand_no_refusals(self, key: CellKey, base_key: CellKey) -> None:
@@ -131,17 +141,20 @@ class Results:
 
     def _beside_vendor(self, check: ClaimCheck, key: CellKey, vendor: str) -> Estimate:
         """The ratio of a cell over that of the same cell on the vendor's JDK."""
-        mine, other = (self._ratios(check, one) for one in (key, _of_vendor(key, vendor)))
-        return self._of_ratio(paired_ratio(mine, other, sequential=self._sequential), "no block has both JDKs")
+        both = [self._beside_versus(check, one) for one in (key, _of_vendor(key, vendor))]
+        mine, other = ({block: above / below for block, (above, below) in one.pairs.items()} for one in both)
+        least = math.hypot(*(one.ratio.least_error for one in both if one.ratio))
+        return self._of_ratio(
+            paired_ratio(mine, other, sequential=self._sequential, least=least), "no block has both JDKs"
+        )
 
-    def _ratios(self, check: ClaimCheck, key: CellKey) -> dict[int, float]:
-        """To `versus`, by block."""
+    def _beside_versus(self, check: ClaimCheck, key: CellKey) -> Comparison:
         cell, base_key = self.cell(key), key.model_copy(update={"executor": check.versus})
         metric = cell.metric(check.metric) if cell else BY_ID.get(check.metric)
         self._demand_no_refusals(key, base_key)
         if metric is None:
             raise _NoEstimateError("no such figure")
-        return {block: above / below for block, (above, below) in self._compared(metric, key, base_key).pairs.items()}
+        return self._compared(metric, key, base_key)
 
     def _of_figures(self, cell: CellStats, metric: Metric) -> Estimate:
         """Of all forks that are not lost to a fault: those that did well are no fair sample of them."""
@@ -154,9 +167,9 @@ class Results:
                 f"{len(without)} of {plural(len(forks), 'fork')} have no such figure, and not by a fault of the host "
                 "or the measurement; the others are no fair sample"
             )
-        side = _side(figure.bound for figure in told.values())
-        read = 1.0 if side is Bound.NONE else 0.0  # what a bound says, nobody has read
-        return _one_sided(self._mean([figure.value * metric.scale for figure in told.values()], metric, read), side)
+        side, values = _side(figure.bound for figure in told.values()), [figure.value for figure in told.values()]
+        least = _least(metric, (cell, values)) if side is Bound.NONE else 0.0  # what a bound says, nobody has read
+        return _one_sided(self._mean([value * metric.scale for value in values], least), side)
 
     def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate:
         """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
@@ -172,24 +185,25 @@ class Results:
         if mine is other and mine is not Bound.NONE:
             raise _NoEstimateError(f"of both there are {_SIDES[mine]} bounds alone, which do not compare")
         side = _side((mine, _OTHER_WAY[other]))
-        scale = metric.scale if difference else 1
-        arms = ({block: one[block].value * scale for block in both} for one in (above, below))
+        arms = [{block: one[block].value for block in both} for one in (above, below)]
         if difference:
-            return _one_sided(self._difference(metric, *arms), side)
-        ratio = paired_ratio(*arms, sequential=self._sequential, resolution=metric.resolution)
+            return _one_sided(self._difference(metric, *zip((cell, base), arms, strict=True)), side)
+        least = least_error_of(metric, *((one.load, arm.values()) for one, arm in zip((cell, base), arms, strict=True)))
+        ratio = paired_ratio(*arms, sequential=self._sequential, least=least)
         return _one_sided(self._of_ratio(ratio), side)
 
-    def _difference(self, metric: Metric, above: Mapping[int, float], below: Mapping[int, float]) -> Estimate:
+    def _difference(self, metric: Metric, *arms: tuple[CellStats, Mapping[int, float]]) -> Estimate:
+        (_, above), (_, below) = arms
         both = sorted(above.keys() & below.keys())
         if not both:
             raise _NoEstimateError("no block has both")
-        return self._mean([above[block] - below[block] for block in both], metric, math.sqrt(2))
+        least = _least(metric, *((cell, [arm[block] for block in both]) for cell, arm in arms))
+        return self._mean([(above[block] - below[block]) * metric.scale for block in both], least)
 
-    def _mean(self, values: Sequence[float], metric: Metric, steps: float = 1.0) -> Estimate:
-        """`steps`: how many times as far as one figure a value may be off for the steps in which figures are read."""
-        least = metric.resolution * metric.scale / math.sqrt(12) * steps
+    def _mean(self, values: Sequence[float], least: float) -> Estimate:
+        """`least`: as of mean_interval."""
         low, high = mean_interval(values, self._confidence, least) or (None, None)
-        return Estimate(fmean(values), low, high, len(values), confidence=self._confidence)
+        return Estimate(fmean(values), low, high, len(values), confidence=self._confidence, least_error=least)
 
     def _of_ratio(self, ratio: Ratio | None, why_none: str = "no block has both") -> Estimate:
         if ratio is None:
@@ -197,7 +211,8 @@ class Results:
         low, high = ratio.ci_low, ratio.ci_high
         if high is not None and math.isinf(high):  # beyond what a float can say: no interval that says anything
             low = high = None
-        return Estimate(ratio.value, low, high, ratio.blocks, of_ratio=True, confidence=self._confidence)
+        found = Estimate(ratio.value, low, high, ratio.blocks, of_ratio=True, confidence=self._confidence)
+        return replace(found, least_error=ratio.least_error)
 
 
 def name_of(metric_id: str) -> str:
@@ -225,9 +240,15 @@ def _of_vendor(key: CellKey, vendor: str) -> CellKey:
     return key.model_copy(update={"jdk": f"{vendor}-{key.jdk.partition('-')[2]}"})
 
 
-def _shown(cell: CellStats, metric: Metric) -> dict[int, float]:
-    """By block, in the unit of the page."""
-    return {block: one.value * metric.scale for block, one in cell.figures(metric).items() if one.comparable}
+def _comparable(cell: CellStats, metric: Metric) -> dict[int, float]:
+    """By block."""
+    return {block: one.value for block, one in cell.figures(metric).items() if one.comparable}
+
+
+def _least(metric: Metric, *arms: tuple[CellStats, Sequence[float]]) -> float:
+    """The standard error that their mean, or the difference of two, has at least, in the unit of the page. Of each arm:
+    its cell, and its figures."""
+    return metric.scale * least_error(*(metric.step(cell.load, fmean(figures)) for cell, figures in arms))
 
 
 _SIDES = {Bound.AT_LEAST: "lower", Bound.BELOW: "upper"}

@@ -128,10 +128,9 @@ class CellForks(NamedTuple):
 class CellEvidence:
     """`estimate`: in the unit of its check; None where there is none, and `why` says why. `build`: the version of its
     JDK, where known; `driver`: what made its load, where something did; `release`: of its server, where it has one;
-    `protocol`: by which its usable forks were measured, where it has some; `settings`: as those of Identity, of it and
-    of what it is compared with.
-    `alone`: where it is of several runs, what each of them says. `behind`: the cells whose forks it rests on, it
-    and those that it is compared with."""
+    `protocol`: by which its usable forks were measured, where it has some; `settings`: as those of Identity, and the
+    tables of the loads, of it and of what it is compared with. `alone`: where it is of several runs, what each of them
+    says. `behind`: the cells whose forks it rests on, it and those that it is compared with."""
 
     key: CellKey
     build: str | None
@@ -210,11 +209,18 @@ def _parts(cell: CellEvidence) -> tuple[CellKey, str | None, str | None]:
 
 def _cells_together(found: Sequence[CellEvidence]) -> CellEvidence:
     judged = [cell for cell in found if cell.estimate and not cell.absent]
+    if any(_tells(cell.estimate) for cell in judged):
+        judged = [cell for cell in judged if _tells(cell.estimate)]
     if len(judged) < 2:
         return next((cell for cell in (*judged, *found) if cell.estimate), found[0])
     estimates = tuple(cell.estimate for cell in judged if cell.estimate)
     behind = tuple(one for cell in judged for one in cell.behind)
     return replace(judged[0], estimate=pooled(estimates), alone=estimates, behind=behind)
+
+
+def _tells(estimate: Estimate | None) -> bool:
+    """Has it an interval, or a bound? Beside such, one of a single block says nothing (stats/pooling.py)."""
+    return estimate is not None and (estimate.low, estimate.high) != (None, None)
 
 
 def _check(check: ClaimCheck, results: Results) -> CheckEvidence:
@@ -233,13 +239,14 @@ def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     found, cell = results.estimate(check, key), results.cell(key)
     estimate, why = (None, found) if isinstance(found, str) else (found, None)
     behind = [told for one in compared_cells(check, key) if (told := results.cell(one))]
+    loads = dict.fromkeys(results.run.load_table(one.key.load) for one in behind)
     return CellEvidence(
         *(key, results.builds.get(key.jdk), estimate, why),
         seen=tuple(_seen(check, key, estimate, results)) if estimate else (),
         driver=cell.driver if cell else None,
         release=results.releases.get(key.server),
         protocol=protocol_of([cell]) if cell and cell.usable else None,
-        settings=" ".join(one.record.identity.settings for one in behind) if cell else None,
+        settings=" ".join((*(one.record.identity.settings for one in behind), *loads)) if cell else None,
         behind=tuple(CellForks(results.run.run_id, one.key.cell_id, len(one.usable), one.not_steady) for one in behind),
     )
 

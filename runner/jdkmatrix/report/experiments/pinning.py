@@ -68,17 +68,17 @@ def _carriers(piece: ExperimentSlice, keys: Sequence[CellKey]) -> str:
 
 def _cell(piece: ExperimentSlice, key: CellKey | None) -> HeatCell:
     if key is None:
-        return HeatCell("", "", "", "none", True, "not a condition of this run", None)
+        return HeatCell("", "", title="not a condition of this run")
     cell = next((cell for cell in piece.cells if cell.key == key), None)
     if cell is None:
-        return HeatCell(MISSING, State.NOT_MEASURED.value, "", "none", True, "no fork of it has run", None)
+        return HeatCell(MISSING, State.NOT_MEASURED.value, title="no fork of it has run")
     found = cell_held(cell.table, cell.seen, cell.tasks)
     throughput = cell.spread("throughput")
     if not found or throughput is None:
         word, title = cell.state.value, "its page says why"
         for one in endings(cell.record.forks)[:1] if cell.state is State.OK else ():
             word, title = one.word, "; ".join(filter(None, (one.message, one.advice)))
-        return HeatCell(MISSING, word, "", "none", True, title, cell_page(key))
+        return HeatCell(MISSING, word, title=title, href=cell_page(key))
     share = median(one.share for one in found)
     ended = [outcome_words(r.outcome) for r in cell.results if r.outcome != "complete"]
     words = "; ".join(dict.fromkeys([held_words(found), *ended]))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from jdkmatrix.domain.cell_key import CellKey, TaskSize
-from jdkmatrix.domain.executors import reference, tuning_of
+from jdkmatrix.domain.executors import tuning_of
 from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import plural, wait_words
 from jdkmatrix.figures.metrics import CAPACITY, CPU, THROUGHPUT, Metric, metrics_of
@@ -56,7 +56,7 @@ def _tuned(judgements: Judgements, piece: Slice, metric: Metric, jdk: str) -> It
     for key in piece.keys:
         executor, one = key.executor, judgements.of(metric, key)
         if one and key.jdk == jdk and tuning_of(executor) and executor != piece.pair.numerator:
-            found.setdefault(Pair(executor, reference(executor, key.server)), {})[key] = one
+            found.setdefault(Pair(executor, judgements.cells.reference(key)), {})[key] = one
     for pair, by_key in found.items():
         which = f"{metric.title}, {pair.numerator}"
         if conditions > 1:

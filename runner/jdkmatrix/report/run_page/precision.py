@@ -22,7 +22,7 @@ from jdkmatrix.report.words.sentences import ratio_name
 from jdkmatrix.stats import protocols
 from jdkmatrix.stats.dependence import FEWEST_BLOCKS, JudgedDependence
 from jdkmatrix.stats.rounds import components
-from jdkmatrix.stats.stopping import StoppingRules, tells
+from jdkmatrix.stats.stopping import StoppingRules, more_help, tells
 from jdkmatrix.stats.verdicts import Verdict
 
 
@@ -109,7 +109,8 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules) -> Iterator
         cut_off = run.run.status != "complete" and forks < ordered[key.cell_id]
         ended_by = "not complete" if cut_off else "fixed number"
         if run.run.stopping is not None:
-            short = "the most blocks" if forks >= rules.max_blocks else "not precise enough"
+            early = "not precise enough" if more_help(ratio, rules) else "as fine as it is read"
+            short = "the most blocks" if forks >= rules.max_blocks else early
             ended_by = "precise enough" if tells(ratio, rules.precision) else short
         yield (
             ratio_name(key, base.key.executor),

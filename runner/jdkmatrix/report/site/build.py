@@ -41,11 +41,12 @@ _RUNS = TypeAdapter(tuple[RunDigest, ...])
 
 @dataclass(frozen=True)
 class Background:
-    """All that pages are made with besides runs."""
+    """All that pages are made with besides runs. `jdks`: those that can be asked for today."""
 
     templates: Path
     matrix: Matrix
     claims: Registry
+    jdks: frozenset[str]
 
     def stamp(self) -> str:
         """Changes with the code and what that is built on, the templates, the catalogues and the claims."""
@@ -127,7 +128,7 @@ def _pages_of_all(
     data = {
         "served": can_be.served,
         "own": sorted({name for run in runs for name, _ in run.own}),
-        "own_jdks": sorted({jdk for run in runs for jdk in run.own_jdks}),
+        "other_jdks": sorted({one.jdk for run in runs for one in run.conditions} - background.jdks),
     }
     return {
         **{path: pages.render(page) for path, page in shown.items()},

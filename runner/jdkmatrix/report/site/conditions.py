@@ -102,7 +102,8 @@ def _fell_short(others: Sequence[tuple[RunDigest, MeasuredCondition]]) -> tuple[
 def _build(run: RunDigest, condition: MeasuredCondition) -> tuple[str | None, ...]:
     jdk, server = dict(run.jdks).get(condition.jdk), dict(run.servers).get(condition.server)
     own = dict(run.own).get(condition.workload)
-    return jdk, server, run.kernel_version, condition.driver, condition.protocol, *condition.settings, own
+    how = condition.driver, condition.load_table, condition.protocol, *condition.settings
+    return jdk, server, run.kernel_version, *how, own
 
 
 _Advised = Sequence[Sequence[Advice]]  # on each figure, by condition
@@ -154,7 +155,6 @@ _HEADS: dict[str, Callable[[MeasuredCondition], str]] = {
     "workload": lambda one: one.workload,
     "cpus": lambda one: plural(one.cpus, "CPU"),
 }
-_NOTHING = HeatCell(MISSING, None, "", "none", True, "", None)
 
 
 def conditions_maps(found: Sequence[tuple[str, MeasuredCondition]], first: str = "") -> tuple[HeatMap, ...]:
@@ -182,7 +182,7 @@ def _map(title: str, heads: Sequence[str], found: Sequence[tuple[str, MeasuredCo
             ", ".join([tasks_of(burn_us)] * bool(burn_us or not wait_us) + [delay_of(wait_us)] * bool(wait_us))
             for burn_us, wait_us in sizes
         ),
-        rows=tuple((head, tuple(cells.get(size, _NOTHING) for size in sizes)) for head, cells in rows.items()),
+        rows=tuple((head, tuple(cells.get(size, HeatCell(MISSING)) for size in sizes)) for head, cells in rows.items()),
         css="worded",
     )
 

@@ -100,13 +100,14 @@ class Measured:
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCondition(Measured):
     """Virtual threads and a server's pool under one condition. `protocol`: how their forks were measured; `settings`:
-    of both, as those of Identity; `asked`: the demand on the server, in words; `database`: of the workload, likewise.
-    `page`, `pool_page`: their cells, seen from the run. `arms`: both by themselves; `forks`: of both, by executor, the
-    leading figure of each usable fork. `cause`: what was measured beside the leading figure and may be why, None where
-    nothing was. `warnings`: titles of what changes how these two cells must be read. `better`: than these virtual
-    threads, with other options."""
+    of both, as those of Identity; `load_table`: as of RunRecord; `asked`: the demand on the server, in words;
+    `database`: of the workload, likewise. `page`, `pool_page`: their cells, seen from the run. `arms`: both by
+    themselves; `forks`: of both, by executor, the leading figure of each usable fork. `cause`: what was measured beside
+    the leading figure and may be why, None where nothing was. `warnings`: titles of what changes how these two cells
+    must be read. `better`: than these virtual threads, with other options."""
 
     load_words: str
+    load_table: str
     protocol: str
     settings: tuple[str, ...]
     asked: str
@@ -148,7 +149,7 @@ class RunDigest:
     `repeats_published`: is it a scenario, whose conditions somebody else has chosen? `commit`: of the tool. `aa`: what
     the A/A checks came to, None where there was none; `claims`: what it says of published ones, before anybody judges
     it; `damaged`: files that could not be read; `own`: applications of the user, by workload, and the files that they
-    were made of; `own_jdks`: JDKs of the user; `two_modes`: cells whose forks fall into two groups."""
+    were made of; `two_modes`: cells whose forks fall into two groups."""
 
     run_id: str
     folder: str
@@ -169,7 +170,6 @@ class RunDigest:
     cells: tuple[MeasuredCell, ...]
     claims: tuple[ClaimEvidence, ...]
     own: tuple[tuple[str, str], ...] = ()
-    own_jdks: tuple[str, ...] = ()
     commit: str = "not known"
     two_modes: tuple[CellKey, ...] = ()
 
@@ -212,7 +212,6 @@ def digest(judged: JudgedRun, notices: Sequence[Notice]) -> RunDigest:
         cells=tuple(_cells(judgements)),
         claims=judged.evidence,
         own=tuple(own.items()),
-        own_jdks=tuple(jdk.id for jdk in run.jdks if jdk.source == "own"),
         commit=f"{commit[:12]}{dirty}" if commit else "not known",
         two_modes=tuple(key for key, (_, p_value) in judged.modes.items() if p_value < P_MAX),
     )
@@ -251,6 +250,7 @@ def _conditions(judged: JudgedRun, care: Sequence[str], own: Collection[str]) ->
         yield MeasuredCondition(
             **{axis: getattr(key, axis) for axis in PICKED},
             load_words=loads_words([cell.load]),
+            load_table=judged.run.load_table(key.load),
             driver=cell.driver,
             protocol=protocol_of(both),
             settings=tuple(one.record.identity.settings for one in both),

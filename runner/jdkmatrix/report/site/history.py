@@ -106,11 +106,8 @@ def _history(measured: Sequence[tuple[RunDigest, MeasuredCondition]], hosts: Map
     newest_run, newest = measured[-1]
     place = f"{newest_run.host_id}.{'.'.join(newest.values)}.{newest.driver}"
     runs = tuple(_runs(measured))
-    titles: dict[str, str] = {}
-    for _, one in reversed(measured):
-        for told in one.advice:
-            titles.setdefault(told.figure, told.title)
-    figures = (_figure(figure, title, runs) for figure, title in titles.items())
+    titles = grouped((told.figure, told.title) for _, one in reversed(measured) for told in one.advice)
+    figures = (_figure(figure, newest_title, runs) for figure, (newest_title, *_) in titles.items())
     return History(
         file=f"{file_stem(place)}.html",
         where=driven(where_words(newest), newest.driver),

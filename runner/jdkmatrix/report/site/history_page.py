@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -70,11 +71,12 @@ def _conditions(found: Sequence[History], alone: int) -> Iterator[PageBlock]:
 
 def _overview(one: History) -> tuple[Cell, ...]:
     lead = one.figures[0]
+    drawn = replace(lead, points=lead.points[-_SPARK_MAX:])
     return (
         joined(link(one.where, one.file), " ", small(lead.title)),
         one.host,
         Figure(str(len(lead.points)), len(lead.points)),
-        spark(_points(one, lead)[-_SPARK_MAX:], _in_words(lead)),
+        spark(_points(one, drawn), _in_words(drawn)),
         _ratio(lead, lead.points[-1]),
         lead.finding,
     )
@@ -118,7 +120,7 @@ def _in_words(one: FigureHistory) -> str:
     first, newest = one.points[0].told, one.points[-1].told
     least, most = (end(one.points, key=lambda point: point.value).told.value for end in (min, max))
     return (
-        f"{first.value} ({first.under}) in the first run, {newest.value} ({newest.under}) in the newest, "
+        f"{first.value} ({first.under}) in the first run shown, {newest.value} ({newest.under}) in the newest, "
         f"from {least} to {most} in all"
     )
 

@@ -57,7 +57,7 @@ def offered(matrix: Matrix) -> Offered:
     selects = [rule for profile in matrix.profiles.values() for rule in (profile.select, *profile.include)]
     named = {load for rule in selects if rule.load not in (None, "all") for load in rule.load or ()}
     loads = tuple(load for load in matrix.axes.load if load in named and not isinstance(matrix.loads[load], TaskLoad))
-    served = tuple(_served(matrix, loads[0]))
+    served = tuple(_served(matrix, loads[0])) if loads else ()
     return Offered(
         values={
             **{axis: getattr(matrix.axes, axis) for axis in ("jdk", "cpus", "burn_us", "wait_us")},
@@ -146,7 +146,7 @@ def _answer(runs: Sequence[RunDigest], answers: Sequence[Answering], offered: Of
     yield from () if maps else summed_up
     yield Container((), "js-only", "map")
     hosts = {run.host_id for run, _ in by_run}
-    measured = plural(len({one.condition.values for one in answers}), "condition")
+    measured = plural(len(answers), "condition")
     yield Prose(
         f"{measured} measured, in {plural(len(by_run), 'run')} on {plural(len(hosts), 'host')}. An answer holds for "
         "the host, the JDK and the condition that it names; nothing is extrapolated."
@@ -289,9 +289,7 @@ def _first_number(text: str) -> str:
 
 def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> Iterator[Pick]:
     hosts = {one.values["host"]: one.host for one in answers}
-    load_words: dict[str, set[str]] = {}
-    for one in answers:
-        load_words.setdefault(one.condition.load, set()).add(one.condition.load_words)
+    load_words = grouped((one.condition.load, one.condition.load_words) for one in answers)
 
     def words(axis: str, value: str) -> str:
         match axis:
@@ -303,7 +301,7 @@ def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> 
                 return hosts[value]
             case "load":
                 # A load that was worked out for each condition has other words in each.
-                told = load_words.get(value, set())
+                told = {*load_words.get(value, ())}
                 return f"{value}: {next(iter(told))}" if len(told) == 1 else value
             case _:
                 return value

@@ -288,7 +288,7 @@ def test_columns_have_the_axes_that_vary_and_every_figure_with_its_unit(sections
 def test_every_planned_cell_has_a_row_with_a_link_where_it_has_a_page(loaded: LoadedRun, sections: Sections) -> None:
     arms = [str(line["Arm"]) for one in sections.values() for line in rows_in(one)]
     order = executor_order(key.executor for key in loaded.run.cells)
-    assert len(arms) == len(loaded.run.cells)
+    assert len(arms) == len(loaded.run.cells) - len(loaded.run.not_testable)
     for record in loaded.experiments:
         (arm,) = (arm for arm in arms if f'href="cells/{record.key.cell_id}.html"' in arm)
         assert f"swatch e{order.index(record.key.executor) % 8}" in arm

@@ -36,7 +36,7 @@ from tests.support.pages import Elements, found, plain, section_of, table_of
 from tests.support.project import ROOT
 from tests.support.served_runs import QUICK, Shape, made_up, with_scenario
 from tests.support.shipped import REGISTRY
-from tests.support.sites import built, site_of
+from tests.support.sites import built, digest_of, site_of
 
 EVERY = REGISTRY.records(REGISTRY.claims)
 CHECKED = next(claim for claim in EVERY if claim.id == "spawn-time")
@@ -47,12 +47,9 @@ OPEN = Estimate(0.11, 0.01, 1.21, 5, of_ratio=True)
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> RunDigest:
+def run() -> RunDigest:
     """It has no cell that a claim is about."""
-    folder = tmp_path_factory.mktemp("claims")
-    (found,) = built([made_up(replace(QUICK, blocks=1, windows=1))], folder / "site").runs
-    assert found.claims == ()
-    return found
+    return digest_of(made_up(replace(QUICK, blocks=1, windows=1)))
 
 
 def saying(

@@ -14,6 +14,7 @@ from scipy.stats import binom
 from jdkmatrix.figures.metrics import THROUGHPUT
 from jdkmatrix.report.blocks.kinds import Chart, Charts, Items, Pre, Prose, WebPage
 from jdkmatrix.report.charts.shapes import Row
+from jdkmatrix.report.site import history_page
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history import histories
 from jdkmatrix.report.site.history_page import INDEX, history_pages
@@ -267,6 +268,13 @@ def test_a_run_that_is_not_to_be_trusted_is_hollow_and_its_row_says_why() -> Non
     assert [figure_in(row, "Throughput 95 % interval").amber for row in rows] == [False, False, True, True]
     assert rows[-1]["Read with care"] == why[-1]
     assert str(table_of(index.blocks, "Table")[0]["Run by run"]).count('class="hollow"') == 2
+
+
+def test_the_words_of_a_trend_are_of_the_runs_that_it_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history_page, "_SPARK_MAX", 3)
+    index, _ = pages_of(digests([0.5, 0.6, 0.7, 0.8]))  # newest last
+    picture = str(table_of(index.blocks, "Table")[0]["Run by run"])
+    assert "0.50" not in picture and "0.60" in picture and "0.80" in picture
 
 
 def test_a_run_without_a_date_is_in_the_table_alone() -> None:

@@ -14,6 +14,7 @@ from jdkmatrix.records.reasons import Status
 from jdkmatrix.records.run import ServerFacts
 from jdkmatrix.report.blocks.kinds import Picker, Prose
 from jdkmatrix.report.cells.advice import OUTCOME, Side
+from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.home import Offered, home_page, offered
@@ -25,21 +26,22 @@ from tests.support.outcome_runs import refusing, scaled
 from tests.support.pages import facts_of, found, plain
 from tests.support.records import altered_run, with_forks
 from tests.support.served_runs import QUICK, Shape, made_up, with_scenario
-from tests.support.shipped import MATRIX
+from tests.support.shipped import MATRIX, TEMPLATES
 from tests.support.sites import built, conditions_of, digest_of, first_of, later, reference, saying
 from tests.support.stepped_runs import stepped_run, with_unused_cpus
 
 FIVE = Shape(blocks=5, windows=1)
 
 
-def front(site: Path, *runs: LoadedRun) -> str:
-    """The front page of these runs."""
-    return built(runs, site).index.read_text("utf-8")
+def front(*runs: LoadedRun) -> str:
+    """The front page of these runs, none of which judges what was published."""
+    newest_first = sorted(map(digest_of, runs), key=lambda run: (run.started_at, run.run_id), reverse=True)
+    return pages_of(TEMPLATES).render(home_page(tuple(newest_first), (), (), offered(MATRIX)))
 
 
-def opening(site: Path, *runs: LoadedRun) -> str:
+def opening(*runs: LoadedRun) -> str:
     """What it says before anything is picked."""
-    return front(site, *runs).split('id="said"')[1].split('id="map"')[0]
+    return front(*runs).split('id="said"')[1].split('id="map"')[0]
 
 
 def test_a_headline_has_its_condition_its_base_and_its_likely_cause() -> None:
@@ -153,11 +155,11 @@ def test_a_wide_interval_is_told_as_what_is_possible() -> None:
     )
 
 
-def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way(tmp_path: Path) -> None:
+def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way() -> None:
     loaded = made_up(FIVE)
     runs = [later(loaded, "old", "2024-01-01"), later(loaded, "new", "2025-01-01")]
     runs.append(later(loaded, "elsewhere", "2023-01-01", host="another"))
-    page = front(tmp_path / "site", *runs)
+    page = front(*runs)
     rows = page.split('id="answers-table"')[1].split("</table>")[0]
     assert rows.count(" data-host=") == 2 * len(FIVE.jdks)
     assert "runs/new/cells/" in rows and "runs/elsewhere/cells/" in rows and "runs/old/" not in rows
@@ -165,15 +167,15 @@ def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way(tmp_path: Pa
     assert f'<option value="{runs[2].run.latest_session.host.id}"' in page
 
 
-def test_what_decides_nothing_hides_no_answer_of_its_host_and_is_hidden_by_none_of_another(tmp_path: Path) -> None:
+def test_what_decides_nothing_hides_no_answer_of_its_host_and_is_hidden_by_none_of_another() -> None:
     decided = later(made_up(FIVE), "decided", "2024-01-01")
     hint = later(made_up(replace(QUICK, burn_us=(100,), blocks=1)), "hint", "2025-01-01")
 
-    said = opening(tmp_path / "one-host", decided, hint)
+    said = opening(decided, hint)
     for words in ("Keep the pool for such requests: with virtual threads throughput is", "5 blocks", "2024-01-01"):
         assert words in said
     elsewhere = later(hint, "hint", "2025-01-01", host="another")
-    assert "Only a hint, from one block" in opening(tmp_path / "two-hosts", decided, elsewhere)
+    assert "Only a hint, from one block" in opening(decided, elsewhere)
 
 
 def test_the_site_opens_on_what_was_measured_last_whichever_run_knows_it_best() -> None:
@@ -223,18 +225,18 @@ def test_forks_that_fell_short_in_one_run_hide_no_other_and_are_told() -> None:
     assert (newest.run.run_id, newest.others_warnings) == ("new", ())
 
 
-def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides(tmp_path: Path) -> None:
+def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides() -> None:
     own = later(made_up(FIVE), "own", "2024-01-01")
     elsewhere = made_up(replace(FIVE, burn_us=(500,)))
     repeated = with_scenario(later(elsewhere, "repeated", "2025-01-01"))
 
-    assert "runs/own/" in opening(tmp_path / "both", own, repeated)
-    assert "runs/repeated/" in opening(tmp_path / "alone", repeated)
+    assert "runs/own/" in opening(own, repeated)
+    assert "runs/repeated/" in opening(repeated)
 
 
-def test_a_run_without_virtual_threads_has_pages_and_no_answer(tmp_path: Path) -> None:
+def test_a_run_without_virtual_threads_has_pages_and_no_answer() -> None:
     loaded = made_up(replace(QUICK, executors=("liberty", "platform")))
-    page = front(tmp_path / "site", loaded)
+    page = front(loaded)
     assert "No run here has a block in which virtual threads and " in page and 'id="picker"' not in page
     assert "0 conditions" not in page, "it has measured some"
     assert f"runs/{loaded.run.run_id}/index.html" in page
@@ -319,10 +321,10 @@ def test_answers_sort_by_their_ratios_and_runs_by_the_forks_that_can_be_used(tmp
     assert f'<td class="ends" data-sort="{count_forks(loaded).usable}">' in runs
 
 
-def test_the_page_of_a_run_with_several_conditions_opens_on_a_map_of_them(tmp_path: Path) -> None:
+def test_the_page_of_a_run_with_several_conditions_opens_on_a_map_of_them() -> None:
     """Each entry says what is found, in words and in colour, and leads to its answer without a script."""
     shape = replace(FIVE, jdks=("temurin-25",), burn_us=(0, 500), loads=("saturate-50", "rate-2000"))
-    page = front(tmp_path / "site", later(made_up(shape), "new", "2025-01-01"))
+    page = front(later(made_up(shape), "new", "2025-01-01"))
     opens, rest = page.split('id="conditions"')[1].split('id="picker"')
     assert "Over all 4 conditions" in page.split('id="conditions"')[0], "in one line first"
     assert re.findall(r"<h3>(.*?)</h3>", opens) == [
@@ -337,14 +339,26 @@ def test_the_page_of_a_run_with_several_conditions_opens_on_a_map_of_them(tmp_pa
     assert 'class="js-only"' not in opens and " style=" not in opens
 
 
-def test_a_single_condition_and_a_published_experiment_open_no_map(tmp_path: Path) -> None:
+def test_a_single_condition_and_a_published_experiment_open_no_map() -> None:
     one = later(made_up(replace(FIVE, jdks=("temurin-25",))), "one", "2024-01-01")
     many = made_up(replace(FIVE, burn_us=(0, 500)))
     repeated = with_scenario(later(many, "many", "2025-01-01"))
-    assert 'id="conditions"' not in front(tmp_path / "site", one, repeated)
+    assert 'id="conditions"' not in front(one, repeated)
 
 
-def test_two_machines_of_one_name_are_two_hosts(tmp_path: Path) -> None:
+def test_conditions_are_counted_alike_everywhere_on_the_page() -> None:
+    """What two hosts measured is two, as in the table of answers."""
+    one = later(made_up(replace(FIVE, jdks=("temurin-25",))), "one", "2024-01-01")
+    page = front(one, later(one, "two", "2025-01-01", host="another"))
+    assert "Over all 2 conditions" in page and "2 conditions measured, in 2 runs on 2 hosts" in page
+
+
+def test_a_project_whose_profiles_serve_nothing_offers_nothing() -> None:
+    none = offered(MATRIX.model_copy(update={"profiles": {}}))
+    assert none.served == () and none.values["load"] == ()
+
+
+def test_two_machines_of_one_name_are_two_hosts() -> None:
     """As a virtual machine that was given more CPUs."""
     small = later(made_up(replace(FIVE, jdks=("temurin-25",))), "small", "2024-01-01")
     host = small.run.latest_session.host
@@ -352,9 +366,10 @@ def test_two_machines_of_one_name_are_two_hosts(tmp_path: Path) -> None:
     changes = {"run_id": "large", "host": host.model_copy(update={"cpu": cpu})}
     large = replace(small, run=altered_run(small.run, changes))
     assert len({one.run.latest_session.host.id for one in (small, large)}) == 2
-    rows = front(tmp_path / "site", small, large).split('id="answers-table"')[1].split("</table>")[0]
+    page = front(small, large)
+    rows = page.split('id="answers-table"')[1].split("</table>")[0]
     for run, cpus in (("small", 8), ("large", 10)):
-        assert f"runs/{run}/cells/" in rows and f"{host.cpu.model}, {cpus} CPUs" in front(tmp_path / run, small, large)
+        assert f"runs/{run}/cells/" in rows and f"{host.cpu.model}, {cpus} CPUs" in page
 
 
 def test_the_picker_names_the_host_of_the_opening_sentence_where_another_was_measured_later() -> None:
