@@ -40,6 +40,15 @@ class RoundsTest {
         assertTrue(seen.get("cpu_us_per_operation").asDouble() > 0, seen.toString());
     }
 
+    /** Of which no more than these can be there before the first begins. */
+    @Test
+    void aPoolWithFewerThreadsThanTasksBorrows() throws IOException {
+        String line = "borrow --executor fixed:2 --tasks 5 --connections 1 --duration-s 0.2 --warmup-s 0.2";
+        Run run = Run.here(line.split(" "));
+        assertEquals("complete", run.json().get("outcome").asText(), run.out());
+        assertTrue(run.json().get("seen").get("operations").asLong() > 0, run.out());
+    }
+
     /** Jackson's buffers have some KiB, and an object and its thread far less. */
     @Test
     void aThreadThatLivesForOneTaskFindsNothingInItsThreadLocal() throws IOException {

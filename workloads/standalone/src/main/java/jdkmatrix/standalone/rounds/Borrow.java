@@ -6,11 +6,12 @@ import java.sql.SQLException;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 
 /**
- * Takes a connection and gives it back until the time is over. Borrows are counted, and each first of a few is timed, since
- * what all threads write to would be what they contend for.
+ * Takes a connection and gives it back until the time is over. Each thread counts its borrows, and times the first of a
+ * few, since what all threads write to would be what they contend for.
  *
  * <p>No thread begins before all are there: virtual threads that find connections free never park, and a few of them would
  * keep the carriers from all others, which would then not contend.
@@ -35,10 +36,10 @@ final class Borrow implements Operation {
     public void perform(Tally tally) throws SQLException, InterruptedException {
         ready.countDown();
         ready.await();
-        int untold = 0;
+        AtomicLong borrows = tally.counter();
         boolean had = false;
         while (!tally.isOver()) {
-            if (untold == 0) {
+            if (borrows.getPlain() % TIMED_OF == 0) {
                 long askedNs = System.nanoTime();
                 Connection connection = pool.getConnection();
                 tally.waited(System.nanoTime() - askedNs);
@@ -50,12 +51,8 @@ final class Borrow implements Operation {
             } else {
                 giveBack(pool.getConnection());
             }
-            if (++untold == TIMED_OF) {
-                tally.done(untold);
-                untold = 0;
-            }
+            borrows.setRelease(borrows.getPlain() + 1);
         }
-        tally.done(untold);
     }
 
     private void giveBack(Connection connection) throws SQLException {

@@ -2,6 +2,7 @@ package jdkmatrix.standalone.rounds;
 
 import java.util.Map;
 import jdkmatrix.common.command.Numbers;
+import jdkmatrix.standalone.burn.ExecutorKind;
 import jdkmatrix.standalone.result.Expected;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -31,7 +32,8 @@ public final class BorrowCommand extends RoundsCommand {
 
     @Override
     Operation open(RoundsPlan asked) throws Exception {
-        return new Borrow(connections, asked.tasks(), yields);
+        Integer pool = ExecutorKind.parse(asked.executor()).threads();
+        return new Borrow(connections, pool == null ? asked.tasks() : Math.min(pool, asked.tasks()), yields);
     }
 
     @Override

@@ -1,5 +1,7 @@
 package jdkmatrix.standalone.rounds;
 
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import jdkmatrix.common.histogram.Histograms;
@@ -8,6 +10,7 @@ import org.HdrHistogram.Histogram;
 /** What tasks have done so far. For any thread. */
 final class Tally {
     private final AtomicLong operations = new AtomicLong(); // a LongAdder is dearer for a thread that counts once
+    private final Queue<AtomicLong> counters = new ConcurrentLinkedQueue<>();
     private volatile Histogram waits = Histograms.createShared();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private volatile boolean over;
@@ -27,8 +30,11 @@ final class Tally {
         operations.incrementAndGet();
     }
 
-    void done(long times) {
-        operations.addAndGet(times);
+    /** For a thread that does many: operations that it alone counts. */
+    AtomicLong counter() {
+        AtomicLong counter = new AtomicLong();
+        counters.add(counter);
+        return counter;
     }
 
     /** How long one operation took, or waited for what it needs; when the time is over, no more. */
@@ -71,7 +77,7 @@ final class Tally {
     }
 
     long operations() {
-        return operations.get();
+        return operations.get() + counters.stream().mapToLong(AtomicLong::get).sum();
     }
 
     Histogram waits() {

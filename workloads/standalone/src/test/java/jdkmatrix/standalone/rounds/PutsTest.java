@@ -21,6 +21,7 @@ class PutsTest {
     /** Stands in for a pool, its connections and a database: keeps what it is told to do. */
     public static final class Database implements ConnectionPools {
         private static final List<String> TOLD = new CopyOnWriteArrayList<>();
+        static volatile Runnable onBorrow = () -> {};
 
         @Override
         public DataSource pool(String url, int connections) {
@@ -30,7 +31,10 @@ class PutsTest {
         private static <T> T stub(Class<T> type, String prepared) {
             return type.cast(Proxy.newProxyInstance(
                     type.getClassLoader(), new Class<?>[] {type}, (self, method, arguments) -> switch (method.getName()) {
-                        case "getConnection" -> stub(Connection.class, "");
+                        case "getConnection" -> {
+                            onBorrow.run();
+                            yield stub(Connection.class, "");
+                        }
                         case "getMetaData" -> stub(DatabaseMetaData.class, "");
                         case "getDatabaseProductVersion" -> "none";
                         case "createStatement" -> stub(Statement.class, "");

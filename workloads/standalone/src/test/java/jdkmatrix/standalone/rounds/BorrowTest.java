@@ -1,0 +1,28 @@
+package jdkmatrix.standalone.rounds;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BorrowTest {
+    @AfterEach
+    void leave() {
+        PutsTest.Database.onBorrow = () -> {};
+    }
+
+    @Test
+    void everyBorrowOfAThreadIsCountedHoweverFewThereAre() throws Exception {
+        Tally tally = new Tally();
+        AtomicInteger borrows = new AtomicInteger();
+        PutsTest.Database.onBorrow = () -> {
+            assertEquals(borrows.getAndIncrement(), tally.operations());
+            if (borrows.get() == 10) {
+                tally.end();
+            }
+        };
+        new Borrow(1, 1, false).perform(tally);
+        assertEquals(10, tally.operations());
+    }
+}
