@@ -27,7 +27,7 @@ ask() {
   read -ra names <<<"$EXECUTORS"
   for name in "${names[@]}"; do arguments+=(--executor "$name"); done
   # A person may have mistyped something; the schedule has not.
-  if [[ -n $PROFILE ]]; then nix run .#everything -- plan "${arguments[@]}"; fi
+  if [[ -n $PROFILE$JDKS$EXECUTORS || ${SCENARIO:-in-turn} != in-turn ]]; then nix run .#everything -- plan "${arguments[@]}"; fi
   printf '%s\n' "$GITHUB_SHA" "${arguments[@]}" >"$store/asked-for"
   for waiting in "$store"/line/*; do
     name=${waiting##*/}

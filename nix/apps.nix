@@ -34,7 +34,7 @@ in
   matrix = run;
   quick =
     script "quick" "Measure the profile `quick`, with the few parts that it needs"
-      ''exec ${lib.getExe quick} run --profile quick "$@"'';
+      ''exec ${lib.getExe quick} run "$@"'';
   everything = app "Do what the arguments of `matrix` say, with every lasting JDK and every server" everything;
   report = script "report" "Write the site of all runs in results" ''exec ${tool} report "$@"'';
   doctor = script "doctor" "Is this host fit to measure?" ''exec ${tool} doctor "$@"'';

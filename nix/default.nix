@@ -68,6 +68,7 @@ let
       inherit name;
       meta = { inherit description; };
       text = ''
+        export MATRIX_PROGRAM=$0
         export MATRIX_PARTS=${callPackage ./parts.nix ({ inherit nixpkgs self; } // given)}
         exec ${lib.getExe runner} "$@"
       '';

@@ -14,7 +14,7 @@ let
 
   jdk = stdenv.mkDerivation {
     pname = "jdk-${entry.id}";
-    # A plus would be read in another way in a URL, and Liberty makes URLs of where its JDK is.
+    # Without a plus, as folders of the cache are named. Open Liberty 26.0.0.3 takes one; older releases were not tried.
     version = lib.replaceStrings [ "+" ] [ "_" ] entry.version;
     src = fetchurl { inherit (archive) url sha256; };
 

@@ -10,6 +10,12 @@ from jdkmatrix.errors import MatrixError, refused
 
 HOME = "MATRIX_HOME"
 PARTS = "MATRIX_PARTS"  # what a package hands over: the file of provision/nix_parts.py
+PROGRAM = "MATRIX_PROGRAM"  # likewise: how it is called
+
+
+def program() -> str:
+    """What the user types to call this program."""
+    return os.environ.get(PROGRAM) or ".venv/bin/matrix"
 
 
 def candidates() -> tuple[Path, ...]:

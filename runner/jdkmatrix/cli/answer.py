@@ -11,6 +11,7 @@ from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, plus_minus
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.kinds import kind_of
+from jdkmatrix.project_files import program
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.advice import Side, advised
 from jdkmatrix.report.judged_run import JudgedRun
@@ -53,7 +54,7 @@ def trust_line(run: JudgedRun) -> str:
 
 def going_on(directory: Path) -> str:
     """The command that goes on with the run in this folder, wherever it is kept."""
-    return shlex.join([".venv/bin/matrix", "run", "--resume", "--run", str(directory)])
+    return f"{program()} run --resume --run {shlex.quote(str(directory))}"
 
 
 def next_step(run: JudgedRun) -> str:
@@ -67,7 +68,7 @@ def next_step(run: JudgedRun) -> str:
             other = f"the same with more CPUs for it (`cpus` below [driver] in matrix.toml){longer}"
             return f"the driver measured itself: {other}"
         again = going_on(run.loaded.directory)
-        return f".venv/bin/matrix doctor shows what disturbs this host; to measure again: {again}"
+        return f"{program()} doctor shows what disturbs this host; to measure again: {again}"
     precision, sequential = run.run.promised_precision, run.run.stopping is not None
     told = advised(run.judgements)
     undecided = [key for key, advice in told.items() if advice[0].side is Side.OPEN]
@@ -85,11 +86,11 @@ def next_step(run: JudgedRun) -> str:
         return f"{option} {most[0]} would tell the ratio to {share}, if blocks scatter as these did"
     jdks = tuple(dict.fromkeys(cell.key.jdk for cell in run.cells if cell.usable))
     if len(jdks) == 2:
-        words = (".venv/bin/matrix", "compare", str(run.loaded.directory), "--jdk", jdks[0], "--jdk", jdks[1])
-        return f"{shlex.join(words)} compares the JDKs"
+        words = (str(run.loaded.directory), "--jdk", jdks[0], "--jdk", jdks[1])
+        return f"{program()} compare {shlex.join(words)} compares the JDKs"
     if any(own_applications(run.run)):
         return _next_of_own(run)
-    return ".venv/bin/matrix ask measures your own CPUs, task and remote delay"
+    return f"{program()} ask measures your own CPUs, task and remote delay"
 
 
 def _next_of_own(run: JudgedRun) -> str:

@@ -24,7 +24,6 @@ from jdkmatrix.cli.scenarios import Chosen, asked_here, chosen_of
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.so_far import plus_minus
 from jdkmatrix.cli.terminal import say
-from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.model import BLOCKS_MAX, DriverChoice, Matrix
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError, why_refused
@@ -33,13 +32,14 @@ from jdkmatrix.host.topology import Topology, read_topology
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.jdks.locate import locate
 from jdkmatrix.jdks.own import load_with_own
+from jdkmatrix.project_files import program
 from jdkmatrix.provision import postgres
 from jdkmatrix.provision.nix_parts import handed_over
 from jdkmatrix.provision.project import Project, find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.asked import options_of
 from jdkmatrix.run.capacities import bases_s
-from jdkmatrix.run.impossible import check_some
+from jdkmatrix.run.impossible import check_some, possible_bases
 from jdkmatrix.run.plan import estimate_s, make_plan, stages
 from jdkmatrix.servers.kinds import is_here, releases
 from jdkmatrix.stats.stopping import FEWEST_BLOCKS
@@ -63,10 +63,12 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     budget_s = seconds(budget)
     project, topology = find_project(), read_topology()
     matrix, asked = asked_here(project, options)
+    if PROFILE not in matrix.profiles:
+        raise MatrixError(f"{project.matrix}: ask goes by [profiles.{PROFILE}], and there is none")
     given, pinned = asked.values, load_catalogue(project.jdks).entries
     located = [entry.id for entry in pinned if any(locate(entry))]
     most_cpus = cpus_at_most(topology, matrix.driver, map(int, given.get("cpus", (1,))))
-    here = AskedHost(located, most_cpus, releases(project.root, matrix.servers))
+    here = AskedHost(located, most_cpus, releases(project.root, matrix.servers, handed_over()))
     by_menus = all(stream and stream.isatty() for stream in (sys.stdin, sys.stdout)) and not yes
     answers: Values = {}
 
@@ -95,7 +97,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     if lacking := ", ".join(_lacking(project, chosen.matrix, values, unlocated, here)):
         say(f"Not here yet, and fetched or built before anything is measured: {lacking}.")
     options = replace(options, command=command(sys.argv[2:], said, options))
-    say(f"The same without questions: .venv/bin/{shlex.join(options.command)}")
+    say(f"The same without questions: {program()}{shlex.join(options.command).removeprefix('matrix')}")
     if by_menus and not _confirmed():
         return 0
     if not by_menus and not yes:
@@ -165,9 +167,10 @@ def _cost_s(project: Project, chosen: Chosen, topology: Topology) -> tuple[float
     """Seconds for what is measured first, and for each block. Raises: MatrixError: none of it can be measured here."""
     matrix = chosen.matrix
     (stage,) = stages(matrix, PROFILE)
-    impossible = check_some(matrix, stage.cells, topology, load_with_own(project.jdks, matrix.jdk_homes))
+    catalogue = load_with_own(project.jdks, matrix.jdk_homes)
+    impossible = check_some(matrix, stage.cells, topology, catalogue)
     one_block = make_plan(stage.cells, stage.profile.model_copy(update={"blocks": 1}), seed=0, impossible=impossible)
-    before_s = bases_s(matrix, stage.profile, basis_cells(matrix, stage.cells))
+    before_s = bases_s(matrix, stage.profile, possible_bases(matrix, stage.cells, topology, catalogue))
     return before_s, estimate_s(matrix, stage.profile, one_block.sure)
 
 

@@ -15,7 +15,6 @@ from jdkmatrix.cli.console import console_here
 from jdkmatrix.cli.scenarios import chosen_here
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.cli.terminal import escape
-from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.grouping import grouped
@@ -27,7 +26,7 @@ from jdkmatrix.jdks.resolve import resolve
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.report.words.numbers import span
 from jdkmatrix.run.capacities import bases_s
-from jdkmatrix.run.impossible import impossible_here, none_here
+from jdkmatrix.run.impossible import impossible_here, none_here, possible_bases
 from jdkmatrix.run.plan import Plan, Stage, estimate_s, make_plan, stages
 from jdkmatrix.subjects.kinds import kind_of
 
@@ -80,7 +79,8 @@ def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int, catalogue: Catal
     for stage in planned:
         impossible = impossible_here(matrix, stage.cells, topology, catalogue)
         plan = make_plan(stage.cells, stage.profile, seed=seed, impossible=impossible)
-        bases = tuple(cell for cell in basis_cells(matrix, stage.cells) if cell not in before)
+        possible = possible_bases(matrix, stage.cells, topology, catalogue)
+        bases = tuple(cell for cell in possible if cell not in before)
         first_s = bases_s(matrix, stage.profile, bases)
         longest = stage.profile.model_copy(update={"rounds": stage.profile.max_rounds or stage.profile.rounds})
         least_s = first_s + estimate_s(matrix, stage.profile, plan.sure)

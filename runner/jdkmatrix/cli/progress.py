@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -152,7 +152,8 @@ class Screen(Display):
     def step(self, text: str) -> None:
         super().step(text)
         self._step = text
-        self._live.refresh()
+        with suppress(OSError):  # a terminal that was closed ends the run, and not what it is measuring
+            self._live.refresh()
 
     def fork_finished(self, fork: Fork, cell: CellRecord) -> None:
         super().fork_finished(fork, cell)

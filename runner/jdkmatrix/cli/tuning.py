@@ -20,6 +20,7 @@ from jdkmatrix.doctor.tuned import ARM_FILE, STATE_FILE
 from jdkmatrix.doctor.tuning import Restored, Step, restore, settings, steps, tune
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import MatrixError
+from jdkmatrix.project_files import program
 
 _STYLES = {"put back": "green", "already so": "green", "left": "yellow", "gone": "yellow", "failed": "red"}
 
@@ -118,5 +119,5 @@ def _refuse_beside_a_run(host: Host | None) -> None:
 
 def _need_root(option: str) -> None:
     if os.geteuid() != 0:
-        again = f"sudo .venv/bin/matrix doctor {option}"  # sudo has a PATH of its own
+        again = f"sudo {program()} doctor {option}"  # sudo has a PATH of its own
         raise MatrixError(f"{option} writes to /proc and /sys, which only root may do: {again}")

@@ -98,7 +98,7 @@ class Workload(Table):
     front: Literal["rest", "servlet"] = "rest"
     remote: RemoteAnswers | None = None
     database: Database | None = None
-    accounts: Annotated[int, Field(ge=2, le=1_000_000)] | None = None
+    accounts: Annotated[int, Field(ge=2, le=100_000)] | None = None
     client: Literal["http-client", "socket"] | None = None
     timeout_s: Annotated[float, Field(gt=0, le=3600)] | None = None
     jvm: Jvm | None = None

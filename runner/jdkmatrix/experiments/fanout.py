@@ -11,7 +11,7 @@ from pydantic import Field
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import size_of
 from jdkmatrix.domain.loads import CountLoad, TaskLoad
-from jdkmatrix.domain.quantities import amount, measure
+from jdkmatrix.domain.quantities import amount, measure, wait_words
 from jdkmatrix.domain.tables import RemoteAnswers
 from jdkmatrix.experiments.base import (
     ChartFigure,
@@ -97,6 +97,12 @@ class Fanout(Experiment):
             *("--warmup-requests", str(self.warmup_requests), "--timeout-s", f"{self.timeout_s:g}"),
         )
 
+    def why_never(self, cell: CellKey, load: TaskLoad) -> str | None:
+        if cell.wait_us / 1e6 >= self.timeout_s:
+            late = f"its remote system answers after {wait_words(cell.wait_us)}"
+            return f"{late}, and a request is given up after {self.timeout_s:g} s"
+        return super().why_never(cell, load)
+
     def expected_s(self, cell: CellKey, load: TaskLoad, measured_s: float) -> float:
         return _rounds(cell, load.count if isinstance(load, CountLoad) else 1) * cell.wait_us / 1e6
 
@@ -120,7 +126,7 @@ class Fanout(Experiment):
             f"{seen['open_files_before']:,} before, {least}{seen['open_files_peak']:,} at once; limits: soft {soft}, "
             f"hard {hard}",
         )
-        yield FactRow("Threads of the kernel", f"{seen['native_threads_peak']:,} at once")
+        yield FactRow("Threads of the kernel", f"{least}{seen['native_threads_peak']:,} at once")
 
     @classmethod
     def sentences(cls, cells: Sequence[CompleteCell]) -> Sentences:

@@ -99,13 +99,15 @@ def limit_groups(plan: LimitPlan, cpu_group: Path | None = None) -> Iterator[Lim
         CgroupError: the kernel refuses; then nothing is changed.
     """
     with ExitStack() as stack:
-        v1 = {controller: stack.enter_context(_v1_group(parent)) for controller, parent in plan.v1_parents.items()}
+        # Controllers that are mounted together have one parent, and so one group.
+        made = {parent: stack.enter_context(_v1_group(parent)) for parent in dict.fromkeys(plan.v1_parents.values())}
+        v1 = {controller: made[parent] for controller, parent in plan.v1_parents.items()}
         for controller, folder in v1.items():
             _write_all(folder, _settings(controller, 1, plan.limits))
         v2 = None
         if plan.v2_parent is not None:
-            made = cgroup_tree.children(plan.v2_parent, [_ROLE], plan.v2_controllers)
-            v2 = stack.enter_context(made)[_ROLE]
+            children = cgroup_tree.children(plan.v2_parent, [_ROLE], plan.v2_controllers)
+            v2 = stack.enter_context(children)[_ROLE]
         elif plan.v2_controllers:
             v2 = cpu_group
         if v2 is not None:
@@ -113,7 +115,7 @@ def limit_groups(plan: LimitPlan, cpu_group: Path | None = None) -> Iterator[Lim
                 if v2 == cpu_group:
                     stack.callback(_write_all, v2, dict.fromkeys(_settings(controller, 2, plan.limits), "max"))
                 _write_all(v2, _settings(controller, 2, plan.limits))
-        to_join = [*v1.values(), *([v2] if v2 is not None and v2 != cpu_group else [])]
+        to_join = [*made.values(), *([v2] if v2 is not None and v2 != cpu_group else [])]
         yield LimitGroups(v1, v2, to_join=tuple(to_join))
 
 

@@ -59,7 +59,7 @@ def _gone(entry: JdkEntry, catalogue: Catalogue | None) -> str:
 
 
 def _unpack(packed: Path, staging: Path) -> None:
-    """The archive's one JDK becomes `staging`/jdk: its own folder's name has a "+", which URLs read as a space."""
+    """The archive's one JDK becomes `staging`/jdk: its own folder is called differently in each archive."""
     unpacked = staging / "unpacked"
     try:
         with tarfile.open(packed, "r:gz") as tar:

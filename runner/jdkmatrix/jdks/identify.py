@@ -19,7 +19,8 @@ VendorName = Literal["Eclipse Adoptium", "IBM Semeru", "Oracle OpenJDK", "SAP Sa
 
 _RELEASE_LINE = re.compile(r'^\s*([A-Za-z_][A-Za-z0-9_]*)="?(.*?)"?\s*$')
 _RUNTIME_LINE = re.compile(
-    r"^.*?Runtime (?:Environment|Open Edition|Certified Edition)\s*(?P<brand>.*?)\s*\(build (?P<build>[^)\s]+)\)",
+    r"^.*?Runtime (?:Environment|Open Edition|Certified Edition)\s*(?P<brand>.*?)\s*"
+    r"\((?:(?P<level>\w+) )?build (?P<build>[^)\s]+)\)",
     re.MULTILINE,
 )
 _VM_LINE = re.compile(r"^.* VM\b.*$", re.MULTILINE)
@@ -60,7 +61,8 @@ class VersionOutput:
     """One JDK build as it names itself.
 
     `version` is the Java runtime version with build number ("25.0.4.1+1-LTS"); `vendor` is None where it does not
-    sign; `product` is the vendor's own number ("Temurin-25.0.4.1+1", "21.0.10.0"); `openj9` is OpenJ9's ("0.57.0").
+    sign; `product` is the vendor's own number ("Temurin-25.0.4.1+1", "21.0.10.0"); `openj9` is OpenJ9's ("0.57.0");
+    `level`: of debugging, of a build that is not for release ("fastdebug").
     """
 
     version: str
@@ -68,6 +70,7 @@ class VersionOutput:
     vm: Vm
     product: str | None = None
     openj9: str | None = None
+    level: str | None = None
 
 
 def parse_release(text: str) -> dict[str, str]:
@@ -96,6 +99,7 @@ def parse_version_output(text: str) -> VersionOutput:
         vendor=next((v.name for v in VENDORS if v.mark and v.mark.search(runtime.group())), None),
         vm="openj9" if "OpenJ9" in vm.group() else "hotspot",
         product=runtime["brand"] or None,
+        level=runtime["level"],
         openj9=openj9.group(1) if openj9 else None,
     )
 

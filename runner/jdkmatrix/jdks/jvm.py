@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from jdkmatrix.domain.tables import Jvm
-from jdkmatrix.errors import MatrixError
+from jdkmatrix.errors import MatrixError, refused
 from jdkmatrix.host import launch
 from jdkmatrix.jdks.identify import VersionOutput, Vm, parse_version_output
 
@@ -59,7 +59,8 @@ def java_version(home: Path) -> tuple[str, VersionOutput]:
     if done.returncode != 0:
         last = output.splitlines()[-1] if output else "it prints nothing"
         raise MatrixError(f"{java} -version ends with status {done.returncode}: {last}")
-    return output, parse_version_output(output)
+    with refused(f"{java} -version", of=MatrixError):
+        return output, parse_version_output(output)
 
 
 def options_of(jvm: Jvm, vm: Vm) -> tuple[str, ...]:

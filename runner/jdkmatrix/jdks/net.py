@@ -25,6 +25,8 @@ TEXT_TIMEOUT_S = 20.0  # between two pieces of a text
 TEXT_LIMIT_BYTES = 16 << 20
 _CHUNK_BYTES = 1 << 20
 _AGENT = {"User-Agent": "jdk-matrix"}
+# The last: what no address is, such as that of a proxy that was mistyped.
+_FAILURES = (OSError, http.client.HTTPException, ValueError)
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 _SECURE = re.compile(r"https://|http://(127\.0\.0\.1|localhost|\[::1\])[:/]")
@@ -62,7 +64,7 @@ def unreachable(host: str) -> str | None:
     except urllib.error.HTTPError as error:
         error.close()
         return None
-    except (OSError, http.client.HTTPException) as error:
+    except _FAILURES as error:
         name = urllib.parse.urlsplit(host).netloc
         return f"{name} does not answer from here ({_plain(error, PROBE_TIMEOUT_S)})"
 
@@ -111,7 +113,7 @@ def download(url: str, sha256: str, target: Path, step: Callable[[int, int | Non
                 step(done, total)
     except urllib.error.HTTPError as error:
         raise _refused(url, error) from None
-    except (OSError, http.client.HTTPException) as error:
+    except _FAILURES as error:
         raise MatrixError(f"download of {url} failed: {_plain(error, STALL_TIMEOUT_S)}") from None
     if total is not None and done != total:
         raise MatrixError(f"download of {url} broke off after {done} of {total} bytes")
@@ -136,7 +138,7 @@ def get_text(url: str, timeout_s: float = TEXT_TIMEOUT_S) -> str:
             length = response.headers.get("Content-Length")
     except urllib.error.HTTPError as error:
         raise _refused(url, error) from None
-    except (OSError, http.client.HTTPException) as error:
+    except _FAILURES as error:
         raise MatrixError(f"{name} does not answer from here ({_plain(error, timeout_s)})") from None
     if len(data) > TEXT_LIMIT_BYTES:
         raise MatrixError(f"{url} holds more than {TEXT_LIMIT_BYTES >> 20} MiB; that is no answer to what was asked")

@@ -85,7 +85,8 @@ def _here(entry: JdkEntry, reasons: list[str], progress: Progress) -> Available 
 def _own(entry: OwnJdk) -> Available:
     output, build = java_version(entry.home)
     release, _ = read_release(entry.home)
-    unpinned = f"the JDK in {entry.home}, which no catalogue has and no hash pins"
+    level = f", a {build.level} build" if build.level else ""
+    unpinned = f"the JDK in {entry.home}{level}, which no catalogue has and no hash pins"
     return Available(entry, entry.home, "own", build.version, release, output, files_sha256(entry.home), unpinned)
 
 

@@ -27,10 +27,9 @@ class WindowContext:
     """Effects that a window is meant to see, and which are no fault then.
 
     `service_s`: what an answer takes at least; what becomes due in the last of it cannot be answered. `heap_growth`:
-    where the memory goes is the question. `sut_cpus`, `remote_cpus`: how many the server has, and the remote system or
-    the database.
-    `precision`: what the profile promises for a ratio, as a share; what takes the server's CPU time away is judged by
-    it. `p99_max_us`: the objective that latency is held against.
+    where the memory goes is the question. `sut_cpus`, `remote_cpus`: how many the server may use, and the remote
+    system or the database. `precision`: what the profile promises for a ratio, as a share; what takes the server's CPU
+    time away is judged by it. `p99_max_us`: the objective that latency is held against.
     """
 
     service_s: float = 0.0
@@ -38,7 +37,7 @@ class WindowContext:
     remote_cpus: int = 0
     precision: float = 0.05
     p99_max_us: float | None = None
-    sut_cpus: int = 1
+    sut_cpus: float = 1
 
 
 DEFAULT_CONTEXT = WindowContext()

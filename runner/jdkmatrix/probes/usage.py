@@ -36,7 +36,7 @@ def usage(
     """
     begun, ended = before.at, after.at
     cpu_s = (ended.cpu_ns - begun.cpu_ns) / 1e9
-    elapsed_s = (ended.monotonic_ns - begun.monotonic_ns) / 1e9
+    elapsed_s = max(1, ended.monotonic_ns - begun.monotonic_ns) / 1e9
     probe_cpu_s = cpu_ns_of(ATTACH_THREADS, before, after) / 1e9
     inside = tuple(samples)
     scheduling = difference(before, after)

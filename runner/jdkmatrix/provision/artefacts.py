@@ -123,8 +123,10 @@ def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:
         f"-Dartifact={artefact.coordinates}",
         "-Dtransitive=false",
     ]
+    # By its locale alone a JVM finds a folder that has an umlaut in its path.
+    env = {**hosttools.maven_env(), "LC_ALL": "C.UTF-8", "LANGUAGE": ""}
     with told_of_proxies():
-        run_logged(command, what=f"fetching {artefact.coordinates}", cwd=Path("/"), env=hosttools.maven_env())
+        run_logged(command, what=f"fetching {artefact.coordinates}", cwd=Path("/"), env=env)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts
-from jdkmatrix.provision.cache import kept, partial_dir
+from jdkmatrix.provision.cache import kept
 from jdkmatrix.provision.command import building_jdk, run_logged
 from jdkmatrix.provision.seal import files_sha256
 
@@ -101,36 +101,38 @@ def parse_options(text: str) -> tuple[str, ...]:
 def _minify(archive: Path, config: Path, feature_sets: Sequence[str], target: Path) -> None:
     """Leave `target`/wlp with what these feature sets need."""
     jdk = building_jdk()
-    # Beside the target, because /tmp may be a small file system in memory.
-    with partial_dir(target.parent / "minify") as scratch:
-        _unpack(archive, scratch)
-        server = scratch / "usr" / "servers" / _SERVER
-        server.mkdir(parents=True)
-        includes = "".join(f'<include location="features/{name}.xml"/>' for name in feature_sets)
-        (server / "server.xml").write_text(f"<server>{includes}</server>", encoding="utf-8")
-        shutil.copytree(config / "features", server / "features")
-        run_logged(
-            [
-                "/bin/sh",
-                str(scratch / "wlp" / "bin" / "server"),
-                "package",
-                _SERVER,
-                "--include=minify",
-                f"--archive={scratch / 'minified.zip'}",
-            ],
-            what="minifying Open Liberty",
-            cwd=scratch,
-            env={
-                "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-                "JAVA_HOME": str(jdk.home),
-                "LANG": "C.UTF-8",  # without it a JVM finds no file that has an umlaut in its path
-                "WLP_USER_DIR": str(scratch / "usr"),
-                "WLP_OUTPUT_DIR": str(scratch / "out"),
-            },
-        )
-        _unpack(scratch / "minified.zip", target)
-        for note in (target / "wlp" / "lib" / "versions").glob("package_*.txt"):
-            note.unlink()  # it is named after the time of day, and equal archives are to make equal files
+    # In the target, under whose lock nobody takes it for abandoned; /tmp may be a small file system in memory.
+    scratch = target / "scratch"
+    scratch.mkdir()
+    _unpack(archive, scratch)
+    server = scratch / "usr" / "servers" / _SERVER
+    server.mkdir(parents=True)
+    includes = "".join(f'<include location="features/{name}.xml"/>' for name in feature_sets)
+    (server / "server.xml").write_text(f"<server>{includes}</server>", encoding="utf-8")
+    shutil.copytree(config / "features", server / "features")
+    run_logged(
+        [
+            "/bin/sh",
+            str(scratch / "wlp" / "bin" / "server"),
+            "package",
+            _SERVER,
+            "--include=minify",
+            f"--archive={scratch / 'minified.zip'}",
+        ],
+        what="minifying Open Liberty",
+        cwd=scratch,
+        env={
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "JAVA_HOME": str(jdk.home),
+            "LANG": "C.UTF-8",  # without it a JVM finds no file that has an umlaut in its path
+            "WLP_USER_DIR": str(scratch / "usr"),
+            "WLP_OUTPUT_DIR": str(scratch / "out"),
+        },
+    )
+    _unpack(scratch / "minified.zip", target)
+    shutil.rmtree(scratch)
+    for note in (target / "wlp" / "lib" / "versions").glob("package_*.txt"):
+        note.unlink()  # it is named after the time of day, and equal archives are to make equal files
 
 
 def _unpack(archive: Path, target: Path) -> None:

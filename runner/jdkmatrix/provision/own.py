@@ -64,6 +64,16 @@ def _names(before: str, word: str) -> tuple[str, list[str], str]:
     return (agent[1], [agent[2]], agent[3]) if agent else ("", [word], "")
 
 
+def option_files(options: Sequence[str]) -> dict[str, str]:
+    """The sha256 of each file that an option of a JVM names by its whole path, by that path.
+
+    Raises:
+        MatrixError: one cannot be read.
+    """
+    named = (Path(found[2]) for option in options if (found := _WITH_FILE.fullmatch(option)))
+    return _digests({str(path): path for path in named if path.is_absolute() and _is_file(path)})
+
+
 def find_own(own: OwnApplication, folder: Path) -> OwnFiles:
     """`folder`: from which relative names are seen.
 
@@ -73,8 +83,12 @@ def find_own(own: OwnApplication, folder: Path) -> OwnFiles:
     check_own_files(own, folder)
     names = (name for pair in pairwise(("", *own.files())) for name in _names(*pair)[1])
     places = {name: path for name in names if _is_file(path := folder / name)}
+    return OwnFiles(folder, places, _digests(places))
+
+
+def _digests(places: Mapping[str, Path]) -> dict[str, str]:
     try:
-        return OwnFiles(folder, places, {name: sha256_of(path) for name, path in places.items()})
+        return {name: sha256_of(path) for name, path in places.items()}
     except OSError as error:
         raise MatrixError(f"{error.filename}: cannot be read: {error.strerror}") from None
 

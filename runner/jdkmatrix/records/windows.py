@@ -188,7 +188,10 @@ class Window(ObservedWindow):
 
     @property
     def gauged_answers(self) -> int:
-        """The answers that they are of, where the driver told them all."""
+        """The requests that they are of: those that began between the same readings, with those that the driver gave up
+        and the server worked off; where it did not tell, the answers."""
+        if self.served is not None:
+            return self.served.begun
         lead = self.load.lead
         return self.load.completed + (self.load.answered_late or 0) + (lead.completed if lead else 0)
 

@@ -180,14 +180,13 @@ class Campaign:
                     when_measured=partial(until_kept.enter_context, held_back()),
                 )
             self._make_room(block, cells, listener)
-            spoilt = []
+            told = []
             for attempt, fork in zip(attempts, forks, strict=True):
                 placed = self._placed(attempt, fork).model_copy(update={"together": together})
-                kept = self._keep(attempt.key, cells, partial(with_fork, fork=placed), listener)
-                listener.fork_finished(placed, kept)
-                if faults := faults_of(placed):
-                    spoilt.append(faults)
-        return spoilt
+                told.append((placed, self._keep(attempt.key, cells, partial(with_fork, fork=placed), listener)))
+        for placed, kept in told:  # nobody may be there to read it any more
+            listener.fork_finished(placed, kept)
+        return [faults for placed, _ in told if (faults := faults_of(placed))]
 
     def _measure_one_by_one(
         self, block: PlannedBlock, cells: Records, listener: CampaignListener, why_alone: str | None
@@ -208,11 +207,12 @@ class Campaign:
                     found = measure_fork(self._draft(attempt, listener), listener, hold)
                 fork = self._placed(attempt, found).model_copy(update={"why_alone": why_alone})
                 place = beside_current if position <= replaced else with_fork
-                listener.fork_finished(fork, self._keep(planned.key, cells, partial(place, fork=fork), listener))
+                kept = self._keep(planned.key, cells, partial(place, fork=fork), listener)
                 if position == replaced:
                     self._make_room(block, cells, listener)
                     for one in block.forks:
                         self._keep(one.key, cells, partial(with_last_attempt, fork=one.fork), listener)
+            listener.fork_finished(fork, kept)
             if (faults := faults_of(fork)) and repeats_left:
                 queue.append((planned, repeats_left - 1))
                 listener.decided(

@@ -9,6 +9,7 @@ from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.provision.own import find_own
+from jdkmatrix.provision.seal import files_sha256, sha256_of
 from jdkmatrix.run.try_own import own_cells
 from jdkmatrix.subjects.served.measurement import ServedCell
 
@@ -25,6 +26,36 @@ def _digests(cell: ServedCell, folder: Path) -> Mapping[str, str] | None:
         return dict(find_own(cell.workload.own, folder).sha256) if cell.workload.own else {}
     except MatrixError:
         return None
+
+
+def changed_jdks(setups: Mapping[CellKey, CellSetup], folder: Path) -> list[str]:
+    """JDKs in folders of the user that have been built anew, or are being built. `folder`: as changed_own."""
+    recorded = {
+        (key.jdk, folder / home, cell.inputs["jdk_files_sha256"])
+        for key, cell in setups.items()
+        if (home := cell.matrix.jdk_homes.get(key.jdk))
+    }
+    return sorted(jdk for jdk, home, sha256 in recorded if _files_sha256(home) != sha256)
+
+
+def _files_sha256(home: Path) -> str | None:
+    try:
+        return files_sha256(home)
+    except MatrixError:
+        return None
+
+
+def changed_options(setups: Mapping[CellKey, CellSetup]) -> list[str]:
+    """The files that options of these cells' JVMs name, such as an agent of an arm, and that have changed."""
+    recorded = {pair for cell in setups.values() for pair in cell.inputs.get("option_files", {}).items()}
+    return sorted({file for file, sha256 in recorded if not _is(Path(file), sha256)})
+
+
+def _is(file: Path, sha256: str) -> bool:
+    try:
+        return sha256_of(file) == sha256
+    except OSError:
+        return False
 
 
 def changed_servers(setups: Mapping[CellKey, CellSetup]) -> list[str]:

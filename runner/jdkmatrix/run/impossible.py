@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from jdkmatrix.config.cell_loads import basis_cells
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.domain.cell_key import CellKey
@@ -64,6 +65,15 @@ def check_some(
     if len(impossible) == len(cells):
         raise none_here(cells, impossible)
     return impossible
+
+
+def possible_bases(
+    matrix: Matrix, cells: Iterable[CellKey], topology: Topology, catalogue: Catalogue
+) -> tuple[CellKey, ...]:
+    """The cells that loads of these are derived from, as far as they can be measured here."""
+    bases = basis_cells(matrix, cells)
+    impossible = impossible_here(matrix, bases, topology, catalogue)
+    return tuple(cell for cell in bases if cell not in impossible)
 
 
 def none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> MatrixError:

@@ -78,15 +78,15 @@ def is_here(root: Path, name: str, served: ServerTable, handed: NixParts | None)
     return kept_at(root, config, served.artefact or "", served.feature_sets).is_dir()
 
 
-def releases(root: Path, servers: Mapping[str, ServerTable]) -> dict[str, str]:
+def releases(root: Path, servers: Mapping[str, ServerTable], handed: NixParts | None) -> dict[str, str]:
     """The releases of these servers, as far as they are known without getting or building anything."""
-    lock, built = load_lock(root), built_folder(root)
+    lock, built = load_lock(root), handed.workloads if handed else built_folder(root)
     found = {}
     for name, served in servers.items():
         kind = server_kind(name)
         if served.artefact is not None:
             found[name] = lock.artefact(served.artefact).version
-        elif kind and kind.jar and (built / kind.jar).is_file():
+        elif built and kind and kind.jar and (built / kind.jar).is_file():
             found[name] = _release_in(built / kind.jar, kind)
     return found
 

@@ -13,6 +13,7 @@ from jdkmatrix.fork.fork_record import CellSetup
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.jdks.identify import Vm
 from jdkmatrix.jdks.jvm import heap_bytes
+from jdkmatrix.provision.own import option_files
 from jdkmatrix.records.run import Calibration, HostFacts
 from jdkmatrix.subjects.base import SubjectKind
 from jdkmatrix.subjects.experiments.kind import Experiments
@@ -51,7 +52,7 @@ def assemble(
     """For every cell of `cpu_sets`, all of which can be measured. `calibration`: None where nothing burns.
 
     Raises:
-        MatrixError: a JVM does not start with its options.
+        MatrixError: a JVM does not start with its options, or a file that they name cannot be read.
     """
     for cell, cpus in cpu_sets.items():
         kind, jdk, tuning = kind_of(matrix, cell), parts.jdk(cell.jdk), tuning_for(matrix, cell)
@@ -64,7 +65,7 @@ def assemble(
         drivers_jdk = parts.jdk(matrix.driver.jdk) if remote or kind.driver_cpus(matrix) != 0 else None
         server = parts.servers.get(cell.server)
         artefacts = (*kind.artefacts(matrix, parts, cell), *((remote.jar,) if remote else ()))
-        jvm_flags = flags.of(jdk, cpus, options, workload.limits)
+        jvm_flags, own_files = flags.of(jdk, cpus, options, workload.limits), option_files(options)
         shared = {
             "matrix": matrix,
             "profile": profile,
@@ -87,6 +88,7 @@ def assemble(
                 "jdk": jdk_inputs(jdk),
                 "remote_jdk": jdk_inputs(parts.jdk(matrix.driver.jdk)) if remote else None,
                 "jvm_options": list(options),
+                **({"option_files": own_files} if own_files else {}),
                 "kernel": dict(tuning.kernel),
                 "jdk_files_sha256": jdk.files_sha256,
                 "server_files_sha256": server.files_sha256 if server else None,

@@ -72,11 +72,12 @@ def test_too_few_open_files_are_told_before_anything_is_measured(home: Path) -> 
     assert not (home / "results").exists()
 
 
-@pytest.fixture
-def with_run(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def with_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that has a run."""
-    home = make_project(tmp_path / "project")
-    stored(home / "results" / "run", synthetic_run(tmp_path / "made-up", replace(QUICK, blocks=2, windows=1)))
+    folder = tmp_path_factory.mktemp("with-run")
+    home = make_project(folder / "project")
+    stored(home / "results" / "run", synthetic_run(folder / "made-up", replace(QUICK, blocks=2, windows=1)))
     return home
 
 

@@ -129,6 +129,14 @@ def test_plan_says_what_is_measured_before_loads_are_known(home: Path) -> None:
     assert json.loads(called(home, "plan", "--json").stdout)["measured_first"] == []
 
 
+def test_what_loads_are_derived_from_is_planned_where_it_can_be_measured(home: Path) -> None:
+    asked = ("plan", "--profile", "matrix", "--jdk", "temurin-25", "--cpus", "1", "--cpus", "999")
+    told = json.loads(called(home, *asked, "--json").stdout)
+    refused = {entry["cell_id"].split(".cpus-")[1].split(".")[0] for entry in told["not_testable"]}
+    first = {name.split(".cpus-")[1].split(".")[0] for name in told["measured_first"]}
+    assert first and refused and not first & refused
+
+
 def test_plan_shows_the_stages_and_their_times(home: Path) -> None:
     told = " ".join(called(home, "plan", "--profile", "mission").stdout.split())
     first, second = told.index("profile quick"), told.index("profile mission")

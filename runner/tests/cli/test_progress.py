@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import re
+from contextlib import suppress
 from io import StringIO
 
 import pytest
@@ -56,6 +58,32 @@ def test_the_time_left_only_falls_while_forks_take_turns() -> None:
 class Terminal(StringIO):
     def isatty(self) -> bool:
         return True
+
+
+class Gone(Terminal):
+    closed_now = False
+
+    def write(self, text: str) -> int:
+        if self.closed_now:
+            raise OSError(errno.EIO, "Input/output error")
+        return super().write(text)
+
+
+def test_a_terminal_that_was_closed_ends_no_fork() -> None:
+    """The signal that ends the run comes when the fork is kept."""
+    sink = Gone()
+    with (
+        suppress(OSError),
+        display(Console(file=sink, _environ={"TERM": "xterm"}), 60, 0.05, sequential=False, verbose=False) as shown,
+    ):
+        shown.forks_added(1)
+        shown.fork_started(PlannedFork(GROUP[0].key, fork=1, position=1, sequence=1))
+        sink.closed_now = True
+        shown.step("stopping the server")
+        shown.step("checking the books")
+        sink.closed_now = False
+        return
+    pytest.fail("a step was not shown and told so")
 
 
 @pytest.mark.parametrize("verbose", [False, True])

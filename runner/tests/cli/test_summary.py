@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from jdkmatrix.cli.answer import answer_lines, next_step
+from jdkmatrix.cli.answer import answer_lines, going_on, next_step
 from jdkmatrix.cli.experiments import fork_words, groups
 from jdkmatrix.cli.summary import has_failures, summary_markdown, summary_table
 from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
@@ -109,6 +109,13 @@ def test_the_next_step_of_two_jdks_is_their_ratio() -> None:
     jdks = ("temurin-25", "own-mine")
     told = next_after([arm(name, 1000, jdk=jdk) for jdk in jdks for name in ("virtual", "liberty")])
     assert told == ".venv/bin/matrix compare . --jdk temurin-25 --jdk own-mine compares the JDKs"
+
+
+def test_what_a_package_is_called_by_is_what_it_tells_to_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MATRIX_PROGRAM", "/nix/store/abc-matrix-quick/bin/matrix-quick")
+    cells = [arm(name, 1000, jdk=jdk) for jdk in ("temurin-25", "own-mine") for name in ("virtual", "liberty")]
+    assert next_after(cells).startswith("/nix/store/abc-matrix-quick/bin/matrix-quick compare . --jdk ")
+    assert going_on(Path("a b")) == "/nix/store/abc-matrix-quick/bin/matrix-quick run --resume --run 'a b'"
 
 
 def test_the_next_step_of_a_tuned_executor_and_of_blocks_that_are_added() -> None:

@@ -25,7 +25,7 @@ from tests.support.fork_setups import draft_of, usual
 from tests.support.pinning_results import RESULT
 from tests.support.real_parts import Silent
 from tests.support.shipped import MATRIX
-from tests.support.waiting import wait_until
+from tests.support.waiting import has_ended, wait_until
 
 # What the host does while a test runs is not what these tests are about.
 CALM = MATRIX.model_copy(
@@ -211,14 +211,16 @@ def test_readings_far_from_what_it_measured_make_it_invalid(tmp_path: Path, monk
 
 
 def test_no_process_outlives_a_run_that_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pid = tmp_path / "pid"
+
     def stop(*_: object) -> None:
+        wait_until(lambda: pid.exists() and bool(pid.read_text().strip()))
         raise KeyboardInterrupt
 
     monkeypatch.setattr("jdkmatrix.subjects.experiments.measurement._wait", stop)
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, f"echo $$ > {tmp_path}/pid; sleep 600")
-    pid = tmp_path / "pid"
-    assert not pid.exists() or not Path(f"/proc/{pid.read_text().strip()}").exists()
+        run(tmp_path, f"echo $$ > {pid}; sleep 600")
+    assert has_ended(int(pid.read_text()))
 
 
 def test_a_result_without_figures_is_no_failure() -> None:

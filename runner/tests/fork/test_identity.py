@@ -251,6 +251,12 @@ def test_how_busy_the_host_is_decides_nothing(load: float, swap: int, word: str)
     assert host_inputs(other, "cgroup cpuset") == host_inputs(host_facts(), "cgroup cpuset")
 
 
+def test_pages_of_memory_that_a_hypervisor_takes_decide_nothing_and_a_gib_does() -> None:
+    bytes_of = host_facts().memory_bytes
+    told = [host_inputs(with_host(memory_bytes=bytes_of - less), "cgroup cpuset") for less in (0, 4096, 1 << 30)]
+    assert told[0] == told[1] != told[2]
+
+
 def test_how_often_a_fork_may_be_repeated_decides_nothing(shared: Parts) -> None:
     rules = MATRIX.measure.model_copy(update={"repeats_max": 9})
     assert identities(shared) == identities(shared, matrix=MATRIX.model_copy(update={"measure": rules}))

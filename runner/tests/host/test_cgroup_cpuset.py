@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -170,6 +172,22 @@ def test_leftovers_go_only_when_they_are_ours_and_nobody_owns_them(tmp_path: Pat
     removed = remove_leftovers(kernel.parent, kernel.proc)
     assert [path.name for path in removed] == ["jdk-matrix-77-99-sut", "jdk-matrix-78-1-driver"]
     assert sorted(path.name for path in kernel.parent.glob("*/")) == [names[0], names[3], names[4]]
+
+
+def test_a_threaded_group_tells_its_members_by_their_threads(
+    tmp_path: Path, sleeper: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel refuses to read its processes (Documentation/admin-guide/cgroup-v2.rst, "Threads")."""
+    (tmp_path / "cgroup.threads").write_text(f"{sleeper.pid}\n{2**22 + 1}\n")  # and one that has ended
+    read = Path.read_text
+
+    def refuse(self: Path, *args: Any, **more: Any) -> str:
+        if self.name == "cgroup.procs":
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+        return read(self, *args, **more)
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    assert cgroup_folders.members(tmp_path) == (sleeper.pid,)
 
 
 def test_on_this_machine_it_works_or_says_why_not(sleeper: subprocess.Popen[bytes]) -> None:

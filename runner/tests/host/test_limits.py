@@ -166,6 +166,14 @@ def test_limits_of_version_1_are_set_counted_and_removed(kernel: MadeUpKernel) -
     assert [path for parent in parents for path in parent.glob("*/")] == []
 
 
+def test_controllers_that_are_mounted_together_share_a_group(kernel: MadeUpKernel) -> None:
+    parent = kernel.mount_v1("memory,pids")
+    with limit_groups(plan_limits(ALL, read_limit_host(proc=kernel.proc))) as groups:
+        assert len(groups.folders) == len(list(parent.glob("*/"))) == 1
+        assert {name for name, _ in kernel.writes} == {"pids.max", "memory.limit_in_bytes"}
+    assert list(parent.glob("*/")) == []
+
+
 def test_a_quota_is_set_and_what_it_throttles_is_counted(kernel: MadeUpKernel) -> None:
     limits = Limits(cpu_quota_cpus=0.25)
     kernel.put(kernel.parent, ())

@@ -135,8 +135,7 @@ def test_what_a_quota_throttles_is_counted_and_the_jvm_sees_it(greedy: list[str]
     """Two threads that spin for two seconds, with a tenth of a CPU, which is less than busy neighbours leave them."""
     limits = Limits(cpu_quota_cpus=0.1)
     if reason := why_no_quota(0.1, read_limit_host()):
-        assert "no quota of CPU time can be set here" in reason
-        return
+        pytest.skip(reason)
     plan = plan_limits(limits, read_limit_host())
     with limit_groups(plan) as groups, (tmp_path / "log").open("wb") as sink:
         process = launch.spawn([*greedy, "cpu"], cpus=CPUS, cgroups=groups.folders, stdout=sink)

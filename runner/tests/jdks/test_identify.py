@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jdkmatrix.errors import MatrixError
@@ -45,6 +47,12 @@ SAMPLES = RECORDED / "jdks"
 )
 def test_version_outputs(sample: str, expected: VersionOutput) -> None:
     assert parse_version_output((SAMPLES / f"{sample}.version").read_text()) == expected
+
+
+def test_a_build_for_debugging_says_so() -> None:
+    text = (SAMPLES / "oracle-22-ea.version").read_text()
+    found = parse_version_output(text.replace("(build", "(fastdebug build", 1))
+    assert found == replace(parse_version_output(text), level="fastdebug")
 
 
 def test_lines_that_java_prints_before_do_not_count() -> None:

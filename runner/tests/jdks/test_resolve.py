@@ -18,6 +18,7 @@ from jdkmatrix.jdks import availability, cache
 from jdkmatrix.jdks import resolve as resolving
 from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, this_system
+from jdkmatrix.jdks.net import download, get_text, unreachable
 from jdkmatrix.jdks.resolve import fetch, resolve
 from jdkmatrix.provision import nix_parts
 from jdkmatrix.provision.seal import seal
@@ -297,6 +298,21 @@ def test_the_outlook_says_what_can_be_had(server: FileServer, tmp_path: Path) ->
     assert found["here"].version == "21.0.97+1"
     assert found["nowhere"].detail.endswith("does not answer from here (connection refused); registry: none")
     assert sum(server.asked.values()) == 0
+
+
+@pytest.mark.parametrize("proxy", ["http:/proxy:3128", "http://proxy..corp:3128"])
+def test_a_proxy_that_was_mistyped_is_told(
+    server: FileServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, proxy)
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    assert "does not answer from here" in (unreachable(server.url) or "")
+    with pytest.raises(MatrixError, match="does not answer from here"):
+        get_text(f"{server.url}/good")
+    with pytest.raises(MatrixError, match="does not answer from here"):
+        download(f"{server.url}/good", "0" * 64, tmp_path / "file", lambda *_: None)
 
 
 def test_a_probe_that_hangs_is_answered_for(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:

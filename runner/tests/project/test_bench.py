@@ -225,9 +225,15 @@ def test_what_has_nothing_measured_yet_begins_at_the_commit_of_the_newest_reques
     assert call[2].endswith("?rev=f00d#everything")
 
 
-def test_what_a_person_mistyped_is_not_lined_up(machine: Machine) -> None:
-    asked = machine.step("Line up", inputs={"profile": "quik"}, code=1)
-    assert asked.calls == (("nix", "run", ".#everything", "--", "plan", "--profile", "quik"),)
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [({"profile": "quik"}, ("--profile", "quik")), ({"profile": "", "scenario": "fan-out"}, ("--scenario", "fan-out"))],
+)
+def test_what_a_person_mistyped_is_not_lined_up(
+    machine: Machine, inputs: dict[str, str], words: tuple[str, ...]
+) -> None:
+    asked = machine.step("Line up", inputs=inputs, code=1)
+    assert asked.calls == (("nix", "run", ".#everything", "--", "plan", *words),)
     assert (asked.code, machine.names("line")) == (1, [])
 
 
@@ -268,16 +274,14 @@ def test_a_workflow_that_is_run_again_hands_over_all_once_more_and_measures_noth
 
 
 @pytest.mark.parametrize(("name", "summary"), [("Sum up", "said\n"), ("Write the site of these runs", "")])
-@pytest.mark.parametrize(("code", "job_goes_on"), [(0, True), (3, True), (1, False), (2, False)])
-def test_damaged_result_files_are_told_and_what_is_left_is_shown(
-    machine: Machine, name: str, summary: str, code: int, job_goes_on: bool
-) -> None:
+def test_damaged_result_files_are_told_and_what_is_left_is_shown(machine: Machine, name: str, summary: str) -> None:
     machine.step("Line up")
     machine.step("Measure", does=MEASURES)
-    ended = machine.step(name, code=code)
-    assert (ended.code == 0) == job_goes_on
-    assert ("::warning title=matrix::result files" in ended.output) == (code == 3)
-    assert ended.summary == summary
+    for code, job_goes_on in ((0, True), (3, True), (1, False), (2, False)):
+        ended = machine.step(name, code=code)
+        assert (ended.code == 0) == job_goes_on, code
+        assert ("::warning title=matrix::result files" in ended.output) == (code == 3)
+        assert ended.summary == summary
 
 
 # ---------------------------------------------------------------- with this checkout's matrix

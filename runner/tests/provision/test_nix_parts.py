@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,29 @@ from jdkmatrix.run.origins import origins, source_revision
 from jdkmatrix.run.plan import select_cells
 from jdkmatrix.run.prepare import set_up_parts, wrk2_from
 from jdkmatrix.servers.base import InstalledServer
+from jdkmatrix.servers.kinds import releases
 from jdkmatrix.subjects.parts import Parts
 from tests.support.nix_parts import write_nix_parts
 from tests.support.project import ROOT
+
+
+def test_releases_of_servers_are_those_of_the_workloads_that_are_handed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the sources beside them have or lack."""
+    parts = write_nix_parts(tmp_path)
+    monkeypatch.setenv(VARIABLE, str(parts))
+    handed = handed_over()
+    assert handed is not None
+    servers = load_matrix(ROOT / "matrix.toml").servers
+    known = releases(ROOT, servers, handed.model_copy(update={"workloads": None}))
+    assert "open-liberty" in known and "tomcat" not in known
+    jar = tmp_path / "workloads" / (server_kinds()["tomcat"].jar or "")
+    jar.parent.mkdir(exist_ok=True)
+    with zipfile.ZipFile(jar, "w") as archive:
+        file, key = server_kinds()["tomcat"].version or ("", "")
+        archive.writestr(file, f"{key}=11.0.99")
+    assert releases(ROOT, servers, handed.model_copy(update={"workloads": jar.parent}))["tomcat"] == "11.0.99"
 
 
 def test_nothing_is_handed_over_in_a_checkout(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,11 @@ from jdkmatrix.fork.measure_fork import measure_fork
 from jdkmatrix.provision.postgres import provision_postgres
 from jdkmatrix.provision.project import find_project
 from jdkmatrix.records.reasons import Status
+from jdkmatrix.servers.proof import place_of
 from tests.support.databases import DatabaseClient
 from tests.support.fork_setups import usual
 from tests.support.real_parts import ForkOf, Once, Silent, subject_of, with_subject
-from tests.support.waiting import wait_until
+from tests.support.waiting import has_ended, wait_until
 
 pytestmark = pytest.mark.real
 
@@ -103,6 +104,7 @@ def test_its_books_are_kept_and_its_connections_and_open_transactions_are_watche
     assert fork.audit.open_transactions == open_transactions
     assert fork.database is not None and "max_connections=20" in fork.database.command
     (window,) = fork.windows
+    assert window.served.on(place_of(executor)) == window.served.begun >= window.load.completed
     assert window.load.errors.total == window.load.non_2xx == 0
     assert window.database is not None and 0 < window.database.cpu_s < window.database.span_s * 2
     valid = fork.model_copy(update={"windows": (window.model_copy(update={"reasons": ()}),)})
@@ -141,11 +143,13 @@ def test_requests_that_get_no_connection_in_time_are_counted(
     asked, threads = Database(pool=pool, connections=1, wait_ms_max=250), Threads()
     profile = usual(window_s=1.5)["profile"]  # so that what is refused in it is answered in it
     cell = {**BANK, "server": server}
-    setup = on_a_database(fork_of(jdk, f"{server}-virtual", **cell), asked, in_flight=900)
+    executor = f"{server}-virtual"
+    setup = on_a_database(fork_of(jdk, executor, **cell), asked, in_flight=900)
     fork = measure_fork(with_subject(setup, profile=profile), threads)
     assert fork.status is not Status.FAILED, fork.reasons
     assert any(name.startswith(thread) for name in threads.names), threads.names
     (window,) = fork.windows
+    assert window.served.on(place_of(executor)) == window.served.begun >= window.load.completed
     refused = next(one.value for one in window.readings if one.metric == "connection_timeouts")
     assert refused > 0 and window.load.non_2xx > 0
     assert any(reason.code == "errors" for reason in window.shortfalls)
@@ -182,12 +186,18 @@ def test_a_transfer_that_is_lost_or_told_a_wrong_balance_is_found(
 
 def test_a_database_that_dies_is_the_reason(fork_of: ForkOf) -> None:
     setup = on_a_database(fork_of("temurin-25", "tomcat", **BANK), Database(connections=10), in_flight=50)
-    killer = Once(lambda: next(one for one in databases() if "-D" in one.cmdline()).kill())
-    fork = measure_fork(setup, killer)
+    ours: list[psutil.Process] = []
+
+    def kill() -> None:
+        ours.extend(databases())
+        next(one for one in ours if "-D" in one.cmdline()).kill()
+
+    fork = measure_fork(setup, Once(kill))
     assert fork.status is Status.FAILED
     (reason,) = fork.reasons
     assert reason.code == "database" and reason.message.startswith("the database was killed by signal 9; the end of ")
     assert "database system is ready to accept connections" in reason.message
     assert faults_of(fork) == ("database",)
     assert "database.log" in fork.logs
-    wait_until(lambda: not databases())
+    assert len(ours) > 1, "its own processes, too, which then have another parent"
+    wait_until(lambda: all(has_ended(one.pid) for one in ours))

@@ -10,6 +10,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
+from unittest import mock
 
 import pytest
 
@@ -308,6 +309,15 @@ def test_a_block_that_took_its_turns_is_kept_whole_when_the_run_is_stopped(store
         run(campaign(store, blocks=2, **IN_TURNS), Heard())
     assert lanes.script.labels == block_of(store)
     assert kept_in(store) == sorted(block_of(store))
+
+
+def test_a_block_is_kept_whole_though_nobody_can_be_told_of_it(store: RunStore, lanes: Lanes) -> None:
+    """As when its terminal is gone."""
+    heard = Heard()
+    heard.fork_finished = mock.Mock(side_effect=OSError)  # type: ignore[method-assign]
+    with pytest.raises(OSError):
+        run(campaign(store, blocks=2, **IN_TURNS), heard)
+    assert kept_in(store) == sorted(block_of(store)) == sorted(lanes.script.labels)
 
 
 def test_a_fault_in_one_fork_has_the_whole_block_measured_again(store: RunStore, lanes: Lanes) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from unittest import mock
 
 from jdkmatrix.config.own import OwnApplication
-from jdkmatrix.provision.own import find_own
-from jdkmatrix.provision.seal import sha256_of
+from jdkmatrix.provision.own import find_own, option_files
+from jdkmatrix.provision.seal import files_sha256, sha256_of
 from jdkmatrix.provision.workloads import Workloads
-from jdkmatrix.run.changed import changed_own, changed_servers
+from jdkmatrix.run.changed import changed_jdks, changed_options, changed_own, changed_servers
 from jdkmatrix.subjects.served.measurement import ServedCell
 from tests.support.builders import key
 from tests.support.fork_setups import usual
@@ -33,6 +33,34 @@ def test_files_that_are_built_anew_meanwhile_are_seen(tmp_path: Path) -> None:
     assert changed_own(setups, tmp_path) == ["mine"]
     (tmp_path / "my.war").write_text("half")
     assert changed_own(setups, tmp_path) == ["mine"]
+
+
+def test_a_jdk_of_the_user_that_is_built_anew_meanwhile_is_seen(tmp_path: Path) -> None:
+    home = tmp_path / "images" / "jdk"
+    home.mkdir(parents=True)
+    (home / "release").write_text("first")
+    matrix = MATRIX.model_copy(update={"jdk_homes": {"own-jdk": "images/jdk"}})
+    own = ServedCell(**usual(matrix=matrix, inputs={"jdk_files_sha256": files_sha256(home)}), **PARTS)
+    setups = {key(jdk="own-jdk"): own, key(): ServedCell(**usual(matrix=matrix), **PARTS)}
+    assert changed_jdks(setups, tmp_path) == []
+    (home / "release").write_text("second")
+    assert changed_jdks(setups, tmp_path) == ["own-jdk"]
+    home.rename(tmp_path / "images" / "being-built")
+    assert changed_jdks(setups, tmp_path) == ["own-jdk"]
+
+
+def test_an_agent_of_an_arm_that_is_built_anew_meanwhile_is_seen(tmp_path: Path) -> None:
+    agent = tmp_path / "x.jar"
+    agent.write_text("first")
+    files = option_files([f"-javaagent:{agent}=port=1", "-Xmx1g", "-javaagent:relative.jar", "-agentpath:/no/such"])
+    assert files == {str(agent): sha256_of(agent)}
+    tuned = ServedCell(**usual(inputs={"option_files": files}), **PARTS)
+    setups = {key(): ServedCell(**usual(), **PARTS), key("virtual+x"): tuned}
+    assert changed_options(setups) == []
+    agent.write_text("second")
+    assert changed_options(setups) == [str(agent)]
+    agent.unlink()
+    assert changed_options(setups) == [str(agent)]
 
 
 def test_configuration_of_a_server_that_is_edited_meanwhile_is_seen(tmp_path: Path) -> None:

@@ -102,6 +102,13 @@ def test_what_its_program_refuses_is_never_measured(
     assert MATRIX.experiments[workload].why_never(cell, load) == told
 
 
+def test_a_remote_system_that_answers_too_late_is_never_asked() -> None:
+    told = TOML["experiments"]["fanout"]["timeout_s"]
+    cell = key_of(workload="fanout", load="x", server=NO_SERVER, wait_us=round(told * 1e6))
+    why = MATRIX.experiments["fanout"].why_never(cell, CountLoad(count=1000))
+    assert why == f"its remote system answers after {told:g} s, and a request is given up after {told:g} s"
+
+
 @pytest.mark.parametrize(
     ("quota_cpus", "told"), [(0.5, None), (2.0, "burn: a quota of 2 CPUs limits nothing on 1 CPU")]
 )

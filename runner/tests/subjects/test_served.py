@@ -324,6 +324,12 @@ def test_servers_with_half_done_work_as_a_turn_ends_take_none(burn_us: int, cpus
     assert found is None if told is None else found is not None and f"an answer takes {told}" in found
 
 
+def test_servers_that_block_for_as_long_as_they_are_told_take_no_turns() -> None:
+    """Longer than a turn, perhaps, in which they would then answer nothing."""
+    cell = key(workload="pinning-http-lock", load="saturate-50")
+    assert "block for as long as they are told to" in (ServedApplications().why_no_turns(MATRIX, cell) or "")
+
+
 @pytest.mark.parametrize(
     ("quota_cpus", "told"),
     [(None, None), (0.1, "are answered after 50 s on a quota of 0.1 CPUs, and the driver")],

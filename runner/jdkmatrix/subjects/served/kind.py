@@ -88,6 +88,8 @@ class ServedApplications:
         workload = matrix.workloads[cell.workload]
         if reason := kind_of(matrix.loads[cell.load]).why_no_turns(_answer_s(matrix, cell), matrix.turns):
             return reason
+        if workload.served.limit_path:
+            return "its requests block for as long as they are told to, which may be longer than a turn"
         if workload.limits is not None:
             return "its server runs in a box, which others would share"
         if workload.database is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from jdkmatrix.config.model import Workload
 from jdkmatrix.config.request_mix import RequestMix
-from jdkmatrix.domain.applications import DATABASE_URL, REMOTE_URL
+from jdkmatrix.domain.applications import DATABASE_URL, REMOTE_TIMEOUT_MS, REMOTE_URL
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import base_of
 from jdkmatrix.domain.loads import CellLoad, SaturateLoad
@@ -44,6 +44,7 @@ from jdkmatrix.subjects.served.warming import gate_of, lengths_of, settle, settl
 from jdkmatrix.subjects.served.windows import Windows, measure_phases
 
 _QUIET_AFTER_S = 60.0
+_REMOTE_PATIENCE_S = 30.0  # of our applications, where nobody tells them
 _QUIET_IN_BOX_S = 10.0
 _PROOF_AT_ONCE_MAX = 4  # requests
 _ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is gone
@@ -83,7 +84,10 @@ class ServedMeasurement:
         if remote and parts:
             remote.delay_at_most(self.cell.matrix.remote.warmup_delay_us_max)
             url = f"{remote.url}?{parts.answers.query(self._key.wait_us)}"
-            instance = replace(instance, properties={**instance.properties, REMOTE_URL: url})
+            # It is the driver that gives up, and not the application.
+            patience_s = max(_REMOTE_PATIENCE_S, self.cell.workload.timeout_s or self.cell.matrix.driver.timeout_s)
+            told = {REMOTE_URL: url, REMOTE_TIMEOUT_MS: str(round(patience_s * 1000))}
+            instance = replace(instance, properties={**instance.properties, **told})
         if database:
             instance = replace(instance, properties={**instance.properties, DATABASE_URL: database.url})
         try:
@@ -279,7 +283,10 @@ class ServedMeasurement:
 
     def _warm(self, bench: Bench) -> None:
         cell = self.cell
-        gate = gate_of(cell.matrix.warmup, cell.profile, self._kind, self._answer_s)
+        rules = cell.matrix.warmup
+        if self._cpus < 1:  # of less than a CPU, the compiler may use as much less
+            rules = rules.model_copy(update={"jit_share_max": rules.jit_share_max * self._cpus})
+        gate = gate_of(rules, cell.profile, self._kind, self._answer_s)
         self._block_at_most(bench.connection, cell.matrix.warmup.block_ms_max)
         self.found.warmup = warm(
             bench,
@@ -324,7 +331,7 @@ class ServedMeasurement:
             service_s=self._service_s,
             heap_growth=self.cell.workload.memory_every_s is not None,
             remote_cpus=len(cpus.remote),
-            sut_cpus=len(cpus.sut),
+            sut_cpus=self._cpus,
             precision=cell.profile.promised_precision,
             p99_max_us=self._kind.p99_max_us,
         )

@@ -104,7 +104,9 @@ class _Span(Edge):
 
     def over(self) -> None:
         bench = self._bench
-        after, host = bench.glance_after(), read_host(bench.cpu_sets.all)
+        # A server that has ended since was last seen before, perhaps.
+        after = max(self.glance, bench.glance_after(), key=lambda one: one.monotonic_ns)
+        host = read_host(bench.cpu_sets.all)
         self.own_cpu_s, driver_cpu_ns = time.process_time() - self._own_cpu_s, bench.driver_cpu_ns()
         self.host, self.quota = (self._host, host), (self._quota, bench.quota())
         self.database = self._database_use()
@@ -200,8 +202,10 @@ class Bench:
         # The driver's own account leaves out what it did before the load and after it.
         driver_cpu_s = result.driver_cpu_s if span.driver_cpu_s is None else span.driver_cpu_s
         remote, database = span.remote, span.database
+        # What a server that has ended used since it was last seen nobody knows: its CPUs tell nothing of others.
+        untold = not (self.server.is_alive or self.cpu_sets.overlapped)
         used = [
-            Used("sut", self.cpu_sets.sut, sut.cpu_s),
+            *([] if untold else [Used("sut", self.cpu_sets.sut, sut.cpu_s)]),
             Used("driver", self.cpu_sets.driver, driver_cpu_s),
             Used("runner", tuple(sorted(os.sched_getaffinity(0))), span.own_cpu_s),
         ]
