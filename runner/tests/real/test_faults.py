@@ -118,6 +118,7 @@ def test_a_driver_that_is_killed(fork_of: ForkOf) -> None:
 def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
     fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whichever waits for it first: a question of ours, or what the load has left, if it has left any."""
     monkeypatch.setattr(sampler, "GAUGES_TIMEOUT_S", 2.0)
     setup = with_rules(jetty(fork_of, "fixed-1"), answer_timeout_s=2)
     askers: list[threading.Thread] = []
@@ -140,7 +141,9 @@ def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
     fork = measure_fork(setup, Once(occupy))
     for asker in askers:
         asker.join(60)
-    assert_failed(fork, "server-hangs", "no answer within 2 s", "threads.txt")
+    assert_failed(fork, "server-hangs", "threads.txt")
+    left = "for 2 s, none of the requests that the load has left was answered"
+    assert "no answer within 2 s" in fork.reasons[0].message or left in fork.reasons[0].message
     assert {"threads.txt", "virtual-threads.txt"} <= fork.logs.keys()
     assert "jdkmatrix" in (setup.log_dir / "threads.txt").read_text()
 
