@@ -16,6 +16,7 @@ add() {
     tar --create --directory runs -- "$name" | split --bytes="$PART_BYTES" --numeric-suffixes - "parts/$name.tar."
     if [[ ! -e parts/$name.tar.01 ]]; then mv "parts/$name.tar.00" "parts/$name.tar"; fi
     if gh release view "results-$name" >/dev/null; then
+      gh release edit "results-$name" --draft=true # `fetch` must not see it while its files are replaced
       gh release upload "results-$name" "parts/$name".tar* --clobber
       # A job that is killed while it creates one leaves a draft, which `fetch` does not see.
       gh release edit "results-$name" --draft=false --latest=false

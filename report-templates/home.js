@@ -83,7 +83,7 @@
       return `${wanted.workload} is ${what}. The page of its run has the command that measured it.`;
     }
     if (other_jdks.includes(wanted.jdk)) {
-      return `${wanted.jdk} is no JDK of this project. The page of its run has the command that measured it.`;
+      return `${wanted.jdk} is not among this project’s JDKs today. The page of its run has the command that measured it.`;
     }
     if (!here && rows.some((row) => ["workload", "server"].every((axis) => of(row, axis) === wanted[axis]))) {
       return `${wanted.server} no longer serves ${wanted.workload} here. The page of its run has the command that measured it.`;

@@ -130,7 +130,9 @@ const make = (tag, properties, ...children) => {
 
   const keyOf = (cell) => {
     const text = cell.textContent.trim();
-    return cell.dataset.sort ?? (text === "–" ? "" : text.replace(/(?<=\d),(?=\d{3})/g, "")); // "1,000 µs" after "500 µs"
+    if (cell.dataset.sort !== undefined) return cell.dataset.sort;
+    const plain = text === "–" ? "" : text.replace(/(?<=\d),(?=\d{3})/g, ""); // "1,000 µs" after "500 µs", "1 s" after "2 ms"
+    return plain.replace(/(\d+(?:\.\d+)?) (ms|s)\b/g, (_, number, unit) => `${Math.round(number * (unit === "s" ? 1e6 : 1e3))} µs`);
   };
   const sortBy = (table, column, direction) => {
     const [body] = table.tBodies;

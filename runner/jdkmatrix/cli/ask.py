@@ -64,7 +64,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     project, topology = find_project(), read_topology()
     matrix, asked = asked_here(project, options)
     if PROFILE not in matrix.profiles:
-        raise MatrixError(f"{project.matrix}: ask goes by [profiles.{PROFILE}], and there is none")
+        raise MatrixError(f"{project.matrix}: there is no [profiles.{PROFILE}], whose protocol and loads ask uses")
     given, pinned = asked.values, load_catalogue(project.jdks).entries
     located = [entry.id for entry in pinned if any(locate(entry))]
     most_cpus = cpus_at_most(topology, matrix.driver, map(int, given.get("cpus", (1,))))

@@ -85,8 +85,10 @@ def from_anywhere(typed: Sequence[str], folder: Path) -> tuple[str, ...]:
     """A command line typed in `folder`, with the whole path of every file and folder of what is measured."""
 
     def of_arm(text: str) -> str:
-        arm = _ARM.fullmatch(text)
-        return f"{arm[1]}={_placed(arm[2], folder)}" if arm else text
+        if arm := _ARM.fullmatch(text):
+            return f"{arm[1]}={_placed(arm[2], folder)}"
+        executor, colon, options = text.partition(":")
+        return f"{executor}:{_placed(options, folder, '--arm')}" if colon else text
 
     whole: dict[str, Callable[[str], str]] = {
         "--command": lambda text: _placed(text, folder),

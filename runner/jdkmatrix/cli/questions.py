@@ -151,7 +151,7 @@ def questions(matrix: Matrix, values: Values, here: AskedHost) -> Iterator[AxisQ
         title = "How long does it wait for another system?"
         yield AxisQuestion("wait_us", title, tuple(times), read if waits else None, "such as 300us or 20ms")
     if "load" not in values:
-        flat_out = "flood" if values["wait_us"][0] else "saturate-50"
+        flat_out = "flood" if any(values["wait_us"]) else "saturate-50"
         offered = tuple((_LOADS[name], name) for name in (flat_out, "share-50"))
         yield AxisQuestion("load", "What matters most?", offered)
     if "workload" not in values:
@@ -215,7 +215,7 @@ def _reasons(matrix: Matrix, values: Values) -> dict[str, str | None]:
     point = {"server": server, "jdk": "", "executor": own_pool(server), "cpus": 1, "burn_us": 0, "load": load}
     usual = matrix.model_copy(update={"loads": {load: matrix.loads.get(load) or matrix.loads["saturate-50"]}})
     cells = (
-        CellKey.model_validate({**point, "workload": name, "wait_us": values["wait_us"][0]})
+        CellKey.model_validate({**point, "workload": name, "wait_us": max(map(int, values["wait_us"]))})
         for name in matrix.workloads
         if name in values.get("workload", (name,))
     )

@@ -105,9 +105,10 @@ class Options:
         names = matrix.stages(self.profile)
         stages = {name: self._protocol(self._boxed(matrix, matrix.profiles[name])) for name in names}
         stages = {name: _fork_after_fork_if_alone(matrix, name, profile) for name, profile in stages.items()}
-        if self.rounds is not None and all(profile.protocol == "separate" for profile in stages.values()):
-            raise MatrixError("--rounds is for forks that take turns: --protocol interleaved")
         applied = matrix.model_copy(update={"profiles": {**matrix.profiles, **stages}})
+        why_none = [_why_no_turns(applied, name) for name in names]
+        if self.rounds is not None and None not in why_none:
+            raise MatrixError(f"--rounds is for forks that take turns: {why_none[-1]}")
         unused = [option for option, value in (("--windows", self.windows), ("--window-s", self.window_s)) if value]
         if unused and all(_all_take_turns(applied, name) for name in names):
             raise MatrixError(
@@ -219,6 +220,14 @@ def _fork_after_fork_if_alone(matrix: Matrix, name: str, profile: Profile) -> Pr
     applied = matrix.model_copy(update={"profiles": {**matrix.profiles, name: profile}})
     groups = Counter(cell.group for cell in cells_of(applied, name))
     return profile if max(groups.values(), default=2) > 1 else profile.model_copy(update={"protocol": "separate"})
+
+
+def _why_no_turns(matrix: Matrix, profile: str) -> str | None:
+    """Why none of its forks takes turns; None where some do."""
+    if not matrix.profiles[profile].in_turns:
+        return "--protocol interleaved, where executors are compared"
+    reasons = [kind_of(matrix, cell).why_no_turns(matrix, cell) for cell in cells_of(matrix, profile)]
+    return None if None in reasons or not reasons else f"{profile} has none, since {reasons[0]}"
 
 
 def _all_take_turns(matrix: Matrix, profile: str) -> bool:

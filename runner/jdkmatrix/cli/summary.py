@@ -22,6 +22,7 @@ from jdkmatrix.domain.quantities import plural
 from jdkmatrix.errors import visible
 from jdkmatrix.figures.metrics import CAPACITY, metrics_of
 from jdkmatrix.loads.kinds import kind_of, loads_words
+from jdkmatrix.project_files import program
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.cells.cellstats import Cells, CellStats
@@ -30,7 +31,7 @@ from jdkmatrix.report.cells.shown import ShownCell, failed_words
 from jdkmatrix.report.claims.verdicts import verdict_lines
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page import sessions
-from jdkmatrix.report.run_page.facts import count_forks, reproduce
+from jdkmatrix.report.run_page.facts import count_forks, repeating
 from jdkmatrix.report.run_page.over_rate import remarks
 from jdkmatrix.report.words.numbers import ratio_value
 from jdkmatrix.report.words.sentences import condition, driven, marked_interval, not_judged_words
@@ -112,8 +113,7 @@ def print_summary(loaded: LoadedRun, console: Console, registry: Sequence[ClaimR
         console.print(f"note: {escape(note)}", soft_wrap=True)
     if run.cells.keys:
         console.print(f"next: {escape(next_step(run))}", soft_wrap=True)
-    *_, again = reproduce(loaded.run).splitlines()
-    console.print(f"again: {escape(again)}", soft_wrap=True)
+    console.print(f"again: {escape(f'{program()} {repeating(loaded.run)}')}", soft_wrap=True)
 
 
 def summary_markdown(loaded: LoadedRun, registry: Sequence[ClaimRecord] = ()) -> str:
@@ -158,7 +158,7 @@ def has_failures(loaded: LoadedRun) -> bool:
 
 
 def _cells_words(loaded: LoadedRun) -> str:
-    refused = {entry.key for entry in loaded.run.not_testable}
+    refused = loaded.run.refused
     planned = sum(key not in refused for key in loaded.run.cells)
     cells = f"{len(loaded.cells)} of {plural(planned, 'cell')}"
     if loaded.cells and not has_failures(loaded):

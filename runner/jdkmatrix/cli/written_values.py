@@ -12,7 +12,7 @@ from typing import Any
 
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.errors import MatrixError, refused
-from jdkmatrix.provision.own import placed
+from jdkmatrix.provision.own import WITH_FILE, placed
 
 _TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(us|µs|ms|s)?")
 _US = {"us": 1, "µs": 1, "ms": 1000, "s": 1_000_000}
@@ -101,7 +101,10 @@ def _name_of_all(options: list[str]) -> str:
 
 
 def _name(option: str) -> str:
-    """A name that a tuning may have: "-XX:-Foo" is "no-foo", "-Xmx2g" is "xmx2g"."""
+    """A name that a tuning may have: "-XX:-Foo" is "no-foo", "-Xmx2g" is "xmx2g". Of a file in it the name alone, by
+    whatever path it was found."""
+    if with_file := WITH_FILE.fullmatch(option):
+        option = f"{with_file[1]}{Path(with_file[2]).name}{with_file[3]}"
     text = re.sub(r"^-XX:-", "no-", option)
     text = re.sub(r"^-(XX:\+?|D|-)?", "", text)
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

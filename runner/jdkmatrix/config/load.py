@@ -14,6 +14,7 @@ from jdkmatrix.config.model import Axes, Matrix
 from jdkmatrix.domain.applications import application_file, applications
 from jdkmatrix.domain.catalogue import server_file, server_kinds
 from jdkmatrix.domain.servers import server_kind
+from jdkmatrix.errors import MatrixError
 from jdkmatrix.reading import read_toml
 from jdkmatrix.validation import explain, told
 
@@ -55,6 +56,10 @@ def parse_files(
     """Validate what files say together; `files`: by their names for messages, that of matrix.toml first. `also`: values
     that shall be on an axis, by axis, though no file says so; `tables`: entries, by table, likewise."""
     first, *others = files
+    for table, entries in (tables or {}).items():
+        for name, entry in entries.items():
+            if any(_is_another(said.get(table), name, entry) for said in files.values()):
+                raise MatrixError(f"{table}.{name}: the command line makes it, and there is another table of this name")
     added = {table: {**files[first].get(table, {}), **entries} for table, entries in (tables or {}).items() if entries}
     found = assembled({first: {**files[first], **added}, **{name: files[name] for name in others}}, also or {})
     if found.problems:
@@ -68,6 +73,14 @@ def parse_files(
     if problems := [*checks.of_axes(matrix.axes, axes), *checks.problems(whole, found.templates)]:
         raise found.error(problems)
     return whole
+
+
+def _is_another(written: Any, name: str, made: Any) -> bool:
+    """Has a file one of this name that says something else? How it is described says nothing."""
+    if not isinstance(written, Mapping) or name not in written:
+        return False
+    one, other = ({**each, "description": ""} if isinstance(each, dict) else each for each in (written[name], made))
+    return bool(one != other)
 
 
 def axes_of(matrix: Matrix) -> Axes:

@@ -13,6 +13,7 @@ from jdkmatrix.domain.executors import base_of, row_of, size_of
 from jdkmatrix.domain.loads import CountLoad, GivenLoad, InFlightLoad, TaskLoad, TaskRateLoad
 from jdkmatrix.domain.tables import Jvm, Limits, RemoteAnswers, Table
 from jdkmatrix.records.readings import ProgramResult, WindowReading
+from jdkmatrix.stats.percentiles import are_bounds, enough_beyond
 
 Seen = Mapping[str, Any]  # as the program says in its JSON
 PER_CPU = ("fjp-fifo", "fjp-lifo", "work-stealing")  # pools with a thread per CPU
@@ -23,6 +24,9 @@ def at(seen: object, keys: str) -> Any:
     for key in keys.split("."):
         seen = seen.get(key) if isinstance(seen, Mapping) else None
     return seen
+
+
+_WITH_BOUNDS = ("latency.", "latency_to_end.")  # distributions in which those of `lower_bounds` stand
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,24 @@ class Measurand:
     @property
     def title(self) -> str:
         return self.alone or self.id
+
+    def is_tail_of_few(self, result: ProgramResult) -> bool:
+        """Is it a percentile with too few values beyond it?"""
+        percent, count = self._percentile_of(result)
+        return percent not in ("", "50") and count is not None and not enough_beyond(count, percent)
+
+    def is_bound(self, result: ProgramResult) -> bool:
+        """Is it a percentile that is at least what it says? What had not ended stands among the latencies with what it
+        had waited."""
+        percent, count = self._percentile_of(result)
+        if not count or not str(self.at).startswith(_WITH_BOUNDS):
+            return False
+        return are_bounds(at(result.seen, "lower_bounds") or 0, count, percent)
+
+    def _percentile_of(self, result: ProgramResult) -> tuple[str, int | None]:
+        """Which, "" where it is none, and of how many values, where that is known."""
+        keys, _, percent = self.at.partition(".percentiles_us.") if isinstance(self.at, str) else ("", "", "")
+        return percent, at(result.seen, f"{keys}.count") if percent else None
 
     def reading(self, result: ProgramResult) -> WindowReading | None:
         """None where the program could not tell. Raises: ValueError: it is no finite number."""
@@ -85,7 +107,8 @@ class Details:
 
 @dataclass(frozen=True)
 class Spread:
-    """One metric over forks, whose median stands for them: two or three have no more to say."""
+    """One metric over forks, whose median stands for them: two or three have no more to say. `sign`: "≥" where it is a
+    lower bound."""
 
     name: str
     title: str
@@ -95,6 +118,7 @@ class Spread:
     most: float
     forks: int
     expected: float | None
+    sign: str = ""
 
     @property
     def over_expected(self) -> float | None:

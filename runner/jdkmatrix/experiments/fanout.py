@@ -115,7 +115,8 @@ class Fanout(Experiment):
         errors = ", ".join(f"{name} {number:,}" for name, number in sorted(seen["errors"].items()))
         requests = f"{seen['ok']:,} answered, {seen['failed']:,} failed"
         yield FactRow("Requests", f"{requests} ({errors})" if errors else requests)
-        yield FactRow("Beyond the ideal", measure(seen["overhead_s"], "s"))
+        if not seen["failed"]:
+            yield FactRow("Beyond the ideal", measure(seen["overhead_s"], "s"))
         least = "at least " if seen["open_files_peak_is_lower_bound"] else ""
         soft, hard = (
             "none" if limit is None else f"{limit:,}"

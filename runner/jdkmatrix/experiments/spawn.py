@@ -183,9 +183,9 @@ class Spawn(Experiment):
             mine = [cell for cell in cells if cell.key.executor == executor]
             found = []
             if each := [f"{name} {words}" for name in ("RSS", "VIRT") if (words := _range(mine, f"{name} per thread"))]:
-                found.append(f"{' and '.join(each)} per thread")
+                found.append(f"{' and '.join(each)} per thread{_among(mine, 'RSS per thread')}")
             if whole := [f"{name} {words}" for name in ("RSS", "VIRT") if (words := _range(mine, name))]:
-                found.append(f"of the whole process {' and '.join(whole)}")
+                found.append(f"of the whole process {' and '.join(whole)}{_among(mine, 'RSS')}")
             if started := _range(mine, _STARTED):
                 found.append(f"all started after {started}")
             if found:
@@ -195,3 +195,9 @@ class Spawn(Experiment):
 def _range(cells: Sequence[CompleteCell], name: str) -> str:
     seen = with_reading(cells, name)
     return range_words([spread.median for _, spread in seen], seen[0][1].unit) if seen else ""
+
+
+def _among(cells: Sequence[CompleteCell], name: str) -> str:
+    """In how many conditions that was read, where not in all: threads that do not sleep are not looked at."""
+    seen = len(with_reading(cells, name))
+    return f" (in {plural(seen, 'condition')})" if 0 < seen < len(cells) else ""

@@ -24,13 +24,12 @@ from jdkmatrix.records.windows import Window
 from jdkmatrix.stats.capacity import SearchOutcome, is_known
 from jdkmatrix.stats.forks import summarise
 from jdkmatrix.stats.intervals import CONFIDENCE
-from jdkmatrix.stats.percentiles import merge_latencies, tail_checked
+from jdkmatrix.stats.percentiles import are_bounds, merge_latencies, tail_checked
 from jdkmatrix.stats.ramps import KNEE_SECONDS, knee, latest_peak_s, peak_of, seconds_of
 
 # None: the fork does not have this figure. Of usable forks only.
 FigureOf = Callable[[Fork, AnyLoad], ForkFigure | None]
 Kind = Literal["corrected", "uncorrected"]
-_BOUNDS_SHARE_MAX = 0.01  # of latencies that are lower bounds, beyond which no percentile is exact
 
 
 def distribution_of(window: Window) -> Kind:
@@ -100,11 +99,12 @@ def no_step(_: AnyLoad, __: float) -> float:
 
 
 def capacity_step(load: AnyLoad, value: float) -> float:
-    """At most: a search ends as soon as a rate that held and one that failed lie so near to each other."""
+    """At most: a search ends when the lowest rate that failed is this little above the highest that held."""
     return value * load.resolution if isinstance(load, CapacityLoad) else 0.0
 
 
-def second(_: AnyLoad, __: float) -> float:
+def one_second(_: AnyLoad, __: float) -> float:
+    """The time to the peak is read in whole seconds."""
     return 1.0
 
 
@@ -134,12 +134,6 @@ def lower_bounds(fork: Fork) -> tuple[int, ...] | None:
     requests out."""
     told = [window.load.lower_bounds for window in fork.valid_windows]
     return None if None in told else tuple(number for number in told if number is not None)
-
-
-def are_bounds(lower: int, count: int, percent: str) -> bool:
-    """Is that percentile of `count` latencies at least what it says? It is where more of them are lower bounds than lie
-    beyond it, or than one in a hundred: they stand at the time that they had waited, and would stand higher."""
-    return lower > min(_BOUNDS_SHARE_MAX, 1 - float(percent) / 100) * count
 
 
 def time_to_steady_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
@@ -285,9 +279,12 @@ def overall(
         return None
     values = [figure.value for figure in found]
     ends = min(found, key=lambda figure: figure.value), max(found, key=lambda figure: figure.value)
-    if by != "mean":
-        value = median(values) if by == "median" else max(values)
-        return OverForks(value, None, None, *ends, Bound.NONE, 0, len(values))
+    if by == "median":
+        at_least = sum(figure.bound is Bound.AT_LEAST for figure in found)
+        of_some = Bound.AT_LEAST if at_least else Bound.NONE
+        return OverForks(median(values), None, None, *ends, of_some, at_least, len(values))
+    if by == "most":
+        return OverForks(max(values), None, None, *ends, Bound.NONE, 0, len(values))
     bounds = {figure.bound for figure in found} - {Bound.NONE}
     summary = summarise(values, confidence, least)
     low, high = (None, None) if bounds else (summary.ci_low, summary.ci_high)

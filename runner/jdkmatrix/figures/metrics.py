@@ -16,7 +16,7 @@ from jdkmatrix.experiments.base import Measurand
 from jdkmatrix.experiments.kinds import EXPERIMENTS, measurands
 from jdkmatrix.figures import fork_figures as read
 from jdkmatrix.figures.fork_figures import FigureOf, comparable
-from jdkmatrix.loads.base import ForkFigure
+from jdkmatrix.loads.base import Bound, ForkFigure
 from jdkmatrix.loads.kinds import AnyLoad, kind_of
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import DATABASE_CPU_US, QUOTA_PERIODS, THROTTLED_PERIODS, THROTTLED_US
@@ -66,7 +66,7 @@ CPU = Metric(
 P99 = Metric("p99", "p99 latency", False, read.p99_us, "ms", 3, 1e-3, f"{NO_LATENCY}, or too few requests were slower")
 SATURATED = Metric("saturated", "Throughput at saturation", True, read.throughput_rps, _RPS, 4)
 LOWEST_CPU = Metric("lowest-cpu", "CPU per request at the lowest rate", False, read.cpu_us_per_request, _CPU_US, 3)
-TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, read.time_to_peak, _S, 3, step=read.second)
+TIME_TO_PEAK = Metric("time-to-peak", "Time to peak throughput", False, read.time_to_peak, _S, 3, step=read.one_second)
 KNEE = Metric("knee", "Rate at the knee of p99", True, read.knee_rps, _RPS, 4, step=read.knee_step)
 CAPACITY = Metric(
     *("capacity", "Rate held", True, read.capacity_rps, _RPS, 4), missing=_NO_SEARCH, step=read.capacity_step
@@ -86,7 +86,7 @@ SWITCHES = Metric(
     missing="threads ended whose switches the kernel did not keep",
     on_cell_page=True,
 )
-_allocated = read.summed("allocated_bytes", over=lambda window: window.gauged_answers)
+_allocated = read.summed("allocated_bytes", over=lambda window: window.gauged_requests)
 ALLOCATED = Metric(
     *("allocated", "Allocated per request", False, _allocated, "KiB", 3, 1 / 1024),
     missing="not recorded: by wrk2, on a JVM that does not count it, of an application without our probes, or before "
@@ -151,7 +151,10 @@ def _of_readings(one: Measurand) -> Metric:
         return next((reading.value for reading in window.readings if reading.metric == one.id), 0.0)
 
     def of(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-        return next((ForkFigure(reading.value) for reading in fork.readings if reading.metric == one.id), None)
+        value = next((reading.value for reading in fork.readings if reading.metric == one.id), None)
+        if value is None or (fork.result and one.is_tail_of_few(fork.result)):
+            return None
+        return ForkFigure(value, Bound.AT_LEAST if fork.result and one.is_bound(fork.result) else Bound.NONE)
 
     return Metric(*(one.id, one.title, one.more_is_better, of, one.unit, 3), over_forks="median", of_window=of_window)
 

@@ -49,14 +49,15 @@ class LimitGroups:
         self.folders = to_join
         self._v1 = v1
         self._v2 = v2
-        self._before = self._read()
+        self._before, self._kills_before = self._read(), self._kills()
 
     def counters(self) -> LimitCounters:
-        now = self._read()
+        now, kills = self._read(), zip(self._kills_before, self._kills(), strict=True)
+        rises = [found for before, after in kills if (found := rise(before, after)) is not None]
         return LimitCounters(
             threads_refused=rise(self._before.threads_refused, now.threads_refused),
             memory_held_back=rise(self._before.memory_held_back, now.memory_held_back),
-            oom_kills=rise(self._before.oom_kills, now.oom_kills),
+            oom_kills=min(rises, default=None),
         )
 
     def quota(self) -> QuotaCounters | None:
@@ -70,22 +71,24 @@ class LimitGroups:
         return QuotaCounters(int(found["nr_periods"]), int(found["nr_throttled"]), throttled_us)
 
     def _read(self) -> LimitCounters:
-        held_back = oom_kills = None
+        held_back = None
         pids = self._v1.get("pids", self._v2)
         threads = counted(folders.read(pids / "pids.events"), "max") if pids else None
         if self._v2 is not None:
-            events = folders.read(self._v2 / "memory.events")
-            held_back = counted(events, "max")
-            # Kills are of any kind (mm/oom_kill.c, __oom_kill_process); "oom" is how often the limit was the reason.
-            found = [counted(events, name) for name in ("oom_kill", "oom")]
-            oom_kills = min((count for count in found if count is not None), default=None)
+            held_back = counted(folders.read(self._v2 / "memory.events"), "max")
         if "memory" in self._v1:
             count = folders.read(self._v1["memory"] / "memory.failcnt")
             held_back = int(count) if count else None
-            oom_kills = counted(folders.read(self._v1["memory"] / "memory.oom_control"), "oom_kill")
-            if oom_kills and not _was_full(self._v1["memory"]):
-                oom_kills = 0
-        return LimitCounters(threads, held_back, oom_kills)
+        return LimitCounters(threads, held_back)
+
+    def _kills(self) -> tuple[int | None, ...]:
+        """Counts of which none rises by less than the processes that the limit has killed."""
+        if "memory" in self._v1:
+            count = counted(folders.read(self._v1["memory"] / "memory.oom_control"), "oom_kill")
+            return (count if count is None or _was_full(self._v1["memory"]) else 0,)
+        # Kills are of any kind (mm/oom_kill.c, __oom_kill_process); "oom" is how often the limit was the reason.
+        events = folders.read(self._v2 / "memory.events") if self._v2 is not None else ""
+        return tuple(counted(events, name) for name in ("oom_kill", "oom"))
 
 
 @contextmanager

@@ -25,7 +25,7 @@ TEXT_TIMEOUT_S = 20.0  # between two pieces of a text
 TEXT_LIMIT_BYTES = 16 << 20
 _CHUNK_BYTES = 1 << 20
 _AGENT = {"User-Agent": "jdk-matrix"}
-# The last: what no address is, such as that of a proxy that was mistyped.
+# ValueError: of what is no address, such as that of a mistyped proxy.
 _FAILURES = (OSError, http.client.HTTPException, ValueError)
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")

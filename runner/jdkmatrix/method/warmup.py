@@ -56,7 +56,7 @@ class WarmupRules(Table):
     # p99 must not fall by a trend that is significant at this level …
     trend_alpha: Annotated[float, Field(gt=0, lt=1)] = 0.1
     change_max: Positive = 0.05  # … and larger than this share
-    jit_share_max: Positive = 0.05  # of one CPU, on average over the last tail_windows
+    jit_share_max: Positive = 0.05  # of a CPU, or of a smaller quota, on average over the last tail_windows
     # Under the load that is measured; a cell that needs longer is "not steady". Before an open loop, half as long may
     # have gone by at the moderate rate.
     max_s: Seconds = 90.0

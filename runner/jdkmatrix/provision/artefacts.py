@@ -28,6 +28,10 @@ from jdkmatrix.validation import validated
 LOCK_FILE = "toolchain.lock.json"
 
 
+# A JVM finds files that have an umlaut in their path in a UTF-8 locale alone. glibc before 2.39 goes by LANGUAGE, too.
+UTF8_LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
+
+
 class Artefact(Record):
     """`coordinates` are group:artefact:version:packaging[:classifier]."""
 
@@ -123,8 +127,7 @@ def _download(artefact: Artefact, *, plugin: str, maven: str) -> None:
         f"-Dartifact={artefact.coordinates}",
         "-Dtransitive=false",
     ]
-    # By its locale alone a JVM finds a folder that has an umlaut in its path.
-    env = {**hosttools.maven_env(), "LC_ALL": "C.UTF-8", "LANGUAGE": ""}
+    env = {**hosttools.maven_env(), **UTF8_LOCALE}
     with told_of_proxies():
         run_logged(command, what=f"fetching {artefact.coordinates}", cwd=Path("/"), env=env)
 

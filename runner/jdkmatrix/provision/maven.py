@@ -71,11 +71,9 @@ def maven_command(root: Path, arguments: Sequence[str]) -> tuple[list[str], dict
     # A JVM that is told of two collectors does not start.
     collector = "" if any("GC" in os.environ.get(name, "") for name in _OPTIONS_OF_OTHERS) else _COLLECTOR
     options = f"{_JVM_OPTIONS} {collector} {os.environ.get('MAVEN_OPTS', '')}"
-    # Tests read what the system says; and a JVM finds files that have an umlaut in their path by its locale alone.
-    locale = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}  # glibc before 2.39 goes by the second in C.UTF-8, too
-    # Not what ~/.mavenrc says, such as another JDK.
+    # Tests read what the system says in its locale. Not what ~/.mavenrc says, such as another JDK.
     return command, {
-        **os.environ, **locale, "JAVA_HOME": str(jdk.home), "MAVEN_OPTS": options, "MAVEN_SKIP_RC": "1"
+        **os.environ, **artefacts.UTF8_LOCALE, "JAVA_HOME": str(jdk.home), "MAVEN_OPTS": options, "MAVEN_SKIP_RC": "1"
     }  # fmt: skip
 
 

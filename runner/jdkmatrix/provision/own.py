@@ -17,7 +17,7 @@ from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision.seal import sha256_of
 
 # Options of java with a file in them: agents, which may have options of their own behind it, and archives.
-_WITH_FILE = re.compile(r"(-(?:javaagent:|agentpath:|XX:(?:SharedArchiveFile|AOTCache|Flags)=))([^=]+)(.*)", re.DOTALL)
+WITH_FILE = re.compile(r"(-(?:javaagent:|agentpath:|XX:(?:SharedArchiveFile|AOTCache|Flags)=))([^=]+)(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ def placed(words: Sequence[str], folder: Path) -> list[str]:
 
 def with_agents(value: str, folder: Path) -> str:
     """The value of a setting, such as JAVA_TOOL_OPTIONS, with the whole path of each agent that is there."""
-    return re.sub(r"\S+", lambda part: placed([part[0]], folder)[0] if _WITH_FILE.match(part[0]) else part[0], value)
+    return re.sub(r"\S+", lambda part: placed([part[0]], folder)[0] if WITH_FILE.match(part[0]) else part[0], value)
 
 
 def _names(before: str, word: str) -> tuple[str, list[str], str]:
     """What may be names of files in a word of a command that comes behind `before`, with what stands around them."""
     if before in JAVA_PATHS:
         return "", word.split(pathsep), ""
-    agent = _WITH_FILE.fullmatch(word)
+    agent = WITH_FILE.fullmatch(word)
     return (agent[1], [agent[2]], agent[3]) if agent else ("", [word], "")
 
 
@@ -70,7 +70,7 @@ def option_files(options: Sequence[str]) -> dict[str, str]:
     Raises:
         MatrixError: one cannot be read.
     """
-    named = (Path(found[2]) for option in options if (found := _WITH_FILE.fullmatch(option)))
+    named = (Path(found[2]) for option in options if (found := WITH_FILE.fullmatch(option)))
     return _digests({str(path): path for path in named if path.is_absolute() and _is_file(path)})
 
 

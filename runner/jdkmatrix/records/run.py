@@ -56,6 +56,15 @@ class HostFacts(Record):
         machine = f"{self.cpu.model} {len(self.cpu.online)} {self.virtualisation}"
         return hashlib.sha256(f"{self.hostname_hash} {machine}".encode()).hexdigest()[:12]
 
+    @property
+    def memory_gib(self) -> int:
+        """Whole: a hypervisor may take single pages, and give them back."""
+        return in_gib(self.memory_bytes)
+
+
+def in_gib(memory_bytes: int) -> int:
+    return round(memory_bytes / 2**30)
+
 
 class KnownBug(Record):
     id: str
@@ -196,6 +205,11 @@ class RunRecord(Record):
     provenance: Provenance
     notes: tuple[str, ...] = ()  # what a reader must know, e.g. SUT and driver overlap
     sessions: Annotated[tuple[Session, ...], Field(min_length=1)]
+
+    @property
+    def refused(self) -> dict[CellKey, str]:
+        """The cells that cannot be measured here, and why."""
+        return {entry.key: entry.reason for entry in self.not_testable}
 
     def load_table(self, name: str) -> str:
         """What matrix.toml said of this load, as JSON; of a relative one, without what it came to."""

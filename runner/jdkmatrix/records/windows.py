@@ -187,7 +187,7 @@ class Window(ObservedWindow):
         return self.load.duration_s + lead_s + ((self.served.early_s or 0.0) if self.served else 0.0)
 
     @property
-    def gauged_answers(self) -> int:
+    def gauged_requests(self) -> int:
         """The requests that they are of: those that began between the same readings, with those that the driver gave up
         and the server worked off; where it did not tell, the answers."""
         if self.served is not None:

@@ -67,7 +67,11 @@ def words(decision: Decision, blocks: int, rules: StoppingRules) -> str:
         known = f"known to ± {math.expm1(half):.1%}"
     if widths and untold:
         known += f" (not that of {', '.join(untold)})"
-    ends = {Why.PRECISE: "enough", Why.MOST: "the most that the profile allows", Why.NO_FINER: "as fine as it is read"}
+    ends = {
+        Why.PRECISE: "enough",
+        Why.MOST: "the most that the profile allows",
+        Why.NO_FINER: "no more, since it is read too coarsely",
+    }
     end = ends.get(decision.why, "one more")
     if decision.why is Why.PRECISE and not widths:
         end = "no more, since no ratio could be judged"

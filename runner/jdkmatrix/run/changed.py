@@ -48,10 +48,11 @@ def _files_sha256(home: Path) -> str | None:
 def changed_options(setups: Mapping[CellKey, CellSetup]) -> list[str]:
     """The files that options of these cells' JVMs name, such as an agent of an arm, and that have changed."""
     recorded = {pair for cell in setups.values() for pair in cell.inputs.get("option_files", {}).items()}
-    return sorted({file for file, sha256 in recorded if not _is(Path(file), sha256)})
+    return sorted({file for file, sha256 in recorded if not _has_digest(Path(file), sha256)})
 
 
-def _is(file: Path, sha256: str) -> bool:
+def _has_digest(file: Path, sha256: str) -> bool:
+    """False where it cannot be read."""
     try:
         return sha256_of(file) == sha256
     except OSError:

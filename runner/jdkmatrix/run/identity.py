@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jdkmatrix.records.forks import ConfinementMethod
-from jdkmatrix.records.run import Calibration, HostFacts, RunRecord
+from jdkmatrix.records.run import Calibration, HostFacts, RunRecord, in_gib
 from jdkmatrix.store.cells import Identity, digest_of
 
 _NAMED_AT_MOST = 6
@@ -35,7 +35,7 @@ def host_inputs(host: HostFacts, confinement: ConfinementMethod) -> dict[str, An
         "boost": cpu.boost,
         "kernel": host.kernel,
         "kernel_command_line_sha256": host.kernel_command_line_sha256,
-        "memory_gib": round(host.memory_bytes / 2**30),  # a hypervisor may take single pages, and give them back
+        "memory_gib": host.memory_gib,
         "clocksource": host.clocksource,
         "transparent_huge_pages": host.transparent_huge_pages,
         "confinement": confinement,
@@ -78,7 +78,7 @@ _NAMES = {
     "host.hostname_hash": "the host",
     "host.kernel": "the Linux kernel",
     "host.kernel_command_line_sha256": "the kernel's command line",
-    "host.memory_gib": "the GiB of memory",
+    "host.memory_gib": "the memory in GiB",
     "host.microcode": "the CPU's microcode",
     "host.mitigations": "the kernel's mitigations",
     "host.confinement": "the CPU confinement",
@@ -115,9 +115,14 @@ _NAMES = {
 def _flat(inputs: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in inputs.items():
         if key in _TABLES and isinstance(value, Mapping):
-            yield from ((f"{key}.{name}", entry) for name, entry in value.items())
+            yield from (_as_today(f"{key}.{name}", entry) for name, entry in value.items())
         else:
             yield key, value
+
+
+def _as_today(key: str, value: Any) -> tuple[str, Any]:
+    """Runs before had single bytes."""
+    return ("host.memory_gib", in_gib(value)) if key == "host.memory_bytes" else (key, value)
 
 
 def _words(key: str, before: object, now: object) -> str:

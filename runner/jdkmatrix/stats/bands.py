@@ -33,12 +33,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from jdkmatrix.stats.intervals import CONFIDENCE, student_t
+from jdkmatrix.stats.intervals import CONFIDENCE, MANY, student_t
 from jdkmatrix.stats.protocols import blocks_needed
 from jdkmatrix.stats.verdicts import adjust
 
 _MOST_BLOCKS = 10_000
-_MANY = 10**9
 _ASSURANCE = 0.8  # of a forecast: that the scatter is no larger than it takes it to be
 
 
@@ -73,6 +72,11 @@ class Estimate:
     confidence: float = CONFIDENCE
     pooled_freedom: float | None = None
     least_error: float = 0.0
+
+    @property
+    def has_end(self) -> bool:
+        """Has it an interval, or a bound?"""
+        return (self.low, self.high) != (None, None)
 
     @property
     def freedom(self) -> float:
@@ -176,6 +180,6 @@ def blocks_to_decide(estimate: Estimate, band: Band, *, family: int = 1, one_is_
     lies_inside = place(replace(estimate, low=estimate.value, high=estimate.value), band) is Place.INSIDE
     adjusted_for = family if lies_inside == one_is_enough else 1
     confidence = 1 - (1 - estimate.confidence) / adjusted_for
-    if student_t(confidence, _MANY) * estimate.least_error > margin:
+    if student_t(confidence, MANY) * estimate.least_error > margin:
         return None
     return max(estimate.blocks + 1, blocks_needed(variance, margin, confidence, least=2))

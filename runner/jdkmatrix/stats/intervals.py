@@ -40,6 +40,7 @@ CONFIDENCE = 0.95
 # than the truth does, so that a nominal 95 % would cover 92 %.
 SEQUENTIAL_CONFIDENCE = 0.97
 _EXP_MAX = 709.0  # of a 64-bit float
+MANY = 10**9  # values; more of them make an interval no narrower by Student's t
 _ROUNDING = 1e-12  # what is smaller beside the values is rounding
 
 

@@ -22,6 +22,7 @@ from jdkmatrix.stats.intervals import CONFIDENCE
 
 # A percentile with fewer slower requests than this is the story of single requests, not of the executor.
 MIN_BEYOND = 10
+_BOUNDS_SHARE_MAX = 0.01  # of latencies that are lower bounds, beyond which no percentile is exact
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,12 @@ def enough_beyond(count: int, percent: str) -> bool:
     """Do enough of so many requests lie beyond that percentile?"""
     # In decimal, since 1 - 0.999 is a little below 0.001 in binary.
     return count * (100 - Decimal(percent)) >= 100 * MIN_BEYOND
+
+
+def are_bounds(lower: int, count: int, percent: str) -> bool:
+    """Is that percentile of `count` latencies at least what it says? It is where more of them are lower bounds than lie
+    beyond it, or than one in a hundred: they stand at the time that they had waited, and would stand higher."""
+    return lower > min(_BOUNDS_SHARE_MAX, 1 - float(percent) / 100) * count
 
 
 def merge_latencies(parts: Sequence[Latency]) -> Latency:

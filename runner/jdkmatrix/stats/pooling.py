@@ -43,7 +43,7 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
     """
     if not estimates:
         raise ValueError("nothing to pool")
-    told = [one for one in estimates if one.blocks > 1 and (one.low, one.high) != (None, None)] or list(estimates)
+    told = [one for one in estimates if one.blocks > 1 and one.has_end] or list(estimates)
     exact = [one for one in told if not one.one_sided]
     alike = exact or [one for one in told if one.low is not None] or told
     found = alike[0] if len(alike) == 1 else _weighted(alike)

@@ -29,14 +29,13 @@ from enum import Enum
 from typing import NamedTuple
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.stats.intervals import nominal_confidence, student_t
+from jdkmatrix.stats.intervals import MANY, nominal_confidence, student_t
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 
 FEWEST_BLOCKS = 5
 # How many times half the width of its interval a log ratio must be away: found by simulation (see above).
 _FROM_ONE = 1.5
 _FROM_RELEVANT = 1.2
-_MANY = 10**9
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def half_width_that_tells(ratio: float, precision: float) -> float:
     return min(widest, max(away / _FROM_ONE, (widest - away) / _FROM_RELEVANT, widest / 2))
 
 
-def blocks_help(ratio: Ratio, precision: float, *, sequential: bool, blocks: int = _MANY) -> bool:
+def blocks_help(ratio: Ratio, precision: float, *, sequential: bool, blocks: int = MANY) -> bool:
     """Might so many of them tell it, if it stays? Not where figures are read too coarsely for that."""
     least = student_t(nominal_confidence(sequential=sequential), blocks) * ratio.least_error
     return least <= half_width_that_tells(ratio.value, precision)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.records.run import RunRecord, Session
 from jdkmatrix.store.cells import CellRecord
 
@@ -20,11 +21,14 @@ def measuring_sessions(run: RunRecord, cells: Iterable[CellRecord]) -> tuple[Ses
     return tuple(session for session in run.sessions if session.number in stand)
 
 
-def of_earlier(run: RunRecord, cell: CellRecord) -> str | None:
+_IN_WORDS = {"host": "host, CPU or kernel", "jdk": "build of the JDK", "server": "release of the server"}
+
+
+def of_earlier(run: RunRecord, cell: CellRecord, refused: Mapping[CellKey, str]) -> str | None:
     """Why the figures of this cell are none of what the latest session measures; None where they are. Those of a stage
-    that it has not come to were measured with what there was before."""
-    if refused := next((entry.reason for entry in run.not_testable if entry.key == cell.key), None):
-        return f"the latest session cannot measure it: {refused}"
+    that it has not come to were measured with what there was before. `refused`: as of RunRecord."""
+    if cell.key in refused:
+        return f"the latest session cannot measure it: {refused[cell.key]}"
     if run.status == "complete":
         return None
     host = run.latest_session.host
@@ -36,7 +40,7 @@ def of_earlier(run: RunRecord, cell: CellRecord) -> str | None:
     for part, facts in now.items():
         was = cell.identity.inputs.get(part)
         if isinstance(was, dict) and any(fact and was.get(name, fact) != fact for name, fact in facts.items()):
-            return f"the latest session has another {part} and has not come to it yet"
+            return f"the latest session has another {_IN_WORDS[part]}, and has not measured it yet"
     return None
 
 

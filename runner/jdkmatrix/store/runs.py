@@ -160,6 +160,7 @@ class RunStore:
         earlier: list[CellRecord] = []
         damaged: list[str] = []
         left: list[str] = []
+        refused = run.refused
         with gc_paused():
             for key in run.cells:
                 try:
@@ -167,12 +168,13 @@ class RunStore:
                 except UnreadableError as error:
                     damaged.append(str(error))
                     continue
-                if cell is not None and (why := of_earlier(run, cell)):
-                    left.append(f"{self.cell_path(key).name}: of an earlier session, and in no figure: {why}")
+                if cell is not None and (why := of_earlier(run, cell, refused)):
+                    name = self.cell_path(key).name
+                    left.append(f"{name}: from an earlier session, and left out of all figures: {why}")
                     earlier.append(cell)
                 elif cell is not None:
                     cells.append(outline(cell) if is_large else cell)
-                elif _must_have(run, key):
+                elif run.status == "complete" and key not in refused:
                     damaged.append(f"{self.cell_path(key)}: missing, although the run is complete")
         set_aside = [
             f"{path.name}: was unreadable, set aside and measured again"
@@ -193,11 +195,6 @@ class RunStore:
         if found is None:
             raise UnreadableError(f"{self.cell_path(cell.key)}: it was there a moment ago")
         return found
-
-
-def _must_have(run: RunRecord, key: CellKey) -> bool:
-    """Was this cell to be measured, in a run that says that all is?"""
-    return run.status == "complete" and all(entry.key != key for entry in run.not_testable)
 
 
 def _kept(plain: Path) -> Path:

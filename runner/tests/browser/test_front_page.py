@@ -164,7 +164,7 @@ def test_a_jdk_of_the_user_is_measured_by_no_command_of_this_page(browser: Brows
     with reading(browser, tmp_path / "site" / "index.html") as page:
         picked(page, cpus="2")
         said = page.locator("#said")
-        expect(said).to_contain_text("own-mine is no JDK of this project. The page of its run has the command")
+        expect(said).to_contain_text("own-mine is not among this project’s JDKs today. The page of its run")
         expect(said.locator("pre")).to_have_count(0)
 
 

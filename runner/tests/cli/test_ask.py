@@ -45,6 +45,13 @@ def test_the_defaults_are_the_first_look() -> None:
     assert asked == select_cells(MATRIX, "quick")
 
 
+@pytest.mark.parametrize("waits", [(0, 2000), (2000, 0)])
+def test_of_several_delays_the_longest_decides_what_can_be_asked(waits: tuple[int, ...]) -> None:
+    """In whichever order they are given."""
+    values = answered(MATRIX, {"jdk": ("temurin-25",), "wait_us": waits}, HERE, default)
+    assert (values["workload"], values["load"]) == (("banking",), ("flood",))
+
+
 def test_what_an_option_says_is_not_asked() -> None:
     titles: list[str] = []
 

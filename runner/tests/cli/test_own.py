@@ -119,11 +119,12 @@ def test_a_table_says_the_same(home: Path) -> None:
 
 def test_a_command_line_is_kept_so_that_it_can_be_given_elsewhere(home: Path, tmp_path: Path) -> None:
     typed = ("--command", "java -jar my.jar {port} 'a b'", "--war=my.war", "--jdk-home", "jdk", "--path", "my.jar",
-             "--arm", "pool=-jar my.jar -Dx=y", "--arm=virtual:-Xss1m")  # fmt: skip
+             "--arm", "pool=-jar my.jar -Dx=y", "--arm=virtual:-Xss1m",
+             "--arm", "virtual:-javaagent:my.jar=a")  # fmt: skip
     assert from_anywhere(typed, tmp_path) == (
         "--command", f"java -jar {tmp_path}/my.jar '{{port}}' 'a b'", f"--war={tmp_path}/my.war",
         "--jdk-home", f"{tmp_path}/jdk", "--path", "my.jar", "--arm", f"pool=-jar {tmp_path}/my.jar -Dx=y",
-        "--arm=virtual:-Xss1m",
+        "--arm=virtual:-Xss1m", "--arm", f"virtual:-javaagent:{tmp_path}/my.jar=a",
     )  # fmt: skip
 
 

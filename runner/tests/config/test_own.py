@@ -94,6 +94,14 @@ MINE = {"own": {"command": SPRING, "arms": {"pool": ""}, "path": "/"}}
 SHOP = {"own": {"war": "shop.war", "path": "/"}, "features": "restfulWS-3.1"}
 
 
+def test_a_table_that_the_command_line_makes_takes_the_place_of_no_other() -> None:
+    """Two arms of one name would be one."""
+    files = {**FILES, "profiles/mine.toml": {"tunings": {"xmx2g": {"description": "a", "jvm_options": ["-Xmx2g"]}}}}
+    made = {"description": "-Xmx2g", "jvm_options": ["-Xms2g", "-Xmx2g"]}
+    with pytest.raises(MatrixError, match=r"tunings\.xmx2g: the command line makes it, and there is another table"):
+        parse_files(files, tables={"tunings": {"xmx2g": made}})
+
+
 def matrix_with(**workloads: object) -> Matrix:
     return parse_files(FILES, tables={"workloads": workloads})
 

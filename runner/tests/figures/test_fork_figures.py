@@ -7,12 +7,14 @@ import gzip
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
+from jdkmatrix.experiments.kinds import measurands
 from jdkmatrix.figures.fork_figures import (
     comparable,
     cpu_us_per_request,
@@ -24,7 +26,7 @@ from jdkmatrix.figures.fork_figures import (
     throughput_rps,
     time_to_peak,
 )
-from jdkmatrix.figures.metrics import BY_ID, leading_by_block
+from jdkmatrix.figures.metrics import BY_ID, OF_EXPERIMENTS, leading_by_block
 from jdkmatrix.figures.paired import least_error_of
 from jdkmatrix.figures.refusals import gated_figures, one_sided_among, refused_by_arm, refused_of
 from jdkmatrix.loads.base import Bound, ForkFigure
@@ -41,6 +43,7 @@ from jdkmatrix.store.cells import CellRecord
 from tests.support.builders import cell, fork_with, latency, load_result, sut_usage, window
 from tests.support.experiment_runs import experiments_of
 from tests.support.outcome_runs import STEAL, all_of, missed, silent, spoilt, windows_of, with_outcomes
+from tests.support.pinning_results import RESULT, program_fork, result
 from tests.support.project import RECORDED
 from tests.support.ramped_runs import LEVEL, RISING, with_ramp
 from tests.support.records import altered
@@ -177,6 +180,26 @@ def test_figures_that_are_read_in_steps_are_known_no_better_than_that() -> None:
     assert least_error_of(BY_ID["knee"], (ramp, [970.0]), (ramp, [485.0])) == pytest.approx(known[2] * math.sqrt(5))
     alike = overall([ForkFigure(33.0)] * 5, least=known[1])
     assert alike is not None and alike.high == pytest.approx(33 * math.exp(2.776445 * known[1]))
+
+
+def test_a_percentile_of_a_program_among_what_had_not_ended_is_at_least_that_and_of_few_is_none() -> None:
+    """A hundred threads that find no carrier wait for all of the time; a tail of few values is none."""
+
+    def figure(metric: str, lower_bounds: int, count: int) -> ForkFigure | None:
+        latency = {"count": count, "percentiles_us": {"50": 2e6, "99": 6e6}}
+        seen = {**RESULT["seen"], "latency": latency, "lower_bounds": lower_bounds}
+        readings = (WindowReading(metric=metric, value=6000.0),)
+        fork = program_fork(1, result(1.0, seen=seen)).model_copy(update={"windows": ()})
+        by_id = {one.id: found for one, found in OF_EXPERIMENTS.items() if one in measurands(fork.result).values()}
+        with mock.patch.object(Fork, "readings", readings):
+            return by_id[metric].of(fork, SaturateLoad(connections=1))
+
+    assert figure("p50", 100, 100) == ForkFigure(6000.0, Bound.AT_LEAST)
+    assert figure("p50", 0, 100) == ForkFigure(6000.0)
+    assert figure("p99", 100, 5000) == ForkFigure(6000.0, Bound.AT_LEAST)
+    assert figure("p99", 0, 5000) == ForkFigure(6000.0) and figure("p99", 0, 999) is None
+    medians = overall([ForkFigure(1.0), ForkFigure(6.0, Bound.AT_LEAST), ForkFigure(2.0)], "median")
+    assert medians is not None and (medians.value, medians.bound, medians.bounded) == (2.0, Bound.AT_LEAST, 1)
 
 
 def test_a_fork_with_0_does_not_make_the_others_0() -> None:

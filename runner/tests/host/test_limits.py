@@ -17,7 +17,7 @@ from jdkmatrix.fork.limit_watch import Sighting, exceeded, held_back
 from jdkmatrix.host.cgroup_cpuset import cpu_groups
 from jdkmatrix.host.cgroup_folders import CgroupError
 from jdkmatrix.host.cgroup_tree import probe
-from jdkmatrix.host.limit_groups import LimitCounters, QuotaCounters, limit_groups
+from jdkmatrix.host.limit_groups import LimitCounters, LimitGroups, QuotaCounters, limit_groups
 from jdkmatrix.host.limits import (
     CONTROLLERS,
     LimitHost,
@@ -237,6 +237,9 @@ def test_without_pinning_version_2_gets_a_cgroup_for_the_limits(kernel: MadeUpKe
         assert (folder / "memory.swap.max").read_text() == "0"
         (folder / "memory.events").write_text("low 0\nmax 9\noom 1\noom_kill 1\n")
         assert groups.counters() == LimitCounters(threads_refused=0, memory_held_back=9, oom_kills=1)
+        again = LimitGroups({}, folder, to_join=())
+        (folder / "memory.events").write_text("low 0\nmax 9\noom 1\noom_kill 2\n")
+        assert again.counters().oom_kills == 0, "the host had no memory, and the limit was not the reason"
     assert (kernel.parent / "cgroup.subtree_control").read_text() == ""
     assert list(kernel.parent.glob("*/")) == []
 

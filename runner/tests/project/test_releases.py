@@ -33,6 +33,8 @@ if program == "gh":
             assert file.stat().st_size < 2 * 1024**3
             shutil.copy(file, here)
         assert not files or len(list(here.iterdir())) <= 1000
+    if "--draft=true" in rest:
+        (here / ".draft").touch()
     if verb == "create" or "--draft=false" in rest:
         (here / ".draft").unlink(missing_ok=True)
     if verb == "download":

@@ -99,8 +99,9 @@ def test_a_machine_measures_one_thing_at_a_time() -> None:
     for job in ("measure", "hand-over"):
         assert workflow["jobs"][job]["runs-on"] == ["self-hosted", "linux", "bare-metal", machine]
     # Not one group for both events: the schedule comes every day, and would take the place of what a person started.
+    # Nor one for all days: what only goes on would take the place of what begins something.
     assert workflow["concurrency"] == {
-        "group": f"machine-{machine}-${{{{ github.event_name }}}}",
+        "group": f"machine-{machine}-${{{{ github.event_name }}}}-${{{{ github.event.schedule }}}}",
         "cancel-in-progress": "false",
     }
 

@@ -146,7 +146,7 @@ def test_what_the_host_does_not_tell_is_said() -> None:
 @pytest.mark.parametrize(
     ("host", "cpu", "words"),
     [
-        ({"memory_bytes": 34_000_000_000}, {}, "of bytes of memory differs (33,000,000,000, then 34,000,000,000)"),
+        ({"memory_bytes": 34_000_000_000}, {}, "the memory in GiB differs (31, then 32)"),
         ({"limits": {"nofile": "9"}}, {}, "the list of limits differs (nofile 1048576, then nofile 9)"),
         ({}, {"allowed": (0, 1)}, "the list of CPUs allowed differs (0-7, then 0-1)"),
         ({}, {"smt": False}, "SMT differs (on, then off)"),

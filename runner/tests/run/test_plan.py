@@ -93,6 +93,8 @@ def test_the_command_line_changes_the_protocol_of_every_stage() -> None:
     assert [(one.blocks, one.rounds, one.window_s) for one in profiles] == [(1, 4, 21.0)] * 2
     with pytest.raises(MatrixError, match="--rounds is for forks that take turns"):
         Options("mission", {}, protocol="separate", rounds=4).apply(MATRIX)
+    with pytest.raises(MatrixError, match="--rounds is for forks that take turns: quick has none, since turns are no"):
+        Options("quick", {"load": ("rate-2000",)}, rounds=4).apply(MATRIX)
 
 
 def test_exclude_needs_every_axis_it_names_and_what_include_adds_may_have_fewer_blocks() -> None:

@@ -228,7 +228,7 @@ def test_what_the_latest_session_has_not_measured_is_in_no_figure_until_it_has(t
     assert (found.damaged, {cell.key for cell in found.cells}) == ((), {cell.key for cell in none})
     assert {cell.key for cell in found.earlier} == {cell.key for cell in (*some, gone)}
     assert len(found.problems) == len(found.earlier)
-    assert any("has another host and has not come to it yet" in text for text in found.problems)
+    assert any("has another host, CPU or kernel, and has not measured it yet" in text for text in found.problems)
     assert any("cannot measure it: it is gone" in text for text in found.problems)
     store.save_run(run.model_copy(update={"status": "complete"}))
     assert {cell.key for cell in store.load().earlier} == {gone.key}, "then all the others have had their turn"

@@ -21,8 +21,9 @@ class StepsLoad(CellLoad):
     """Constant rates one after another, each for one window of `step_s`; the warm-up ends at `warmup_rps`.
 
     The series ends after `missed_max` steps in a row in which fewer requests were answered than were due: the server
-    is saturated, and its throughput then is what it can do. Behind the written rates follow up to `further_max` more,
-    each `further_factor` times the one before, as whole requests per second.
+    is saturated, and its throughput then is what it can do. A step that a gate took counts neither way; three of them
+    in a row end the series, too. Behind the written rates follow up to `further_max` more, each `further_factor` times
+    the one before, as whole requests per second.
     """
 
     kind: Literal["steps"] = "steps"

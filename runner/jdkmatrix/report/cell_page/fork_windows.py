@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from jdkmatrix.domain.quantities import digits
-from jdkmatrix.figures.fork_figures import are_bounds, chosen, distribution_of
+from jdkmatrix.figures.fork_figures import chosen, distribution_of
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.load_results import Latency
@@ -19,7 +19,7 @@ from jdkmatrix.report.blocks.tables import DataTable, columns
 from jdkmatrix.report.cells.shown import KIND_SHORT, KIND_WORDS, few_beyond
 from jdkmatrix.report.run_page.over_rate import OUTCOMES, p99_ms
 from jdkmatrix.report.words.numbers import Figure, count, mebibytes, milliseconds, missing, quantity, share
-from jdkmatrix.stats.percentiles import enough_beyond
+from jdkmatrix.stats.percentiles import are_bounds, enough_beyond
 
 _NO_REMOTE = "no figures of a remote system were recorded"
 _NO_DATABASE = "no figures of a database were recorded"

@@ -13,10 +13,11 @@ from jdkmatrix.domain.quantities import amount, digits, per_cent, plural
 from jdkmatrix.experiments.base import Details, Measurand, Seen
 from jdkmatrix.experiments.kinds import details_of, measurands
 from jdkmatrix.experiments.pinning import pinned_words
+from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.outside import OutsideProof
 from jdkmatrix.records.pressure import Pressure
-from jdkmatrix.records.readings import VmFacts, WindowReading
+from jdkmatrix.records.readings import ProgramResult, VmFacts, WindowReading
 from jdkmatrix.records.reasons import Reason
 from jdkmatrix.records.remote import RemoteStats
 from jdkmatrix.records.run import RunRecord
@@ -225,7 +226,7 @@ def program_blocks(fork: Fork, run: RunRecord) -> Iterator[PageBlock]:
     program, result = fork.program, fork.result
     told, known = details_of(result) if result else Details(), measurands(result)
     yield from (Prose(one.words, css="outcome") for one in endings((fork,)))
-    if figures := [_figure(one, known[one.metric]) for one in fork.readings if one.metric in known]:
+    if figures := [_figure(one, known[one.metric], result) for one in fork.readings if result and one.metric in known]:
         heads = columns("Figure", "Measured#", "Expected#", "Measured|/ expected#")
         yield from (Prose(heading="Figures"), DataTable(f"Figures of fork {fork.fork}", heads, figures, "wrap"))
     if expected := expectation_of(fork):
@@ -266,14 +267,18 @@ def _of_distribution(told: Seen) -> Iterator[Figure]:
     yield shown(told["max_us"])
 
 
-def _figure(one: WindowReading, metric: Measurand) -> tuple[Cell, ...]:
+def _figure(one: WindowReading, metric: Measurand, result: ProgramResult) -> tuple[Cell, ...]:
     """Its value, what is expected, and the ratio."""
     expected = ratio = missing("nothing is expected of this figure")
     if one.expected is not None:
         expected, ratio = Figure(amount(one.expected, metric.unit), one.expected), missing("0 is expected")
         if one.expected != 0:
             ratio = Figure(digits(one.value / one.expected, 3), one.value / one.expected)
-    return titled(metric.title, metric.unit), Figure(amount(one.value, metric.unit), one.value), expected, ratio
+    sign = f"{Bound.AT_LEAST.value} " if metric.is_bound(result) else ""
+    value: Cell = Figure(f"{sign}{amount(one.value, metric.unit)}", one.value)
+    if metric.is_tail_of_few(result):
+        value = missing("too few values were slower")
+    return titled(metric.title, metric.unit), value, expected, ratio
 
 
 def _how_it_ran(fork: Fork, run: RunRecord) -> tuple[Fact, ...]:

@@ -22,7 +22,6 @@ from jdkmatrix.figures.fork_figures import (
     FigureOf,
     Kind,
     OverForks,
-    are_bounds,
     comparable,
     distribution_of,
     fork_latency,
@@ -42,7 +41,7 @@ from jdkmatrix.records.run import RunRecord
 from jdkmatrix.report.charts.shapes import executor_order
 from jdkmatrix.report.words.sentences import State
 from jdkmatrix.stats.intervals import CONFIDENCE, nominal_confidence
-from jdkmatrix.stats.percentiles import Percentile, merge_latencies, percentiles_over_forks
+from jdkmatrix.stats.percentiles import Percentile, are_bounds, merge_latencies, percentiles_over_forks
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
 from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.store.cells import CellRecord
@@ -222,6 +221,7 @@ class CellStats:
         return Spread(
             *(metric.id, metric.title, metric.unit, over.value, over.least.value, over.most.value, over.forks),
             expected=median(expected) if expected else None,
+            sign=over.bound.value if over.bound else "",
         )
 
     def spread(self, metric_id: str) -> Spread | None:
@@ -339,7 +339,7 @@ class Cells:
         self.confidence = nominal_confidence(sequential=self._sequential)
         self._by_key = {record.key: CellStats(record, forks[record.key.cell_id], self.confidence) for record in mine}
         self.relevant = run.promised_precision
-        refused = {entry.key for entry in run.not_testable}
+        refused = run.refused
         planned = (key for key in run.cells if key.has_server == served and key not in refused)
         own = {key: key for key in self._by_key}  # these very objects, which are found without comparing their values
         self.keys = tuple(own.get(key, key) for key in dict.fromkeys((*planned, *own)))

@@ -209,18 +209,13 @@ def _parts(cell: CellEvidence) -> tuple[CellKey, str | None, str | None]:
 
 def _cells_together(found: Sequence[CellEvidence]) -> CellEvidence:
     judged = [cell for cell in found if cell.estimate and not cell.absent]
-    if any(_tells(cell.estimate) for cell in judged):
-        judged = [cell for cell in judged if _tells(cell.estimate)]
+    # Beside others, one of a single block says nothing (stats/pooling.py).
+    judged = [cell for cell in judged if cell.estimate and cell.estimate.has_end] or judged
     if len(judged) < 2:
         return next((cell for cell in (*judged, *found) if cell.estimate), found[0])
     estimates = tuple(cell.estimate for cell in judged if cell.estimate)
     behind = tuple(one for cell in judged for one in cell.behind)
     return replace(judged[0], estimate=pooled(estimates), alone=estimates, behind=behind)
-
-
-def _tells(estimate: Estimate | None) -> bool:
-    """Has it an interval, or a bound? Beside such, one of a single block says nothing (stats/pooling.py)."""
-    return estimate is not None and (estimate.low, estimate.high) != (None, None)
 
 
 def _check(check: ClaimCheck, results: Results) -> CheckEvidence:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from jdkmatrix.domain.grouping import grouped
 from jdkmatrix.domain.quantities import amount, digits, plural, range_words
 from jdkmatrix.experiments.base import Spread
+from jdkmatrix.experiments.kinds import measurands
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.blocks.inline import badge, code, element, joined, small
 from jdkmatrix.report.words.numbers import Figure
@@ -25,7 +26,8 @@ def spread_figure(spread: Spread) -> Figure:
         title += f", {digits(spread.median / 1024, 3)} MiB"
     if spread.unit == "MiB":
         title += f", {spread.median * 1024:,.0f} KiB: top shows it in KiB, without a unit"
-    return Figure(median, spread.median, title, "–".join(ends) if spread.least != spread.most else None)
+    under = "–".join(ends) if spread.least != spread.most else None
+    return Figure(f"{spread.sign} {median}".lstrip(), spread.median, title, under)
 
 
 _CLASS = {"complete": "ok", "not-on-this-jdk": "none"}
@@ -85,7 +87,7 @@ def expectation_of(fork: Fork) -> tuple[str, str] | None:
     found = fork.result.expected if fork.result else None
     if found is None:
         return None
-    named = next((one.metric for one in fork.readings if one.expected is not None), None)
+    named = next((one.id for one in measurands(fork.result).values() if one.at == found.quantity), None)
     figure = named or (found.quantity or "").rpartition(".")[2].replace("_", " ")
     name = "No figure is expected" if found.formula == "none" else joined(f"{figure} = ", code(found.formula))
     return name, joined(found.source)

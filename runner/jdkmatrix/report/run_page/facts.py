@@ -176,8 +176,8 @@ def is_dirty(run: RunRecord) -> bool | None:
     return True if True in told else None if None in told else False
 
 
-def reproduce(run: RunRecord) -> str:
-    """The command lines that repeat this run in a clone of the project."""
+def repeating(run: RunRecord) -> str:
+    """The arguments of the command that repeats this run."""
     selected = [f"--{axis.replace('_', '-')}={value}" for axis, values in run.selection.items() for value in values]
     found = run.scenario
     scale = ["--scale", found.scale] if found else []
@@ -188,9 +188,14 @@ def reproduce(run: RunRecord) -> str:
         arguments = [*_without(run.first_session.command[1:], ("--run", "--site", "--scale")), *scale]
     if not any(argument.split("=")[0] == "--seed" for argument in arguments):
         arguments += ["--seed", str(run.seed)]
+    return shlex.join(arguments)
+
+
+def reproduce(run: RunRecord) -> str:
+    """The command lines that repeat this run in a clone of the project."""
     commit = run.latest_session.git_commit
     lines = [shlex.join(["git", "checkout", commit])] if commit else []
-    return "\n".join([*lines, "make setup", shlex.join([".venv/bin/matrix", *arguments])])
+    return "\n".join([*lines, "make setup", f".venv/bin/matrix {repeating(run)}"])
 
 
 def _without(arguments: Sequence[str], options: Sequence[str]) -> list[str]:

@@ -109,7 +109,7 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules) -> Iterator
         cut_off = run.run.status != "complete" and forks < ordered[key.cell_id]
         ended_by = "not complete" if cut_off else "fixed number"
         if run.run.stopping is not None:
-            early = "not precise enough" if more_help(ratio, rules) else "as fine as it is read"
+            early = "not precise enough" if more_help(ratio, rules) else "read too coarsely"
             short = "the most blocks" if forks >= rules.max_blocks else early
             ended_by = "precise enough" if tells(ratio, rules.precision) else short
         yield (

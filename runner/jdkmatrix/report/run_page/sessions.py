@@ -35,7 +35,7 @@ _HOST_NAMES = {
     "kernel_command_line_sha256": "the kernel's command line",
     "libc": "the C library",
     "limits": "the list of limits",
-    "memory_bytes": "the number of bytes of memory",
+    "memory_gib": "the memory in GiB",
     "mitigations": "the list of mitigations",
     "online": "the list of CPUs online",
     "os": "the distribution",
@@ -135,11 +135,13 @@ def _forks(loaded: LoadedRun) -> Counter[int]:
 def _compared(session: Session) -> Iterable[tuple[str, Any]]:
     dumped = session.host.model_dump()
     cpu = dumped.pop("cpu")
+    del dumped["memory_bytes"]
     yield "version of the tool", session.tool_version
     yield "commit", session.git_commit and session.git_commit[:12]
     yield "CPU confinement", session.confinement
     for name, value in cpu.items():
         yield ("cpu model" if name == "model" else name), value
+    yield "memory_gib", session.host.memory_gib
     yield from ((name, value) for name, value in dumped.items() if name not in _NOT_COMPARED)
 
 

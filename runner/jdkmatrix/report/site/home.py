@@ -282,9 +282,14 @@ def _figure(told: Advice | None) -> Sorted:
 
 
 def _first_number(text: str) -> str:
-    """Of two arms that have no ratio; empty where it begins with none."""
-    number = re.match(r"[≥<]? ?([0-9,.]+)", text)
-    return number[1].replace(",", "") if number else ""
+    """Of two arms that have no ratio: the quotient of two figures, or the first count; empty where it begins with
+    none."""
+    number = r"(?:[≥<] ?)?([0-9][0-9,.]*)"
+    both, first = (re.match(pattern, text) for pattern in (rf"{number} / {number}$", number))
+    told = [float(one.replace(",", "")) for one in both.groups()] if both else []
+    if told and told[1]:
+        return str(told[0] / told[1])
+    return first[1].replace(",", "") if first else ""
 
 
 def _picks(answers: Sequence[Answering], offered: Offered, first: Answering) -> Iterator[Pick]:

@@ -223,7 +223,6 @@ def test_memory_of_threads_is_in_kib_as_top_shows_it_and_in_mib(boxed: WebPage) 
 def test_requests_of_a_fan_out_are_counted() -> None:
     assert counts("fanout-virtual-nofiles-21") == {
         "Requests": "54 answered, 146 failed (too-many-open-files 146)",
-        "Beyond the ideal": "0.0919 s",
         "Open files": "12 before, at least 53 at once; limits: soft 64, hard 64",
         "Threads of the kernel": "at least 27 at once",
     }

@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 from jdkmatrix.domain.loads import TaskLoad
 from jdkmatrix.domain.servers import own_pool, virtual_of
 from jdkmatrix.figures.metrics import P99
@@ -17,7 +19,7 @@ from jdkmatrix.report.cells.advice import OUTCOME, Side
 from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.run_page.facts import count_forks
 from jdkmatrix.report.site.digest import RunDigest
-from jdkmatrix.report.site.home import Offered, home_page, offered
+from jdkmatrix.report.site.home import Offered, _first_number, home_page, offered
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.builders import key
@@ -356,6 +358,13 @@ def test_conditions_are_counted_alike_everywhere_on_the_page() -> None:
 def test_a_project_whose_profiles_serve_nothing_offers_nothing() -> None:
     none = offered(MATRIX.model_copy(update={"profiles": {}}))
     assert none.served == () and none.values["load"] == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "key"), [("12.3 / 4.1", "3.0"), ("1,200 / 400", "3.0"), ("2 of 3 / 3 of 3", "2"), ("≥ 9", "9"), ("–", "")]
+)
+def test_what_has_no_ratio_sorts_by_what_stands_for_it(value: str, key: str) -> None:
+    assert _first_number(value)[:3] == key
 
 
 def test_two_machines_of_one_name_are_two_hosts() -> None:

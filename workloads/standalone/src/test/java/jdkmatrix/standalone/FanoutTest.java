@@ -56,7 +56,7 @@ class FanoutTest {
         try (SlowServer server = SlowServer.start(1, 503)) {
             JsonNode json = fanout(server.url(), 3, "virtual").json();
             assertEquals("requests-failed", json.get("outcome").asText());
-            assertEquals(3, json.get("problem").get("at_count").asLong());
+            assertTrue(json.get("problem").get("at_count").isNull(), "how many failed is no point that it came to");
             JsonNode seen = json.get("seen");
             assertEquals(3, seen.get("errors").get("status-503").asLong(), seen.toString());
             assertEquals(0, seen.get("ok").asLong());

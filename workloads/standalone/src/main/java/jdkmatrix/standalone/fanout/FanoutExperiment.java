@@ -86,7 +86,7 @@ final class FanoutExperiment {
         return new Outcome(
                 Outcome.Kind.REQUESTS_FAILED,
                 "%d of %d requests had no good answer: %s".formatted(failed, plan.requests(), errors),
-                failed,
+                null,
                 "look at --url and at the server: the time says nothing while requests fail");
     }
 

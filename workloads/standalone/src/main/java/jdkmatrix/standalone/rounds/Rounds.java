@@ -59,7 +59,7 @@ final class Rounds {
                     TimeUnit.NANOSECONDS.sleep(startNs - System.nanoTime());
                     say.accept("measuring for %s s".formatted(plan.durationS()));
                     from.set(Moment.of(tally));
-                    tally.forgetWaits();
+                    tally.measuringBegins();
                     TimeUnit.NANOSECONDS.sleep(endNs - System.nanoTime());
                     to.set(Moment.of(tally));
                 } catch (InterruptedException failed) {
@@ -110,7 +110,7 @@ final class Rounds {
         }
         String text = "%d of %d tasks had not ended %d s after the time was over";
         long patienceS = TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NS);
-        return Outcome.hung(text.formatted(tally.stuck(), plan.tasks(), patienceS), tally.operations());
+        return new Outcome(Outcome.Kind.HUNG, text.formatted(tally.stuck(), plan.tasks(), patienceS), null, null);
     }
 
     private void round(ExecutorService executor, Tally tally, long giveUpNs) throws InterruptedException {

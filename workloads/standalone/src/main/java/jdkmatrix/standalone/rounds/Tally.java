@@ -13,6 +13,7 @@ final class Tally {
     private final Queue<AtomicLong> counters = new ConcurrentLinkedQueue<>();
     private volatile Histogram waits = Histograms.createShared();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private volatile boolean measuring;
     private volatile boolean over;
     private volatile long rounds;
     private long stuck;
@@ -44,9 +45,14 @@ final class Tally {
         }
     }
 
-    /** What was told before is no more; what is being told may be in either. */
-    void forgetWaits() {
+    /** The time that is measured begins. Waits that were told before are no more; what is being told may be in either. */
+    void measuringBegins() {
         waits = Histograms.createShared();
+        measuring = true;
+    }
+
+    boolean isMeasuring() {
+        return measuring;
     }
 
     /** Tasks that never ended. Only who waits for them may say and ask. */
