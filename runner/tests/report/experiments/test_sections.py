@@ -205,8 +205,9 @@ def test_a_burn_is_set_against_what_is_expected_of_it(sections: Sections) -> Non
 def test_threads_are_told_by_arm_with_memory_and_time(sections: Sections) -> None:
     told = sentences(sections["spawn"], OLD)
     assert told["platform"] == (
-        "RSS 25.8 to 53.0 KiB and VIRT 1,023 to 1,024 KiB per thread (in 2 conditions); of the whole process RSS 107 to "
-        "307 MiB and VIRT 9,583 to 18,580 MiB (in 2 conditions); all started after 0.164 to 5.20 s, over 3 conditions."
+        "RSS 25.8 to 53.0 KiB and VIRT 1,023 to 1,024 KiB per thread (in 2 conditions); of the whole process RSS 107 "
+        "to 307 MiB and VIRT 9,583 to 18,580 MiB (in 2 conditions); "
+        "all started after 0.164 to 5.20 s, over 3 conditions."
     )
     assert told["virtual"].startswith("RSS 2.23 to 3.73 KiB and VIRT 0 KiB per thread (in 2 conditions); ")
     assert told["threads refused"].startswith("platform, spawn-sleep-boxed, 2,000 at once (at 481: unable to create")
