@@ -106,11 +106,11 @@ class Options:
         stages = {name: self._protocol(self._boxed(matrix, matrix.profiles[name])) for name in names}
         stages = {name: _fork_after_fork_if_alone(matrix, name, profile) for name, profile in stages.items()}
         applied = matrix.model_copy(update={"profiles": {**matrix.profiles, **stages}})
-        why_none = [_why_no_turns(applied, name) for name in names]
-        if self.rounds is not None and None not in why_none:
-            raise MatrixError(f"--rounds is for forks that take turns: {why_none[-1]}")
+        alone = [reason for name in names for reason in _why_no_turns(applied, name)]
+        if self.rounds is not None and None not in alone:
+            raise MatrixError(f"--rounds is for forks that take turns: {'; '.join(dict.fromkeys(filter(None, alone)))}")
         unused = [option for option, value in (("--windows", self.windows), ("--window-s", self.window_s)) if value]
-        if unused and all(_all_take_turns(applied, name) for name in names):
+        if unused and not any(alone):
             raise MatrixError(
                 f"{' and '.join(unused)}: every cell of {self.profile} takes turns, in --rounds of a fixed length; "
                 "windows are of --protocol separate"
@@ -222,18 +222,10 @@ def _fork_after_fork_if_alone(matrix: Matrix, name: str, profile: Profile) -> Pr
     return profile if max(groups.values(), default=2) > 1 else profile.model_copy(update={"protocol": "separate"})
 
 
-def _why_no_turns(matrix: Matrix, profile: str) -> str | None:
-    """Why none of its forks takes turns; None where some do."""
-    if not matrix.profiles[profile].in_turns:
-        return "--protocol interleaved, where executors are compared"
-    reasons = [kind_of(matrix, cell).why_no_turns(matrix, cell) for cell in cells_of(matrix, profile)]
-    return None if None in reasons or not reasons else f"{profile} has none, since {reasons[0]}"
-
-
-def _all_take_turns(matrix: Matrix, profile: str) -> bool:
-    if not matrix.profiles[profile].in_turns:
-        return False
-    return not any(kind_of(matrix, cell).why_no_turns(matrix, cell) for cell in cells_of(matrix, profile))
+def _why_no_turns(matrix: Matrix, profile: str) -> list[str | None]:
+    """Of each of its cells, why its forks take no turns; None where they do."""
+    of_all = None if matrix.profiles[profile].in_turns else "--protocol interleaved, where executors are compared"
+    return [of_all or kind_of(matrix, cell).why_no_turns(matrix, cell) for cell in cells_of(matrix, profile)]
 
 
 def check_values(files: Mapping[str, Tables], matrix: Matrix, options: Options, pinned: Iterable[str]) -> None:

@@ -93,7 +93,7 @@ def test_the_command_line_changes_the_protocol_of_every_stage() -> None:
     assert [(one.blocks, one.rounds, one.window_s) for one in profiles] == [(1, 4, 21.0)] * 2
     with pytest.raises(MatrixError, match="--rounds is for forks that take turns"):
         Options("mission", {}, protocol="separate", rounds=4).apply(MATRIX)
-    with pytest.raises(MatrixError, match="--rounds is for forks that take turns: quick has none, since turns are no"):
+    with pytest.raises(MatrixError, match="--rounds is for forks that take turns: turns are no better"):
         Options("quick", {"load": ("rate-2000",)}, rounds=4).apply(MATRIX)
 
 
