@@ -97,7 +97,7 @@ def ask(options: Options, *, budget: str, yes: bool) -> int:
     if lacking := ", ".join(_lacking(project, chosen.matrix, values, unlocated, here)):
         say(f"Not here yet, and fetched or built before anything is measured: {lacking}.")
     options = replace(options, command=command(sys.argv[2:], said, options))
-    say(f"The same without questions: {program()}{shlex.join(options.command).removeprefix('matrix')}")
+    say(f"The same without questions: {program()} {shlex.join(options.command[1:])}")
     if by_menus and not _confirmed():
         return 0
     if not by_menus and not yes:

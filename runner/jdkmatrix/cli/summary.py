@@ -158,9 +158,7 @@ def has_failures(loaded: LoadedRun) -> bool:
 
 
 def _cells_words(loaded: LoadedRun) -> str:
-    refused = loaded.run.refused
-    planned = sum(key not in refused for key in loaded.run.cells)
-    cells = f"{len(loaded.cells)} of {plural(planned, 'cell')}"
+    cells = f"{len(loaded.cells)} of {plural(len(loaded.run.testable), 'cell')}"
     if loaded.cells and not has_failures(loaded):
         return f"{cells}, all with usable forks"
     return f"{cells}, {_unusable(loaded)} without a usable fork, {plural(_failed_forks(loaded), 'failed fork')}"

@@ -211,6 +211,12 @@ class RunRecord(Record):
         """The cells that cannot be measured here, and why."""
         return {entry.key: entry.reason for entry in self.not_testable}
 
+    @property
+    def testable(self) -> tuple[CellKey, ...]:
+        """The planned cells without those refused."""
+        refused = self.refused
+        return tuple(key for key in self.cells if key not in refused)
+
     def load_table(self, name: str) -> str:
         """What matrix.toml said of this load, as JSON; of a relative one, without what it came to."""
         table = (self.matrix.get("loads") or {}).get(name) or {}

@@ -339,8 +339,7 @@ class Cells:
         self.confidence = nominal_confidence(sequential=self._sequential)
         self._by_key = {record.key: CellStats(record, forks[record.key.cell_id], self.confidence) for record in mine}
         self.relevant = run.promised_precision
-        refused = run.refused
-        planned = (key for key in run.cells if key.has_server == served and key not in refused)
+        planned = (key for key in run.testable if key.has_server == served)
         own = {key: key for key in self._by_key}  # these very objects, which are found without comparing their values
         self.keys = tuple(own.get(key, key) for key in dict.fromkeys((*planned, *own)))
 
