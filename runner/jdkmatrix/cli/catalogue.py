@@ -101,7 +101,10 @@ def update(ids: Sequence[str], *, write: bool) -> None:
             write_atomic(path, new)
     count = "1 entry" if len(moved) == 1 else f"{len(moved)} entries"
     if write and moved:
-        print(f"{count} changed in {path}, and the -prev of each: `matrix jdks fetch {moved[0]}` verifies the new pin")
+        print(
+            f"{count} changed in {path}, and the -prev of each: `matrix jdks fetch {moved[0]}` verifies the new pin, "
+            "if no such build is here"
+        )
     elif moved:
         print(f"{count} would change, and the -prev of each; nothing was written (--write does)")
     else:

@@ -77,9 +77,9 @@ def _ahead(matrix: Matrix, planned: Sequence[Stage], seed: int, catalogue: Catal
     topology = read_topology()
     before: set[CellKey] = set()
     for stage in planned:
-        impossible = impossible_here(matrix, stage.cells, topology, catalogue)
+        impossible = impossible_here(matrix, stage.profile, stage.cells, topology, catalogue)
         plan = make_plan(stage.cells, stage.profile, seed=seed, impossible=impossible)
-        possible = possible_bases(matrix, stage.cells, topology, catalogue)
+        possible = possible_bases(matrix, stage.profile, stage.cells, topology, catalogue)
         bases = tuple(cell for cell in possible if cell not in before)
         first_s = bases_s(matrix, stage.profile, bases)
         longest = stage.profile.model_copy(update={"rounds": stage.profile.max_rounds or stage.profile.rounds})
@@ -188,8 +188,8 @@ def _show_stage(one: _StageEstimate, matrix: Matrix, console: Console) -> None:
         console.print(f"{plural(count, 'cell')}: fork after fork, not in turns: {escape(reason)}.")
     if profile.stopping:
         console.print(
-            f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, up to "
-            f"{profile.stopping.max_blocks}: {plural(len(plan.forks), 'fork')}, about {span(one.most_s)}."
+            f"Blocks are added until every ratio is known to ± {profile.stopping.precision:.1%}, near 1 up to twice as "
+            f"well, up to {profile.stopping.max_blocks}: {plural(len(plan.forks), 'fork')}, about {span(one.most_s)}."
         )
 
 

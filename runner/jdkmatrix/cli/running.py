@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
@@ -44,6 +45,7 @@ from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
 from jdkmatrix.run.try_own import Arm, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
+from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.readable import readable
 from jdkmatrix.store.runs import RunStore, has_begun, is_run, latest_begun, runs_of, unrecorded
 from jdkmatrix.validation import validated
@@ -98,7 +100,8 @@ def measure(project: Project, chosen: Chosen | None, folder: Path | None, site: 
         if stopped:
             return stopped.exit_code
         gaps = measured.gaps()
-    code = conclude(project, store, site, console)
+    with stoppable():
+        code = conclude(project, store, site, console)
     if measured.cut_short:
         raise measured.cut_short
     if gaps:
@@ -122,6 +125,8 @@ class _Stages:
         kept = (*loaded.cells, *loaded.earlier) if loaded else ()
         self._cells = {cell.key: cell for cell in kept}
         self._campaigns: list[Campaign] = []
+        self._bases: list[tuple[Campaign, Mapping[CellKey, CellRecord]]] = []
+        self._artefacts: dict[str, str] = {}
         self._tried: set[Arm] = set()
         self.cut_short: MatrixError | None = None
 
@@ -144,8 +149,10 @@ class _Stages:
             status = "complete"
         except StoppedError as stopped:
             if self._recording.record is None:
+                self._store.remove_empty()
                 raise
-            say(f"stopped; finished work is kept; to go on: {going_on(self._store.directory)}")
+            with suppress(OSError):  # who listened may be stopped, too
+                say(f"stopped; finished work is kept; to go on: {going_on(self._store.directory)}")
             return stopped
         finally:
             self._recording.end(status, in_order(self._cells.values()))
@@ -155,7 +162,8 @@ class _Stages:
 
     def gaps(self) -> int:
         """Blocks that faults of the host have left without a fork, where anything was measured."""
-        return sum(len(one.needed(self._cells)) for one in self._campaigns) if self._recording.record else 0
+        measured = [*((one, self._cells) for one in self._campaigns), *self._bases]
+        return sum(len(one.needed(cells)) for one, cells in measured) if self._recording.record else 0
 
     def _open(self, stage: Stage) -> Prepared:
         self._know_capacities(stage)
@@ -208,14 +216,21 @@ class _Stages:
 
     def _measure_bases(self, stage: Stage, bases: Sequence[CellKey]) -> list[BasisCapacity]:
         once = profile_of_bases(stage.profile)
-        prepared, campaign = self._prepared(once, bases, RunStore.create(self._store.directory / CAPACITY_FOLDER))
+        try:
+            prepared, campaign = self._prepared(once, bases, RunStore.create(self._store.directory / CAPACITY_FOLDER))
+        except MatrixError as error:  # what else the stage has may be measured
+            why_not = " ".join(str(error).split())
+            say(f"what {plural(len(bases), 'cell')} can do is not known: {why_not}")
+            return [BasisCapacity(key=key, throughput_rps=None, why_not=why_not) for key in bases]
         self._try_own(campaign)
         cells = campaign.open(say)
+        self._bases.append((campaign, cells))
         if needed := campaign.needed(cells):
             say(f"first, the capacities that loads are derived from: {plural(len(needed), 'fork')}")
             self._recording.keep_calibration(prepared)
         with self._display(once, prepared) as shown:
-            campaign.measure(cells, shown)
+            campaign.measure(cells, shown, lambda: self._check_unchanged(prepared.setups))
+        self._check_unchanged(prepared.setups)
         impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
         found = [capacity_of(key, cells.get(key), impossible.get(key)) for key in bases]
         for one in found:
@@ -228,7 +243,7 @@ class _Stages:
         root = self._recording.project.root
         for changed, of_what in (
             (changed_servers(setups), "configuration below workloads/servers"),
-            (changed_jdks(setups, root), "the files of a JDK of yours"),
+            (changed_jdks(setups), "the files of a JDK that no hash pins"),
             (changed_options(setups), "a file that options of the JVM name"),
             (changed_own(setups, root), "the files of your application"),
         ):
@@ -237,6 +252,15 @@ class _Stages:
                     f"{', '.join(changed)}: {of_what} changed during the run, so that forks may be of either state; "
                     f"to measure the new one: {going_on(self._store.directory)}"
                 )
+
+    def _check_built(self, setups: Mapping[CellKey, CellSetup]) -> None:
+        """Raises: MatrixError: since an earlier stage, artefacts were built anew."""
+        found = {pair for cell in setups.values() for pair in cell.inputs["artefacts"].items()}
+        if changed := sorted(name for name, sha256 in found if self._artefacts.setdefault(name, sha256) != sha256):
+            raise MatrixError(
+                f"{', '.join(changed)}: changed since an earlier stage of the run, so that stages would be of either "
+                f"state; to measure the new one: {going_on(self._store.directory)}"
+            )
 
     def _try_own(self, campaign: Campaign) -> None:
         """Those of which a fork is needed, before what they measured earlier is set aside."""
@@ -258,6 +282,7 @@ class _Stages:
             say=say,
         )
         self._calibration = prepared.calibration
+        self._check_built(prepared.setups)
         campaign = Campaign(
             matrix=self._matrix,
             profile=profile,
@@ -298,7 +323,8 @@ def _new_folder(project: Project, chosen: Chosen, directory: Path | None) -> Pat
     """That of a new run, which is looked at before it has to wait for anything."""
     profile = chosen.options.profile
     cells = select_cells(chosen.matrix, profile)
-    check_some(chosen.matrix, cells, read_topology(), load_with_own(project.jdks, chosen.matrix.jdk_homes))
+    catalogue = load_with_own(project.jdks, chosen.matrix.jdk_homes)
+    check_some(chosen.matrix, chosen.matrix.profiles[profile], cells, read_topology(), catalogue)
     folder = directory or project.results / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{profile}"
     for server in {cell.server for cell in cells}:
         check_folder(server, folder)

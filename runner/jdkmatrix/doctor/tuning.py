@@ -135,6 +135,13 @@ def restore(host: Host, state: Path) -> tuple[Restored, ...] | None:
         return endings
 
 
+def still_set(host: Host, state: Path) -> tuple[str, ...]:
+    """The files that hold what a recorded change wrote. Raises: MatrixError: the record cannot be read."""
+    tuned = load(state)
+    now = {setting: current(host, setting.file) for setting in tuned.settings} if tuned else {}
+    return tuple(one.file for one, value in now.items() if value != one.found and value in one.wrote)
+
+
 def current(host: Host, file: str) -> str | None:
     """The text of a file in the spelling in which it could be written: of several choices, the chosen one."""
     text = host.text(file)

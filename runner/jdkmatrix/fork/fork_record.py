@@ -94,8 +94,9 @@ class CellSetup(ABC):
 
     `workload`: its table of matrix.toml; `calibration`: None where nothing burns; `burn_rounds`: the work of a request
     or task, 0 for none; `kernel`: files and the text that they hold while a fork runs; `heap_bytes`: the largest size
-    of the heap, 0 where it is not known; `why_no_turns`: why its forks cannot take turns with others; `inputs`:
-    everything else that decides the result, as JSON.
+    of the heap, 0 where it is not known; `why_no_turns`: why its forks cannot take turns with others; `unpinned_jdks`:
+    folders of JDKs that others may change, its driver’s too, with the sha256 of their files; `inputs`: everything else
+    that decides the result, as JSON.
     """
 
     matrix: Matrix
@@ -114,6 +115,7 @@ class CellSetup(ABC):
     database: DatabaseParts | None = None
     heap_bytes: int = 0
     why_no_turns: str | None = None
+    unpinned_jdks: Mapping[Path, str] = field(default_factory=dict)
 
     @property
     def limits(self) -> Limits:

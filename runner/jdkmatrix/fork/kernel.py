@@ -14,7 +14,7 @@ from pathlib import Path
 
 from jdkmatrix.doctor.base import Host, HostChange
 from jdkmatrix.doctor.tuned import ARM_FILE
-from jdkmatrix.doctor.tuning import restore, steps, tune
+from jdkmatrix.doctor.tuning import restore, steps, still_set, tune
 from jdkmatrix.errors import MatrixError, refused
 
 
@@ -54,8 +54,18 @@ def kernel_settings(host: Host, files: Mapping[str, str], state: Path = ARM_FILE
 
 
 def put_back_leftovers(host: Host, state: Path = ARM_FILE) -> None:
-    """What a run that was killed has left set. Raises: KernelError: not all of it can be put back."""
-    _put_back(host, state, "settings of an earlier run")
+    """What a run that was killed has left set. Raises: KernelError: not all of it can be put back, or by root alone."""
+    if os.geteuid() == 0:
+        _put_back(host, state, "settings of an earlier run")
+        return
+    with refused("settings of an earlier run", KernelError, of=MatrixError):
+        left = still_set(host, state)
+    if left:
+        files = ", ".join(left)
+        raise KernelError(
+            f"settings of an earlier run, by root, are still there: {files}; `matrix doctor --restore`, as root, puts "
+            "back what it had found"
+        )
 
 
 def _put_back(host: Host, state: Path, what: str) -> None:

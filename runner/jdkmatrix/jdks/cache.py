@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from jdkmatrix.domain.record import Record
 from jdkmatrix.errors import MatrixError, refused
-from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource
+from jdkmatrix.jdks.catalogue import JdkEntry, PypiSource, for_this_system, this_system
 from jdkmatrix.jdks.identify import VersionOutput, feature_version, is_build, parse_release, signed_by
 from jdkmatrix.jdks.jvm import java_version
 from jdkmatrix.provision.cache import atomic_dir, cache_dir, clear, locked
@@ -41,7 +41,8 @@ class Delivery(Record):
 
 
 class Facts(Delivery):
-    """Of a cached JDK, with its own account of its version. `got_at` is UTC."""
+    """Of a cached JDK, with its own account of its version. `got_at` is UTC; `system`, `folder`: where it was made, and
+    with a libc of its own runs nowhere else. None: not recorded yet."""
 
     schema_version: Literal[1] = 1
     id: str
@@ -50,6 +51,8 @@ class Facts(Delivery):
     version_output: str
     release: dict[str, str]
     got_at: str
+    system: str | None = None
+    folder: str | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Cached:
 def find(entry: JdkEntry) -> Cached | None:
     """The cached build of `entry`; of a rolling one, the one that was got last."""
     builds = [cached for path in sorted(_folder(entry).glob("[!.]*")) if (cached := _read(path)) is not None]
-    found = [cached for cached in builds if _is_for(entry, cached.facts)]
+    found = [cached for cached in builds if _is_for(entry, cached)]
     return max(found, key=lambda c: c.facts.got_at, default=None)
 
 
@@ -89,7 +92,7 @@ def install(entry: JdkEntry, build: str, make: Callable[[Path, Path], Delivery])
     final = _folder(entry) / path_safe(build)
     with refused(f"cache folder {final} cannot be written"), locked(final):
         cached = _read(final)
-        if cached is not None and _is_for(entry, cached.facts) and cached.problem is None:
+        if cached is not None and _is_for(entry, cached) and cached.problem is None:
             return cached
         clear(final)
         with atomic_dir(final) as staging:
@@ -144,21 +147,26 @@ def _count(entry: JdkEntry, final: Path, delivery: Delivery) -> Cached:
         version_output=output,
         release=parse_release(release.read_text(encoding="utf-8")) if release.is_file() else {},
         got_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        system=this_system(),
+        folder=str(final),
     )
     write_atomic(final / FACTS_FILE, json.dumps(facts.model_dump(), indent=2, sort_keys=True) + "\n")
     seal(final)
     return Cached(final, facts)
 
 
-def _is_for(entry: JdkEntry, facts: Facts) -> bool:
-    """Made from a file that the catalogue pins today; of a rolling entry, from its registry."""
-    if facts.catalogue_version != entry.version:
+def _is_for(entry: JdkEntry, cached: Cached) -> bool:
+    """Made from a file that the catalogue pins today for this system; of a rolling entry, from its registry. A cache
+    may be moved, or be on a disk that systems share."""
+    facts = cached.facts
+    if facts.catalogue_version != entry.version or facts.system not in (None, this_system()):
+        return False
+    if facts.libc is not None and facts.folder not in (None, str(cached.folder)):
         return False
     if entry.rolling:
         return facts.source == "registry"
-    pins = {archive.sha256 for archive in entry.archives.values()}
-    if isinstance(entry.registry, PypiSource):
-        pins |= {wheel.sha256 for wheel in entry.registry.wheels.values()}
+    wheels = entry.registry.wheels if isinstance(entry.registry, PypiSource) else {}
+    pins = {pin.sha256 for pin in (for_this_system(entry.archives), for_this_system(wheels)) if pin}
     return facts.origin.get("sha256") in pins
 
 

@@ -40,14 +40,20 @@ class Available:
     files_sha256: str
     notice: str | None = None
 
+    @property
+    def pinned(self) -> bool:
+        """Is it in a place that is ours, or Nix’s?"""
+        return self.source not in ("host", "own")
 
-def resolve(entry: JdkEntry) -> Available | None:
-    """The JDK where it is here already; None where it is not. Starts it once unless it is from the cache.
+
+def resolve(entry: JdkEntry, *, progress: Progress = lambda _: None) -> Available | None:
+    """The JDK where it is here already; None where it is not. Starts it once unless it is from the cache. `progress` is
+    told why it is not from an earlier place.
 
     Raises:
         MatrixError: MATRIX_PARTS is set, and what it names cannot be read; or an own JDK does not start.
     """
-    return _own(entry) if isinstance(entry, OwnJdk) else _here(entry, [], lambda _: None)
+    return _own(entry) if isinstance(entry, OwnJdk) else _here(entry, [], progress)
 
 
 def fetch(entry: JdkEntry, *, progress: Progress = lambda _: None, catalogue: Catalogue | None = None) -> Available:
@@ -124,6 +130,7 @@ def _first(entry: JdkEntry, reasons: list[str], progress: Progress, catalogue: C
             return _from_cache(entry, attempt(entry, progress), source)
         except MatrixError as error:
             reasons.append(f"{source}: {error}")
+            progress(f"{entry.id}: {reasons[-1]}")
     return None
 
 

@@ -34,10 +34,11 @@ def refusals(seen: Observation, limits: Thresholds, context: WindowContext = DEF
 
 def beside_peers(windows: Sequence[Window], limits: Thresholds) -> tuple[Window, ...]:
     """The windows of one fork in a closed loop, each judged beside the others under the same load: fewer connections
-    may keep a server less busy."""
+    may keep a server less busy. A quota of CPU time is given anew ten times a second: readings that span one time more
+    see more than all of it, which is no best that others fall short of."""
     best: dict[Load, float] = {}
     for window in windows:
-        best[window.load.load] = max(window.sut.cpu_share, best.get(window.load.load, 0.0))
+        best[window.load.load] = max(min(window.sut.cpu_share, 1.0), best.get(window.load.load, 0.0))
 
     def judged(window: Window) -> Window:
         seen = Observation(window.load, window.sut, best_cpu_share=best[window.load.load])

@@ -35,7 +35,7 @@ def _starved(seen: Observation, limits: LoadLimits, context: WindowContext) -> I
     """Where a closed loop saturates the server, each window must have kept it as busy as the best did: one in which the
     server idled was held up from outside, whatever else was seen. Not so where requests were left without an answer: a
     server that has died idles, too, and such a window is its result."""
-    if seen.load and seen.load.errors.total:
+    if seen.load and (seen.load.errors.total or seen.load.lower_bounds):
         return
     best, drop_max = seen.best_cpu_share, limits.saturated_share_drop_max
     if seen.sut and best and best >= limits.saturated_share_min and seen.sut.cpu_share < best - drop_max:
@@ -122,7 +122,8 @@ STARVED = Gate(
     "A closed loop that saturated the server in one window and left it idle in another: something held it up that no "
     "other gate names.",
     "A cause common to all windows of a fork. A window in which requests were left without an answer is not judged: a "
-    "server that dies in it, or closes its connections, is idle through its own fault.",
+    "server that dies in it, stalls, or closes its connections, is idle through its own fault. Where "
+    "answers take so long that the last ones are given up, no window is judged.",
 )
 LOAD_GATES = (
     STARVED,

@@ -19,12 +19,13 @@ def usage(
     gauges_after: Gauges | None,
     samples: Iterable[Sample],
     answers: int,
-    cpus: int,
+    cpus: float,
     astray_threads: int,
     carriers: Collection[str] | None = None,
 ) -> SutUsage:
     """`answers`: all that the server gave between the two readings, which also span connecting and draining where the
     load was not on before.
+    `cpus`: how many the server may use, by its CPUs and its quota of CPU time.
     `carriers`: what the kernel calls the carriers of virtual threads, where their share is looked for.
     `samples` are those taken inside the window: they only raise the peaks.
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -101,6 +103,12 @@ def problems(env: Mapping[str, str] = os.environ, folders: tuple[Path, ...] = _S
         found.append(
             f"Python was built without {', '.join(lacking)}: apt-get install {headers}, or your system's like, and "
             "build it again; or make PYTHON=/usr/bin/python3"
+        )
+    c_header = Path(sysconfig.get_path("include"), "Python.h")
+    if platform.machine() == "aarch64" and not (shutil.which("cc", path=env.get("PATH", "")) and c_header.is_file()):
+        found.append(
+            "on aarch64 one of the Python packages, hdrhistogram, is compiled: apt-get install gcc python3-dev, or "
+            "your system's like"
         )
     if find_jdk(env, folders) is None:
         found.append(

@@ -12,12 +12,14 @@ import sys
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.provision import artefacts
 from jdkmatrix.provision.cache import kept
 from jdkmatrix.provision.command import building_jdk, run_logged, started
 from jdkmatrix.provision.hosttools import find_maven
+from jdkmatrix.store.atomic import write_atomic
 
 _MODULES = Path("servers", "modules.sh")
 CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
@@ -25,7 +27,9 @@ CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
 _JVM_OPTIONS = "-XX:TieredStopAtLevel=1"
 _COLLECTOR = "-XX:+UseSerialGC"
 _OPTIONS_OF_OTHERS = ("MAVEN_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
-_RECORD = "-Daether.artifactResolver.postProcessor.trustedChecksums.record=true"
+_RECORD = "-Daether.artifactResolver.postProcessor.trustedChecksums.record"
+_BASE = "-Daether.trustedChecksumsSource.summaryFile.basedir"
+_OTHER_BYTES = "trusted checksum mismatch"
 
 
 def provision_maven(root: Path) -> Path:
@@ -84,8 +88,16 @@ def build(root: Path, arguments: Sequence[str]) -> None:
         MatrixError: with the end of Maven's output.
     """
     command, env = maven_command(root, ["--quiet", *arguments])
-    with artefacts.told_of_proxies():
-        run_logged(command, what="building the workloads", cwd=root / "workloads", env=env)
+    try:
+        with artefacts.told_of_proxies():
+            run_logged(command, what="building the workloads", cwd=root / "workloads", env=env)
+    except MatrixError as error:
+        if _OTHER_BYTES not in str(error):
+            raise
+        raise MatrixError(
+            f"{error}\nMaven keeps a file that is not the one that was pinned: remove its folder below "
+            f"{artefacts.maven_repository()}, and try again"
+        ) from None
 
 
 def record_checksums(root: Path) -> None:
@@ -95,13 +107,9 @@ def record_checksums(root: Path) -> None:
         MatrixError: with the end of Maven's output. Whatever ends it, the file is as before.
     """
     file = root / "workloads" / CHECKSUMS
-    before = file.read_bytes()
-    file.unlink()
-    try:
-        build(root, [_RECORD, "clean", "verify"])
-    except BaseException:  # Ctrl-C, too
-        file.write_bytes(before)
-        raise
+    with TemporaryDirectory() as folder:
+        build(root, [f"{_RECORD}=true", f"{_BASE}={folder}", "clean", "verify"])
+        write_atomic(file, Path(folder, file.name).read_text(encoding="utf-8"))
 
 
 def main(arguments: Sequence[str], root: Path) -> int:

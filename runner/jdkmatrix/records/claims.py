@@ -114,7 +114,7 @@ class Precondition(Record):
 
     `says`: the same in words; `metric`: as that of a check, of the executor `arm` in the check's cell (None: of every
     cell that is compared). The figure over usable forks, as the page has it, lies between `low` and `high`; of a peak
-    that is to be at least `low`, that of the fork with the least, or with `any_fork` of the one with the most.
+    that is to be at least `low`, that of the fork with the least.
     `of_bounds`: asked only where the check's figure is a bound, such as of a peak that was not reached."""
 
     says: Text
@@ -123,14 +123,11 @@ class Precondition(Record):
     low: Number | None = None
     high: Number | None = None
     of_bounds: bool = False
-    any_fork: bool = False
 
     @model_validator(mode="after")
     def _has_an_end(self) -> Self:
         if self.low is None and self.high is None:
             raise ValueError("give low or high or both")
-        if self.any_fork and (self.low is None or self.high is not None):
-            raise ValueError("any_fork: belongs to low alone")
         _check_order(self.low, self.high)
         return self
 

@@ -113,6 +113,12 @@ class Fork(Record):
         return measured and (bool(self.readings) or any(window.load.succeeded for window in self.valid_windows))
 
     @property
+    def cpus_allowed(self) -> float:
+        """CPU seconds per second, by its CPUs and by its quota of CPU time."""
+        quotas = [limit.maximum / 1000 for limit in self.limits if limit.limit == "CPU quota"]
+        return min([len(self.confinement.sut_cpus), *quotas])
+
+    @property
     def conclusive(self) -> bool:
         """Usable, or a program that ran to its end without a figure: that a JDK has not what an experiment is about is
         a finding."""

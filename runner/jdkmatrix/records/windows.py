@@ -79,7 +79,7 @@ class SutUsage(Record):
     cpu_s: float  # with the soft interrupts that its threads were interrupted by, unless Pressure.irq_time_accounting
     probe_cpu_s: float | None = None
     cpu_us_per_request: float
-    cpu_share: float  # of its CPUs, 0..1
+    cpu_share: float  # of its CPUs, or of its quota of CPU time where that is less
     jit_share: float  # CPU time of the JIT's threads, as a share of one CPU
     rss_bytes: int  # at the end of the window
     rss_peak_bytes: int

@@ -28,14 +28,10 @@ def _digests(cell: ServedCell, folder: Path) -> Mapping[str, str] | None:
         return None
 
 
-def changed_jdks(setups: Mapping[CellKey, CellSetup], folder: Path) -> list[str]:
-    """JDKs in folders of the user that have been built anew, or are being built. `folder`: as changed_own."""
-    recorded = {
-        (key.jdk, folder / home, cell.inputs["jdk_files_sha256"])
-        for key, cell in setups.items()
-        if (home := cell.matrix.jdk_homes.get(key.jdk))
-    }
-    return sorted(jdk for jdk, home, sha256 in recorded if _files_sha256(home) != sha256)
+def changed_jdks(setups: Mapping[CellKey, CellSetup]) -> list[str]:
+    """The folders of JDKs of the user or of the host that have been built or installed anew, or are being so."""
+    recorded = {pair for cell in setups.values() for pair in cell.unpinned_jdks.items()}
+    return sorted(str(home) for home, sha256 in recorded if _files_sha256(home) != sha256)
 
 
 def _files_sha256(home: Path) -> str | None:

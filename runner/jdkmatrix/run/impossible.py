@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from jdkmatrix.config.cell_loads import basis_cells
-from jdkmatrix.config.model import Matrix
+from jdkmatrix.config.model import Matrix, Profile
 from jdkmatrix.doctor.base import Host
 from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.quantities import plural
@@ -33,24 +33,24 @@ def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -
 
 
 def impossible_here(
-    matrix: Matrix, cells: Iterable[CellKey], topology: Topology, catalogue: Catalogue
+    matrix: Matrix, profile: Profile, cells: Iterable[CellKey], topology: Topology, catalogue: Catalogue
 ) -> dict[CellKey, str]:
     """The cells that cannot be measured on this host, whatever parts it has or gets, and why."""
     cells = tuple(cells)
     impossible = too_few_cpus(matrix, cells, topology)
     for cell in cells:
-        if cell not in impossible and (reason := _why_never(matrix, cell, catalogue.entry(cell.jdk))):
+        if cell not in impossible and (reason := _why_never(matrix, profile, cell, catalogue.entry(cell.jdk))):
             impossible[cell] = reason
     return impossible
 
 
-def _why_never(matrix: Matrix, cell: CellKey, jdk: JdkEntry) -> str | None:
+def _why_never(matrix: Matrix, profile: Profile, cell: CellKey, jdk: JdkEntry) -> str | None:
     tuning = tuning_for(matrix, cell)
     if unknown := unknown_properties(tuning.properties, jdk.vm, jdk.feature_version):
         return f"{cell.executor} on {cell.jdk}: {'; '.join(unknown)}"
     if refused := cannot_set(Host(root=Path("/"), results=Path("/")), tuning.kernel):
         return f"{cell.executor}: {refused}"
-    if why := kind_of(matrix, cell).why_never(matrix, cell):
+    if why := kind_of(matrix, cell).why_never(matrix, profile, cell):
         return why
     limits = workload_of(matrix, cell).limits
     quota_cpus = limits and limits.cpu_quota_cpus
@@ -58,21 +58,21 @@ def _why_never(matrix: Matrix, cell: CellKey, jdk: JdkEntry) -> str | None:
 
 
 def check_some(
-    matrix: Matrix, cells: Sequence[CellKey], topology: Topology, catalogue: Catalogue
+    matrix: Matrix, profile: Profile, cells: Sequence[CellKey], topology: Topology, catalogue: Catalogue
 ) -> dict[CellKey, str]:
     """As impossible_here. Raises: MatrixError: none of the cells can be measured on this host."""
-    impossible = impossible_here(matrix, cells, topology, catalogue)
+    impossible = impossible_here(matrix, profile, cells, topology, catalogue)
     if len(impossible) == len(cells):
         raise none_here(cells, impossible)
     return impossible
 
 
 def possible_bases(
-    matrix: Matrix, cells: Iterable[CellKey], topology: Topology, catalogue: Catalogue
+    matrix: Matrix, profile: Profile, cells: Iterable[CellKey], topology: Topology, catalogue: Catalogue
 ) -> tuple[CellKey, ...]:
     """The cells that loads of these are derived from, as far as they can be measured here."""
     bases = basis_cells(matrix, cells)
-    impossible = impossible_here(matrix, bases, topology, catalogue)
+    impossible = impossible_here(matrix, profile, bases, topology, catalogue)
     return tuple(cell for cell in bases if cell not in impossible)
 
 

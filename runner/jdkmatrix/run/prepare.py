@@ -180,7 +180,7 @@ def prepare(
     topology = read_topology()
     host = read_facts(topology).model_copy(update={"irq_time_accounting": irq_time_accounting(topology.cpus[-1].cpu)})
     catalogue, selected = load_with_own(project.jdks, matrix.jdk_homes), {cell.jdk for cell in cells}
-    impossible = check_some(matrix, cells, topology, catalogue)  # before anything is downloaded for them
+    impossible = check_some(matrix, profile, cells, topology, catalogue)  # before anything is downloaded for them
     measurable = [cell for cell in cells if cell not in impossible]
     parts = set_up_parts(project, matrix, measurable, profile=profile, capacities_rps=capacities_rps, say=say)
     box = read_limit_host(confiner.group("sut", [cpu.cpu for cpu in topology.cpus]))
@@ -272,7 +272,10 @@ def wrk2_from(handed: NixParts | None, environment: Mapping[str, str]) -> Wrk2 |
 def _get_jdk(catalogue: Catalogue, jdk: str, say: Say) -> Available | str:
     """A text says why it cannot be had."""
     entry = catalogue.entry(jdk)
-    if (found := resolve(entry)) is not None:
+    said: list[str] = []
+    if (found := resolve(entry, progress=said.append)) is not None:
+        for line in said:
+            say(line)
         return found
     try:
         return fetch(entry, progress=say, catalogue=catalogue)

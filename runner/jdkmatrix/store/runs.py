@@ -141,8 +141,11 @@ class RunStore:
 
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
         """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
-        path = _kept(self.cell_path(key))
-        return path.rename(_unused(path.with_name(f"{path.name}.{why}")))
+        plain = self.cell_path(key)
+        # A compressed one may stand beside it, which would be read in its place.
+        paths = [path for suffix in ("", *_COMPRESSED) if (path := plain.with_name(plain.name + suffix)).exists()]
+        first, *_ = (path.rename(_unused(path.with_name(f"{path.name}.{why}"))) for path in paths or [plain])
+        return first
 
     def load(self) -> LoadedRun:
         """Everything that can be read, cells in outline where there are many; what cannot is named in `problems`.

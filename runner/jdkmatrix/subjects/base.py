@@ -37,7 +37,7 @@ class SubjectKind(Protocol):
     def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str | None:
         """Why its forks are measured one after another where others take turns; None where they do, too."""
 
-    def why_never(self, matrix: Matrix, cell: CellKey) -> str | None:
+    def why_never(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str | None:
         """Why it cannot be measured, whatever parts there are; None where nothing is known against it."""
         return None
 

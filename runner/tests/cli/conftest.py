@@ -9,6 +9,7 @@ import pytest
 
 from jdkmatrix.cli import measuring_lock
 from tests.support.project import make_project
+from tests.support.session_runs import Sessions, made_up_sessions
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +20,8 @@ def own_name(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_project(tmp_path_factory.mktemp("project"))
+
+
+@pytest.fixture
+def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Sessions:
+    return made_up_sessions(tmp_path, monkeypatch, capsys)

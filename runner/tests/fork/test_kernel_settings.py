@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jdkmatrix.doctor.base import Host
-from jdkmatrix.fork.kernel import KernelError, cannot_set, kernel_settings
+from jdkmatrix.fork.kernel import KernelError, cannot_set, kernel_settings, put_back_leftovers
 from tests.support.doctor_host import make_host, read, write
 
 SWAPPINESS = "/proc/sys/vm/swappiness"
@@ -16,7 +16,8 @@ ASLR = "/proc/sys/kernel/randomize_va_space"
 
 
 @pytest.fixture
-def host(tmp_path: Path) -> Host:
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
     return make_host(tmp_path / "root")
 
 
@@ -47,6 +48,20 @@ def test_what_a_killed_run_left_is_put_back_by_the_next_arm_even_one_without_set
         assert read(host.root, SWAPPINESS).strip() == "60"
 
 
+def test_others_than_root_are_told_who_can_put_back_what_a_killed_run_of_roots_left(
+    host: Host, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = kernel_settings(host, {SWAPPINESS: "1"}, state)
+    killed.__enter__()
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(KernelError, match=r"still there: /proc/sys/vm/swappiness; `matrix doctor --restore`"):
+        put_back_leftovers(host, state)
+    assert read(host.root, SWAPPINESS).strip() == "1"
+    write(host.root, SWAPPINESS, "60")  # as after a reboot
+    put_back_leftovers(host, state)
+    assert state.exists(), "root's"
+
+
 def test_a_value_that_is_refused_fails_the_arm_and_leaves_nothing_behind(host: Host, state: Path) -> None:
     write(host.root, ASLR, "2")
     (host.root / ASLR.lstrip("/")).unlink()
@@ -63,7 +78,6 @@ def test_a_host_without_the_file_or_the_rights_says_so_beforehand(host: Host, mo
     assert cannot_set(host, {"/sys/kernel/debug/sched/base_slice_ns": "1"}) == (
         "this host does not show /sys/kernel/debug/sched/base_slice_ns"
     )
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
     assert cannot_set(host, {SWAPPINESS: "1"}) is None
     monkeypatch.setattr(os, "access", lambda file, mode: Path(file) != host.at(SWAPPINESS))
     refused = f"here even root may not write {SWAPPINESS}, as in most containers"

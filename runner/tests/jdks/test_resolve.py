@@ -326,6 +326,28 @@ def test_a_probe_that_hangs_is_answered_for(server: FileServer, monkeypatch: pyt
     assert (slow.status, quick.status) == ("unavailable", "fetchable")
 
 
+def test_a_cache_that_was_moved_or_is_shared_has_no_jdk_that_runs_elsewhere(server: FileServer, tmp_path: Path) -> None:
+    wanted = entry(url=f"{server.url}/good", digest=sha256(GOOD))
+    fetch(wanted)
+    (found,) = tmp_path.rglob(cache.FACTS_FILE)
+    facts = cache.Facts.model_validate_json(found.read_bytes())
+    assert facts.folder == str(found.parent)
+
+    def is_there(**changes: object) -> bool:
+        return cache._is_for(wanted, cache.Cached(found.parent, facts.model_copy(update=changes)))
+
+    assert is_there() and is_there(folder="/elsewhere") and is_there(libc="2.41")
+    assert not is_there(libc="2.41", folder="/elsewhere")
+    assert is_there(system=None) and not is_there(system="riscv64-linux")
+
+
+def test_an_archive_that_is_passed_over_is_told(server: FileServer) -> None:
+    told: list[str] = []
+    with pytest.raises(MatrixError):
+        fetch(entry(url=f"{server.url}/good", digest="1" * 64), progress=told.append)
+    assert any(line.startswith("test-jdk: archive: ") and "has sha256" in line for line in told)
+
+
 def test_the_libraries_beside_a_jdk_are_part_of_what_it_is(tmp_path: Path) -> None:
     """One of Debian's runs on a libc of its own, which is no file of the JDK."""
     fake_jdk(tmp_path / "jdk", VERSION)

@@ -271,6 +271,8 @@ def test_a_closed_loop_in_which_the_server_idled_is_seen_beside_its_peers() -> N
     assert [[reason.code for reason in one.reasons] for one in judged] == [[], ["starved"], []]
     assert beside_peers([calm, idle], LIMITS) == (calm, idle), "it was not saturated"
     assert beside_peers([], LIMITS) == ()
+    (more, all_of_it) = (window(sut=sut_usage(cpu_share=share)) for share in (1.09, 0.99))
+    assert beside_peers([more, all_of_it], LIMITS) == (more, all_of_it), "one period more of a quota of CPU time"
 
 
 def test_a_server_that_left_requests_without_an_answer_idled_by_its_own_doing() -> None:
@@ -278,6 +280,8 @@ def test_a_server_that_left_requests_without_an_answer_idled_by_its_own_doing() 
     busy = window(sut=sut_usage(cpu_share=0.98))
     died = window(2, load_result(completed=500, errors=Errors(read=50)), sut=sut_usage(cpu_share=0.5))
     assert beside_peers([busy, died], LIMITS) == (busy, died)
+    stalled = window(2, load_result(completed=500, lower_bounds=50), sut=sut_usage(cpu_share=0.5))
+    assert beside_peers([busy, stalled], LIMITS) == (busy, stalled), "given up behind its end, which is no error"
 
 
 def test_a_step_of_fewer_connections_is_no_peer_of_one_that_saturates_the_server() -> None:

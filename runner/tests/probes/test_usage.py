@@ -57,6 +57,14 @@ def test_answering_our_own_questions_is_told_apart() -> None:
     assert used(reading(0, 5.0), reading(1, 6.0, main=1.0), 10).probe_cpu_s == 0
 
 
+def test_of_a_quota_of_cpu_time_the_share_is_of_the_quota() -> None:
+    before, after = reading(0, 5.0, main=1.0), reading(10, 9.9, main=5.9)
+    half = usage(
+        before, after, gauges_before=None, gauges_after=None, samples=(), answers=1, cpus=0.5, astray_threads=0
+    )
+    assert half.cpu_share == pytest.approx(0.98)
+
+
 def test_totals_of_gauges_rise_in_a_window() -> None:
     """A JVM that does not count one says so by null."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import fcntl
 import os
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -229,26 +228,6 @@ def test_what_cannot_be_removed_is_not_taken_for_what_was_to_be_made(tmp_path: P
         kept(target, lambda folder: (folder / "file").touch(), say=print)
 
 
-def _append_slowly(target: Path, log: Path) -> None:
-    with locked(target):
-        for word in ("in", "out"):
-            with log.open("a") as file:
-                file.write(f"{word}\n")
-            time.sleep(0.02)
-
-
-def test_only_one_process_works_on_a_target(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_append_slowly, args=(tmp_path / "thing", log)) for _ in range(2)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join(60)
-        assert worker.exitcode == 0
-    assert log.read_text().split() == ["in", "out"] * 2
-
-
 def test_a_cache_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
     (tmp_path / "cache").touch()
     target = tmp_path / "cache" / "thing"
@@ -258,11 +237,13 @@ def test_a_cache_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
         kept(target, lambda folder: None, say=print)
 
 
-def test_a_killed_process_frees_its_lock(tmp_path: Path) -> None:
+def test_only_one_process_works_on_a_target_and_a_killed_one_frees_it(tmp_path: Path) -> None:
     script = "import sys, time; from pathlib import Path; from jdkmatrix.provision.cache import locked\n"
     script += "with locked(Path(sys.argv[1])): print('locked', flush=True); time.sleep(60)"
     holder = subprocess.Popen([sys.executable, "-c", script, str(tmp_path / "thing")], stdout=subprocess.PIPE)
     assert holder.stdout is not None and holder.stdout.readline() == b"locked\n"
+    with (tmp_path / ".thing.lock").open() as lock, pytest.raises(BlockingIOError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     holder.kill()
     holder.communicate()
     with locked(tmp_path / "thing"):

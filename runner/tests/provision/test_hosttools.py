@@ -91,6 +91,18 @@ def test_each_missing_thing_is_one_line_that_says_how_to_get_it(tmp_path: Path) 
     assert "\n" not in jdk + maven
 
 
+def test_where_a_package_is_compiled_a_compiler_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_jdk(tmp_path / "jvm" / "21", "21")
+    path = make_maven(tmp_path / "maven", "3.9.0")
+    monkeypatch.setattr("platform.machine", lambda: "aarch64")
+    monkeypatch.setattr("sysconfig.get_path", lambda _name: str(tmp_path))
+    (told,) = problems({"PATH": str(path)}, (tmp_path / "jvm",))
+    assert "hdrhistogram, is compiled: apt-get install gcc python3-dev" in told
+    (tmp_path / "Python.h").touch()
+    program(path / "cc", "")
+    assert problems({"PATH": str(path)}, (tmp_path / "jvm",)) == []
+
+
 @pytest.mark.parametrize(("version", "enough"), [("3.6.3", False), ("3.8", True), ("3.10.0", True), ("4.0.0", True)])
 def test_an_old_maven_is_named(version: str, enough: bool, tmp_path: Path) -> None:
     make_jdk(tmp_path / "jvm" / "21", "21")

@@ -67,6 +67,7 @@ def test_checksums_that_could_not_be_recorded_are_as_before(empty: Path, monkeyp
     assert recorded.read_text() == "as before"
 
     def interrupted(*_: object) -> None:
+        assert recorded.read_text() == "as before", "it stays while the build goes on, which may be killed"
         raise KeyboardInterrupt
 
     monkeypatch.setattr(maven, "build", interrupted)

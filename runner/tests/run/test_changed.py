@@ -35,18 +35,17 @@ def test_files_that_are_built_anew_meanwhile_are_seen(tmp_path: Path) -> None:
     assert changed_own(setups, tmp_path) == ["mine"]
 
 
-def test_a_jdk_of_the_user_that_is_built_anew_meanwhile_is_seen(tmp_path: Path) -> None:
+def test_a_jdk_of_the_user_or_the_host_that_is_built_anew_meanwhile_is_seen(tmp_path: Path) -> None:
     home = tmp_path / "images" / "jdk"
     home.mkdir(parents=True)
     (home / "release").write_text("first")
-    matrix = MATRIX.model_copy(update={"jdk_homes": {"own-jdk": "images/jdk"}})
-    own = ServedCell(**usual(matrix=matrix, inputs={"jdk_files_sha256": files_sha256(home)}), **PARTS)
-    setups = {key(jdk="own-jdk"): own, key(): ServedCell(**usual(matrix=matrix), **PARTS)}
-    assert changed_jdks(setups, tmp_path) == []
+    own = ServedCell(**usual(unpinned_jdks={home: files_sha256(home)}), **PARTS)
+    setups = {key(jdk="own-jdk"): own, key(): ServedCell(**usual(), **PARTS)}
+    assert changed_jdks(setups) == []
     (home / "release").write_text("second")
-    assert changed_jdks(setups, tmp_path) == ["own-jdk"]
+    assert changed_jdks(setups) == [str(home)]
     home.rename(tmp_path / "images" / "being-built")
-    assert changed_jdks(setups, tmp_path) == ["own-jdk"]
+    assert changed_jdks(setups) == [str(home)]
 
 
 def test_an_agent_of_an_arm_that_is_built_anew_meanwhile_is_seen(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_the_box_of_an_experiment_is_looked_at_like_that_of_a_server(quota_cpus:
     boxed = MATRIX.experiments["burn"].model_copy(update={"limits": Limits(cpu_quota_cpus=quota_cpus)})
     matrix = MATRIX.model_copy(update={"experiments": {**MATRIX.experiments, "burn": boxed}})
     temurin = load_catalogue(ROOT / "jdks.json").entry("temurin-25")
-    assert impossible._why_never(matrix, cell, temurin) == told
+    assert impossible._why_never(matrix, matrix.profiles["quick"], cell, temurin) == told
     assert workload_of(matrix, cell).limits == boxed.limits
 
 

@@ -9,34 +9,25 @@ import pytest
 
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.report.exports import results
-from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.judged_run import JudgedRun
-from jdkmatrix.report.run_page.notices import run_notices
-from jdkmatrix.report.run_page.page import run_page
 from jdkmatrix.store import runs
-from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.outline import outline
 from jdkmatrix.store.runs import RunStore, all_runs
+from tests.support.judged_pages import PageOfRun
 from tests.support.project import ROOT
 from tests.support.records import in_whole
-from tests.support.shipped import TEMPLATES
 from tests.support.sites import stored
 
-RUNS = all_runs(ROOT / "results" / "reference")
+# One of each scenario and profile.
+RUNS = {run.name.partition("-")[2]: run for run in all_runs(ROOT / "results" / "reference")}
 
 
-@pytest.mark.parametrize("folder", RUNS, ids=lambda run: run.name)
+@pytest.mark.parametrize("folder", RUNS.values(), ids=RUNS)
 def test_a_run_in_outline_is_judged_as_a_whole_one(folder: Path) -> None:
     whole = RunStore(folder).load()
     loaded = replace(whole, cells=tuple(map(outline, whole.cells)))
     assert [*results(JudgedRun(loaded))] == [*results(JudgedRun(whole))]
-    assert written(loaded) == written(whole)
-
-
-def written(loaded: LoadedRun) -> str:
-    """The page of its run."""
-    judged = JudgedRun(loaded)
-    return pages_of(TEMPLATES).render(run_page(judged, (), run_notices(judged), "../../"))
+    assert PageOfRun(loaded).html == PageOfRun(whole).html
 
 
 def test_what_only_a_cells_page_shows_is_left_out() -> None:

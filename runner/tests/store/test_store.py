@@ -193,6 +193,16 @@ def test_the_newest_run_is_the_one_that_began_last_whatever_its_name(tmp_path: P
     assert latest_run(tmp_path) == stopped, "it is named, and no other run is taken for the newest"
 
 
+def test_a_compressed_copy_beside_a_cell_is_set_aside_with_it(tmp_path: Path) -> None:
+    store, record = RunStore.create(tmp_path), cell(key(), (fork(1),))
+    store.save_cell(record)
+    plain = store.cell_path(record.key)
+    copy = plain.with_name(f"{plain.name}.gz")
+    copy.write_bytes(gzip.compress(plain.read_bytes()))
+    assert store.set_aside(record.key, "superseded").name == f"{plain.name}.superseded-1"
+    assert store.read_cell(record.key) is None and not copy.exists()
+
+
 def test_an_attempt_has_an_empty_folder_of_its_own_and_earlier_logs_are_kept(tmp_path: Path) -> None:
     store = RunStore.create(tmp_path)
     for killed in (1, 2, 3):
@@ -242,6 +252,7 @@ def test_settings_are_what_was_set_and_of_a_jdk_of_the_user_its_files() -> None:
     assert of() == of(workload={"client": "socket", "came_later": None}) == of(measuring_code="another")
     assert len({of(), of(jvm_options=["-Xmx2g"]), of(workload={"client": "jdk"}), of(mix={"seed": 1})}) == 4
     assert len({of(host={"governor": name, "kernel": "6.1"}) for name in ("powersave", "performance")}) == 2
+    assert len({of(host={"mitigations": {"retbleed": text}}) for text in ("Vulnerable", "Mitigation: IBRS")}) == 2
     assert of(host={"governor": "performance", "kernel": "6.1"}) == of(
         host={"governor": "performance", "kernel": "6.2"}
     )

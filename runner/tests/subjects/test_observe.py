@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from jdkmatrix.domain.loads import RateLoad, SaturateLoad
+from jdkmatrix.drivers.base import DriverSession
 from jdkmatrix.fork.remote import RemoteProcess
 from jdkmatrix.host.http import Connection, NoAnswerError
 from jdkmatrix.probes.sampler import Sampler
@@ -83,7 +84,7 @@ def bench_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Draining], Bench]:
         monkeypatch.setattr(observe, "time", draining)
         monkeypatch.setattr(observe, "read_gauges", draining.gauges)
         alike: Any = draining
-        return Bench(alike, alike, cast(Sampler, None), alike, alike, 10.0, 1.0, None, cast(RemoteProcess, alike))
+        return Bench(alike, alike, cast(Sampler, None), alike, alike, 1, 10.0, 1.0, None, cast(RemoteProcess, alike))
 
     return bench
 
@@ -98,6 +99,16 @@ def test_a_pool_that_works_2139_requests_off_is_not_hung(bench_of: Callable[[Dra
     draining = Draining(chain(repeat(None, silent_for), [60, 0, 0]), (60 * call for call in range(silent_for + 3)))
     bench_of(draining)._work_off(CROWD)
     assert draining.now_s > 100 + 72
+
+
+def test_what_a_lead_has_given_up_may_begin_in_the_window_behind_it(bench_of: Callable[[Draining], Bench]) -> None:
+    draining = Draining(iter([6, 0]))
+    bench = bench_of(draining)
+    sent = {"completed": 80, "outstanding": 20, "sent": 100, "answered_late": 14, "lower_bounds": 6}
+    left = load_result(SaturateLoad(connections=20), **sent, errors=Errors(timeout=6))
+    bench.session = cast(DriverSession, SimpleNamespace(warm=lambda *_, **__: left))
+    bench.lead(left.load, 0.25)
+    assert bench.left_over == 6 and list(draining.in_flight) == []
 
 
 def test_a_server_whose_requests_get_fewer_is_not_hung(bench_of: Callable[[Draining], Bench]) -> None:

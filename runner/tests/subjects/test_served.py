@@ -19,6 +19,7 @@ from jdkmatrix.domain.tables import Limits
 from jdkmatrix.fork.faults import KINDS, code_of
 from jdkmatrix.host.cpusets import CpuSets
 from jdkmatrix.loads.base import Ask
+from jdkmatrix.loads.kinds.rising_steps import StepsLoad
 from jdkmatrix.method.gate import Observation
 from jdkmatrix.method.gates import refusals
 from jdkmatrix.probes.served import left_over_after, served_between
@@ -36,6 +37,8 @@ from jdkmatrix.subjects.served.windows import Windows
 from tests.support.builders import gauges, key, load_result, pressure, sut_usage
 from tests.support.project import ROOT
 from tests.support.shipped import MATRIX
+
+QUICK = MATRIX.profiles["quick"]
 
 
 def between(begun: int, result: LoadResult, *, left_over: int = 0) -> Served:
@@ -338,5 +341,28 @@ def test_work_that_a_quota_makes_too_long_is_never_measured(quota_cpus: float | 
     limits = None if quota_cpus is None else Limits(cpu_quota_cpus=quota_cpus)
     workload = MATRIX.workloads["mp-ping"].model_copy(update={"limits": limits})
     matrix = MATRIX.model_copy(update={"workloads": {**MATRIX.workloads, "mp-ping": workload}})
-    found = ServedApplications().why_never(matrix, key(burn_us=100_000, cpus=1, load="saturate-50"))
+    found = ServedApplications().why_never(matrix, QUICK, key(burn_us=100_000, cpus=1, load="saturate-50"))
+    assert found is None if told is None else found is not None and told in found
+
+
+@pytest.mark.parametrize(
+    ("load", "driver", "told"),
+    [
+        ("rate-2", "auto", "answers after 12 s, and rate-2 has windows of 10 s, in which no request would be answered"),
+        ("rate-2", "wrk2", None),
+        ("saturate-50", "auto", None),
+        ("steps-of-20s", "auto", None),
+    ],
+)
+def test_a_window_that_ends_before_its_first_answer_is_never_measured(load: str, driver: str, told: str | None) -> None:
+    """Each server would have missed the rate."""
+    steps = StepsLoad(warmup_rps=1, rates_rps=(1, 2), connections=50, step_s=20)
+    matrix = MATRIX.model_copy(
+        update={
+            "loads": {**MATRIX.loads, "rate-2": RateLoad(rate_rps=2, connections=50), "steps-of-20s": steps},
+            "driver": MATRIX.driver.model_copy(update={"choice": driver, "timeout_s": 60}),
+        }
+    )
+    cell = key(workload="forward", load=load, wait_us=12_000_000)
+    found = ServedApplications().why_never(matrix, QUICK.model_copy(update={"window_s": 10}), cell)
     assert found is None if told is None else found is not None and told in found

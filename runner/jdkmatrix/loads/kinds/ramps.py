@@ -106,7 +106,7 @@ class _ToLevel(_Rising[R]):
         return ", ".join(told)
 
     def cpu_share(self, fork: Fork) -> float | None:
-        steady, cpus = steady_part(fork), len(fork.confinement.sut_cpus)
+        steady, cpus = steady_part(fork), fork.cpus_allowed
         if steady is None or steady.cpu_us_per_request is None or not cpus:
             return None
         return steady.throughput_rps * steady.cpu_us_per_request / 1e6 / cpus

@@ -40,7 +40,7 @@ class Experiments(SubjectKind):
     def why_no_turns(self, matrix: Matrix, cell: CellKey) -> str:
         return "an experiment without a server runs in one piece"
 
-    def why_never(self, matrix: Matrix, cell: CellKey) -> str | None:
+    def why_never(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str | None:
         return matrix.experiments[cell.workload].why_never(cell, matrix.task_load(cell))
 
     def jvm_options(self, matrix: Matrix, cell: CellKey, vm: Vm) -> tuple[str, ...]:

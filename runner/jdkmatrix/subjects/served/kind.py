@@ -96,11 +96,11 @@ class ServedApplications:
             return "its server has a database of its own, which would run beside those of the others"
         return "its memory is read while it runs" if workload.memory_every_s is not None else None
 
-    def why_never(self, matrix: Matrix, cell: CellKey) -> str | None:
+    def why_never(self, matrix: Matrix, profile: Profile, cell: CellKey) -> str | None:
         workload, has = matrix.workloads[cell.workload], matrix.servers[cell.server].feature_sets
         if has and workload.features not in has:
             return f"{cell.server} has no {workload.features}, which {cell.workload} needs"
-        return _why_too_late(matrix, cell) or _why_too_few(matrix, cell)
+        return _why_too_late(matrix, cell) or _why_too_few(matrix, cell) or _why_too_short(matrix, profile, cell)
 
     def why_not(self, matrix: Matrix, parts: Parts, cell: CellKey) -> str | None:
         if self.database(matrix, cell) and isinstance(parts.postgres, str):
@@ -221,6 +221,19 @@ def _why_too_few(matrix: Matrix, cell: CellKey) -> str | None:
     return (
         f"{rate_words(rate_rps)} requests/s that wait {wait_words(cell.wait_us)} each need "
         f"{plural(needed, 'connection')}, and {cell.load} has {load.connections:,}"
+    )
+
+
+def _why_too_short(matrix: Matrix, profile: Profile, cell: CellKey) -> str | None:
+    """Why no request of a rate can be answered in the window in which it is due, whatever the server does; None where
+    some can. wrk2 has the load on for longer, and a closed loop has a lead."""
+    loads = kind_of(_load_of(matrix, cell)).driver_loads(profile.window_s)
+    lasts_s = min((lasts_s for load, lasts_s in loads if isinstance(load, RateLoad)), default=math.inf)
+    if matrix.driver.choice == "wrk2" or cell.wait_us / 1e6 < lasts_s:
+        return None
+    return (
+        f"its remote system answers after {wait_words(cell.wait_us)}, and {cell.load} has windows of {lasts_s:g} s, in "
+        "which no request would be answered"
     )
 
 

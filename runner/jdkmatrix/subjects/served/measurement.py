@@ -112,7 +112,7 @@ class ServedMeasurement:
                 measure_phases(self._kind, windows, lengths_of(self.cell.profile), self.found)
                 return
             self._took_turns = True
-            windows.bench.session.warm(load, turn.lead_s, label="lead")
+            windows.bench.lead(load, turn.lead_s)
             number = turn.number
             title = f"round {number}/{turn.of}" if turn.of else f"window {number}"
             ask = Ask(load, turn.duration_s, f"round-{number}", f"{title}, {self._key.executor}", may_lead=False)
@@ -237,6 +237,7 @@ class ServedMeasurement:
                 sampler,
                 connection,
                 cpus,
+                self._cpus,
                 rules.server.answer_timeout_s,
                 self._service_s,
                 cell.host.irq_time_accounting,

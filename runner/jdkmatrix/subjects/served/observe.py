@@ -130,18 +130,20 @@ class _Span(Edge):
 @dataclass
 class Bench:
     """A server, what loads it, what it calls, and what watches it. `may_end`: the end of the server within a phase is
-    something to record, since it runs in a box that it may burst; `quota`: the counters of its quota of CPU time.
-    `answer_timeout_s`: in which a server without load answers; `service_s`: what each request of the load takes at
-    least. `irq_time_accounting`: as host/irq_time.py found it. `own_path`: of an application that is not ours,
-    which has no gauges and can be asked nothing but what its load asks, too. `left_over`: requests that were sent in
-    phases that are over, and may begin only in a later one; `queued_s`: of the last phase, by `queue_s`; `carriers`:
-    what the kernel calls the threads that carry virtual ones, once that is known."""
+    something to record, since it runs in a box that it may burst; `quota`: the counters of its quota of CPU time;
+    `cpus_allowed`: how many CPUs that and `cpu_sets` leave the server. `answer_timeout_s`: in which a server without
+    load answers; `service_s`: what each request of the load takes at least. `irq_time_accounting`: as host/irq_time.py
+    found it. `own_path`: of an application that is not ours, which has no gauges and can be asked nothing but what its
+    load asks, too. `left_over`: requests that were sent in phases that are over, and may begin only in a later one;
+    `queued_s`: of the last phase, by `queue_s`; `carriers`: what the kernel calls the threads that carry virtual ones,
+    once that is known."""
 
     server: ServerProcess
     session: DriverSession
     sampler: Sampler
     connection: Connection
     cpu_sets: CpuSets
+    cpus_allowed: float
     answer_timeout_s: float
     service_s: float
     irq_time_accounting: bool | None
@@ -183,6 +185,12 @@ class Bench:
         result = self.session.warm(load, duration_s, label=label, edge=span, lead_s=lead_s)
         return Warmed(**vars(self._seen(span, result)), marks=tuple(span.marks))
 
+    def lead(self, load: Load, duration_s: float) -> None:
+        """A closed loop that nothing is read of. What the driver gives up in it may begin in the window behind it."""
+        result = self.session.warm(load, duration_s, label="lead")
+        self._work_off(result)
+        self.left_over += max(0, (result.sent or 0) - result.answers)
+
     def _seen(self, span: _Span, result: LoadResult) -> Observed:
         t_s = (result.started_monotonic_ns - self.server.started_ns) / 1e9
         samples = self.sampler.since(t_s)
@@ -195,7 +203,7 @@ class Bench:
             gauges_after=gauges_after,
             samples=samples,
             answers=result.answers,
-            cpus=len(self.cpu_sets.sut),
+            cpus=self.cpus_allowed,
             astray_threads=len(astray(self.server.pid, self.cpu_sets.sut)),
             carriers=None if self.own_path is None else self.carriers,
         )
