@@ -5,7 +5,7 @@
   const rows = all("#answers-table tbody tr");
   const said = document.getElementById("said");
   const map = document.getElementById("map");
-  const { served, own, other_jdks } = JSON.parse(document.getElementById("page-data").textContent);
+  const { served, own, other_jdks, other_loads } = JSON.parse(document.getElementById("page-data").textContent);
   const selects = Array.from(picker.elements).filter((one) => one.name);
   const { host: hosts, workload: workloads, database } = picker.elements;
   const axes = selects.filter((one) => one !== database && one.name !== "figure").map((one) => one.name);
@@ -84,6 +84,9 @@
     }
     if (other_jdks.includes(wanted.jdk)) {
       return `${wanted.jdk} is not among this project’s JDKs today. The page of its run has the command that measured it.`;
+    }
+    if (other_loads.includes(wanted.load)) {
+      return `${wanted.load} is not among this project’s loads today. The page of its run has the command that measured it.`;
     }
     if (!here && rows.some((row) => ["workload", "server"].every((axis) => of(row, axis) === wanted[axis]))) {
       return `${wanted.server} no longer serves ${wanted.workload} here. The page of its run has the command that measured it.`;
@@ -175,7 +178,7 @@
     const other = load === wanted.load ? "" : `Under ${wanted.load} too little was measured for a map; this is ${words("load", load)}. `;
     const scroll = make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: title }, table);
     map.replaceChildren(make("h3", {}, title), make("div", { className: "heats" }, make("div", {}, scroll)),
-      make("p", { className: "sub" }, `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, or one within 2 %. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one more often.`));
+      make("p", { className: "sub" }, `${other}On ${words("host", host)}. Orange: virtual threads are better in this figure. Blue: the pool is. No colour: no difference seen, one within 2 %, one block alone, too few forks to tell, or a figure that is not judged, which it says. Dotted frame: cannot tell, because the interval does not exclude a difference that would matter. Hatched: not enough evidence. Amber frame: not judged, because the two lost different numbers of forks, or gates refused one more often.`));
   };
 
   // The database is the workload's.

@@ -24,7 +24,6 @@ settings.load_profile("enough")
 RUNS = (
     "tests/real/test_runs.py",
     "tests/real/test_own_application.py",
-    "tests/project/test_bench.py",
 )
 # Builds for a minute before it measures for some seconds, and waits for its turn only then.
 BUILDS = "tests/real/test_server_folder.py"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jdkmatrix.cli.so_far import BLOCKS_TOLD_MAX, blocks_ahead, plus_minus
+from jdkmatrix.domain.cell_key import CellKey
 from jdkmatrix.domain.executors import is_aa_arm
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.loads.kinds import kind_of
@@ -74,10 +75,10 @@ def next_step(run: JudgedRun) -> str:
     undecided = [key for key, advice in told.items() if advice[0].side is Side.OPEN]
     if not told:  # a tuned executor over itself, say
         undecided = [cell.key for cell in run.cells if not is_aa_arm(cell.key.executor)]
-    judged = [found for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
+    judged = [(key, found) for key in undecided if (found := run.judgements.of(run.cells.leading(key), key))]
     needed = [
-        (one.ratio.blocks + more, half_width_that_tells(one.ratio.value, precision))
-        for one in judged
+        (_blocks_run(run, key) + more, half_width_that_tells(one.ratio.value, precision))
+        for key, one in judged
         if one.verdict not in (Verdict.NOT_JUDGED, Verdict.DIFFERENT)
         and (more := blocks_ahead(one.ratio, precision, sequential=sequential))
     ]
@@ -91,6 +92,11 @@ def next_step(run: JudgedRun) -> str:
     if any(own_applications(run.run)):
         return _next_of_own(run)
     return f"{program()} ask measures your own CPUs, task and remote delay"
+
+
+def _blocks_run(run: JudgedRun, key: CellKey) -> int:
+    """Those that both arms of its ratio lost count, too."""
+    return max(run.cell(one).forks for one in (key, key.model_copy(update={"executor": run.cells.reference(key)})))
 
 
 def _next_of_own(run: JudgedRun) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.cli.stopping import stoppable
-from jdkmatrix.config.load import load_matrix
+from jdkmatrix.config.load import load_matrix, read_files
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.project import Project, find_project
@@ -213,6 +213,7 @@ def write_site(
     from jdkmatrix.report.site.run_pages import CellFiles
 
     matrix = load_matrix(project.matrix)
+    loads = frozenset(name for tables in read_files(project.matrix).values() for name in tables.get("loads", ()))
     jdks = frozenset((*(entry.id for entry in load_catalogue(project.jdks).entries), *matrix.jdk_homes))
     registry = load_claims(project.published, matrix.scenarios)
     in_full = frozenset(runs if cell_pages is None else _newest(runs, cells_max=cell_pages))
@@ -221,4 +222,4 @@ def write_site(
         base = (records_at or {}).get(store.directory.resolve().parent)
         files = CellFiles(store.directory in in_full, None if base is None else f"{base}{quote(store.directory.name)}")
         found.append(SiteRun(str(store.directory), store.load, f"{store.stamp()} {files}", store.count_cells(), files))
-    return build_site(found, site or project.site, Background(project.templates, matrix, registry, jdks))
+    return build_site(found, site or project.site, Background(project.templates, matrix, registry, jdks, loads))

@@ -137,9 +137,10 @@ def lower_bounds(fork: Fork) -> tuple[int, ...] | None:
 
 
 def time_to_steady_s(fork: Fork, _: AnyLoad) -> ForkFigure | None:
-    """From the start of the process to 95 % of the steady performance; None where the fork did not show both."""
+    """From the start of the process to 95 % of the steady performance; None where the fork did not get there."""
     warmup = fork.warmup
-    return ForkFigure(warmup.time_to_steady_s) if warmup and warmup.time_to_steady_s is not None else None
+    reached_s = warmup.time_to_steady_s if warmup and warmup.steady else None
+    return None if reached_s is None else ForkFigure(reached_s)
 
 
 def switches_per_request(fork: Fork, _: AnyLoad) -> ForkFigure | None:

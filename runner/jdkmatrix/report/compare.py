@@ -162,7 +162,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         else_changed=tuple(dict.fromkeys([*_run_differences(before, after), *filter(None, inputs)])),
         why_not=None if one_host else "they were measured on two hosts",
         left_out=(*(why for why, _ in gaps if why), *only_before, *([] if one_host else bases)),
-        lost=tuple(text for _, lost in gaps for text in lost),
+        lost=tuple(text for _, lost in gaps for text in lost if one_host),
         changes=tuple(sorted(changes, key=lambda change: places[change.key])),
     )
 
@@ -216,9 +216,10 @@ def _families(
                 one_sided = within if over else refused.get(cell.key)
                 families[again, over is not None and absolute].ratios[name] = ratio, losses, one_sided
                 told[name] = metric, values
-        attained = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
-        outcome = cell.question, attained, refused.get(cell.key)
-        families[again, False].outcomes[cell.key, _OUTCOME, None] = outcome
+        if absolute:  # a faster host alone holds a rate that another misses
+            attained = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
+            outcome = cell.question, attained, refused.get(cell.key)
+            families[again, False].outcomes[cell.key, _OUTCOME, None] = outcome
     return families.values(), told
 
 

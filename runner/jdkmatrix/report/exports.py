@@ -18,11 +18,12 @@ from jdkmatrix.domain.cell_key import AXES
 from jdkmatrix.domain.quantities import plural
 from jdkmatrix.figures.fork_figures import OverForks
 from jdkmatrix.figures.metrics import P99, THROUGHPUT, Metric, metrics_of
-from jdkmatrix.loads.attainment import ForkOutcome, fate
+from jdkmatrix.loads.attainment import ForkOutcome, failed_by_itself, fate
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.advice import OUTCOME, Side, advised
 from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
+from jdkmatrix.report.claims.evidence import SeenFigure
 from jdkmatrix.report.claims.verdicts import JudgedCell, JudgedCheck, JudgedClaim
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.stats.bands import Estimate
@@ -198,7 +199,7 @@ def jmh(judged: JudgedRun) -> list[Row]:
 def _jmh(cell: CellStats, jdks: Mapping[str, str]) -> Row | None:
     figures = list(cell.figures(THROUGHPUT).values())
     over = cell.mean(THROUGHPUT)
-    if over is None or over.bounded:
+    if over is None or over.bounded or _has_failed(cell):
         return None
     key, ends = cell.key, [end for end in (over.low, over.high) if end is not None]
     names = (name.replace(".", "_") for name in (key.group_id, key.executor))
@@ -299,14 +300,20 @@ _BADGE_COLOURS = {Side.VIRTUAL: "orange", Side.POOL: "blue", Side.OPEN: "lightgr
 
 def compared_by(cells: Iterable[CellStats]) -> Iterator[tuple[CellStats, Metric, OverForks]]:
     """Each cell with each figure by which executors are compared, and its value over forks. Left out: figures of which
-    some forks give a bound only, or did not do what their load asks for. No interval where that has no finite end."""
+    some forks give a bound only, or did not do what their load asks for, and cells of which some forks failed by
+    themselves. No interval where that has no finite end."""
     for cell in cells:
-        for metric in metrics_of(cell.load):
+        for metric in metrics_of(cell.load) if not _has_failed(cell) else ():
             figures = cell.figures(metric)
             over = cell.over_forks(metric)
             if over is not None and not over.bounded and len(cell.by_block(metric)) == len(figures):
                 ends = over.high is not None and math.isfinite(over.high)
                 yield cell, metric, over if ends else replace(over, low=None, high=None)
+
+
+def _has_failed(cell: CellStats) -> bool:
+    """Did a server end or hang by itself? What the others did is then no figure of the executor."""
+    return any(failed_by_itself(fork) for fork in cell.record.forks)
 
 
 def _field(value: object) -> object:
@@ -319,22 +326,28 @@ def _field(value: object) -> object:
 
 
 def verdicts(judged: Sequence[JudgedClaim]) -> list[Row]:
-    """For JSON; an estimate without an interval has null in its ends."""
+    """For JSON; an estimate without an interval has null in its ends, and where it is a bound, `value` is the mean of
+    bounds. `seen`: what the claim’s effect needs, and what it was. `origin`: who drew the range."""
 
     def estimate(one: Estimate) -> Row:
         high = None if one.high is None or math.isinf(one.high) else one.high
-        return {"value": one.value, "low": one.low, "high": high, "blocks": one.blocks}
+        bound = None if not one.one_sided else "at least" if one.low is not None else "at most"
+        return {"value": one.value, "bound": bound, "low": one.low, "high": high, "blocks": one.blocks}
+
+    def seen(one: SeenFigure) -> Row:
+        return {**vars(one), "bound": one.bound.value or None}
 
     def cell(one: JudgedCell) -> Row:
         return {
             **{"cell_id": one.key.cell_id, "verdict": one.verdict.value, "why": one.why},
             **{"blocks_to_decide": one.blocks, "estimate": estimate(one.estimate) if one.estimate else None},
+            "seen": list(map(seen, one.seen)),
         }
 
     def check(one: JudgedCheck) -> Row:
         return {
             **{"says": one.check.says, "verdict": one.verdict.value, "why": one.why, "unit": one.unit},
-            **{"low": one.band.low, "high": one.band.high, "inference": one.check.inference},
+            **{"low": one.band.low, "high": one.band.high, "origin": one.origin, "inference": one.check.inference},
             "cells": list(map(cell, one.cells)),
         }
 

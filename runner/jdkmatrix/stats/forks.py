@@ -23,13 +23,12 @@ class Summary:
 
     n: int
     geomean: float
-    median: float
     ci_low: float | None
     ci_high: float | None
 
 
 def summarise(values: Sequence[float], confidence: float = CONFIDENCE, least: float = 0.0) -> Summary:
-    """Geometric mean with its interval of this nominal confidence, and median, of one value per fork, never per window.
+    """Geometric mean with its interval of this nominal confidence, of one value per fork, never per window.
     `least`: the standard error of its log is no less, whatever the scatter.
 
     Geometric, because figures of forks are positive and scatter by factors: the interval of an arithmetic mean of a
@@ -48,15 +47,13 @@ def _summary(values: tuple[float, ...], confidence: float, least: float) -> Summ
     """Tables, charts and exports show the same figures, and an exact deviation takes its time."""
     if not values or not all(math.isfinite(value) and value >= 0 for value in values):
         raise MatrixError(f"a summary needs at least one value, all finite and not below 0; found {list(values)}")
-    median = statistics.median(values)
     if min(values) == 0:
-        return Summary(len(values), 0.0, median, None, None)
+        return Summary(len(values), 0.0, None, None)
     logs = [math.log(value) for value in values]
     interval = mean_interval(logs, confidence, least)
     return Summary(
         n=len(values),
         geomean=math.exp(statistics.fmean(logs)),
-        median=median,
         ci_low=None if interval is None else math.exp(interval[0]),
         ci_high=None if interval is None else exp(interval[1]),
     )

@@ -21,7 +21,6 @@ from jdkmatrix.records.forks import Fork
 from jdkmatrix.stats.intervals import CONFIDENCE, SEQUENTIAL_CONFIDENCE, student_t
 from jdkmatrix.stats.ratios import log_ratios
 from jdkmatrix.stats.rounds import Components
-from jdkmatrix.stats.stopping import StoppingRules
 
 FIXED_RAMP_S = 10.0
 FIXED_MEASURE_S = 180.0
@@ -118,11 +117,13 @@ def _warm_s(fork: Fork) -> float | None:
 
 
 def compare_protocols(
-    numerators: Mapping[int, MeasuredFork], denominators: Mapping[int, MeasuredFork], rules: StoppingRules
+    numerators: Mapping[int, MeasuredFork],
+    denominators: Mapping[int, MeasuredFork],
+    half_width_log: float,
+    min_blocks: int,
 ) -> Protocols:
-    """The expected cost of either protocol for `rules.precision`, from recorded blocks of two arms, keyed by block.
-
-    `max_blocks` is not looked at: both must reach the precision.
+    """The expected cost of either protocol, from recorded blocks of two arms, keyed by block, until the interval of the
+    log ratio has at most this half width.
 
     Raises:
         MatrixError: fewer than two blocks have both arms, a fork has no two windows, or a figure is not above 0.
@@ -145,11 +146,9 @@ def compare_protocols(
     )
     between = max(0.0, observed - inside)
     return Protocols(
-        adaptive=_adaptive(arms, between + inside, rules),
+        adaptive=_adaptive(arms, between + inside, half_width_log, min_blocks),
         fixed=Cost(
-            blocks_needed(
-                between + sum(per_second) / FIXED_MEASURE_S, rules.half_width_log, CONFIDENCE, _FIXED_BLOCKS_MIN
-            ),
+            blocks_needed(between + sum(per_second) / FIXED_MEASURE_S, half_width_log, CONFIDENCE, _FIXED_BLOCKS_MIN),
             sum(statistics.fmean(fork.started_s for fork in arm) + FIXED_RAMP_S + FIXED_MEASURE_S for arm in arms),
         ),
         between_forks_log=math.sqrt(between),
@@ -158,11 +157,15 @@ def compare_protocols(
 
 
 def cost_in_turns(
-    numerators: Sequence[MeasuredFork], denominators: Sequence[MeasuredFork], found: Components, rules: StoppingRules
+    numerators: Sequence[MeasuredFork],
+    denominators: Sequence[MeasuredFork],
+    found: Components,
+    half_width_log: float,
+    min_blocks: int,
 ) -> Protocols:
-    """The cost of forks that took turns; `found`: from the log ratios of their rounds. They say nothing of a fixed
-    length: forks of one block that stand minutes apart meet different states of the host, and how far these are apart
-    cancels in every round.
+    """As `compare_protocols`, of forks that took turns; `found`: from the log ratios of their rounds. They say nothing
+    of a fixed length: forks of one block that stand minutes apart meet different states of the host, and how far these
+    are apart cancels in every round.
 
     Raises:
         MatrixError: an arm has no fork, or none that tells when it was warm.
@@ -172,18 +175,16 @@ def cost_in_turns(
         raise MatrixError("to work out what a ratio costs, each executor needs a usable fork")
     inside = found.inside / statistics.fmean(len(fork.windows) for arm in arms for fork in arm)
     return Protocols(
-        adaptive=_adaptive(arms, found.between + inside, rules),
+        adaptive=_adaptive(arms, found.between + inside, half_width_log, min_blocks),
         between_forks_log=math.sqrt(found.between),
         inside_forks_log=math.sqrt(inside),
     )
 
 
-def _adaptive(arms: Sequence[Sequence[MeasuredFork]], variance: float, rules: StoppingRules) -> Cost:
+def _adaptive(arms: Sequence[Sequence[MeasuredFork]], variance: float, half_width_log: float, min_blocks: int) -> Cost:
     """`variance`: of the log ratio of one block."""
-    return Cost(
-        blocks_needed(variance, rules.half_width_log, SEQUENTIAL_CONFIDENCE, rules.min_blocks),
-        sum(_fork_s(arm) for arm in arms),
-    )
+    blocks = blocks_needed(variance, half_width_log, SEQUENTIAL_CONFIDENCE, min_blocks)
+    return Cost(blocks, sum(_fork_s(arm) for arm in arms))
 
 
 def _fork_s(arm: Sequence[MeasuredFork]) -> float:

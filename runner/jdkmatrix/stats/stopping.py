@@ -59,11 +59,6 @@ class StoppingRules:
                 f" found blocks = {self.min_blocks}, max_blocks = {self.max_blocks}"
             )
 
-    @property
-    def half_width_log(self) -> float:
-        """The largest half width that the interval of a log ratio may have, wherever the ratio is."""
-        return math.log1p(self.precision)
-
 
 class Why(Enum):
     TOO_FEW = "fewer blocks than the least"

@@ -12,8 +12,9 @@ from jdkmatrix.domain.record import Record
 from jdkmatrix.loads.kinds import AnyLoad
 from jdkmatrix.records.forks import Fork
 
-# Of a host, what whoever runs it can change from run to run.
-_SET_UP = ("governor", "boost", "transparent_huge_pages", "clocksource", "confinement")
+# Of a host, what may change from run to run; of virtual machines also which CPU is behind the same words, which the
+# kernel's mitigations tell.
+_SET_UP = ("governor", "boost", "mitigations", "transparent_huge_pages", "clocksource", "confinement")
 
 
 class Identity(Record):

@@ -333,6 +333,9 @@ def test_the_watch_that_ended_it_says_what_it_saw() -> None:
     assert found.first_seen_s == 7.0
 
 
-@given(st.lists(st.text()))
+NEARLY = ["OutOfMemoryError", "Too many", "open files", "unable to create", "-XX:OnOutOfMemoryError=kill", "memory"]
+
+
+@given(st.lists(st.lists(st.sampled_from(NEARLY), max_size=1).map(" ".join)))
 def test_a_log_that_says_nothing_of_limits_has_no_outcome(lines: list[str]) -> None:
     assert hits(lines, memory_held_back=99) == ()

@@ -94,7 +94,6 @@ def run_greedy(greedy: list[str], what: str, limits: Limits, host: LimitHost, lo
         with log.open(errors="replace") as lines:
             found = outcomes(who="the server", limits=limits, counters=watch.counters, seen=watch.seen, log_lines=lines)
     assert own_groups() == []
-    assert subprocess.run(["true"], check=True).returncode == 0, "the host lives"
     return status, list(found)
 
 

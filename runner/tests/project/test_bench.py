@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import called, make_project
+from tests.support.project import called
 from tests.support.workflow_steps import FOLDER, Ended, load, run_step, shell_step
 
 # What `matrix run` leaves, and how it ends: cut off as at the end of its slice, when `timeout` ends what it started.
@@ -306,16 +306,3 @@ def test_the_real_matrix_refuses_what_it_does_not_know(machine: Machine, home: P
     assert asked.code == 1
     assert 'did you mean "quick"' in asked.output
     assert machine.names("line") == []
-
-
-@pytest.mark.real
-@pytest.mark.timeout(600)
-@pytest.mark.usefixtures("one_run_on_this_host")
-def test_a_real_run_is_cut_off_by_its_slice(machine: Machine, tmp_path: Path) -> None:
-    """How the next one goes on is tried above, and what `--resume` then does in tests/real/test_runs.py."""
-    home = make_project(tmp_path / "project")
-    machine.step("Line up", inputs={"profile": "short"})
-    (name,) = machine.names("line")
-    cut = machine.step("Measure", home=home, env={"SLICE_S": "5"})
-    assert (cut.code, machine.names("line")) == (0, [name]), cut.output
-    assert f"{name} was stopped (143) and goes on next time" in cut.output

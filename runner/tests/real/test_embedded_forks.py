@@ -14,26 +14,20 @@ from tests.support.real_parts import ROUNDS_PER_US, ForkOf, Silent, with_subject
 pytestmark = pytest.mark.real
 
 BURN_US = 100
-NETTY = "open-liberty-netty"  # in test_forks.py
 EMBEDDED = [kind for kind in server_kinds().values() if kind.jar is not None]
 # What every whole run measures (tests/support/project.py), beside `virtual`; and what is in test_pinning_forks.py, in
-# test_bank_sql_forks.py, and, plugged in likewise, in test_forks.py.
+# test_bank_sql_forks.py.
 ELSEWHERE = {
     ("jetty", "temurin-25", "jetty"),
     ("jetty", "temurin-21.0.8", "virtual"),
     *((name, "temurin-25", f"{name}-virtual") for name in ("tomcat", "spring-boot", "quarkus")),
     ("tomcat", "temurin-21.0.8", "tomcat-virtual"),
-    ("open-liberty", "temurin-25", "virtual-bounded-8"),
 }
 FORKS = [
     *((kind.name, "temurin-25", row.replace("-N", "-8")) for kind in EMBEDDED for row in kind.executors),
     *((kind.name, "temurin-21.0.8", kind.virtual if kind.has(kind.virtual) else kind.own_pool) for kind in EMBEDDED),
-    # Every plugged executor is in RequestThreadsTest, which each of their modules runs on itself.
-    *(
-        (kind.name, "temurin-25", "virtual-bounded-8")
-        for kind in server_kinds().values()
-        if kind.plugged and kind.name != NETTY
-    ),
+    # Every plugged executor is in RequestThreadsTest, which the modules of all servers run on themselves.
+    ("jetty", "temurin-25", "virtual-bounded-8"),
 ]
 
 

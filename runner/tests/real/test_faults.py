@@ -62,24 +62,13 @@ def jetty(fork_of: ForkOf, executor: str = "jetty") -> ForkDraft:
     return fork_of("temurin-25", executor, server="jetty")
 
 
-def test_a_server_that_somebody_else_has_ended(fork_of: ForkOf) -> None:
-    fork = measure_fork(jetty(fork_of), Once(lambda: server_process().terminate()))
-    assert_failed(fork, "killed", "the server was ended by signal 15, which did not come from this tool")
-    assert faults_of(fork) == ("killed",)
-    assert fork.first_response_s is not None
-
-
 def test_a_server_in_a_box_that_somebody_else_has_killed(fork_of: ForkOf) -> None:
     setup = jetty(fork_of)
     boxed = subject_of(setup).workload.model_copy(update={"limits": Limits(threads_max=2000)})
     fork = measure_fork(with_subject(setup, workload=boxed), Once(lambda: server_process().kill()))
-    assert_failed(fork, "killed", "signal 9")
-
-
-def test_a_server_that_crashes(fork_of: ForkOf) -> None:
-    fork = measure_fork(jetty(fork_of), Once(lambda: server_process().send_signal(signal.SIGSEGV)))
-    assert_failed(fork, "server", "killed by signal 6")
-    assert faults_of(fork) == ()
+    assert_failed(fork, "killed", "the server was ended by signal 9, which did not come from this tool")
+    assert faults_of(fork) == ("killed",)
+    assert fork.first_response_s is not None
 
 
 def test_a_server_that_kills_itself_for_want_of_memory(fork_of: ForkOf, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,11 +137,6 @@ def test_a_server_whose_threads_are_all_busy_is_dumped_and_ended(
     assert "jdkmatrix" in (setup.log_dir / "threads.txt").read_text()
 
 
-def test_a_server_that_starts_too_slowly_does_not_hang(fork_of: ForkOf) -> None:
-    fork = measure_fork(with_rules(jetty(fork_of), first_response_timeout_s=0.2), Silent())
-    assert_failed(fork, "server", "the server did not start within 0.2 s")
-
-
 def server_port() -> int:
     sockets = server_process().net_connections("tcp")
     return next(socket.laddr.port for socket in sockets if socket.status == psutil.CONN_LISTEN)
@@ -201,8 +185,3 @@ def test_a_log_that_floods(fork_of: ForkOf) -> None:
     assert len(left) < 1_100_000
     assert b"bytes left out" in left
     assert left.startswith(b"*****")
-
-
-def test_a_disk_that_is_full(fork_of: ForkOf) -> None:
-    fork = measure_fork(with_rules(jetty(fork_of), free_disk_bytes_min=1 << 60), Silent())
-    assert_failed(fork, "disk-full", "MB of disk are left")

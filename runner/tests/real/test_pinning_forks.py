@@ -63,11 +63,7 @@ def test_a_monitor_pins_on_21_in_every_window(fork_of: ForkOf) -> None:
         assert_pinned(rps, PINNED_RPS)
 
 
-@pytest.mark.parametrize(
-    ("jdk", "server", "construct"),
-    [("temurin-21.0.8", "jetty", "lock"), ("temurin-25", "open-liberty", "synchronized")],
-)
-def test_a_lock_does_not_nor_a_monitor_on_25(fork_of: ForkOf, jdk: str, server: str, construct: str) -> None:
-    setup = fork_of(jdk, "virtual", server=server, feature_set=FEATURES)
-    (rps,) = throughputs_rps(blocked(setup, construct))
+def test_a_monitor_does_not_on_25(fork_of: ForkOf) -> None:
+    setup = fork_of("temurin-25", "virtual", server="open-liberty", feature_set=FEATURES)
+    (rps,) = throughputs_rps(blocked(setup, "synchronized"))
     assert 5 * PINNED_RPS <= rps <= CONNECTIONS / BLOCK_S

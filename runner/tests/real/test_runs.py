@@ -123,7 +123,7 @@ def test_kill_9_and_resume(home: Path) -> None:
 
 
 def test_a_run_keeps_others_away_and_when_stopped_what_is_finished(home: Path) -> None:
-    """By Ctrl-C; SIGTERM, which ends a slice, is tried in tests/project/test_bench.py."""
+    """By Ctrl-C; SIGTERM, which ends a slice, is tried in test_own_application.py."""
     run = home / "results" / "stopped"
     process = start(home, "--profile", "short", "--blocks", "5", "--run", str(run))
     wait_until(lambda: len(cells_on_disk(run)) == 1, process)

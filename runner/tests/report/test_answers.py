@@ -8,6 +8,7 @@ import pytest
 
 from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import CPU, P99, THROUGHPUT
+from jdkmatrix.records.limits import Enforcement
 from jdkmatrix.report.blocks.kinds import Charts, HowToRead, Items
 from jdkmatrix.report.cells.advice import OUTCOME, Side, advise
 from jdkmatrix.report.cells.causes import held_back, likely_cause
@@ -214,6 +215,14 @@ def test_what_pins_is_told_by_the_version_of_the_jdk_not_by_its_name(jdk: str, v
     said = held_back(CellStats(record), far_behind=True) or ""
     assert said.startswith("held up with 5 % of its CPUs in use")
     assert ("probably pinned carriers" in said) is pins and ("something else bounds it" in said) is not pins
+
+
+def test_how_much_of_a_quota_was_used_is_no_share_of_cpus() -> None:
+    quota = Enforcement(limit="CPU quota", maximum=500, by="cgroup v2")
+    idle = fork_with(window(sut=sut_usage(cpu_share=0.05))).model_copy(update={"limits": (quota,)})
+    assert (idle.cpus_allowed, fork_with(window()).cpus_allowed) == (0.5, 1)
+    said = held_back(CellStats(cell(key(), (idle,))), far_behind=True) or ""
+    assert said.startswith("held up with 5 % of its quota of CPU time in use")
 
 
 def test_the_strongest_figure_of_a_ramp_is_told() -> None:

@@ -188,7 +188,7 @@ def test_a_figure_of_a_window_is_what_was_recorded_in_its_unit(loaded: LoadedRun
         "Completed requests": "30,924", "Answered after the end requests": "12", "Not 2xx answers": "0", "Errors": "0",
         "Reconnects": "0", "Kind": "service time", "Recorded from s": "0", "p50 ms": "4.65", "p90 ms": "7.57",
         "p99 ms": "12.2", "p99.9 ms": "18.5", "Maximum ms": "46.6", "CPU per request µs": "129",
-        "Share of its CPUs": "99 %", "Run-queue wait s": "0.310", "Switches, voluntary": "40,000",
+        "Share of its CPUs, or of its quota": "99 %", "Run-queue wait s": "0.310", "Switches, voluntary": "40,000",
         "Switches, forced": "1,600", "RSS, peak MiB": "293", "Virtual size MiB": "4,670", "Heap used MiB": "172",
         "Direct buffers MiB": "4.10", "Threads, peak": "52", "In flight, peak requests": "50",
         "Garbage collections": "1 in 7 ms", "JIT ms": "12", "JIT, share of one CPU": "0.3 %",

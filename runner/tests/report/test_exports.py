@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from jdkmatrix.cli.reporting import export
 from jdkmatrix.domain.cell_key import NO_SERVER
 from jdkmatrix.figures.metrics import METRICS, THROUGHPUT
-from jdkmatrix.records.claims import CheckedCells, ClaimCheck, ClaimRecord, ClaimSource
+from jdkmatrix.records.claims import BandOrigin, CheckedCells, ClaimCheck, ClaimRecord, ClaimSource
 from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.readings import WindowReading
 from jdkmatrix.report import exports
@@ -277,7 +277,12 @@ def test_the_site_has_both_files(quick: LoadedRun, tmp_path: Path) -> None:
     loaded = with_scenario(quick)
     site = site_of([loaded], tmp_path / "site")
     judged = JudgedRun(loaded)
-    assert json.loads((site / "verdicts.json").read_text("utf-8")) == exports.verdicts(judged.claims)
+    verdicts = exports.verdicts(judged.claims)
+    assert json.loads((site / "verdicts.json").read_text("utf-8")) == verdicts
+    cells = [cell for claim in verdicts for check in claim["checks"] for cell in check["cells"]]
+    assert {check["origin"] for claim in verdicts for check in claim["checks"]} <= {*get_args(BandOrigin)}
+    assert all({"says", "name", "arm", "value", "holds"} <= seen.keys() for cell in cells for seen in cell["seen"])
+    assert {cell["estimate"]["bound"] for cell in cells if cell["estimate"]} <= {None, "at least", "at most"}
     assert (site / "results.csv").read_text("utf-8") == exports.as_csv(exports.results(judged))
     page = (site / "index.html").read_text("utf-8")
     assert 'href="results.csv"' in page and 'href="verdicts.json"' in page and 'href="run.json"' in page
@@ -336,6 +341,14 @@ def test_figures_of_forks_that_missed_their_rate_are_marked() -> None:
     assert told.pop(first.key.cell_id) == ("2", "1") and set(told.values()) == {("2", "2")}
     names = {one["name"].rpartition(" ")[0] for one in exports.better(Cells(loaded.run, cells), bigger=False)}
     assert names == {one.key.cell_id for one in loaded.cells[1:]}
+
+
+def test_what_the_forks_did_that_outlived_a_hang_is_no_figure_of_the_executor() -> None:
+    loaded = with_outcomes(made_up(QUICK), {"virtual": {1: hung}})
+    judged = JudgedRun(loaded)
+    others = {cell.key.cell_id for cell in loaded.cells if cell.key.executor != "virtual"}
+    assert exports.bencher(judged.cells).keys() == others
+    assert {one["benchmark"].rpartition(".")[2] for one in exports.jmh(judged)} == {"liberty"}
 
 
 def test_gauges_are_the_figures_with_their_labels() -> None:

@@ -114,7 +114,7 @@ def one(percentile: Percentile) -> Pooled:
     [(1234.0, 1345.6, "1.23–1.35"), (1234.0, 13_456.0, "1.2–13"), (12.0, float("inf"), "0.012–∞")],
 )
 def test_an_interval_has_the_digits_that_it_carries(low_us: float, high_us: float, under: str) -> None:
-    percentile = Percentile(merged_us=1300.0, forks=Summary(2, 1290.0, 1290.0, low_us, high_us))
+    percentile = Percentile(merged_us=1300.0, forks=Summary(2, 1290.0, low_us, high_us))
     assert percentile_figure(one(percentile), "50") == Figure(
         "1.30",
         1300.0,

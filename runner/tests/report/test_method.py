@@ -93,5 +93,8 @@ def test_a_broken_record_is_told_with_its_file(broken: str, text: str, told: str
     with pytest.raises(MatrixError, match=told) as raised:
         read_tried(tmp_path)
     assert str(tmp_path / broken) in str(raised.value)
+
+
+def test_a_folder_without_the_records_is_told(tmp_path: Path) -> None:
     with pytest.raises(MatrixError, match="cannot be read"):
         read_tried(tmp_path / "nowhere")

@@ -79,7 +79,7 @@ def test_more_precision_costs_more_by_either_protocol() -> None:
         assert isinstance(cheap, float) and isinstance(dear, float) and cheap <= dear
     assert figure_in(fine, "Time share of fixed").text.endswith(" %")
     facts = {fact.name: fact.value for fact in run_facts(with_stopping(loaded).run)}
-    assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %"
+    assert facts["Blocks"] == "5 to 20, until every ratio is known to ± 2 %, near 1 up to twice as well"
 
 
 def test_what_has_no_cost_says_why_and_one_block_has_no_precision() -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -35,13 +34,12 @@ from jdkmatrix.stats.ramps import backlog_until_s, seconds_of, steady_part
 from jdkmatrix.stats.verdicts import Verdict
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
-from tests.support.judged_pages import PageOfRun, answer_of, cell_of, judged, key_of, page_of, printed, row_of
+from tests.support.judged_pages import PageOfRun, answer_of, cell_of, html_of, judged, key_of, page_of, printed, row_of
 from tests.support.outcome_runs import windows_of
 from tests.support.pages import charts_of, figure_in, found, table_of, tiles_of
 from tests.support.ramped_runs import JOINING, LEVEL, RISING, STARTED_S, ramped, with_ramp
 from tests.support.records import altered, with_forks, with_forks_of, with_load
 from tests.support.served_runs import Shape, made_up
-from tests.support.sites import site_of
 from tests.support.stepped_runs import LOAD, climbing, searched, stepped, stepped_at, stepped_run, with_unused_cpus
 
 
@@ -103,7 +101,7 @@ def test_cpu_per_request_says_of_which_step_it_is(run: LoadedRun) -> None:
     assert all(len(line) <= 80 for line in lines)
 
 
-def test_a_peak_beyond_the_last_step_is_a_bound_and_told_below_the_table(under_rate: LoadedRun, tmp_path: Path) -> None:
+def test_a_peak_beyond_the_last_step_is_a_bound_and_told_below_the_table(under_rate: LoadedRun) -> None:
     loaded = stepped_at(under_rate, {"virtual": 1e6, "liberty": 3500.0})
     row = row_of(loaded, "virtual")
     assert (row.throughput.text, row.throughput.title) == ("≥ 6,000", "5 of 5 forks give a bound only")
@@ -118,8 +116,7 @@ def test_a_peak_beyond_the_last_step_is_a_bound_and_told_below_the_table(under_r
     assert ("virtual", f"{told}.") in sentences and "liberty" not in dict(sentences)
     notes = [one.note for one in page.charts("Throughput over offered load")]
     assert "liberty: 3,500 requests/s at most; virtual: ≥ 6,000 requests/s" in notes
-    text = (site_of([loaded], tmp_path / "site") / "index.html").read_text("utf-8")
-    assert "fork 1: \\u2265 6,000 requests/s" in text, "at the dot of the chart"
+    assert "fork 1: \\u2265 6,000 requests/s" in page.html, "at the dot of the chart"
 
 
 def test_a_server_that_falls_behind_with_unused_cpus_is_bounded_by_something_else(run: LoadedRun) -> None:
@@ -365,9 +362,8 @@ def test_a_curve_has_every_valid_window_and_says_which_held(search: LoadedRun) -
     assert "requests/s held" in chart.note
 
 
-def test_the_cells_page_has_the_search_of_every_fork(search: LoadedRun, tmp_path: Path) -> None:
-    site = site_of([search], tmp_path / "site")
-    page = next(path for path in sorted(site.rglob("*.html")) if "virtual" in path.name).read_text()
+def test_the_cells_page_has_the_search_of_every_fork(search: LoadedRun) -> None:
+    page = html_of(page_of(search, jdk="temurin-21.0.8"))
     assert page.count("Search for the highest rate") == 3
     assert "a rate known to work" in page and "did not hold" in page
     assert "&lt;b&gt;9 %&lt;/b&gt;" in page and "<b>9 %</b>" not in page

@@ -28,6 +28,7 @@ from jdkmatrix.report.claims.evidence import words_of
 from jdkmatrix.report.run_page import facts
 from jdkmatrix.report.words.numbers import (
     apart,
+    off_one,
     p_figure,
     p_value,
     ratio_interval,
@@ -91,12 +92,21 @@ def test_shares_and_half_widths() -> None:
         (Ratio(15.871, 15.832, 15.911, 2), "15.87", "15.83–15.91"),
         (Ratio(16.57, 15.2, 18.1, 2), "16.6", "15.2–18.1"),
         (Ratio(16.57, None, None, 1), "16.57", None),
+        (Ratio(12.0, 1.04, 138.0, 2), "12.00", "1.04–138.00"),
         (Ratio(1.056, 1.0041, 1.112, 5), "1.06", "1.004–1.11"),
         (Ratio(0.9, 0.81, 0.99962, 5), "0.90", "0.81–0.9996"),
     ],
 )
 def test_ratios_have_the_digits_that_their_interval_carries(ratio: Ratio, value: str, interval: str | None) -> None:
     assert (ratio_value(ratio), ratio_interval(ratio)) == (value, interval)
+
+
+ENDS = [(1.02, "1.02"), (0.996, "0.996"), (1.0, "1.0"), (5.24, "5.2"), (0.12, "0.12")]
+
+
+@pytest.mark.parametrize(("end", "text"), ENDS)
+def test_an_end_that_is_not_1_does_not_read_as_1(end: float, text: str) -> None:
+    assert off_one(end) == text
 
 
 @pytest.mark.parametrize(
@@ -194,7 +204,7 @@ def test_how_a_page_judges_is_said_with_the_number_of_comparisons() -> None:
     assert words.endswith("1 A/A check, adjusted separately in the same way.")
 
 
-@given(st.floats(0, 1))
+@given(st.floats(0, 1) | st.floats(0.0495, 0.0505))
 def test_a_p_value_is_shown_on_its_side_of_the_error(value: float) -> None:
     shown = p_value(value)
     if shown == "p < 0.001":

@@ -118,7 +118,7 @@ def seconds(between: float, inside: float, *, chosen: bool, campaigns: int = 80)
         while True:
             forks.append(list(random.normal(random.normal(0, between), inside, rounds)))
             spent += 100 + 2.6 * rounds
-            if len(forks) >= rules.min_blocks and _half_width(forks) <= rules.half_width_log:
+            if len(forks) >= rules.min_blocks and _half_width(forks) <= math.log1p(rules.precision):
                 break
             found = components(forks) if chosen else None
             rounds = best_rounds(found, start_s=100, round_s=2.6, least=20, most=60) if found else 20

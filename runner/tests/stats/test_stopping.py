@@ -123,7 +123,7 @@ def compared(*, blocks: int, between: float, inside: float, windows: int = 2, wi
         return MeasuredFork(started_s=4.0, warm_s=30.0, spent_s=windows * window_s, windows=seen)
 
     arms = [{block: one(level) for block in range(1, blocks + 1)} for level in (33_000.0, 17_000.0)]
-    return protocols.compare_protocols(arms[0], arms[1], StoppingRules())
+    return protocols.compare_protocols(arms[0], arms[1], math.log1p(0.02), 5)
 
 
 def test_where_forks_differ_long_forks_are_a_waste() -> None:
@@ -193,10 +193,10 @@ def test_a_fork_that_took_turns_is_charged_with_its_own_time() -> None:
     assert short.warm_s is None, "a record that is kept for long has no windows of its warm-up"
     parts = Components(between=1e-4, inside=1e-4, forks=2, rounds=20)
     for arm in ([found, short], [found]):
-        found_s = protocols.cost_in_turns(arm, arm, parts, StoppingRules()).adaptive.block_s
+        found_s = protocols.cost_in_turns(arm, arm, parts, math.log1p(0.02), 5).adaptive.block_s
         assert found_s == pytest.approx(2 * (23 + 37 / 3))
     with pytest.raises(MatrixError, match="when they were warm"):
-        protocols.cost_in_turns([found], [short], parts, StoppingRules())
+        protocols.cost_in_turns([found], [short], parts, math.log1p(0.02), 5)
 
 
 def test_a_fork_as_recorded() -> None:

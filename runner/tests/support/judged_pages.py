@@ -21,6 +21,7 @@ from jdkmatrix.report.cells.cellstats import Cells
 from jdkmatrix.report.cells.judgements import Judgements, judge_run
 from jdkmatrix.report.cells.shown import ShownCell, shown_cells
 from jdkmatrix.report.cells.slices import slices
+from jdkmatrix.report.html.page import pages_of
 from jdkmatrix.report.judged_run import JudgedRun
 from jdkmatrix.report.run_page.answers import answers
 from jdkmatrix.report.run_page.notices import run_notices
@@ -29,6 +30,7 @@ from jdkmatrix.report.words.numbers import Figure
 from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.loaded import LoadedRun
 from tests.support.pages import charts_of, found, plain, section_of, table_of
+from tests.support.shipped import TEMPLATES
 
 
 class Trouble(NamedTuple):
@@ -48,12 +50,20 @@ def _trouble(row: dict[str, Cell]) -> Trouble:
     return Trouble(plain(row["Cell"]), href[1] if href else None, plain(row["State"]), css[1], reasons)
 
 
+def html_of(page: WebPage) -> str:
+    return pages_of(TEMPLATES).render(page)
+
+
 class PageOfRun:
     def __init__(self, loaded: LoadedRun) -> None:
         self.judged = JudgedRun(loaded)
         self.notices = run_notices(self.judged)
         self.page = run_page(self.judged, (), self.notices, "")
         self.rows = tuple(shown_cells(self.judged.cells, self.judged.judgements))
+
+    @cached_property
+    def html(self) -> str:
+        return html_of(self.page)
 
     def row(self, **axes: object) -> ShownCell:
         (one,) = (row for row in self.rows if all(getattr(row.key, axis) == value for axis, value in axes.items()))

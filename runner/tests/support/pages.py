@@ -18,15 +18,16 @@ Kind = TypeVar("Kind")
 
 
 class Elements(HTMLParser):
-    """Every element and every attribute's value of a page, and its text outside of scripts and styles."""
+    """Every element and every attribute's value of a page (a file, or its text), and its text outside of scripts and
+    styles."""
 
-    def __init__(self, page: Path) -> None:
+    def __init__(self, page: Path | str) -> None:
         super().__init__()
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str]] = []
         self.text = ""
         self._hidden = False
-        self.feed(page.read_text("utf-8"))
+        self.feed(page if isinstance(page, str) else page.read_text("utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append(tag)

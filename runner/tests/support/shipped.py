@@ -11,4 +11,5 @@ TOML = merged(FILES).tables  # as if matrix.toml said all that published sources
 MATRIX = parse_files(FILES)
 REGISTRY = load_claims(ROOT / "published", MATRIX.scenarios)
 JDKS = frozenset(entry.id for entry in load_catalogue(ROOT / "jdks.json").entries)
+LOADS = frozenset(name for tables in FILES.values() for name in tables.get("loads", ()))
 TEMPLATES = ROOT / "report-templates"

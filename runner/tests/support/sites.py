@@ -19,12 +19,12 @@ from jdkmatrix.store.loaded import LoadedRun
 from jdkmatrix.store.runs import RunStore
 from tests.support.project import ROOT
 from tests.support.records import altered_run
-from tests.support.shipped import JDKS, MATRIX, REGISTRY, TEMPLATES
+from tests.support.shipped import JDKS, LOADS, MATRIX, REGISTRY, TEMPLATES
 
 
 @cache
 def background(templates: Path = TEMPLATES) -> Background:
-    return Background(templates, MATRIX, REGISTRY, JDKS)
+    return Background(templates, MATRIX, REGISTRY, JDKS, LOADS)
 
 
 def stored(folder: Path, run: LoadedRun) -> RunStore:

@@ -68,7 +68,7 @@ def warmup_note(fork: Fork) -> str:
     last = warmup.windows[-1]
     loaded = sum(window.stage == "load" for window in warmup.windows)
     state = "steady" if warmup.steady else "not steady when the cap was reached"
-    if warmup.time_to_steady_s is not None:
+    if warmup.steady and warmup.time_to_steady_s is not None:
         state += f"; 95 % of the steady performance {warmup.time_to_steady_s:.1f} s after the process's start"
     settling = plural(len(warmup.settling), "settling window")
     settled = f"Then the JIT had the server’s CPUs alone, and {settling} went unmeasured"

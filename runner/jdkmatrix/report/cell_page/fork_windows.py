@@ -112,7 +112,7 @@ _GROUPS: dict[str, tuple[tuple[str, Getter], ...]] = {  # title and unit of each
     ),
     "Server": (
         ("CPU per request|µs", lambda w: quantity(w.cpu_us_per_answer or None, 3, why="no answer had status 2xx")),
-        ("Share of its CPUs", lambda w: share(w.sut.cpu_share)),
+        ("Share of its CPUs, or of its quota", lambda w: share(w.sut.cpu_share)),
         ("Run-queue wait|s", lambda w: quantity(w.sut.run_queue_wait_s, 3, why=_ENDED)),
         ("Switches, voluntary", lambda w: count(w.sut.voluntary_switches, why=_ENDED)),
         ("Switches, forced", lambda w: count(w.sut.involuntary_switches, why=_ENDED)),

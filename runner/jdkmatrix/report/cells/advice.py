@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import Field
 
 from jdkmatrix.domain.cell_key import CellKey
-from jdkmatrix.domain.quantities import digits, plural, wait_words, work_words
+from jdkmatrix.domain.quantities import plural, wait_words, work_words
 from jdkmatrix.domain.servers import own_pool
 from jdkmatrix.figures.metrics import BY_ID, P99, Metric, metrics_of
 from jdkmatrix.report.cells.causes import held_back, is_far_behind
@@ -18,7 +18,7 @@ from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.heat import outcome_tone, tone
 from jdkmatrix.report.cells.judgements import JudgedOutcomes, Judgements, counted
 from jdkmatrix.report.cells.shown import of_metric
-from jdkmatrix.report.words.numbers import apart, much, ratio_value, reads_as_factor, than
+from jdkmatrix.report.words.numbers import apart, much, off_one, ratio_value, reads_as_factor, than
 from jdkmatrix.report.words.sentences import PairFinding, capitalised, finding, marked_interval, not_judged_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import CONFIDENCE
@@ -282,7 +282,7 @@ def _interval(value: float, low: float, high: float) -> str:
     """In times where the value reads so or the ends are far; else in per cent, the end nearer to no change first."""
     near, far = (low, high) if low >= 1 else (high, low)
     if reads_as_factor(value) or high / low - 1 > 1 or far >= 2:
-        return f"{digits(low, 2)} to {digits(high, 2)} times"
+        return f"{off_one(low)} to {off_one(high)} times"
     return f"{apart(near).removesuffix(' %')} to {apart(far)}"
 
 

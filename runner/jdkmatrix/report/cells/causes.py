@@ -12,14 +12,13 @@ from jdkmatrix.domain.loads import SaturateLoad
 from jdkmatrix.experiments.base import at
 from jdkmatrix.figures.metrics import CPU, CPU_USE, SATURATED, SWITCHES, THROUGHPUT, TIMEOUTS, Metric
 from jdkmatrix.loads.base import Bound, Steps, best_window
-from jdkmatrix.records.forks import Fork
 from jdkmatrix.report.cells.cellstats import CellStats
 from jdkmatrix.report.cells.judgements import Judgements
 from jdkmatrix.report.cells.shown import of_metric
 from jdkmatrix.report.words.sentences import PairFinding, finding
 from jdkmatrix.stats.verdicts import RELEVANT, Judged
 
-# Of a server's CPUs. One that is bounded by them uses nearly all; below half, it is not they.
+# Of a server's CPUs, or of its quota. One that is bounded by them uses nearly all; below half, it is not they.
 _UNUSED_SHARE_MAX = 0.5
 # So many times the switches of the other executor are worth a word.
 _SWITCHES_TIMES_MIN = 2.0
@@ -42,29 +41,18 @@ def held_back(cell: CellStats, *, far_behind: bool = False) -> str | None:
         state, forks = "held up", [*cell.usable]
     else:
         return None
-    shares = [_use(cell, fork) for fork in forks]
+    shares = [best_window(fork).sut.cpu_share for fork in forks]
     if not shares or max(shares) >= _UNUSED_SHARE_MAX:
         return None
     ends = dict.fromkeys(f"{100 * share:.0f}" for share in (min(shares), max(shares)))
-    of = "its CPUs" if _quota_cpus(cell) is None else "its quota of CPU time"
+    quota = any(fork.cpus_allowed < len(fork.confinement.sut_cpus) for fork in forks)
+    of = "its quota of CPU time" if quota else "its CPUs"
     words = f"{state} with {' to '.join(ends)} % of {of} in use"
     version = re.search(r"[0-9]+", str(at(cell.record.identity.inputs, "jdk.version") or cell.key.jdk))
     executor, pins = cell.key.executor, version is not None and int(version.group()) < _PINS_BELOW
     if not (pins and is_virtual(executor) and size_of(executor) is None):
         return f"{words}, so something else bounds it"
     return f"{words}: probably pinned carriers (before JDK {_PINS_BELOW}, waiting inside synchronized pins them)"
-
-
-def _quota_cpus(cell: CellStats) -> float | None:
-    quota_cpus = at(cell.record.identity.inputs, "workload.limits.cpu_quota_cpus")
-    return quota_cpus if isinstance(quota_cpus, float) else None
-
-
-def _use(cell: CellStats, fork: Fork) -> float:
-    """How much of its CPU time a server used in the best window, as a share of what its CPUs, or its quota, allow."""
-    quota_cpus, cpus = _quota_cpus(cell), len(fork.confinement.sut_cpus)
-    share = best_window(fork).sut.cpu_share
-    return share if quota_cpus is None else share * cpus / quota_cpus
 
 
 def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) -> str | None:
@@ -78,7 +66,7 @@ def likely_cause(arms: Mapping[str, CellStats], ahead: str | None, figure: str) 
     behind, other = arms[name], arms[ahead]
     if failures := _failures(name, behind):
         return failures
-    if figure != CPU.id and any(_use(behind, fork) < _UNUSED_SHARE_MAX for fork in behind.usable):
+    if figure != CPU.id and any(best_window(fork).sut.cpu_share < _UNUSED_SHARE_MAX for fork in behind.usable):
         return None
     if _costs_it(behind, other, figure):
         has_many = _times(SWITCHES, behind, other) >= _SWITCHES_TIMES_MIN

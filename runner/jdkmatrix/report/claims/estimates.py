@@ -18,13 +18,12 @@ from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, Precondition
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_of
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_among, losses_of
 from jdkmatrix.report.cells.judgements import Refusals, page_pairs
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.stats.ratios import Ratio, least_error, paired_ratio
-from jdkmatrix.stats.verdicts import Losses
 from jdkmatrix.store.loaded import measuring_sessions
 
 _LOST = "the two lost different numbers of forks, so that they are not compared"
@@ -127,7 +126,7 @@ class Results:
         metric = cell.metric(needed.metric) if cell else None
         if cell is None or metric is None or (over := cell.over_forks(metric)) is None:
             return None, "", frozenset()
-        every_fork = metric.over_forks == "most" and needed.low is not None and not needed.any_fork
+        every_fork = metric.over_forks == "most" and needed.low is not None
         value = over.least.value if every_fork else over.value
         return value, metric.unit, frozenset(figure.bound for figure in cell.figures(metric).values())
 
@@ -174,7 +173,7 @@ class Results:
     def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate:
         """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
         above, below = cell.figures(metric), base.figures(metric)
-        if Losses(cell.forks - len(above), cell.forks, base.forks - len(below), base.forks).differ:
+        if losses_among((cell, above), (base, below)).differ:
             raise _NoEstimateError(_LOST)
         both = [
             block

@@ -22,6 +22,7 @@ from jdkmatrix.report.cells.cellstats import protocol_of
 from jdkmatrix.report.claims.estimates import Results, compared_cells, name_of
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.pooling import pooled
+from jdkmatrix.store.cells import digest_of
 
 # Each thread keeps up to 64 pages of its own count back until then (SPLIT_RSS_COUNTING, mm/memory.c).
 _RSS_WHOLE_FROM = (6, 2)
@@ -234,7 +235,7 @@ def _cell(key: CellKey, check: ClaimCheck, results: Results) -> CellEvidence:
     found, cell = results.estimate(check, key), results.cell(key)
     estimate, why = (None, found) if isinstance(found, str) else (found, None)
     behind = [told for one in compared_cells(check, key) if (told := results.cell(one))]
-    loads = dict.fromkeys(results.run.load_table(one.key.load) for one in behind)
+    loads = dict.fromkeys(digest_of({"load": results.run.load_table(one.key.load)}) for one in behind)
     return CellEvidence(
         *(key, results.builds.get(key.jdk), estimate, why),
         seen=tuple(_seen(check, key, estimate, results)) if estimate else (),

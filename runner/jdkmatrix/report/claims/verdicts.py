@@ -74,16 +74,12 @@ class JudgedCell(CellEvidence):
 
     def remark(self, unit: str) -> str:
         """Each run alone, why there is no verdict, how many blocks would decide; may be empty."""
+        return "; ".join(filter(None, (self.said(unit), _to_decide(self.blocks))))
+
+    def said(self, unit: str) -> str:
         alone = ", ".join(_value(run, unit) for run in self.alone)
         several = f"{len(self.alone)} runs: {alone}" if alone else None
-        return "; ".join(filter(None, (several, self.why, self._to_decide)))
-
-    @property
-    def _to_decide(self) -> str | None:
-        if not self.blocks:
-            return None
-        told = f"{plural(min(self.blocks, _BLOCKS_TOLD), 'block')} would decide it"
-        return f"not even {told}" if self.blocks > _BLOCKS_TOLD else told
+        return "; ".join(filter(None, (several, self.why)))
 
     def measured(self, unit: str) -> Figure:
         """With its interval."""
@@ -110,6 +106,13 @@ def _value(estimate: Estimate, unit: str) -> str:
     return MISSING if estimate.high is None else with_unit(f"at most {digits(estimate.high, 3)}", unit)
 
 
+def _to_decide(blocks: int | None) -> str | None:
+    if not blocks:
+        return None
+    told = f"{plural(min(blocks, _BLOCKS_TOLD), 'block')} would decide it"
+    return f"not even {told}" if blocks > _BLOCKS_TOLD else told
+
+
 @dataclass(frozen=True)
 class JudgedCheck:
     """`band`: in `unit`, "" for a ratio; `origin`: who drew it. `why`: where no cell could be judged."""
@@ -121,6 +124,18 @@ class JudgedCheck:
     verdict: ClaimVerdict
     cells: tuple[JudgedCell, ...] = ()
     why: str | None = None
+
+    @property
+    def blocks(self) -> int | None:
+        """How many in all would decide it, of the cell that needs the most, or the fewest where one is enough; None:
+        that cannot be said."""
+        needed = [cell.blocks for cell in self.cells if cell.verdict is ClaimVerdict.INCONCLUSIVE]
+        known = [blocks for blocks in needed if blocks]
+        if self.verdict is not ClaimVerdict.INCONCLUSIVE or not known:
+            return None
+        if self.check.one_is_enough:
+            return min(known)
+        return max(known) if len(known) == len(needed) else None
 
     @property
     def band_words(self) -> str:
@@ -254,13 +269,14 @@ def rests_on(one: JudgedClaim) -> tuple[str, ...]:
 def _line(check: JudgedCheck) -> str:
     cells = [cell for cell in check.cells if cell.verdict is check.verdict]
     measured = [cell.measured(check.unit) for cell in cells if cell.estimate]
-    remarks = list(dict.fromkeys(words for cell in cells if (words := cell.remark(check.unit))))
+    remarks = list(dict.fromkeys(words for cell in cells if (words := cell.said(check.unit))))
     if not measured:
         return f"{check.check.says}: {check.why or next(iter(remarks), 'not measured')}"
     seen = seen_words([one for cell in cells for one in cell.seen])
     told = f"{check.check.says}: {_together(measured, len(check.cells))}{_elsewhere(check)}"
     band = f"{check.band_words} would reproduce it ({check.origin})"
-    return "; ".join((told, band, *seen, *not_steady_words(cells), *remarks[:1]))
+    to_decide = _to_decide(check.blocks)
+    return "; ".join((told, band, *seen, *not_steady_words(cells), *remarks[:1], *([to_decide] if to_decide else [])))
 
 
 def _elsewhere(check: JudgedCheck) -> str:

@@ -151,7 +151,7 @@ def run_facts(run: RunRecord) -> Iterator[Fact]:
     narrowed = "; ".join(f"{axis} {', '.join(map(str, values))}" for axis, values in run.selection.items())
     yield Fact("Profile, seed", f"{run.profile}{f' with {narrowed}' if narrowed else ''}, seed {run.seed}")
     if rules := run.stopping:
-        known = f"until every ratio is known to ± {rules.precision * 100:g} %"
+        known = f"until every ratio is known to ± {rules.precision * 100:g} %, near 1 up to twice as well"
         yield Fact("Blocks", f"{rules.min_blocks} to {rules.max_blocks}, {known}")
 
 

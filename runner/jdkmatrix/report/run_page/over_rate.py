@@ -100,7 +100,7 @@ def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
         LineFigure(
             *("cpu", f"CPU use over {steps.over}", "share of its CPUs"),
             over(lambda window: window.sut.cpu_share),
-            "CPU time of the server as a share of the CPUs it has.",
+            "CPU time of the server as a share of the CPUs it has, or of its quota.",
             number_format=".0%",
             top=1.0,
         ),

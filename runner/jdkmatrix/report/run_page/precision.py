@@ -22,7 +22,7 @@ from jdkmatrix.report.words.sentences import ratio_name
 from jdkmatrix.stats import protocols
 from jdkmatrix.stats.dependence import FEWEST_BLOCKS, JudgedDependence
 from jdkmatrix.stats.rounds import components
-from jdkmatrix.stats.stopping import StoppingRules, more_help, tells
+from jdkmatrix.stats.stopping import StoppingRules, half_width_that_tells, more_help, tells
 from jdkmatrix.stats.verdicts import Verdict
 
 
@@ -66,8 +66,9 @@ _IN_TURNS = "only forks measured one after another show what forks of a fixed le
 def precision_section(judged: JudgedRun) -> tuple[Section, ...]:
     """None where no ratio has an interval."""
     run, checks = judged.run, judged.blocks
-    # Those of the run, or the usual ones where the number of blocks was fixed.
-    rules = StoppingRules(**run.stopping.model_dump()) if run.stopping else StoppingRules()
+    # Those of the run, or the usual ones for what it promises where the number of blocks was fixed.
+    usual = StoppingRules(precision=run.promised_precision)
+    rules = StoppingRules(**run.stopping.model_dump()) if run.stopping else usual
     rows = tuple(_rows(judged, checks, rules))
     if not rows:
         return ()
@@ -105,6 +106,7 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules) -> Iterator
         if judged is None or half_width_log is None:
             continue
         ratio, known = judged.ratio, math.expm1(half_width_log)
+        needed_log = half_width_that_tells(ratio.value, rules.precision)
         forks = min(len(one.record.forks) for one in (cell, base))
         cut_off = run.run.status != "complete" and forks < ordered[key.cell_id]
         ended_by = "not complete" if cut_off else "fixed number"
@@ -116,22 +118,30 @@ def _rows(run: JudgedRun, checks: BlockChecks, rules: StoppingRules) -> Iterator
             ratio_name(key, base.key.executor),
             metric.title,
             Figure(str(ratio.blocks), ratio.blocks),
-            Figure(f"± {known * 100:.{1 if known < 0.1 else 0}f} %", known),
+            Figure(_plus_minus(known), known, under=f"{_plus_minus(math.expm1(needed_log))} tells"),
             *_dependence_figures(checks.judged.get(key), ratio.blocks),
             judged.verdict.value if judged.verdict is Verdict.NOT_JUDGED else ended_by,
-            *(_costs(cell, base, rules) if metric is THROUGHPUT else (missing(_OTHER_FIGURE),) * 3),
+            *(
+                _costs(cell, base, needed_log, rules.min_blocks)
+                if metric is THROUGHPUT
+                else (missing(_OTHER_FIGURE),) * 3
+            ),
         )
 
 
-def _costs(cell: CellStats, base: CellStats, rules: StoppingRules) -> tuple[Figure, Figure, Figure]:
-    """The time to the precision asked for: by the protocol of the run, with forks of a fixed length where the run can
-    tell, and the first as a share of the second."""
+def _plus_minus(share_: float) -> str:
+    return f"± {share_ * 100:.{1 if share_ < 0.1 else 0}f} %"
+
+
+def _costs(cell: CellStats, base: CellStats, half_width_log: float, min_blocks: int) -> tuple[Figure, Figure, Figure]:
+    """The time until the interval of the log ratio has this half width: by the protocol of the run, with forks of a
+    fixed length where the run can tell, and the first as a share of the second."""
     try:
         above, below = ({fork.fork: protocols.measured_fork(fork) for fork in arm.usable} for arm in (cell, base))
         if rounds := components(logs_of_rounds(THROUGHPUT, cell.record, base.record)):
-            cost = protocols.cost_in_turns([*above.values()], [*below.values()], rounds, rules)
+            cost = protocols.cost_in_turns([*above.values()], [*below.values()], rounds, half_width_log, min_blocks)
         else:
-            cost = protocols.compare_protocols(above, below, rules)
+            cost = protocols.compare_protocols(above, below, half_width_log, min_blocks)
     except MatrixError as error:
         return (missing(str(error)),) * 3
     title = (

@@ -19,6 +19,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from jdkmatrix.claims.model import Registry
+from jdkmatrix.config.assemble import is_made
 from jdkmatrix.config.model import Matrix
 from jdkmatrix.domain.gc_pause import gc_paused
 from jdkmatrix.errors import MatrixError
@@ -41,12 +42,14 @@ _RUNS = TypeAdapter(tuple[RunDigest, ...])
 
 @dataclass(frozen=True)
 class Background:
-    """All that pages are made with besides runs. `jdks`: those that can be asked for today."""
+    """All that pages are made with besides runs. `jdks`, `loads`: those that can be asked for today; of loads that are
+    made by number, what makes them ("saturate-N")."""
 
     templates: Path
     matrix: Matrix
     claims: Registry
     jdks: frozenset[str]
+    loads: frozenset[str]
 
     def stamp(self) -> str:
         """Changes with the code and what that is built on, the templates, the catalogues and the claims."""
@@ -125,10 +128,12 @@ def _pages_of_all(
     shown = axis_pages(runs) | history_pages(runs)
     shown["claims/index.html"] = claims_page(registry, hosts, scenarios)
     front = home_page(runs, verdicts(registry, hosts).values(), unreadable, can_be)
+    loads = {one.load for run in runs for one in run.conditions}
     data = {
         "served": can_be.served,
         "own": sorted({name for run in runs for name, _ in run.own}),
         "other_jdks": sorted({one.jdk for run in runs for one in run.conditions} - background.jdks),
+        "other_loads": sorted(name for name in loads if not is_made(name, background.loads)),
     }
     return {
         **{path: pages.render(page) for path, page in shown.items()},

@@ -81,13 +81,16 @@ _Rows = dict[tuple[str, ...], dict[str, Sorted]]
 def _rows(axis: str, parts: Sequence[RunPart], hosts: Mapping[str, str]) -> _Rows:
     others = _others(axis)
     found: dict[tuple[tuple[str, ...], int, TaskSize, str], dict[str, Sorted]] = {}
+    unusable: set[tuple[object, str]] = set()
     for run, cells in parts:
         for cell in cells:
             words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
             place = words, cell.cpus, cell.task, driven(cell.load, cell.driver)
             newest = found.setdefault(place, {})
-            if cell.executor not in newest:
+            mine = place, cell.executor
+            if cell.executor not in newest or (cell.usable and mine in unusable):
                 newest[cell.executor] = _entry(cell, run)
+                (unusable.discard if cell.usable else unusable.add)(mine)
     in_order = sorted(found, key=lambda place: ([*map(_by_number, place[0])], *place[1:3], _by_number(place[3])))
     return {
         (*words, f"{condition_words(cpus, size)}, {load}"): found[words, cpus, size, load]
@@ -103,7 +106,8 @@ def _others(axis: str) -> tuple[str, ...]:
 def _entry(cell: MeasuredCell, run: RunDigest) -> Sorted:
     """Its leading figure over its reference."""
     under = f"{cell.figure} over {cell.over}: {cell.under}" if cell.over else cell.under
-    words = joined(link(cell.value or "measured", f"{_ROOT}{run.folder}{cell.page}"), " ", small(under))
+    state = "measured" if cell.usable else "no usable fork"
+    words = joined(link(cell.value or state, f"{_ROOT}{run.folder}{cell.page}"), " ", small(under))
     return Sorted(words, (cell.value or "").replace(",", ""))
 
 

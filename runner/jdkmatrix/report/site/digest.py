@@ -132,7 +132,8 @@ class MeasuredCondition(Measured):
 class MeasuredCell(Measured):
     """A cell with a server. `figure`: its leading one, `over` which executor, None where it is the one that others are
     compared with; `value`: the ratio, None where there is none; `under`: its interval, or why there is no ratio.
-    `page`: seen from the run. `rate`: that no fork missed; None where one did, or the load is another."""
+    `page`: seen from the run. `rate`: that no fork missed; None where one did, or the load is another. `usable`: has it
+    a fork that can be used?"""
 
     executor: str
     figure: str
@@ -141,6 +142,7 @@ class MeasuredCell(Measured):
     under: str
     page: str
     rate: HeldRate | None
+    usable: bool
 
 
 @dataclass(frozen=True)
@@ -330,6 +332,7 @@ def _cells(judgements: Judgements) -> Iterator[MeasuredCell]:
             under=_under(judged) if judged else _why_no_ratio(cells, key),
             page=cell_page(key),
             rate=_held_rate(cell),
+            usable=bool(cell.usable),
         )
 
 

@@ -132,7 +132,7 @@ def _answer(runs: Sequence[RunDigest], answers: Sequence[Answering], offered: Of
     first = first_answer(by_run)
     if first is None:
         yield Prose(
-            "No run here has a block in which virtual threads and a server’s own pool can both be used. Each run’s "
+            "No run here has a figure by which virtual threads and a server’s own pool can be compared. Each run’s "
             "page shows what it measured."
         )
         return

@@ -92,11 +92,16 @@ def _ratio(ratio: Ratio) -> tuple[str, str | None]:
     if low is None or high is None:
         return f"{ratio.value:.2f}" if ratio.value >= _SMALL else digits(ratio.value, 2), None
     if ratio.value >= 10 or ratio.value < _SMALL:
-        value, *ends = with_interval(ratio.value, low, high)
+        value, *ends = with_interval(ratio.value, low, high, (1.0,))
         return value, "–".join(ends)
     places = 3 if high - low < 0.1 else 2
     bounds = (digits(end, 2) if end >= 10 or end < _SMALL else _off_one(end, places) for end in (low, high))
     return f"{ratio.value:.{places}f}", "–".join(bounds)
+
+
+def off_one(end: float) -> str:
+    """To two digits, or more where it would else read as 1, which it is not."""
+    return next(text for more in range(2, 17) if float((text := digits(end, more)).replace(",", "")) != 1 or end == 1)
 
 
 def _off_one(end: float, places: int) -> str:

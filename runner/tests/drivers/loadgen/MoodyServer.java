@@ -65,6 +65,7 @@ public final class MoodyServer {
             SEEN.forEach(List::clear);
         }
         REQUESTS.set(0);
+        FIRST_NS.set(0);
         for (String arg : args) {
             String[] pair = arg.split("=", 2);
             if (pair[0].equals("mood")) {

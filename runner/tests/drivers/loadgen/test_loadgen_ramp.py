@@ -100,6 +100,3 @@ def test_by_hand(driver: LoadgenDriver, moody: Moody) -> None:
     assert done.returncode == 0, done.stderr
     assert "a ramp of 4 points up to 400.0 requests/s over 4 connections for 1.000 s" in done.stdout
     assert "due 100, sent 100, unsent 0" in done.stdout
-    refused = run_cli(driver, *common, "--ramp", "0:0,5")
-    assert refused.returncode == 2
-    assert '--ramp: "5"; SECONDS:RATE is needed' in refused.stderr

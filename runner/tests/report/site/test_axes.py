@@ -13,6 +13,7 @@ import pytest
 from jdkmatrix.cli.comparing import compare
 from jdkmatrix.domain.catalogue import server_kinds
 from jdkmatrix.domain.servers import own_pool, virtual_of
+from jdkmatrix.records.forks import Fork
 from jdkmatrix.records.reasons import Status
 from jdkmatrix.report.blocks.kinds import Disclosure, Section, WebPage
 from jdkmatrix.report.blocks.tables import Sorted
@@ -28,7 +29,7 @@ from tests.support.experiment_runs import experiments_of
 from tests.support.hostile_runs import HOSTILE
 from tests.support.outcome_runs import missed, with_outcomes
 from tests.support.pages import Elements, figure_in, found, plain, table_of
-from tests.support.records import with_forks
+from tests.support.records import altered, with_forks, with_forks_of
 from tests.support.served_runs import QUICK, Shape, made_up
 from tests.support.shipped import TEMPLATES
 from tests.support.sites import built, digest_of, later, stored
@@ -66,6 +67,19 @@ def test_an_interval_that_excludes_nothing_is_told_from_no_difference() -> None:
     verdicts = {Verdict.CANNOT_TELL: "0.80–1.40, cannot tell", Verdict.NO_DIFFERENCE_SEEN: "0.80–1.40"}
     for verdict, words in verdicts.items():
         assert digest_module._under(Judged(Ratio(1.05, 0.8, 1.4, 5), 0.5, 1, verdict)) == words
+
+
+def test_a_cell_without_a_fork_that_can_be_used_is_told_as_such_and_hides_no_older_one() -> None:
+    def broken(fork: Fork) -> Fork:
+        return altered(fork, {"status": Status.INVALID})
+
+    loaded = made_up(replace(QUICK, jdks=("temurin-25",)))
+    newer = with_forks_of(later(loaded, "newer", "2025-02-01"), "virtual", broken)
+    (alone,) = entries(axis_pages([digest_of(newer)])["by/jdk/temurin-25.html"])
+    assert plain(alone["virtual"]).startswith("no usable fork ")
+    (both,) = entries(axis_pages([digest_of(newer), digest_of(loaded)])["by/jdk/temurin-25.html"])
+    assert re.match(r"0\.[0-9]+ Throughput over liberty: ", plain(both["virtual"]))
+    assert plain(both["liberty"]) == "measured what others are compared with"
 
 
 def test_an_executor_alone_is_nothing_that_others_are_compared_with() -> None:

@@ -79,6 +79,22 @@ def test_nobody_is_sent_to_measure_thousands_of_blocks() -> None:
     assert told == ["", "1,000 blocks would decide it", "not even 1,000 blocks would decide it"]
 
 
+@pytest.mark.parametrize(
+    ("blocks", "one_is_enough", "told"),
+    [((60, 31), False, 60), ((31, None), False, None), ((60, 31, None), True, 31), ((None,), True, None)],
+)
+def test_as_many_blocks_would_decide_a_check_as_every_cell_of_it_needs(
+    blocks: tuple[int | None, ...], one_is_enough: bool, told: int | None
+) -> None:
+    (first, *_), open_, some = CHECKED.checks, ClaimVerdict.INCONCLUSIVE, Estimate(100.0, 90.0, 110.0, 5)
+    cells = [JudgedCell(key=key("virtual"), build="25", estimate=some, verdict=open_, blocks=one) for one in blocks]
+    asked = first.model_copy(update={"one_is_enough": one_is_enough})
+    check = JudgedCheck(asked, Band(100.0, None), "ours", "%", open_, tuple(cells))
+    assert check.blocks == told
+    (line,) = rests_on(JudgedClaim(CHECKED, open_, (check,)))
+    assert line.endswith(f"; {told} blocks would decide it" if told else "(ours)")
+
+
 def test_many_cells_that_came_to_the_same_are_told_once() -> None:
     (first, *_), reproduced, every = CHECKED.checks, ClaimVerdict.REPRODUCED, Estimate(100.0, 100.0, 100.0, 5)
     cells = tuple(
@@ -224,11 +240,6 @@ def test_a_run_that_repeats_the_experiment_where_it_cannot_be_tested_says_why(tm
     assert about in (site.index.parent / "claims" / "index.html").read_text("utf-8")
 
 
-def page_of(loaded: LoadedRun, folder: Path) -> str:
-    """Of a site that is written for it."""
-    return (site_of([loaded], folder / "site") / "index.html").read_text("utf-8")
-
-
 def published(page: str) -> str:
     """Its part about what was published."""
     return page.split('id="published"')[1].split('id="cells"', maxsplit=1)[0]
@@ -260,7 +271,7 @@ def test_a_profile_needs_no_published_source(tmp_path: Path) -> None:
         chosen_here(project, Options("quick", {}, scenario="delay-ramp", scale="small"))
 
 
-def test_the_page_shows_every_claim_below_its_source_and_sets_apart_what_no_source_says(tmp_path: Path) -> None:
+def test_the_page_shows_every_claim_below_its_source_and_sets_apart_what_no_source_says() -> None:
     loaded = repeating()
     section = section_of(PageOfRun(loaded).page, "published")
     sources = [one for one in section.blocks if isinstance(one, Prose) and one.heading]
@@ -269,7 +280,7 @@ def test_the_page_shows_every_claim_below_its_source_and_sets_apart_what_no_sour
     assert claims == ["claim-synthetic-a", "claim-synthetic-b"]
     figures = [[plain(cell) for cell in row.values()] for row in table_of([section], "Figures of synthetic-a")]
     assert [row[1] for row in figures] == ["virtual / liberty", "–"] and figures[1][0].endswith(" at its end")
-    page = page_of(loaded, tmp_path)
+    page = PageOfRun(loaded).html
     block = published(page)
     assert page.index('id="answers"') < page.index('id="published"') < page.index('id="cells"')
     assert 'href="#published"' in page
@@ -304,7 +315,7 @@ def test_a_verdict_says_where_it_is_that_of_one_run(verdict: ClaimVerdict, told:
     assert "\npublished (this run alone): synthetic-a: " in printed(loaded)
 
 
-def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_path: Path) -> None:
+def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was() -> None:
     """Without `only`, `inference` and `no_url`."""
     loaded = repeating()
     data = json.loads(loaded.run.model_dump_json())
@@ -313,7 +324,7 @@ def test_a_run_from_before_the_registry_told_them_apart_is_shown_as_it_was(tmp_p
             for name in ("only", "inference", "not_repeated", "no_url", "checks", "not_checked"):
                 table.pop(name, None)
     loaded = replace(loaded, run=RunRecord.model_validate(data))
-    block = published(page_of(loaded, tmp_path))
+    block = published(PageOfRun(loaded).html)
     assert "synthetic-b" in block and "SYNTHETIC note" in block
     assert not [text for text in ("Our inference:", "No figure", "No address", "<details", "None") if text in block]
 
@@ -323,7 +334,7 @@ def test_every_text_of_a_claim_is_shown_as_text(tmp_path: Path) -> None:
     section = section_of(PageOfRun(loaded).page, "published")
     told = [str(one.text) for one in section.blocks if isinstance(one, Prose)]
     assert f"No address: {HOSTILE}" in told and f"claim-{HOSTILE}" in {one.id for one in found([section], Container)}
-    block = published(page_of(loaded, tmp_path))
+    block = published(PageOfRun(loaded).html)
     assert block.count("&lt;img src=x") == 26 and "49" not in block
 
 
@@ -366,9 +377,9 @@ def test_threads_are_counted_against_carriers_before_they_hang(cpus: int, load: 
     assert (asks_for(hang, cell), asks_for(go_on, cell)) == (more, as_many)
 
 
-def test_the_page_and_the_summary_give_the_same_verdict(quick: LoadedRun, tmp_path: Path) -> None:
+def test_the_page_and_the_summary_give_the_same_verdict(quick: LoadedRun) -> None:
     loaded = with_scenario(quick)
-    block = published(page_of(loaded, tmp_path))
+    block = published(PageOfRun(loaded).html)
     summary = summary_markdown(loaded).replace("\\", "")
     for one in JudgedRun(loaded).claims:
         assert f">{one.claim.id} <span" in block and one.verdict.value in block

@@ -239,7 +239,7 @@ def test_a_published_experiment_opens_the_site_only_where_nothing_else_decides()
 def test_a_run_without_virtual_threads_has_pages_and_no_answer() -> None:
     loaded = made_up(replace(QUICK, executors=("liberty", "platform")))
     page = front(loaded)
-    assert "No run here has a block in which virtual threads and " in page and 'id="picker"' not in page
+    assert "No run here has a figure by which virtual threads and " in page and 'id="picker"' not in page
     assert "0 conditions" not in page, "it has measured some"
     assert f"runs/{loaded.run.run_id}/index.html" in page
 

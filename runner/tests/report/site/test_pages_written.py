@@ -37,6 +37,7 @@ from jdkmatrix.store.readable import UnreadableError
 from tests.support import charting
 from tests.support.experiment_runs import experiments_of
 from tests.support.hostile_runs import hostile_experiments, hostile_run
+from tests.support.judged_pages import PageOfRun
 from tests.support.pages import Elements, assert_links_lead_somewhere
 from tests.support.project import ROOT, matrix_command
 from tests.support.records import with_forks
@@ -221,6 +222,13 @@ def test_a_run_that_fits_on_no_page_of_all_is_left_out_of_them(
         built(runs[1:2], tmp_path / "site")
 
 
+def test_loads_that_nobody_can_ask_for_any_more_are_told(tmp_path: Path, loaded: LoadedRun) -> None:
+    for loads, told in (({"saturate-N"}, ""), ({"rate-N"}, '"saturate-50"')):
+        build_site([SiteRun("run", lambda: loaded)], tmp_path / "site", replace(background(), loads=frozenset(loads)))
+        page = (tmp_path / "site" / "index.html").read_text("utf-8")
+        assert re.search(rf'"other_loads": ?\[{told}\]', page)
+
+
 def test_a_folder_of_somebody_else_is_never_replaced(tmp_path: Path, loaded: LoadedRun) -> None:
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "cat.png").write_text("cat")
@@ -291,9 +299,8 @@ def test_a_page_of_experiments_only_has_nothing_empty(tmp_path: Path) -> None:
         assert words not in elements.text
 
 
-def test_a_page_with_servers_only_says_nothing_of_experiments(tmp_path: Path) -> None:
-    site = site_of([made_up(replace(QUICK, blocks=1))], tmp_path / "site")
-    elements = Elements(site / "index.html")
+def test_a_page_with_servers_only_says_nothing_of_experiments() -> None:
+    elements = Elements(PageOfRun(made_up(replace(QUICK, blocks=1))).html)
     assert {"answers", "cells", "cells-table"} <= set(elements.ids)
     assert "ithout a server" not in elements.text and not any(one.startswith("alone") for one in elements.ids)
 

@@ -11,6 +11,7 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -21,6 +22,9 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.AfterEach;
@@ -276,12 +280,45 @@ class AnswersTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void eventLoopsShareThePort(int threads) throws IOException, InterruptedException {
+        Set<Long> before = eventLoops();
         try (RemoteServer several = RemoteServer.start(0, threads)) {
-            for (int i = 0; i < 12; i++) {
-                assertEquals(200, Client.get(several.port(), "/answer?delay_us=10").status());
+            List<Client> clients = new ArrayList<>();
+            try {
+                for (int i = 0; i < 12; i++) {
+                    clients.add(new Client(several.port()));
+                    assertEquals(200, clients.get(i).get("/answer?delay_us=10").status());
+                }
+                List<Long> loops = new ArrayList<>(eventLoops());
+                loops.removeAll(before);
+                assertEquals(threads, loops.size());
+                // The first answer has loaded the classes.
+                List<Long> beforeNs = cpuNs(loops);
+                for (int i = 0; i < 1200; i++) {
+                    assertEquals(200, clients.get(i % 12).get("/answer?delay_us=10").status());
+                }
+                List<Long> afterNs = cpuNs(loops);
+                // One without connections has nothing to do but to look at its own timer.
+                List<Long> usedNs = IntStream.range(0, threads).mapToObj(i -> afterNs.get(i) - beforeNs.get(i)).toList();
+                assertTrue(Collections.min(usedNs) > Collections.max(usedNs) / 5, "CPU time of each: " + usedNs);
+            } finally {
+                for (Client client : clients) {
+                    client.close();
+                }
             }
-            assertEquals(12, Client.statsWhen(several.port(), now -> now.getLong("answered") == 12).getLong("answered"));
+            assertEquals(
+                    1212, Client.statsWhen(several.port(), now -> now.getLong("answered") == 1212).getLong("answered"));
         }
+    }
+
+    private static List<Long> cpuNs(List<Long> threads) {
+        return threads.stream().map(ManagementFactory.getThreadMXBean()::getThreadCpuTime).toList();
+    }
+
+    private static Set<Long> eventLoops() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("vert.x-eventloop-thread-"))
+                .map(Thread::threadId)
+                .collect(Collectors.toSet());
     }
 
     @Test

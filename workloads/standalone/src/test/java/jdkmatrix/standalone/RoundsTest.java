@@ -34,8 +34,9 @@ class RoundsTest {
         JsonNode seen = json(executor, "thread-local");
         long operations = seen.get("operations").asLong();
         long rounds = seen.get("rounds").asLong();
-        // Of the first and the last round, some were done before, or found the time over.
-        assertTrue(operations >= 50 * (rounds - 2) && operations <= 50 * rounds, seen.toString());
+        // Of the first and the last round, some were done before, or found the time over; and the two counts are not read
+        // at the same moment.
+        assertTrue(Math.abs(operations - 50 * (rounds - 1)) <= 50 + operations / 50, seen.toString());
         assertTrue(seen.get("throughput_per_s").asDouble() > 0, seen.toString());
         assertTrue(seen.get("cpu_us_per_operation").asDouble() > 0, seen.toString());
     }

@@ -25,4 +25,25 @@ class BorrowTest {
         new Borrow(1, 1, false).perform(tally);
         assertEquals(10, tally.operations());
     }
+
+    /** Else a thread that waits long, and so has few, would count for many. */
+    @Test
+    void eachThreadBeginsToTimeAtAnotherOfItsBorrows() throws Exception {
+        Borrow borrow = new Borrow(1, 1, false);
+        for (int thread = 0; thread < 66; thread++) {
+            assertEquals(thread % 64 == 0 ? 1 : 0, timedOfOne(borrow), "thread " + thread);
+        }
+    }
+
+    private static long timedOfOne(Borrow borrow) throws Exception {
+        Tally tally = new Tally();
+        AtomicInteger borrows = new AtomicInteger();
+        PutsTest.Database.onBorrow = () -> {
+            if (borrows.incrementAndGet() == 2) {
+                tally.end();
+            }
+        };
+        borrow.perform(tally);
+        return tally.waits().getTotalCount();
+    }
 }
