@@ -274,7 +274,7 @@ def jdks_update(
     """Ask the vendors for newer builds, and show what would change in jdks.json as a diff.
 
     The build that is replaced is kept as ID-prev. Checksums are those that the vendors publish over HTTPS. They are
-    trusted on first use; `matrix jdks fetch` verifies against them.
+    trusted on first use; `matrix jdks fetch` verifies against them, where no such build is here.
     """
     from jdkmatrix.cli import catalogue
 

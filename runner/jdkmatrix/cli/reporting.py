@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from jdkmatrix.claims.load import load_claims
 from jdkmatrix.cli.stopping import stoppable
-from jdkmatrix.config.load import load_matrix, read_files
+from jdkmatrix.config.load import parse_files, read_files
 from jdkmatrix.errors import MatrixError, visible
 from jdkmatrix.jdks.catalogue import load_catalogue
 from jdkmatrix.provision.project import Project, find_project
@@ -212,8 +212,8 @@ def write_site(
     from jdkmatrix.report.site.render_runs import SiteRun
     from jdkmatrix.report.site.run_pages import CellFiles
 
-    matrix = load_matrix(project.matrix)
-    loads = frozenset(name for tables in read_files(project.matrix).values() for name in tables.get("loads", ()))
+    tables = read_files(project.matrix)
+    matrix, loads = parse_files(tables), frozenset(name for one in tables.values() for name in one.get("loads", ()))
     jdks = frozenset((*(entry.id for entry in load_catalogue(project.jdks).entries), *matrix.jdk_homes))
     registry = load_claims(project.published, matrix.scenarios)
     in_full = frozenset(runs if cell_pages is None else _newest(runs, cells_max=cell_pages))

@@ -38,14 +38,13 @@ from jdkmatrix.run.campaign import Campaign
 from jdkmatrix.run.capacities import FOLDER as CAPACITY_FOLDER
 from jdkmatrix.run.capacities import capacity_of, profile_of_bases
 from jdkmatrix.run.changed import changed_jdks, changed_options, changed_own, changed_servers
-from jdkmatrix.run.impossible import check_some
+from jdkmatrix.run.impossible import NoneHereError, check_some
 from jdkmatrix.run.plan import Stage, estimate_s, select_cells
 from jdkmatrix.run.prepare import prepare, set_up_parts
 from jdkmatrix.run.prepared import Prepared
 from jdkmatrix.run.repeats import in_order, repeat_words
 from jdkmatrix.run.try_own import Arm, own_cells, try_own
 from jdkmatrix.servers.kinds import check_folder
-from jdkmatrix.store.cells import CellRecord
 from jdkmatrix.store.readable import readable
 from jdkmatrix.store.runs import RunStore, has_begun, is_run, latest_begun, runs_of, unrecorded
 from jdkmatrix.validation import validated
@@ -125,7 +124,7 @@ class _Stages:
         kept = (*loaded.cells, *loaded.earlier) if loaded else ()
         self._cells = {cell.key: cell for cell in kept}
         self._campaigns: list[Campaign] = []
-        self._bases: list[tuple[Campaign, Mapping[CellKey, CellRecord]]] = []
+        self._spoilt_bases: set[CellKey] = set()
         self._artefacts: dict[str, str] = {}
         self._tried: set[Arm] = set()
         self.cut_short: MatrixError | None = None
@@ -156,14 +155,14 @@ class _Stages:
             return stopped
         finally:
             self._recording.end(status, in_order(self._cells.values()))
-        if self._recording.record is None:
+        if self._recording.record is None and not self._spoilt_bases:
             say("nothing to do: every block is complete, and no fault of the host spoilt a fork")
         return None
 
     def gaps(self) -> int:
         """Blocks that faults of the host have left without a fork, where anything was measured."""
-        measured = [*((one, self._cells) for one in self._campaigns), *self._bases]
-        return sum(len(one.needed(cells)) for one, cells in measured) if self._recording.record else 0
+        needed = sum(len(one.needed(self._cells)) for one in self._campaigns) if self._recording.record else 0
+        return needed + len(self._spoilt_bases)
 
     def _open(self, stage: Stage) -> Prepared:
         self._know_capacities(stage)
@@ -218,19 +217,20 @@ class _Stages:
         once = profile_of_bases(stage.profile)
         try:
             prepared, campaign = self._prepared(once, bases, RunStore.create(self._store.directory / CAPACITY_FOLDER))
-        except MatrixError as error:  # what else the stage has may be measured
+        except NoneHereError as error:  # what else the stage has may be measured
             why_not = " ".join(str(error).split())
             say(f"what {plural(len(bases), 'cell')} can do is not known: {why_not}")
             return [BasisCapacity(key=key, throughput_rps=None, why_not=why_not) for key in bases]
         self._try_own(campaign)
         cells = campaign.open(say)
-        self._bases.append((campaign, cells))
         if needed := campaign.needed(cells):
             say(f"first, the capacities that loads are derived from: {plural(len(needed), 'fork')}")
             self._recording.keep_calibration(prepared)
         with self._display(once, prepared) as shown:
             campaign.measure(cells, shown, lambda: self._check_unchanged(prepared.setups))
         self._check_unchanged(prepared.setups)
+        self._spoilt_bases -= {*bases}
+        self._spoilt_bases |= {fork.key for block in campaign.needed(cells) for fork in block.forks}
         impossible = {entry.key: entry.reason for entry in prepared.plan.not_testable}
         found = [capacity_of(key, cells.get(key), impossible.get(key)) for key in bases]
         for one in found:
@@ -250,7 +250,7 @@ class _Stages:
             if changed:
                 raise MatrixError(
                     f"{', '.join(changed)}: {of_what} changed during the run, so that forks may be of either state; "
-                    f"to measure the new one: {going_on(self._store.directory)}"
+                    f"to measure the new one: {self._again}"
                 )
 
     def _check_built(self, setups: Mapping[CellKey, CellSetup]) -> None:
@@ -259,8 +259,13 @@ class _Stages:
         if changed := sorted(name for name, sha256 in found if self._artefacts.setdefault(name, sha256) != sha256):
             raise MatrixError(
                 f"{', '.join(changed)}: changed since an earlier stage of the run, so that stages would be of either "
-                f"state; to measure the new one: {going_on(self._store.directory)}"
+                f"state; to measure the new one: {self._again}"
             )
+
+    @property
+    def _again(self) -> str:
+        begun = self._recording.record or self._recording.earlier
+        return going_on(self._store.directory) if begun else f"the same command with --run {self._store.directory}"
 
     def _try_own(self, campaign: Campaign) -> None:
         """Those of which a fork is needed, before what they measured earlier is set aside."""

@@ -41,8 +41,8 @@ class Available:
     notice: str | None = None
 
     @property
-    def pinned(self) -> bool:
-        """Is it in a place that is ours, or Nix’s?"""
+    def is_ours(self) -> bool:
+        """Does it lie in the cache or in Nix’s store, where nobody else changes it?"""
         return self.source not in ("host", "own")
 
 
@@ -125,12 +125,17 @@ def _first(entry: JdkEntry, reasons: list[str], progress: Progress, catalogue: C
         ("archive", partial(archive.fetch, catalogue=catalogue)),
         ("registry", _from_registry),
     )
+    passed_over: list[str] = []
     for source, attempt in attempts:
         try:
-            return _from_cache(entry, attempt(entry, progress), source)
+            found = _from_cache(entry, attempt(entry, progress), source)
         except MatrixError as error:
-            reasons.append(f"{source}: {error}")
-            progress(f"{entry.id}: {reasons[-1]}")
+            passed_over.append(f"{source}: {error}")
+            continue
+        for reason in passed_over if entry.archives else ():
+            progress(f"{entry.id}: {reason}")
+        return found
+    reasons += passed_over
     return None
 
 

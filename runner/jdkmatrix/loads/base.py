@@ -170,7 +170,7 @@ class LoadKind(ABC, Generic[L]):
         return ForkFigure(fork_throughput(fork))
 
     def cpu_share(self, fork: Fork) -> float | None:
-        """CPU time of the SUT as a share 0..1 of its CPUs, in the part of the load that throughput is of."""
+        """CPU time of the SUT as a share of its CPUs or its quota, in the part of the load that throughput is of."""
         windows = fork.valid_windows
         seconds = sum(window.load.duration_s for window in windows)
         return sum(one.sut.cpu_share * one.load.duration_s for one in windows) / seconds if seconds > 0 else None

@@ -42,7 +42,7 @@ def _starved(seen: Observation, limits: LoadLimits, context: WindowContext) -> I
         share = seen.sut.cpu_share
         yield Reason(
             code="starved",
-            message=f"the server used {share:.1%} of its CPUs, and {best:.1%} in another window of this fork",
+            message=f"the server used {share:.1%} of its CPU time, and {best:.1%} in another window of this fork",
             figures={"cpu_share": share, "best": best, "max_drop": drop_max},
         )
 

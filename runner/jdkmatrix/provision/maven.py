@@ -27,7 +27,7 @@ CHECKSUMS = Path(".mvn", "checksums", "checksums.sha256")
 _JVM_OPTIONS = "-XX:TieredStopAtLevel=1"
 _COLLECTOR = "-XX:+UseSerialGC"
 _OPTIONS_OF_OTHERS = ("MAVEN_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
-_RECORD = "-Daether.artifactResolver.postProcessor.trustedChecksums.record"
+_RECORD = "-Daether.artifactResolver.postProcessor.trustedChecksums.record=true"
 _BASE = "-Daether.trustedChecksumsSource.summaryFile.basedir"
 _OTHER_BYTES = "trusted checksum mismatch"
 
@@ -95,8 +95,8 @@ def build(root: Path, arguments: Sequence[str]) -> None:
         if _OTHER_BYTES not in str(error):
             raise
         raise MatrixError(
-            f"{error}\nMaven keeps a file that is not the one that was pinned: remove its folder below "
-            f"{artefacts.maven_repository()}, and try again"
+            f"{error}\nMaven keeps another file than {CHECKSUMS} pins: unless you have changed that, remove its folder "
+            f"below {artefacts.maven_repository()}, and try again"
         ) from None
 
 
@@ -108,7 +108,7 @@ def record_checksums(root: Path) -> None:
     """
     file = root / "workloads" / CHECKSUMS
     with TemporaryDirectory() as folder:
-        build(root, [f"{_RECORD}=true", f"{_BASE}={folder}", "clean", "verify"])
+        build(root, [_RECORD, f"{_BASE}={folder}", "clean", "verify"])
         write_atomic(file, Path(folder, file.name).read_text(encoding="utf-8"))
 
 

@@ -3,7 +3,8 @@
 Within a run figures are paired by the number of their block. Those of two runs are not: there every figure is compared
 by itself on one host, and on any two hosts how far virtual threads and the server's pool are apart, since that is
 paired inside each run. As on a run's page, a ratio is not judged whose arms lost different numbers of forks, or one of
-whose arms the gates refused more often, and how many forks did what their load asks for is compared beside it."""
+whose arms the gates refused more often, and on one host how many forks did what their load asks for is compared beside
+it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from jdkmatrix.figures.refusals import one_sided_among
 from jdkmatrix.loads.attainment import contrast
 from jdkmatrix.loads.kinds import loads_words
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_of
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison
 from jdkmatrix.report.cells.judgements import Family, Refusals, counted, of_forks, page_refusals
 from jdkmatrix.report.cells.shown import of_metric, over_forks
 from jdkmatrix.report.words.numbers import apart, ratio_interval, ratio_value
@@ -162,7 +163,7 @@ def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float
         else_changed=tuple(dict.fromkeys([*_run_differences(before, after), *filter(None, inputs)])),
         why_not=None if one_host else "they were measured on two hosts",
         left_out=(*(why for why, _ in gaps if why), *only_before, *([] if one_host else bases)),
-        lost=tuple(text for _, lost in gaps for text in lost if one_host),
+        lost=tuple(text for _, lost in gaps for text in lost),
         changes=tuple(sorted(changes, key=lambda change: places[change.key])),
     )
 
@@ -245,7 +246,7 @@ def _figures(
             arms = [tuple(one.by_block(metric).values()) for one in (cell, base)]
             least = least_error_of(metric, *zip((cell.load, base.load), arms, strict=True))
             ratio = unpaired_ratio(*arms, sequential=sequential, least=least)
-            yield metric, None, ratio, losses_of(metric, cell, base), None, values
+            yield metric, None, ratio, _losses(metric, cell, base), None, values
         over = after.cells.reference(cell.key)
         above, below = after.cells.over(metric, cell.key), before.cells.over(metric, base.key)
         if above and below and above.ratio and below.ratio and _one_base(above, below):
@@ -255,6 +256,12 @@ def _figures(
             losses = above.losses if above.losses.differ else below.losses
             within = inside.get((cell.key, above.base.key)) or inside.get((base.key, below.base.key))
             yield metric, over, ratio, losses, within, values
+
+
+def _losses(metric: Metric, *arms: CellStats) -> Losses:
+    """Of two runs, whose figures are over all of their forks, however many blocks each has."""
+    (above, above_of), (below, below_of) = ((one.forks - len(one.by_block(metric)), one.forks) for one in arms)
+    return Losses(above, above_of, below, below_of)
 
 
 def _one_base(above: Comparison, below: Comparison) -> bool:

@@ -326,16 +326,16 @@ def _field(value: object) -> object:
 
 
 def verdicts(judged: Sequence[JudgedClaim]) -> list[Row]:
-    """For JSON; an estimate without an interval has null in its ends, and where it is a bound, `value` is the mean of
-    bounds. `seen`: what the claim’s effect needs, and what it was. `origin`: who drew the range."""
+    """For JSON; an estimate without an interval has null in its ends, and of a bound ("≥", "≤"), `value` is the mean of
+    those of forks. `seen`: what the claim’s effect needs, and what it was. `origin`: who drew the range."""
 
     def estimate(one: Estimate) -> Row:
         high = None if one.high is None or math.isinf(one.high) else one.high
-        bound = None if not one.one_sided else "at least" if one.low is not None else "at most"
+        bound = "" if not one.one_sided else "≥" if one.low is not None else "≤"
         return {"value": one.value, "bound": bound, "low": one.low, "high": high, "blocks": one.blocks}
 
     def seen(one: SeenFigure) -> Row:
-        return {**vars(one), "bound": one.bound.value or None}
+        return {**vars(one), "bound": one.bound.value}
 
     def cell(one: JudgedCell) -> Row:
         return {

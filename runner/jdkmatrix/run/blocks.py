@@ -27,17 +27,15 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
     """
     cells = {cell.key.executor: cell for cell in group}
     figures = {executor: _up_to(blocks, leading_by_block(cell)) for executor, cell in cells.items()}
-    lost = {
-        executor: sum(fork.fork <= blocks for fork in cell.forks) - len(figures[executor])
-        for executor, cell in cells.items()
-    }
     found: dict[Hashable, Arms] = {}
     for executor in figures:
         base = references(cells, cells[executor].key.server)[executor]
         if base != executor and base in figures:
             leading = metrics_of(cells[base].load)[0]
             above, below = (_up_to(blocks, arm) for arm in paired_figures(leading, cells[executor], cells[base]))
-            unequal = lost[executor] != lost[base]
+            # One may have fewer blocks by its profile: what the other lost beyond them is no loss of this pair.
+            both = min(blocks, len(cells[executor].forks), len(cells[base].forks))
+            unequal = len({len(_up_to(both, figures[one])) for one in (executor, base)}) > 1
             loads = cells[executor].load, cells[base].load
             least = least_error_of(leading, *zip(loads, (above.values(), below.values()), strict=True))
             found[executor] = Arms({}, {}) if unequal else Arms(above, below, least)

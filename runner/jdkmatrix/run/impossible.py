@@ -21,6 +21,10 @@ from jdkmatrix.subjects.kinds import kind_of
 from jdkmatrix.subjects.parts import tuning_for, workload_of
 
 
+class NoneHereError(MatrixError):
+    """Of some cells, none can be measured on this host."""
+
+
 def too_few_cpus(matrix: Matrix, cells: Iterable[CellKey], topology: Topology) -> dict[CellKey, str]:
     """The cells that this host has not the CPUs for, and what they need."""
     impossible: dict[CellKey, str] = {}
@@ -60,7 +64,7 @@ def _why_never(matrix: Matrix, profile: Profile, cell: CellKey, jdk: JdkEntry) -
 def check_some(
     matrix: Matrix, profile: Profile, cells: Sequence[CellKey], topology: Topology, catalogue: Catalogue
 ) -> dict[CellKey, str]:
-    """As impossible_here. Raises: MatrixError: none of the cells can be measured on this host."""
+    """As impossible_here. Raises: NoneHereError."""
     impossible = impossible_here(matrix, profile, cells, topology, catalogue)
     if len(impossible) == len(cells):
         raise none_here(cells, impossible)
@@ -76,9 +80,9 @@ def possible_bases(
     return tuple(cell for cell in bases if cell not in impossible)
 
 
-def none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> MatrixError:
+def none_here(cells: Sequence[CellKey], impossible: Mapping[CellKey, str]) -> NoneHereError:
     reasons = "\n  ".join(dict.fromkeys(impossible.values()))
-    return MatrixError(f"none of the {plural(len(cells), 'cell')} can be measured here:\n  {reasons}")
+    return NoneHereError(f"none of the {plural(len(cells), 'cell')} can be measured here:\n  {reasons}")
 
 
 def cpu_sets_of(matrix: Matrix, cell: CellKey, topology: Topology) -> CpuSets:

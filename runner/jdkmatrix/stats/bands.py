@@ -54,6 +54,9 @@ class Band:
     low: float | None
     high: float | None
 
+    def has(self, value: float) -> bool:
+        return (self.low is None or value >= self.low) and (self.high is None or value <= self.high)
+
 
 @dataclass(frozen=True)
 class Estimate:

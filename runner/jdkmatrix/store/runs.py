@@ -144,7 +144,7 @@ class RunStore:
         plain = self.cell_path(key)
         # A compressed one may stand beside it, which would be read in its place.
         paths = [path for suffix in ("", *_COMPRESSED) if (path := plain.with_name(plain.name + suffix)).exists()]
-        first, *_ = (path.rename(_unused(path.with_name(f"{path.name}.{why}"))) for path in paths or [plain])
+        first, *_ = [path.rename(_unused(path.with_name(f"{path.name}.{why}"))) for path in paths]
         return first
 
     def load(self) -> LoadedRun:

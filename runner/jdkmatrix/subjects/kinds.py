@@ -82,7 +82,7 @@ def assemble(
             "database": database,
             "heap_bytes": heap_bytes(jvm_flags, options),
             "why_no_turns": kind.why_no_turns(matrix, cell),
-            "unpinned_jdks": {one.home: one.files_sha256 for one in (jdk, drivers_jdk) if one and not one.pinned},
+            "unpinned_jdks": {one.home: one.files_sha256 for one in (jdk, drivers_jdk) if one and not one.is_ours},
             "inputs": {
                 "load": load.model_dump(),
                 "artefacts": parts.workloads.digests(artefacts),

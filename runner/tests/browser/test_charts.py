@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from jdkmatrix.loads.kinds.ramps import RampedLoad
-from jdkmatrix.store.runs import RunStore
+from jdkmatrix.records.memory import MemoryReading
 from tests.support.browser import open_all_details, pages_of, reading
-from tests.support.project import ROOT
 from tests.support.ramped_runs import ramped
-from tests.support.served_runs import QUICK, synthetic_run
+from tests.support.records import altered, with_forks
+from tests.support.served_runs import QUICK, made_up, synthetic_run
 from tests.support.sites import site_of
 from tests.support.stepped_runs import searched, stepped_run
 
@@ -44,6 +44,16 @@ def test_wherever_the_pointer_is_the_nearest_point_of_a_line_tells_its_figures(
             assert len(figures) > 2
 
 
+def memory(t_s: float) -> MemoryReading:
+    resident = {"Java heap": 200 << 20, "thread stacks": 20 << 20, "code cache": 30 << 20}
+    rss_bytes = sum(resident.values())
+    return MemoryReading(
+        t_s=t_s, rss_bytes=rss_bytes, pss_bytes=rss_bytes, private_dirty_bytes=rss_bytes, virt_bytes=2 * rss_bytes,
+        swap_bytes=0, heap_used_bytes=150 << 20, heap_committed_bytes=200 << 20, direct_buffer_bytes=1 << 20,
+        mapped_buffer_bytes=0, stacks=60, native=None, why_no_native="made up", resident=resident, missing=(),
+    )  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def charted(
     tmp_path_factory: pytest.TempPathFactory, sites: dict[str, Path], experiments: Path, histories: dict[str, Path]
@@ -55,7 +65,7 @@ def charted(
         "steps": stepped_run(),
         "ramp": ramped(level),
         "search": searched(synthetic_run(folder / "search", QUICK)),
-        "memory": RunStore(ROOT / "results" / "reference" / "20261124T223347Z-infoq-memory.small").load(),
+        "memory": with_forks(made_up(QUICK), lambda _, fork: altered(fork, {"memory": (memory(10.0), memory(20.0))})),
     }
     made = [site_of([run], folder / name / "site") / "index.html" for name, run in runs.items()]
     quick = sites["quick"] / "index.html"

@@ -14,6 +14,7 @@ from jdkmatrix.cli.selecting import Options
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.provenance import PartOrigin
 from jdkmatrix.records.run import Calibration, NotTestable
+from jdkmatrix.run.impossible import NoneHereError
 from jdkmatrix.run.prepared import Prepared
 from tests.support.builders import load_result, window
 from tests.support.outcome_runs import spoilt
@@ -83,6 +84,11 @@ def test_a_capacity_that_a_fault_of_the_host_spoilt_is_a_gap(sessions: Sessions)
     sessions.script.endings[f"{BASES[1].cell_id}#1"] = [spoilt] * 3
     assert sessions.measure(Options("staged", {})) == 0
     assert "left gaps in 1 block; to measure it again: " in sessions.told()
+    sessions.script.endings[f"{BASES[1].cell_id}#1"] = [spoilt] * 3
+    assert sessions.measure(resume=True) == 0
+    assert "left gaps in 1 block" in (told := sessions.told()) and "nothing to do" not in told
+    assert sessions.measure(resume=True) == 0
+    assert "left gaps" not in sessions.told()
 
 
 def test_a_basis_that_cannot_be_measured_leaves_the_others(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +96,7 @@ def test_a_basis_that_cannot_be_measured_leaves_the_others(sessions: Sessions, m
 
     def none(project: Any, matrix: Any, profile: Any, cells: Any, **others: Any) -> Prepared:
         if list(cells) == BASES[1:]:
-            raise MatrixError("none of the 1 cell can be measured here:\n  too few CPUs")
+            raise NoneHereError("none of the 1 cell can be measured here:\n  too few CPUs")
         return prepared(project, matrix, profile, cells, **others)
 
     monkeypatch.setattr(running, "prepare", none)
@@ -107,7 +113,7 @@ def test_artefacts_that_were_built_anew_between_two_stages_end_the_run(
 
     def rebuilt(*given: Any, **others: Any) -> Prepared:
         stage = prepared(*given, **others)
-        artefacts = {"artefacts": {"mp-ping.war": f"build {len(sessions.asked) // 3}"}}
+        artefacts = {"artefacts": {"mp-ping.war": f"build {len(sessions.asked) // 2}"}}
         setups = {key: replace(one, inputs={**one.inputs, **artefacts}) for key, one in stage.setups.items()}
         return replace(stage, setups=setups)
 

@@ -132,6 +132,14 @@ def digests(parts: Parts, **how: Any) -> dict[CellKey, str]:
     return {one: found.digest for one, found in identities(parts, **how).items()}
 
 
+def test_the_files_of_a_jdk_that_others_may_change_are_watched(shared: Parts) -> None:
+    assert {tuple(made.unpinned_jdks) for made in ready(shared).values()} == {()}
+    (jdk,) = shared.jdks.values()
+    for source in ("host", "own"):
+        parts = replace(shared, jdks={"temurin-25": replace(cast(Available, jdk), source=source)})
+        assert all(made.unpinned_jdks == {Path("/jdk"): "0" * 64} for made in ready(parts).values())
+
+
 def test_what_calls_the_remote_system_is_told_and_is_part_of_the_identity(shared: Parts) -> None:
     found = ready(shared)
     usual, by_socket = (found[key(workload=name)] for name in ("banking", "banking-socket"))

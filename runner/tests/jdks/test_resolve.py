@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from jdkmatrix.errors import MatrixError
-from jdkmatrix.jdks import availability, cache
+from jdkmatrix.jdks import archive, availability, cache
 from jdkmatrix.jdks import resolve as resolving
 from jdkmatrix.jdks.availability import outlook
 from jdkmatrix.jdks.catalogue import Catalogue, JdkEntry, this_system
@@ -341,10 +341,11 @@ def test_a_cache_that_was_moved_or_is_shared_has_no_jdk_that_runs_elsewhere(serv
     assert is_there(system=None) and not is_there(system="riscv64-linux")
 
 
-def test_an_archive_that_is_passed_over_is_told(server: FileServer) -> None:
-    told: list[str] = []
-    with pytest.raises(MatrixError):
-        fetch(entry(url=f"{server.url}/good", digest="1" * 64), progress=told.append)
+def test_an_archive_that_is_passed_over_is_told(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    url, told = f"{server.url}/good", list[str]()
+    good = entry(url=url, digest=sha256(GOOD))
+    monkeypatch.setattr(resolving, "_from_registry", lambda _, progress: archive.fetch(good, progress))
+    assert fetch(entry(url=url, digest="1" * 64), progress=told.append).source == "registry"
     assert any(line.startswith("test-jdk: archive: ") and "has sha256" in line for line in told)
 
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.support.project import ROOT, make_project
+from tests.support.project import ROOT
 from tests.support.workflow_steps import (
     FOLDER,
     WORKFLOWS,
@@ -311,15 +311,3 @@ def test_without_a_verdict_nothing_is_measured_even_when_forced(tmp_path: Path, 
     ended = run_step(shell_step("Examine the machine"), tmp_path, inputs={"force": "true"}, code=code, says="")
     assert ended.code == 1
     assert f"ended with {code} and no verdict" in ended.output
-
-
-# ---------------------------------------------------------------- with this checkout's matrix
-
-
-@pytest.mark.real
-def test_the_real_doctor_decides(tmp_path: Path) -> None:
-    home = make_project(tmp_path / "project")
-    ended = run_step(shell_step("Examine the machine"), tmp_path, inputs={"force": "false"}, home=home)
-    verdict = re.match(r"### This host is (ready|noisy|unfit) \(", ended.summary)
-    assert verdict, ended.summary + ended.output
-    assert (ended.code == 0) == (verdict[1] != "unfit")

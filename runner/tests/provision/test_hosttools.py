@@ -13,6 +13,12 @@ from jdkmatrix.provision import hosttools
 from jdkmatrix.provision.hosttools import find_jdk, find_maven, maven_env, problems
 from tests.support.programs import program
 
+
+@pytest.fixture(autouse=True)
+def on_a_machine_that_has_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+
+
 UNUSABLE = "#!/bin/sh\nexit 99\n"
 
 

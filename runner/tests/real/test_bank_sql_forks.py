@@ -129,22 +129,17 @@ class Threads:
 
 
 @pytest.mark.parametrize(
-    ("server", "jdk", "pool", "thread"),
-    [
-        ("tomcat", "temurin-21.0.8", "hikari", "HikariPool-1"),
-        ("tomcat", "temurin-25", "agroal", "agroal-"),
-        ("spring-boot", "temurin-25", "hikari", "HikariPool-1"),
-    ],
+    ("server", "pool", "thread"), [("tomcat", "agroal", "agroal-"), ("spring-boot", "hikari", "HikariPool-1")]
 )
 def test_requests_that_get_no_connection_in_time_are_counted(
-    fork_of: ForkOf, server: str, jdk: str, pool: Literal["hikari", "agroal"], thread: str
+    fork_of: ForkOf, server: str, pool: Literal["hikari", "agroal"], thread: str
 ) -> None:
     """Those of Spring’s repositories, too, whose transactions wrap what the pool refuses with."""
     asked, threads = Database(pool=pool, connections=1, wait_ms_max=250), Threads()
     profile = usual(window_s=1.5)["profile"]  # so that what is refused in it is answered in it
     cell = {**BANK, "server": server}
     executor = f"{server}-virtual"
-    setup = on_a_database(fork_of(jdk, executor, **cell), asked, in_flight=900)
+    setup = on_a_database(fork_of("temurin-25", executor, **cell), asked, in_flight=900)
     fork = measure_fork(with_subject(setup, profile=profile), threads)
     assert fork.status is not Status.FAILED, fork.reasons
     assert any(name.startswith(thread) for name in threads.names), threads.names

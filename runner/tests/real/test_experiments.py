@@ -51,7 +51,7 @@ SMALL: dict[str, dict[str, Any]] = {
         **{f"pin-{inside}": {"experiment": "pinning", "inside": inside, "block_ms": BLOCK_MS, "warmup_s": 0.5}
            for inside in ("synchronized", "lock", "object-wait", "native", "contended-monitor")},
         **{f"few-{pool}": {"experiment": "borrow", "pool": pool, "connections": 5, "yields": True, "warmup_s": 0.5}
-           for pool in ("hikari-7.1.0", "agroal")},
+           for pool in ("hikari-7.0.2", "hikari-7.1.0", "agroal")},
         **{f"puts-small{name}": {"experiment": "puts", "size_bytes": 4096, "sync": bool(name), "warmup_s": 0.5}
            for name in ("", "-sync")},
         "json-small": {"experiment": "json", "buffers": "thread-local", "warmup_s": 0.5},
@@ -220,7 +220,7 @@ def test_a_thread_for_each_task_allocates_what_a_pool_keeps(real: Real, tmp_path
     assert lost[2].value >= 2 * kept[2].value, "Jackson's buffers have several KiB"
 
 
-@pytest.mark.parametrize("pool", ["hikari-7.1.0", "agroal"])
+@pytest.mark.parametrize("pool", ["hikari-7.0.2", "hikari-7.1.0", "agroal"])
 def test_connections_are_borrowed_from_the_pool_that_was_asked_for(real: Real, tmp_path: Path, pool: str) -> None:
     fork = run(real, cell(f"few-{pool}", FREE, "virtual", "count-20"), tmp_path, BURN_S)
     assert any(part.endswith(f"/{pool}.jar") for part in fork.command[fork.command.index("-cp") + 1].split(":"))

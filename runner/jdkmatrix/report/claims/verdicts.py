@@ -127,15 +127,16 @@ class JudgedCheck:
 
     @property
     def blocks(self) -> int | None:
-        """How many in all would decide it, of the cell that needs the most, or the fewest where one is enough; None:
-        that cannot be said."""
-        needed = [cell.blocks for cell in self.cells if cell.verdict is ClaimVerdict.INCONCLUSIVE]
-        known = [blocks for blocks in needed if blocks]
-        if self.verdict is not ClaimVerdict.INCONCLUSIVE or not known:
+        """How many in all would decide it: of the cell that needs the most, or where one is enough, the fewest of those
+        that would reproduce it. None: that cannot be said."""
+        if self.verdict is not ClaimVerdict.INCONCLUSIVE:
             return None
-        if self.check.one_is_enough:
-            return min(known)
-        return max(known) if len(known) == len(needed) else None
+        undecided = [cell for cell in self.cells if cell.verdict is ClaimVerdict.INCONCLUSIVE]
+        inside = [cell for cell in undecided if cell.estimate and self.band.has(cell.estimate.value)]
+        if self.check.one_is_enough and (some := [cell.blocks for cell in inside if cell.blocks]):
+            return min(some)
+        needed = [cell.blocks or 0 for cell in undecided]
+        return max(needed) if all(needed) else None
 
     @property
     def band_words(self) -> str:

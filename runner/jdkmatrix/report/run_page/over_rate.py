@@ -98,7 +98,7 @@ def steps_charts(prefix: str, piece: Slice) -> Iterator[Charts]:
             reference=diagonal,
         ),
         LineFigure(
-            *("cpu", f"CPU use over {steps.over}", "share of its CPUs"),
+            *("cpu", f"CPU use over {steps.over}", "share of its CPU time"),
             over(lambda window: window.sut.cpu_share),
             "CPU time of the server as a share of the CPUs it has, or of its quota.",
             number_format=".0%",

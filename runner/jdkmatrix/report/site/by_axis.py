@@ -80,20 +80,19 @@ _Rows = dict[tuple[str, ...], dict[str, Sorted]]
 
 def _rows(axis: str, parts: Sequence[RunPart], hosts: Mapping[str, str]) -> _Rows:
     others = _others(axis)
-    found: dict[tuple[tuple[str, ...], int, TaskSize, str], dict[str, Sorted]] = {}
-    unusable: set[tuple[object, str]] = set()
+    found: dict[tuple[tuple[str, ...], int, TaskSize, str], dict[str, tuple[MeasuredCell, RunDigest]]] = {}
     for run, cells in parts:
         for cell in cells:
             words = tuple(hosts[run.host_id] if name == "host" else getattr(cell, name) for name in others)
             place = words, cell.cpus, cell.task, driven(cell.load, cell.driver)
             newest = found.setdefault(place, {})
-            mine = place, cell.executor
-            if cell.executor not in newest or (cell.usable and mine in unusable):
-                newest[cell.executor] = _entry(cell, run)
-                (unusable.discard if cell.usable else unusable.add)(mine)
+            if (kept := newest.get(cell.executor)) is None or (cell.usable and not kept[0].usable):
+                newest[cell.executor] = cell, run
     in_order = sorted(found, key=lambda place: ([*map(_by_number, place[0])], *place[1:3], _by_number(place[3])))
     return {
-        (*words, f"{condition_words(cpus, size)}, {load}"): found[words, cpus, size, load]
+        (*words, f"{condition_words(cpus, size)}, {load}"): {
+            executor: _entry(*one) for executor, one in found[words, cpus, size, load].items()
+        }
         for words, cpus, size, load in in_order
     }
 

@@ -80,13 +80,17 @@ def test_nobody_is_sent_to_measure_thousands_of_blocks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("blocks", "one_is_enough", "told"),
-    [((60, 31), False, 60), ((31, None), False, None), ((60, 31, None), True, 31), ((None,), True, None)],
-)
+    ("value", "blocks", "one_is_enough", "told"),
+    [
+        (100, (60, 31), False, 60), (100, (31, None), False, None), (100, (60, 31, None), True, 31),
+        (100, (None,), True, None), (99, (60, 31), True, 60),
+    ],
+)  # fmt: skip
 def test_as_many_blocks_would_decide_a_check_as_every_cell_of_it_needs(
-    blocks: tuple[int | None, ...], one_is_enough: bool, told: int | None
+    value: float, blocks: tuple[int | None, ...], one_is_enough: bool, told: int | None
 ) -> None:
-    (first, *_), open_, some = CHECKED.checks, ClaimVerdict.INCONCLUSIVE, Estimate(100.0, 90.0, 110.0, 5)
+    """Or where one is enough, one that lies in the range."""
+    (first, *_), open_, some = CHECKED.checks, ClaimVerdict.INCONCLUSIVE, Estimate(value, 90.0, 110.0, 5)
     cells = [JudgedCell(key=key("virtual"), build="25", estimate=some, verdict=open_, blocks=one) for one in blocks]
     asked = first.model_copy(update={"one_is_enough": one_is_enough})
     check = JudgedCheck(asked, Band(100.0, None), "ours", "%", open_, tuple(cells))

@@ -148,13 +148,13 @@ def test_a_server_that_leaves_its_cpus_unused_says_so_in_the_sentence() -> None:
 
 
 def test_a_wide_interval_is_told_as_what_is_possible() -> None:
-    memory, _ = conditions_of("20261124T223347Z-infoq-memory.small")
-    p99 = next(one for one in memory.advice if one.figure == P99.id)
-    assert (p99.tone, p99.side) == ("blind", Side.OPEN)
-    assert p99.sentence == (
-        "Cannot tell: with virtual threads p99 latency is anywhere between 93 % lower and 5.4 times as high as with "
+    servers = conditions_of("20261129T140359Z-servers")
+    p99 = [one for condition in servers for one in condition.advice if one.figure == P99.id and one.tone == "blind"]
+    assert {one.side for one in p99} == {Side.OPEN}
+    assert {
+        "Cannot tell: with virtual threads p99 latency is anywhere between 39 % lower and 3.0 times as high as with "
         "the pool (95 % interval)."
-    )
+    } < {one.sentence for one in p99}
 
 
 def test_every_host_keeps_its_own_answer_and_an_older_one_gives_way() -> None:

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.sql.DataSource;
 
 /**
- * Takes a connection and gives it back until the time is over. Each thread counts its borrows, and times the first of a
- * few, since what all threads write to would be what they contend for.
+ * Takes a connection and gives it back until the time is over. Each thread counts its borrows, and times one of a few, since
+ * what all threads write to would be what they contend for.
  *
  * <p>No thread begins before all are there: virtual threads that find connections free never park, and a few of them would
  * keep the carriers from all others, which would then not contend. It may come to that later; how many threads had a
