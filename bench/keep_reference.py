@@ -7,12 +7,12 @@ Left out is what no figure of any page needs:
 - the points of distributions that have a histogram, and histograms of lateness, whose percentiles stay;
 - the histogram of uncorrected latencies where there is one of corrected latencies;
 - histograms that programs of experiments printed beside their percentiles;
-- the histogram of each window of a fork that has several: the fork keeps one of all its valid windows together, of which
-  its percentiles are, and each window its percentiles;
+- the histogram of each window of a fork that has several: the fork keeps one of all its valid windows together, of
+  which its percentiles are, and each window its percentiles;
 - histograms of attempts that do not count, whose percentiles stay;
 - of what was measured, digits behind the tenth, which no measurement repeats;
-- second by second, what the driver and the server did in the second and all later blocks, and the windows of their warm-up:
-  how long forks that took turns are in getting warm, the first block tells.
+- second by second, what the driver and the server did in the second and all later blocks, and the windows of their
+  warm-up: how long forks that took turns are in getting warm, the first block tells.
   Of a load that rises, whose figures are read from them, what lies before its window is left out.
 
 Each run goes to results/reference/ID, also one that is there already; those of a checkout with uncommitted changes are

@@ -1,7 +1,7 @@
 """How long the site takes to write, as the number of its cells grows, and after one run has been added.
 
 The cells are those of the reference runs, copied under other ids; one large run has nothing but cells of `quick`, with
-three forks of ten rounds each. Figures are of this host and this moment; what is judged are ratios within one run of
+five forks of ten rounds each. Figures are of this host and this moment; what is judged are ratios within one run of
 this program.
 
 Beside them stands benchexec's table of the same cells and their figures: one HTML file with all of them, and a CSV. It
@@ -35,7 +35,7 @@ from jdkmatrix.store.runs import REFERENCE, RunStore, all_runs
 GROWTH_MAX = 1.3  # of the time per cell, from the small site to the large one
 REBUILD_MAX = 0.5  # of the time of the large site, after one run of it has been added
 SHARED_MAX = 0.85  # of the time that one CPU takes for one large run, by all of them
-MEASURED = "20261127T001929Z-quick"  # three forks of ten rounds; the run of `--quick` repeats its cells
+MEASURED = "20261127T001929Z-quick"  # five forks of ten rounds; the run of `--quick` repeats its cells
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

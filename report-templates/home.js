@@ -76,20 +76,19 @@
     }
   };
 
+  const ON_ITS_PAGE = "The page of its run has the command that measured it.";
+
   const whyNot = (wanted) => {
     const here = served.find((one) => one.workload === wanted.workload && one.server === wanted.server);
     if (!served.some((one) => one.workload === wanted.workload)) {
       const what = own.includes(wanted.workload) ? "no workload of this project" : "a variant that no profile names";
-      return `${wanted.workload} is ${what}. The page of its run has the command that measured it.`;
+      return `${wanted.workload} is ${what}. ${ON_ITS_PAGE}`;
     }
-    if (other_jdks.includes(wanted.jdk)) {
-      return `${wanted.jdk} is not among this project’s JDKs today. The page of its run has the command that measured it.`;
-    }
-    if (other_loads.includes(wanted.load)) {
-      return `${wanted.load} is not among this project’s loads today. The page of its run has the command that measured it.`;
+    for (const [name, gone, what] of [[wanted.jdk, other_jdks, "JDKs"], [wanted.load, other_loads, "loads"]]) {
+      if (gone.includes(name)) return `${name} is not among this project’s ${what} today. ${ON_ITS_PAGE}`;
     }
     if (!here && rows.some((row) => ["workload", "server"].every((axis) => of(row, axis) === wanted[axis]))) {
-      return `${wanted.server} no longer serves ${wanted.workload} here. The page of its run has the command that measured it.`;
+      return `${wanted.server} no longer serves ${wanted.workload} here. ${ON_ITS_PAGE}`;
     }
     if (!here) return `${wanted.server} cannot serve ${wanted.workload}.`;
     if (wanted.burn_us !== "0" && !here.burns) return "No work can be added to requests of an application of your own.";

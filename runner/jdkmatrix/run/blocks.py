@@ -9,6 +9,7 @@ from jdkmatrix.domain.executors import references
 from jdkmatrix.figures.metrics import leading_by_block, metrics_of
 from jdkmatrix.figures.paired import least_error_of, paired_figures
 from jdkmatrix.stats.stopping import Arms, Decision, StoppingRules, Why, after_block, half_width_that_tells
+from jdkmatrix.stats.verdicts import losses_among
 from jdkmatrix.store.cells import CellRecord
 
 
@@ -33,12 +34,10 @@ def comparisons(group: Iterable[CellRecord], blocks: int) -> dict[Hashable, Arms
         if base != executor and base in figures:
             leading = metrics_of(cells[base].load)[0]
             above, below = (_up_to(blocks, arm) for arm in paired_figures(leading, cells[executor], cells[base]))
-            # One may have fewer blocks by its profile: what the other lost beyond them is no loss of this pair.
-            both = min(blocks, len(cells[executor].forks), len(cells[base].forks))
-            unequal = len({len(_up_to(both, figures[one])) for one in (executor, base)}) > 1
+            lost = losses_among(*((min(blocks, len(cells[one].forks)), figures[one]) for one in (executor, base)))
             loads = cells[executor].load, cells[base].load
             least = least_error_of(leading, *zip(loads, (above.values(), below.values()), strict=True))
-            found[executor] = Arms({}, {}) if unequal else Arms(above, below, least)
+            found[executor] = Arms({}, {}) if lost.differ else Arms(above, below, least)
     return found or {executor: _by_itself(cells[executor], mine) for executor, mine in figures.items()}
 
 

@@ -26,7 +26,7 @@ pp. 657-680). A wider one cannot tell.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeVar
@@ -68,6 +68,15 @@ class Losses:
 
 
 NO_LOSSES = Losses(0, 0, 0, 0)
+
+
+def losses_among(*arms: tuple[int, Collection[int]]) -> Losses:
+    """Of two arms, each with the number of its forks and the blocks in which it has a figure. One may have fewer blocks
+    by its profile: what the other lost beyond them is no loss of this pair."""
+    least = min(forks for forks, _ in arms)
+    uneven = len({forks for forks, _ in arms}) > 1
+    told = [sum(block <= least for block in blocks) if uneven else len(blocks) for _, blocks in arms]
+    return Losses(least - told[0], least, least - told[1], least)
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,14 @@ def test_a_whole_run_has_nothing_to_do_and_keeps_its_code(sessions: Sessions, en
     assert sessions.loaded() == first
 
 
-def test_a_run_that_cannot_begin_leaves_no_folder(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "prepare", mock.Mock(side_effect=MatrixError("it ends at once")))
-    with pytest.raises(MatrixError, match="it ends at once"):
+@pytest.mark.parametrize("ended_by", [MatrixError("it ends at once"), StoppedError(2)], ids=["refused", "stopped"])
+def test_a_run_that_ends_before_its_first_record_leaves_no_folder(
+    ended_by: BaseException, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "prepare", mock.Mock(side_effect=ended_by))
+    with pytest.raises(type(ended_by)) as ended:
         sessions.measure()
+    assert ended.value is ended_by
     assert not sessions.run.exists()
 
 
@@ -112,15 +116,6 @@ def test_a_damaged_cell_is_set_aside_and_its_block_measured_again(sessions: Sess
     assert {fork.session for cell in repaired.cells for fork in cell.forks} == {2}
     assert len(repaired.cells) == 2
     assert repaired.problems == (f"{damaged.name}.unreadable-1: was unreadable, set aside and measured again",)
-
-
-def test_a_run_that_is_stopped_before_its_first_record_leaves_no_folder(
-    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(running, "prepare", mock.Mock(side_effect=StoppedError(2)))
-    with pytest.raises(StoppedError):
-        sessions.measure()
-    assert not sessions.run.exists()
 
 
 def test_stopping_ends_the_session_in_order(sessions: Sessions, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -43,7 +43,7 @@ from jdkmatrix.report.words.sentences import State
 from jdkmatrix.stats.intervals import CONFIDENCE, nominal_confidence
 from jdkmatrix.stats.percentiles import Percentile, are_bounds, merge_latencies, percentiles_over_forks
 from jdkmatrix.stats.ratios import Ratio, paired_ratio
-from jdkmatrix.stats.verdicts import Losses
+from jdkmatrix.stats.verdicts import Losses, losses_among
 from jdkmatrix.store.cells import CellRecord
 
 MAX_CURVE_POINTS = 80
@@ -312,16 +312,7 @@ class Comparison:
 
 def losses_of(metric: Metric, cell: CellStats, base: CellStats) -> Losses:
     """Forks of either whose figure may stand in no ratio."""
-    return losses_among((cell, cell.by_block(metric)), (base, base.by_block(metric)))
-
-
-def losses_among(*arms: tuple[CellStats, Collection[int]]) -> Losses:
-    """Of two arms, each with the blocks in which it has a figure. One may have fewer blocks by its profile: what the
-    other lost beyond them is no loss of this pair."""
-    least = min(arm.forks for arm, _ in arms)
-    uneven = len({arm.forks for arm, _ in arms}) > 1
-    told = [sum(block <= least for block in blocks) if uneven else len(blocks) for _, blocks in arms]
-    return Losses(least - told[0], least, least - told[1], least)
+    return losses_among((cell.forks, cell.by_block(metric)), (base.forks, base.by_block(metric)))
 
 
 def ordered_forks(run: RunRecord) -> Counter[str]:

@@ -18,12 +18,13 @@ from jdkmatrix.loads.attainment import ForkOutcome, fate
 from jdkmatrix.loads.base import Bound
 from jdkmatrix.records.claims import ClaimCheck, Precondition
 from jdkmatrix.records.run import RunRecord
-from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_among, losses_of
+from jdkmatrix.report.cells.cellstats import Cells, CellStats, Comparison, losses_of
 from jdkmatrix.report.cells.judgements import Refusals, page_pairs
 from jdkmatrix.report.words.sentences import cell_words, refusals_words
 from jdkmatrix.stats.bands import Estimate
 from jdkmatrix.stats.intervals import mean_interval
 from jdkmatrix.stats.ratios import Ratio, least_error, paired_ratio
+from jdkmatrix.stats.verdicts import losses_among
 from jdkmatrix.store.loaded import measuring_sessions
 
 _LOST = "the two lost different numbers of forks, so that they are not compared"
@@ -173,7 +174,7 @@ class Results:
     def _bounded(self, cell: CellStats, base: CellStats, metric: Metric, *, difference: bool) -> Estimate:
         """Where some figures are bounds, what is made of the two of a block is one, too, and so over all blocks."""
         above, below = cell.figures(metric), base.figures(metric)
-        if losses_among((cell, above), (base, below)).differ:
+        if losses_among((cell.forks, above), (base.forks, below)).differ:
             raise _NoEstimateError(_LOST)
         both = [
             block

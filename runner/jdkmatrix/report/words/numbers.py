@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from markupsafe import escape
@@ -95,18 +96,23 @@ def _ratio(ratio: Ratio) -> tuple[str, str | None]:
         value, *ends = with_interval(ratio.value, low, high, (1.0,))
         return value, "–".join(ends)
     places = 3 if high - low < 0.1 else 2
-    bounds = (digits(end, 2) if end >= 10 or end < _SMALL else _off_one(end, places) for end in (low, high))
+    bounds = (digits(end, 2) if end >= 10 or end < _SMALL else _in_places(end, places) for end in (low, high))
     return f"{ratio.value:.{places}f}", "–".join(bounds)
 
 
 def off_one(end: float) -> str:
     """To two digits, or more where it would else read as 1, which it is not."""
-    return next(text for more in range(2, 17) if float((text := digits(end, more)).replace(",", "")) != 1 or end == 1)
+    return _first_off_one(end, (digits(end, more) for more in range(2, 17)))
 
 
-def _off_one(end: float, places: int) -> str:
-    told = (f"{end:.{more}f}" for more in range(places, _PLACES_MAX + 1))
-    return next((text for text in told if end == 1 or float(text) != 1), f"{end:.{places}f}")
+def _in_places(end: float, places: int) -> str:
+    return _first_off_one(end, (f"{end:.{more}f}" for more in range(places, _PLACES_MAX + 1)))
+
+
+def _first_off_one(end: float, told: Iterator[str]) -> str:
+    """The first text that does not read as 1, unless that is what it is; else the first of all."""
+    first = next(told)
+    return next((text for text in chain((first,), told) if end == 1 or float(text.replace(",", "")) != 1), first)
 
 
 def with_interval(value: float, low: float, high: float, edges: Sequence[float] = ()) -> tuple[str, str, str]:
