@@ -263,6 +263,11 @@ class Experiment(Table, ABC):
         return None
 
     @property
+    def waits_for_disk(self) -> bool:
+        """Do its tasks wait until what they wrote is on the disk?"""
+        return False
+
+    @property
     def libraries(self) -> tuple[str, ...]:
         """Folders of workloads/libraries that its program has on its class path."""
         return ()

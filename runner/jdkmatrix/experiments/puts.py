@@ -47,6 +47,10 @@ class Puts(Rounds):
     sync: bool = False
 
     @property
+    def waits_for_disk(self) -> bool:
+        return self.sync
+
+    @property
     def libraries(self) -> tuple[str, ...]:
         return ("h2", "hikari-7.1.0")
 

@@ -176,13 +176,16 @@ HOST_GATES = (
         "On the server’s CPUs, and on those of the driver and the remote system: for how long tasks ran that are not "
         "ours, where the kernel shows that (the root cgroup of cpuacct, version 1); elsewhere the CPU time that was "
         "neither idle, nor stolen, nor used by our own processes. Soft interrupts, which carry loopback traffic, are "
-        "counted there where this kernel puts them; every run finds out at its start where that is.",
+        "counted there where this kernel puts them; every run finds out at its start where that is. Where an "
+        "experiment waits for the disk, threads of the kernel that write to disks (kworker, jbd2, xfsaild, btrfs) are "
+        "part of it.",
         "A load below the limit; a load on other CPUs that shares caches, memory or a physical core. The limits allow "
         "for what is in no process’s clock, and a load of that size goes unnoticed: waking a CPU, unless tasks are "
         "what was counted (so much for each time that it went idle; where the kernel does not count that, a share of "
         "the time that it idles or works, whichever is less), the rounding to clock ticks and, on the server’s CPUs, "
         "the last microseconds of every thread that ended. At 10,000 ended threads a second, 5 µs each are 5 % "
         "of one CPU. Threads of other processes count, too; to start and end one costs more than is allowed for it. "
+        "Beside an experiment that waits for the disk, what the kernel does for others’ writes is taken for its own. "
         "Unless tasks are what was counted, other work that the kernel does for an arm and charges to no process looks "
         "like another process: arms with threads that often sleep and wake may be refused for what they are. A run’s "
         "page warns where gates refused one arm more often than the other, and gives such a pair no verdict. "

@@ -34,7 +34,8 @@ class Pressure(Record):
     """The host over one window; None where the kernel does not tell.
 
     `elapsed_s`: between the readings that all shares are of; `threads_ended`: of all processes of the host meanwhile.
-    Older records have neither."""
+    Older records have neither. `writers_share`: of the CPUs of a program that waits for the disk, by threads of the
+    kernel that write to disks; they count as the program's own. None: not counted."""
 
     steal_share: float  # of all CPUs that we use
     foreign_cpu_share: float  # of the same: busy, and by no process of ours
@@ -48,6 +49,7 @@ class Pressure(Record):
     suspended_s: float | None = None
     elapsed_s: float | None = None
     threads_ended: int | None = None
+    writers_share: float | None = None
 
     def use_of(self, role: CpuRole) -> CpuUse | None:
         """The use of the CPUs that `role` has, with whoever shares them."""

@@ -307,6 +307,9 @@ def _pressure(program: ProgramWindow, host: Pressure) -> Iterator[Fact]:
         yield Fact("Watched", around, how)
     yield Fact("Steal", share(host.steal_share).text, "time that the hypervisor gave to others")
     yield Fact("Others’ CPU", share(host.foreign_cpu_share).text, "of all CPUs: busy, and no part of the experiment")
+    if host.writers_share is not None:
+        words = "of the program’s CPUs: threads of the kernel, which write what it waits for, and count as part of it"
+        yield Fact("Writing to disks", share(host.writers_share).text, words)
     yield Fact("CPU pressure", share(host.psi_cpu_some_share).text, "of the time a task waited for a CPU")
     if host.throttled_share is not None:
         words = f"{digits(host.throttled_share, 3)} s in each second"

@@ -92,7 +92,8 @@ class ProgramMeasurement:
             if remote:
                 remote.stats(reset=True)
             self.clock_speed_before = mean_clock_speed(cpus.sut)
-            watched = HostWatch(cpus.all, remote.pid if remote else None)
+            remote_pid = remote.pid if remote else None
+            watched = HostWatch(cpus.all, remote_pid, waits_for_disk=cell.workload.waits_for_disk)
             oom_kills_before = oom_kills()
             try:
                 status = self._watched(box, watched)
