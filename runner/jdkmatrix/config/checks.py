@@ -1,4 +1,4 @@
-"""Cross-checks of matrix.toml: what no single value can tell. Pure."""
+"""Cross-checks of matrix.toml: errors that no single value reveals. Pure."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Templates = Mapping[str, tuple[str, ...]]
 
 
 def problems(matrix: Matrix, templates: Templates) -> list[str]:
-    """Every contradiction, each with the key it is at; an empty list when there is none. `templates`: names that may
-    have a number, by table, with N for it."""
+    """List every contradiction, each with the key it is at; an empty list when there is none. `templates`: names that
+    may contain a number, by table, with N in its place."""
     return [
         *_definitions(matrix),
         *_workloads(matrix),
@@ -32,12 +32,12 @@ def problems(matrix: Matrix, templates: Templates) -> list[str]:
 
 
 def _unsized(name: str, templates: Iterable[str]) -> str:
-    """Tell what a name should have been that may have a number."""
+    """Say what a name that may contain a number should have been."""
     return f"{unknown(name, templates)}; N stands for a number"
 
 
 def of_axes(listed: Axes, found: Axes) -> Iterator[str]:
-    """The errors of [axes] as the file has it. A matrix that a run recorded has all of its axes."""
+    """Yield the errors of [axes] as the file has it. A matrix that a run recorded has all of its axes."""
     for axis in AXES:
         values, whole = getattr(listed, axis), getattr(found, axis)
         for value in {v for v in values if values.count(v) > 1}:
@@ -93,7 +93,7 @@ _NOT_OF_OWN = ("front", "remote", "accounts", "client", "memory_every_s")
 
 
 def _own(workload: Workload) -> Iterator[str]:
-    """Those of an application of the user, about which nothing else is known."""
+    """Yield the errors of the user's own application, about which nothing else is known."""
     for key in _NOT_OF_OWN:
         if key in workload.model_fields_set and getattr(workload, key) != type(workload).model_fields[key].default:
             yield f"{key}: an application of your own has none"
@@ -113,10 +113,8 @@ def _served(workload: Workload) -> Iterator[str]:
     name = application.name
     fit = [name for name, features in feature_sets().items() if application.needs in (None, *features.has)]
     if workload.features not in fit:
-        yield (
-            f'features: "{workload.features}" has no {application.needs}, which {name} needs '
-            f"(allowed with it: {', '.join(fit)})"
-        )
+        why = f'"{workload.features}" has no {application.needs}, which {name} needs'
+        yield f"features: {why if workload.features else 'missing'} (allowed with {name}: {', '.join(fit)})"
     if workload.front not in application.fronts:
         (only,) = application.fronts
         other = "no servlet" if only == "rest" else 'nothing but a servlet; add front = "servlet"'
@@ -160,7 +158,7 @@ def _profiles(matrix: Matrix, templates: Templates) -> Iterator[str]:
 
 
 def _first(matrix: Matrix, name: str, profile: Profile) -> Iterator[str]:
-    """Stages of one run must promise the same, since the run says it of itself as a whole."""
+    """Check `first`: stages of one run must promise the same, since the run states its promise as a whole."""
     if profile.first is None:
         return
     first = matrix.profiles.get(profile.first)
@@ -210,7 +208,7 @@ def _selection(matrix: Matrix, rule: Selection, templates: Templates) -> Iterato
 
 
 def _arms(matrix: Matrix, rule: Selection) -> Iterator[str]:
-    """Executors and loads that a rule names for an experiment which has not got them: no cell would come of them."""
+    """Find executors and loads that a rule names for experiments that lack them, so that they would select no cell."""
     named = rule.workload if isinstance(rule.workload, tuple) else ()
     experiments = {name: found for name in named if (found := matrix.experiments.get(name))}
     if len(experiments) < len(named):

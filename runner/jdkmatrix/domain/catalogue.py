@@ -1,12 +1,11 @@
-"""The servers and executors that there are. Another server is a folder in workloads/servers, another executor a row in
-workloads/executors/executors.toml, and nothing else names it."""
+"""The servers and executors that exist. A new server is a folder in workloads/servers, a new executor a row in
+workloads/executors/executors.toml; nothing else names it."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import chain, zip_longest
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal, Self
@@ -21,12 +20,12 @@ from jdkmatrix.project_files import workloads_folder
 from jdkmatrix.reading import read_toml
 from jdkmatrix.validation import validated
 
-BUILT = "built:"  # begins the name of a file that the build makes
-SIZE = re.compile(r"-([1-9][0-9]{0,4})\Z")  # what stands in an executor's name for -N of its row
-_LISTS = ("jvm_options", "properties", "server_options", "command")  # such an argument becomes several
+BUILT = "built:"  # prefix of the name of a file that the build makes
+SIZE = re.compile(r"-([1-9][0-9]{0,4})\Z")  # the part of an executor's name that stands for -N of its row
+_LISTS = ("jvm_options", "properties", "server_options", "command")  # each becomes several arguments
 _OF_FILES = ("application", "executor", "feature_set")
 _OF_ENV = (*_OF_FILES, "java", "home", "jar", "folder", "log_dir", "port")
-# Of a ServerKind, what no fork runs with: words about it, which cells it can serve, and what is told apart by executor.
+# Fields of a ServerKind that no fork runs with: words about it, which cells it can serve, and what differs by executor.
 _DECIDES_NOTHING = {
     "extends", "title", "differs", "own_pool", "virtual", "limits", "feature_sets", "unfit_in_paths", "executors",
     "plugged",
@@ -34,7 +33,7 @@ _DECIDES_NOTHING = {
 
 
 def placeholders(text: str, allowed: Sequence[str]) -> list[str]:
-    """Those in `text`, each a name in braces and nothing else.
+    """Return the placeholders in `text`, each a name in braces and nothing else.
 
     Raises:
         ValueError: one that is not `allowed`, or a brace of no placeholder that is not doubled.
@@ -46,8 +45,8 @@ def placeholders(text: str, allowed: Sequence[str]) -> list[str]:
     names = [name for _, name, _, _ in parts if name is not None]
     if wrong := sorted({*names} - {*allowed}):
         raise ValueError(f"{{{wrong[0]}}} is no placeholder here (allowed: {', '.join(allowed)})")
-    literals = (literal.replace("{", "{{").replace("}", "}}") for literal, _, _, _ in parts)
-    if "".join(chain.from_iterable(zip_longest(literals, (f"{{{name}}}" for name in names), fillvalue=""))) != text:
+    escaped = [(literal.replace("{", "{{").replace("}", "}}"), name) for literal, name, _, _ in parts]
+    if "".join(literal + ("" if name is None else f"{{{name}}}") for literal, name in escaped) != text:
         raise ValueError(f'"{text}": a placeholder is a name in braces and no more, such as {{{names[0]}}}')
     return names
 
@@ -68,9 +67,9 @@ Argument = Annotated[str, AfterValidator(_filled_with(*_OF_ENV, *_LISTS))]
 
 
 class ExecutorKind(Record):
-    """A row of the catalogue: an executor, with N for any number. `words`: what it is. `plugged`: a server
-    that has `plugged` can be given it. `per_request`: it starts a thread for each request. `same_as`: the row of which
-    this is an old name."""
+    """A row of the catalogue: an executor, with N for any number. `words`: what it is. `plugged`: a server that has
+    `plugged` can be given it. `per_request`: it starts a thread for each request. `same_as`: the row that this is an
+    old name of."""
 
     words: str
     same_as: str | None = None
@@ -80,8 +79,8 @@ class ExecutorKind(Record):
 
 
 class Switch(Record):
-    """How a server gets an executor. `switch`: the documented way, in words; `option`: what {executor} stands for, if
-    not for its name, with N where the name has it; `files` as those of the server; `properties` of the JVM."""
+    """The way a server gets an executor. `switch`: as documented, in words; `option`: what {executor} stands for if it
+    is not its name, with N where the name has it; `files`: as those of the server; `properties`: of the JVM."""
 
     switch: str
     option: str | None = None
@@ -91,7 +90,7 @@ class Switch(Record):
 
 class OwnExecutor(Switch):
     """An executor that a server brings along. `threads`: how the names of its threads begin; None: they are ours.
-    `per_request`: as of an `ExecutorKind`, by what the server documents of its switch."""
+    `per_request`: as in `ExecutorKind`, by what the server documents about its switch."""
 
     words: str
     virtual: bool = False
@@ -100,14 +99,14 @@ class OwnExecutor(Switch):
 
 
 class FeatureSet(Record):
-    """`has`: what an application may need beyond Jakarta REST. `only_here`: no server without features stands in."""
+    """`has`: what an application may need beyond Jakarta REST. `only_here`: no server without features can stand in."""
 
     has: tuple[str, ...] = ()
     only_here: bool = False
 
 
 class Limit(Record):
-    """A default that would change a comparison, and what it is `here`."""
+    """A default that would change a comparison, and its value `here`."""
 
     what: str
     default: str
@@ -115,21 +114,21 @@ class Limit(Record):
 
 
 class ServerKind(Record):
-    """server.toml in a folder that has the server's name. With `extends`, it has all keys of the server of that name
-    that it does not have itself.
+    """A server.toml, in a folder that has the server's name. With `extends`, it inherits all keys that it does not have
+    itself from the server of that name.
 
     `differs`: what else, besides threads, sets it apart when it answers a request, in a phrase: its interface, its JSON
-    library, its HTTP layer. `own_pool`: the one of `executors`, which it brings along, that all others are compared
-    with; `virtual`: the one that stands for virtual threads where a sentence compares these with the pool; `plugged`:
-    how it is given those of the catalogue; None: it cannot be. `files`: by place in the fork's folder, a file beside
-    server.toml or one that the build makes. `war`: the place from which it deploys an application; None: it deploys
-    none. One with a module serves ours without, and is given the whole path of another's for {application}. `release`:
-    what makes it of an artefact of toolchain.lock.json; None: the module beside server.toml embeds it, and its jar says
-    the `version`, in a file of properties or a manifest by a key; one that is started by a {command} of the user has
-    neither. `ready_words`: what it writes to `messages_log` when it says that it is ready. `gauges`: the MBean of its
-    own pool, where it is no OwnPoolMXBean. `connection_pool`: the library that pools its database connections; it takes
-    no other. One without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters that no folder may have in
-    its name in which it runs."""
+    library, its HTTP layer. `executors`: those that it brings along; `own_pool`: the one of them that all others are
+    compared with; `virtual`: the one that stands for virtual threads where a sentence compares these with the pool;
+    `plugged`: how it is given those of the catalogue; None: it cannot be. `files`: by place in the fork's folder, a
+    file beside server.toml or one that the build makes. `war`: the place from which it deploys an application; None: it
+    deploys none. A server with a module serves ours without a war, and gets the whole path of another's for
+    {application}. `release`: what makes it from an artefact of toolchain.lock.json; None: the module beside server.toml
+    embeds it, and its jar has the `version`, under a key of a properties file or manifest; a server that is started by
+    a {command} of the user has neither. `ready_words`: what it writes to `messages_log` when it is ready. `gauges`: the
+    MBean of its own pool, if that is no OwnPoolMXBean. `connection_pool`: the library that pools its database
+    connections; it takes no other. A server without `feature_sets` has no Jakarta REST. `unfit_in_paths`: characters
+    that must not occur in the path of the folder in which it runs."""
 
     name: Name
     extends: Name | None = None
@@ -172,28 +171,28 @@ class ServerKind(Record):
 
     @property
     def is_command(self) -> bool:
-        """Is it whatever a command of the user starts?"""
+        """True if it is whatever a command of the user starts."""
         return "{command}" in self.command
 
     @property
     def jar(self) -> str | None:
-        """The name of the jar that its module builds; None where it has no module."""
+        """The name of the jar that its module builds; None if it has no module."""
         return f"{self.name}-server.jar" if self.version is not None else None
 
     def switch_of(self, executor: str) -> Switch:
-        """Raises: KeyError: it does not have this executor."""
+        """Return how it gets this executor. Raises: KeyError: it does not have this executor."""
         row = SIZE.sub("-N", executor)
         return self.executors[row] if self.plugged is None else self.executors.get(row, self.plugged)
 
     def option_of(self, executor: str) -> str:
-        """What {executor} stands for; raises as `switch_of`."""
+        """Return what {executor} stands for; raises as `switch_of`."""
         option, size = self.switch_of(executor).option, SIZE.search(executor)
         if option is None:
             return executor
         return option.replace("-N", size[0]) if size else option
 
     def decides(self, executor: str) -> dict[str, Any]:
-        """All in its table that decides how it runs with this executor, as JSON; raises as `switch_of`."""
+        """Return all of its table that decides how it runs with this executor, as JSON; raises as `switch_of`."""
         return {
             **self.model_dump(mode="json", exclude=_DECIDES_NOTHING),
             "executor": self.switch_of(executor).model_dump(mode="json", exclude={"words", "switch"}),
@@ -201,7 +200,7 @@ class ServerKind(Record):
         }
 
     def every_executor(self) -> tuple[str, ...]:
-        """Its own and those that it can be given, with N for any number."""
+        """Return its own executors and those that it can be given, with N for any number."""
         given = (name for name, row in catalogue().items() if self.plugged and row.plugged and row.same_as is None)
         return (*self.executors, *given)
 
@@ -212,7 +211,7 @@ class ServerKind(Record):
 
 @cache
 def server_kinds() -> Mapping[str, ServerKind]:
-    """The kinds of server by name, the usual one first.
+    """Read the kinds of server, by name, the usual one first.
 
     Raises:
         MatrixError: a server.toml is not as it should be: names the file and the key.
@@ -248,7 +247,7 @@ def _whole(path: Path) -> dict[str, Any]:
 
 
 def _beside(server: str, tables: dict[str, Any]) -> dict[str, Any]:
-    """With the files that lie beside another server.toml, as seen from a server's folder beside its own."""
+    """Return the tables of a server with its files as they are seen from the folder of another server beside it."""
 
     def seen(source: str) -> str:
         return source if source.startswith(BUILT) else f"../{server}/{source}"
@@ -265,7 +264,7 @@ def _beside(server: str, tables: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def catalogue() -> Mapping[str, ExecutorKind]:
-    """workloads/executors/executors.toml.
+    """Read workloads/executors/executors.toml.
 
     Raises:
         MatrixError: a row is not as it should be: names the file and the row.
@@ -276,8 +275,8 @@ def catalogue() -> Mapping[str, ExecutorKind]:
 
 @cache
 def executor_kinds() -> Mapping[str, ExecutorKind | OwnExecutor]:
-    """Every executor, with N for any number: what the usual server brings along, what every server can be given, what
-    others bring along, and what only experiments without a server have."""
+    """Return every executor, with N for any number: those that the usual server brings along, those that every server
+    can be given, those that others bring along, and those that only experiments without a server have."""
     rows = catalogue()
     plugged = {name: row for name, row in rows.items() if row.plugged}
     usual, *others = [kind.executors for kind in server_kinds().values()]

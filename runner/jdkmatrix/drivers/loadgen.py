@@ -1,7 +1,7 @@
-"""The embedded driver: a JVM of its own, on one JDK whatever the cell's is, one process per session.
+"""The embedded driver: a JVM of its own, always on the same JDK whatever the cell's is, one process per session.
 
-It is told each phase as a JSON line and answers in JSON lines; the protocol stands in the Java sources
-(workloads/loadgen: SessionCommand, Command, Event). Every wait here has an upper bound and ends in DriverError.
+It gets each phase as a JSON line and answers in JSON lines; the protocol is in the Java sources
+(workloads/loadgen: SessionCommand, Command, Event). Every wait here has an upper bound and then ends in DriverError.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from jdkmatrix.stats.histograms import latency_from_histogram
 JVM_OPTIONS = ("-XX:+UseSerialGC", "-XX:+AlwaysPreTouch", "-XX:-UsePerfData")
 _YOUNG_MIB = 192
 _OLD_MIB, _OLD_MIB_PER_LOOP = 56, 8  # three tallies with three histograms of 278 KB each are 2.5 MB
-_KIB_PER_CONNECTION = 16  # more than one takes, of the remote system with a request that waits
-MAX_RATE_RPS = 10_000_000  # as Load.java has it
+_KIB_PER_CONNECTION = 16  # more than one takes, even one of the remote system with a waiting request
+MAX_RATE_RPS = 10_000_000  # as in Load.java
 STDERR_LOG = "loadgen.stderr.txt"
 REQUESTS_FILE = "requests.json"
 
 _START_TIMEOUT_S = 60.0
-# On top of a phase's duration: connections 3 s and 2 ms for each, drain 1 s, until the driver gives itself up 10 s
-# (Limits.java, Engine.java), a busy machine 5 s.
+# On top of a phase's duration: 3 s to connect and 2 ms for each connection, 1 s to drain, 10 s until the driver gives
+# itself up (Limits.java, Engine.java), 5 s for a busy machine.
 _OVERRUN_S = 3.0 + 1.0 + 10.0 + 5.0
 _CONNECT_EACH_S = 0.002
 _GRACE_S = 2.0
-_THREADS_MAX = 256  # event loops that it takes
+_THREADS_MAX = 256  # event loops that it takes at most
 
 
 def heap_options(loops: int, connections: int) -> tuple[str, ...]:
-    """The fixed heap for so many event loops, and connections at most."""
+    """Return the fixed heap for this many event loops, and this many connections at most."""
     heap_mib = _YOUNG_MIB + max(
         _OLD_MIB + _OLD_MIB_PER_LOOP * loops, math.ceil(connections * _KIB_PER_CONNECTION / 1024)
     )
@@ -56,8 +56,8 @@ def heap_options(loops: int, connections: int) -> tuple[str, ...]:
 
 
 def native_library_in(folder: Path) -> str:
-    """The option by which Netty unpacks its native library there, and loads it: from a /tmp that is mounted noexec it
-    cannot."""
+    """Return the option that makes Netty unpack its native library there and load it: it cannot load one from a /tmp
+    that is mounted noexec."""
     return f"-Dio.netty.native.workdir={folder}"
 
 
@@ -89,7 +89,7 @@ class IntervalEvent(Record):
 
 
 class Finished(Record):
-    """Histograms are encoded HdrHistograms in nanoseconds, None where nothing was recorded."""
+    """Histograms are encoded HdrHistograms in nanoseconds, None if nothing was recorded."""
 
     event: Literal["finished"]
     label: str
@@ -139,7 +139,7 @@ class LoadgenDriver:
 
     @cached_property
     def facts(self) -> DriverFacts:
-        """Asks the jar itself. Raises: DriverError: there is no such jar, or it does not start on this JDK."""
+        """The jar's own answers. Raises: DriverError: there is no such jar, or it does not start on this JDK."""
         if not self.jar.is_file():
             raise DriverError(f"{self.jar} is missing: the load driver has not been built")
         command = [str(self.java), *JVM_OPTIONS, *heap_options(1, 0), "-jar", str(self.jar), "--version"]
@@ -180,7 +180,7 @@ class LoadgenDriver:
 
     def command_line(self, target: Target) -> tuple[str, ...]:
         requests = () if target.requests is None else ("--requests", str(target.log_dir / REQUESTS_FILE))
-        threads = min(len(target.cpus), _THREADS_MAX)
+        threads = _loops(target)
         heap = heap_options(threads, target.connections)
         return (
             *(str(self.java), *JVM_OPTIONS, *heap, native_library_in(target.log_dir), "-jar", str(self.jar), "session"),
@@ -192,7 +192,7 @@ class LoadgenDriver:
 
 
 class LoadgenSession(DriverSession):
-    """Phases against one URL over connections that are kept."""
+    """Phases against one URL over persistent connections."""
 
     def __init__(self, command: tuple[str, ...], target: Target) -> None:
         self._command = command
@@ -243,9 +243,9 @@ class LoadgenSession(DriverSession):
     def run(
         self, load: Load, duration_s: float, *, label: str, edge: Edge = UNHEARD, lead_s: float = 0.0
     ) -> LoadResult:
-        """One phase; LABEL.hlog in the log folder holds its intervals. A ramp's duration is that of its points.
+        """Run one phase; LABEL.hlog in the log folder holds its intervals. A ramp's duration is that of its points.
 
-        When not one connection can be opened, or more are asked for than this machine allows, DriverError is raised
+        If no connection at all can be opened, or more are asked for than this machine allows, DriverError is raised
         and the session stays usable; after every other DriverError it is closed.
         """
         if not self._usable:
@@ -266,7 +266,7 @@ class LoadgenSession(DriverSession):
         return result
 
     def close(self) -> None:
-        """The end of its input ends the driver, in the middle of a phase too."""
+        """End the driver by ending its input, even in the middle of a phase."""
         self._usable = False
         try:
             self._stdin.close()
@@ -275,7 +275,7 @@ class LoadgenSession(DriverSession):
             launch.terminate(self._process, grace_s=0)
 
     def _run(self, load: Load, duration_s: float, label: str, edge: Edge, lead_s: float) -> LoadResult:
-        """`edge`: of a part that begins behind a lead, and ends before the driver waits for what is outstanding."""
+        """Run one phase. `edge`: for a part that begins after a lead, and ends before the driver awaits the rest."""
         lead = {"lead_s": lead_s} if lead_s else {}
         command = {"label": label, **load.model_dump(), **lead, "duration_s": duration_s, "interval_s": edge.interval_s}
         try:
@@ -299,7 +299,7 @@ class LoadgenSession(DriverSession):
                 edge.over()
         if not isinstance(event, Finished):
             raise self._failure(event)
-        return _result(event, load, tuple(intervals), len(self._target.cpus))
+        return _result(event, load, tuple(intervals), _loops(self._target))
 
     def _expect(self, kind: type[E], deadline: float) -> E:
         event = self._next(deadline)
@@ -342,8 +342,13 @@ def _read_lines(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> No
     lines.put(None)
 
 
-def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: int) -> LoadResult:
-    """`cpus`: of the driver, which has as many event loops."""
+def _loops(target: Target) -> int:
+    """Return the number of the driver's event loops: one for each of its CPUs, if it can have so many."""
+    return min(len(target.cpus), _THREADS_MAX)
+
+
+def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], loops: int) -> LoadResult:
+    """Build the result of a phase by so many event loops."""
     encoded = event.model_dump(include={"corrected", "uncorrected", "send_lateness"})
     same = event.model_dump(include=set(LoadResult.model_fields) - encoded.keys() - {"hlog"})
     return LoadResult(
@@ -353,8 +358,8 @@ def _result(event: Finished, load: Load, intervals: tuple[Interval, ...], cpus: 
         load=load,
         latency_from_s=event.lead.duration_s if event.lead else 0.0,
         driver_cpu_s=event.cpu_s,
-        driver_cpu_share=event.cpu_s / (event.duration_s * cpus),
-        driver_loop_cpu_share=event.busiest_loop_cpu_s / event.duration_s if cpus > 1 else None,
+        driver_cpu_share=event.cpu_s / (event.duration_s * loops),
+        driver_loop_cpu_share=event.busiest_loop_cpu_s / event.duration_s if loops > 1 else None,
         intervals=intervals,
         hlog=None if event.hlog is None else Path(event.hlog).name,
     )

@@ -1,8 +1,8 @@
-"""The database of an application: a PostgreSQL with a fresh folder of data for each fork, beside the server.
+"""The database of an application: a PostgreSQL beside the server, with a fresh data folder for each fork.
 
-It listens on loopback and nowhere else, and trusts whoever connects. It refuses to run as root; then it runs as nobody,
-with its data and, where that user cannot reach them, a copy of its programs in a folder of its own. Every wait here has
-an upper bound and ends in DatabaseError.
+It listens on loopback only and trusts whoever connects. PostgreSQL refuses to run as root: under root it runs as
+nobody, with its data and, where that user cannot reach them, a copy of its programs in a folder of its own. Every wait
+here has an upper bound and ends in DatabaseError.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from jdkmatrix.records.database import DatabaseFacts
 
 LOG = "database.log"
 _INITDB_LOG = "database.initdb.log"
-# A database on a disk of its own would wait for it; here all data of a fork are thrown away. initdb would choose
-# shared_buffers by what the host gives it, up to this.
+# A database with a disk of its own would wait for it; here all data of a fork are thrown away. initdb would choose
+# shared_buffers by what the host allows, up to this value.
 _SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
@@ -46,16 +46,17 @@ _SETTINGS = {
     "dynamic_shared_memory_type": "mmap",
     "log_timezone": "UTC",
 }
-# Data of 41 MB when fresh, and a log of transactions in which a checkpoint begins at half of max_wal_size (1 GB).
+# Fresh data of 41 MB, and a transaction log in which a checkpoint begins at half of max_wal_size (1 GB).
 ROOM_BYTES_MIN = 2**30
-_PREFIX = "jdk-matrix-postgres-"  # of folders; then come the PID namespace and the pid of whoever made one
-_OTHERS_CONNECTIONS = 10  # of the audit, and those that PostgreSQL keeps for superusers
+_PREFIX = "jdk-matrix-postgres-"  # of folder names; the PID namespace and the pid of the maker follow
+_OTHERS_CONNECTIONS = 10  # for the audit, and those that PostgreSQL reserves for superusers
 _START_TIMEOUT_S = 60.0
 _POLL_S = 0.02
 _GRACE_S = 10.0
+_READ_AGAIN = 5  # times, where children end while they are read
 _READY = "database system is ready to accept connections"
-# Connections refused, backends killed, a full disk; what a statement did wrong is an ERROR, and none of these. Nor is a
-# connection that the other end dropped, as a server does that dies.
+# Refused connections, killed backends, a full disk. A failed statement is an ERROR and does not count; nor does a
+# connection that the other end dropped, as a dying server does.
 _TROUBLE = re.compile(
     r"^.*(?:\bPANIC: |\bFATAL: (?! *connection to client lost)|No space left on device|was terminated by signal"
     r"|could not fork).*$",
@@ -69,12 +70,12 @@ class DatabaseError(MatrixError):
 
 @dataclass(eq=False)
 class DatabaseProcess:
-    """Starts on enter, with an empty database and room for `connections` of the application; is ended on exit, and its
-    data are gone.
+    """A database, started empty on enter with room for `connections` of the application; on exit it is ended and its
+    data are deleted.
 
     `cgroup`: the folder of the cgroup that it starts in (None: the runner's own); `slice_us`: the time slice that its
-    processes ask for; `log_dir` exists and gets its log. `folder`: in which its own is made; None: the host's for
-    temporary files. Enter it in a thread that lives as long as the database should: see `launch`.
+    processes request; `log_dir` must exist and receives its log. `folder`: where its own folder is made; None: the
+    host's folder for temporary files. Enter it in a thread that lives as long as the database should: see `launch`.
     """
 
     postgres: Postgres
@@ -117,7 +118,7 @@ class DatabaseProcess:
 
     @property
     def url(self) -> str:
-        """For JDBC."""
+        """The JDBC URL."""
         return f"jdbc:postgresql://127.0.0.1:{self._port}/postgres?user=postgres"
 
     def check(self) -> None:
@@ -130,7 +131,7 @@ class DatabaseProcess:
             raise DatabaseError(f"the database is in trouble; its log says: {trouble[0].strip()}")
 
     def cpu_s(self) -> float:
-        """CPU time of all its processes, also of those that have ended (to 10 ms).
+        """Return the CPU time of all its processes, including those that have ended (to 10 ms).
 
         Raises:
             DatabaseError: it has ended.
@@ -139,21 +140,21 @@ class DatabaseProcess:
             self.check()
         try:
             postmaster = psutil.Process(self.pid)
-            ended = postmaster.cpu_times()
-            total_s = cpu_time_ns(self.pid) / 1e9 + ended.children_user + ended.children_system
-            for child in postmaster.children():
-                try:
-                    total_s += cpu_time_ns(child.pid) / 1e9
-                except SutGoneError:
-                    continue  # it ended while we read
+            for _ in range(_READ_AGAIN):
+                ended_s, total_s = _of_ended_s(postmaster), cpu_time_ns(self.pid) / 1e9
+                for child in postmaster.children():
+                    with suppress(SutGoneError):
+                        total_s += cpu_time_ns(child.pid) / 1e9
+                if _of_ended_s(postmaster) == ended_s:
+                    break  # else one has ended meanwhile, and may stand in neither sum
         except (SutGoneError, psutil.Error):
             self.check()
             raise DatabaseError("the database has ended") from None
-        return total_s
+        return total_s + ended_s
 
     @contextmanager
     def _folder(self) -> Iterator[tuple[Path, Path]]:
-        """A folder for its data, and where its programs are for the user that runs them."""
+        """Yield a folder for its data, and the folder of its programs that its user can reach."""
         where = self.folder or Path(tempfile.gettempdir())
         _remove_abandoned(where)
         try:
@@ -208,7 +209,7 @@ class DatabaseProcess:
                 try:
                     process.wait(_GRACE_S)
                 except subprocess.TimeoutExpired:
-                    process.kill()  # its processes see that, and end
+                    process.kill()  # its processes notice, and end
             process.wait()
 
     def _spawn(self, command: Sequence[str], sink: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -236,27 +237,33 @@ class DatabaseProcess:
 
 
 def room_bytes(where: Path) -> int:
-    """What is free there for a database, once those of processes that are gone are removed."""
+    """Return the bytes that are free there for a database, after removing those of processes that are gone."""
     _remove_abandoned(where)
     return shutil.disk_usage(where).free
 
 
 def why_no_room(free_bytes: int, where: str) -> str | None:
-    """Why a database has no room for its data in the folder `where`; None where it has. Pure."""
+    """Say why a database has no room for its data in the folder `where`; None where it has. Pure."""
     if free_bytes >= ROOM_BYTES_MIN:
         return None
     free = f"{where} has {math.floor(free_bytes / 2**30 * 100) / 100:.2f} GiB free"
     return f"its data need {ROOM_BYTES_MIN / 2**30:g} GiB, and {free} (TMPDIR names another folder)"
 
 
+def _of_ended_s(postmaster: psutil.Process) -> float:
+    """Return the CPU time of its children that have ended and were waited for."""
+    ended = postmaster.cpu_times()
+    return float(ended.children_user + ended.children_system)
+
+
 def _prefix() -> str:
-    """Of the processes that we can see: a pid of another container is none of ours."""
+    """Return the folder prefix for the processes that we can see: a pid of another container is not one of ours."""
     namespace = Path("/proc/self/ns/pid").stat().st_ino
     return f"{_PREFIX}{namespace}-"
 
 
 def _remove_abandoned(where: Path) -> None:
-    """Remove the databases of processes that are gone: one that was killed left its own behind."""
+    """Remove the databases of processes that are gone: a killed one leaves its own behind."""
     for folder in where.glob(f"{(prefix := _prefix())}*"):
         pid = folder.name.removeprefix(prefix).split("-")[0]
         if pid.isdigit() and not Path("/proc", pid).exists():

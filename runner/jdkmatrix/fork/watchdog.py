@@ -1,4 +1,4 @@
-"""Watch a server for what would harm the host and every later cell: a log that floods, a disk that fills."""
+"""Watch a server for what would harm the host and every later cell: flooding logs and a disk that fills up."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ class FloodError(MatrixError):
 
 
 class DiskFullError(FloodError):
-    """The disk was full, whoever filled it, and the server or program ended for it."""
+    """The disk was full, whoever filled it, and the server or program was ended for it."""
 
 
 class Watchdog(Pace):
-    """Between enter and exit, looks twice a second and calls `end` at the first breach; `check` then raises.
+    """A watch that looks twice a second between enter and exit, and calls `end` at a breach; `check` then raises it.
 
-    Ending the server is the only thing that stops a flood at once: whoever waits for the driver's phase to be over may
-    wait for minutes.
+    Only ending the server stops a flood at once: waiting for the driver's phase to be over may take minutes.
     """
 
     def __init__(self, log_dir: Path, rules: Server, end: Callable[[], None]) -> None:
@@ -58,7 +57,7 @@ class Watchdog(Pace):
 
 
 def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> FloodError | None:
-    """The error that these figures show, in words; None: there is none."""
+    """Return the error that these figures show, in words; None: there is none."""
     if log_bytes > rules.log_bytes_max:
         return FloodError(
             f"the logs of this fork have reached {log_bytes / 1e6:,.0f} MB, and "
@@ -73,11 +72,11 @@ def breach(*, log_bytes: int, free_bytes: int, rules: Server) -> FloodError | No
 
 
 def file_sizes(folder: str | Path) -> Iterator[tuple[str, int]]:
-    """The path of every file below the folder and its size in bytes, but for those that go meanwhile. Raises: OSError:
-    the folder itself cannot be read.
+    """Yield the path of every file below the folder and its size in bytes, except those that disappear meanwhile.
+    Raises: OSError: the folder itself cannot be read.
 
-    Paths are texts: watchdogs of a block in turns look at a hundred files each while another server is measured, and a
-    Path for each made this more than twice as dear."""
+    Paths are strings: the watchdogs of a block in turns look at a hundred files each while another server is measured,
+    and a Path for each made this more than twice as expensive."""
     with os.scandir(folder) as entries:
         for entry in entries:
             with suppress(OSError):
@@ -88,9 +87,9 @@ def file_sizes(folder: str | Path) -> Iterator[tuple[str, int]]:
 
 
 def shorten_logs(log_dir: Path) -> None:
-    """Leave the beginning and the end of every long file, and say between them what is missing."""
+    """Keep the beginning and the end of every long log, and say between them how much is missing."""
     for path, size in list(file_sizes(log_dir)):
-        if size <= 4 * _KEEP_BYTES:
+        if size <= 4 * _KEEP_BYTES or path.endswith(_OF_DRIVER):
             continue
         with Path(path).open("r+b") as file:
             head = file.read(_KEEP_BYTES)

@@ -10,15 +10,15 @@ _WORD = re.compile(r'(?:[^\s"]|"[^"]*"?)+')
 _NAMES = r"(?:password|passwd|passphrase|token|secret|credential|(?:api|private)[-_.]?key)"
 _SECRET = re.compile(_NAMES, re.IGNORECASE)
 # Inside the value of another key.
-_INSIDE = re.compile(rf"({_NAMES}[^\s\"=]*)=[^\s\"]+", re.IGNORECASE)
-# As in netroot=iscsi:USER:PASSWORD@HOST.
-_USER = re.compile(r"[^\s/:@=]+:[^\s/:@=]+@")
+_INSIDE = re.compile(rf"({_NAMES}[^\s\"=]*)=[^\"]+", re.IGNORECASE)
+# As in netroot=iscsi:USER:PASSWORD@HOST, or with two pairs of them (dracut.cmdline(7)); a password may hold anything.
+_USER = re.compile(r"((?:iscsi:|\w+://)?)[^\s:@=]+:\S*@")
 
 
 def masked(text: str) -> str:
-    """`text` with the values of keys that sound secret masked, and users and passwords before a host. Pure.
+    """Mask the values of keys in `text` that sound secret, and users and passwords before a host. Pure.
 
-    The value is what stands after "=", or the next word where a key that begins with "-" has none.
+    A value is what follows "=", or the next word where a key that begins with "-" has none.
     """
     words: list[str] = []
     is_value = False
@@ -30,6 +30,6 @@ def masked(text: str) -> str:
             continue
         secret = _SECRET.search(key) is not None
         is_value = secret and not equals and key.startswith("-")
-        shown = _INSIDE.sub(rf"\1={MASK}", _USER.sub(f"{MASK}@", word))
+        shown = _INSIDE.sub(rf"\1={MASK}", _USER.sub(rf"\1{MASK}@", word))
         words.append(f"{key}={MASK}" if secret and equals else shown)
     return " ".join(words)

@@ -1,10 +1,10 @@
-"""Which CPUs the server gets, which the driver, and which the remote system. Pure.
+"""Assign CPUs to the server, the driver and the remote system. Pure.
 
 One set is reserved for all sizes of the matrix that fit beside the same driver and remote system, so that cells of 1, 2
-and 4 CPUs compare: a smaller cell gets a part of the larger one's server CPUs, driver and remote keep theirs, the rest
-idle. Every sensible way to reserve is built and the one that gives up least is taken; what that is, is said per cell.
+and 4 CPUs are comparable: a smaller cell gets some of the larger one's server CPUs, driver and remote keep theirs, the
+rest idle. Every sensible way to reserve is built and the one that gives up least is taken; each cell says what that is.
 
-Not handled: which CPUs serve which interrupts; the lowest, CPU 0, is taken to serve most.
+Not handled: which CPUs serve which interrupts; the lowest, CPU 0, is assumed to serve most.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Compromise:
 
 @dataclass(frozen=True)
 class CpuSets:
-    """CPU numbers in rising order. `sut` is disjoint from the others unless `overlapped`. `compromises`: what was given
-    up, the smallest loss first; sharing cores is none where it was asked for."""
+    """CPU numbers in ascending order. `sut` is disjoint from the others unless `overlapped`. `compromises`: what was
+    given up, the smallest loss first; sharing cores is not one where it was asked for."""
 
     sut: tuple[int, ...]
     driver: tuple[int, ...]
@@ -53,7 +53,7 @@ class CpuSets:
 
     @property
     def all(self) -> tuple[int, ...]:
-        """The CPUs of server, driver and remote system, in rising order."""
+        """The CPUs of server, driver and remote system, in ascending order."""
         return tuple(sorted({*self.sut, *self.driver, *self.remote}))
 
 
@@ -63,7 +63,7 @@ class TooFewCpusError(ValueError):
 
 @dataclass(frozen=True)
 class _Request:
-    """The host and the CPUs that programs beside the server need, equal for every size of a cell."""
+    """The host, and the CPUs that the programs beside the server need, which are the same for every size of a cell."""
 
     topology: Topology
     driver_cpus: int
@@ -72,13 +72,13 @@ class _Request:
 
     @property
     def others(self) -> int:
-        """CPUs beside the server's."""
+        """The number of CPUs beside the server's."""
         return self.driver_cpus + self.remote_cpus
 
 
 @dataclass(frozen=True)
 class _Core:
-    """`threads`: those that this process may use; `foreign`: there are others."""
+    """A physical core. `threads`: those that this process may use; `foreign`: there are others."""
 
     threads: tuple[Cpu, ...]
     foreign: bool
@@ -89,7 +89,7 @@ class _Core:
 
     @property
     def is_bad(self) -> bool:
-        """Whether the server should rather not have it: CPU 0, or a core that others use."""
+        """True if the server should avoid it: it has CPU 0, or others use it."""
         return self.foreign or any(cpu.cpu == 0 for cpu in self.threads)
 
 
@@ -108,7 +108,7 @@ class _Way:
     home: Cpu
     kind: CoreKind
     far: tuple[int, int, int]  # where driver and remote go: ranks of the rest of the node, the domain, other nodes
-    leave_kind: bool  # driver and remote rather take cores of the other kind
+    leave_kind: bool  # driver and remote prefer cores of the other kind
     packed: bool  # driver and remote use all threads of a core before the next core
     humble: bool  # driver and remote first take the cores that are bad for the server, not last
 
@@ -116,11 +116,11 @@ class _Way:
 def beside(
     topology: Topology, *, sut_cpus: int, driver_cpus: int | None, remote_cpus: int | None, smt: bool = False
 ) -> tuple[int, int]:
-    """How many CPUs the driver has, and the remote system. None: as many as the server, or those that the host has
-    left, and one at least. 0: there is none. Where the server can have cores of its own, with `smt` false a CPU on
-    each, these are not left.
+    """Return how many CPUs the driver and the remote system have. None: as many as the server, or as the host has left,
+    but at least one. 0: there is none. Where the server can have whole cores, with `smt` false one for each of its
+    CPUs, all CPUs of those cores count as taken.
 
-    Beside a server on one CPU whose requests do no work, the driver's was busy for 52 to 76 % of the time, and the
+    Beside a server on one CPU whose requests do no work, the driver's CPU was busy for 52 to 76 % of the time, and the
     remote system, where each request was only forwarded, used 66 % of one."""
     asked = (driver_cpus, remote_cpus)
     threads = sorted(map(len, topology.cores), reverse=True)
@@ -142,16 +142,15 @@ def assign(
     smt: bool = False,
     axis: Iterable[int] = (),
 ) -> CpuSets:
-    """The CPUs of a cell with `sut_cpus` CPUs in a matrix whose cells have the numbers of CPUs in `axis`.
+    """Assign the CPUs of a cell with `sut_cpus` CPUs in a matrix whose cells have the numbers of CPUs in `axis`.
 
-    The server's CPUs are of one kind and of one L3 domain, without CPU 0; nobody uses their sibling threads; driver
-    and remote are on other cores of the same NUMA node, in another L3 domain where there is one. CPUs without a timer
-    tick are preferred for the server; isolated ones only where it needs no more than one, because the kernel does not
+    The server's CPUs are of one kind and in one L3 domain, without CPU 0; nobody uses their sibling threads; driver and
+    remote are on other cores of the same NUMA node, in another L3 domain where there is one. CPUs without a timer tick
+    are preferred for the server; isolated ones only where it needs no more than one, because the kernel does not
     balance threads over several. What the host cannot give is given up in the order of `_MESSAGES`.
 
     `share_remote`: the remote system may have the driver's CPUs where there are none for itself. `overlap`: server and
-    driver may share CPUs where there are too few for both. `smt`: the server gets whole cores
-    with all their threads.
+    driver may share CPUs where there are too few for both. `smt`: the server gets whole cores with all their threads.
 
     Raises:
         TooFewCpusError: the host has too few.
@@ -170,6 +169,7 @@ def assign(
         return _cpu_sets(request, sut, driver, driver)
     if not overlap or max(sut_cpus, driver_cpus, remote_cpus) > limit:
         most = limit - (0 if overlap else driver_cpus if share_remote else request.others)
+        most = 0 if overlap and max(driver_cpus, remote_cpus) > limit else most
         raise TooFewCpusError(_too_few(request, sut_cpus) + (f": at most cpus = {most}" if most > 0 else ""))
     if limit > request.others:
         reserved = _reserve(request, sizes or (limit - request.others,))
@@ -188,7 +188,7 @@ def _split(request: _Request, others: Sequence[Cpu]) -> tuple[Sequence[Cpu], Seq
 
 @lru_cache(maxsize=64)
 def _reserve(request: _Request, sizes: tuple[int, ...]) -> _Reserved:
-    """The way that gives up least, summed over the cells; which loss is worse comes before how often."""
+    """Return the reservation that gives up least, summed over the cells; how bad a loss is comes before how often."""
     cores = _cores(request.topology)
     ways = [(way, _built(request, way, cores, sizes[-1])) for way in _ways(cores)]
     return min(ways, key=lambda pair: _penalty(request, pair[0], pair[1], sizes))[1]
@@ -252,7 +252,7 @@ def _rank_for_others(core: _Core, way: _Way) -> tuple[int, ...]:
 
 
 def _threads(cores: Iterable[_Core], *, packed: bool) -> tuple[Cpu, ...]:
-    """Core after core with all its threads, or first the first threads of all cores."""
+    """List the CPUs core by core with all their threads, or first the first threads of all cores."""
     columns = [core.threads for core in cores]
     if packed:
         return tuple(itertools.chain.from_iterable(columns))
@@ -267,7 +267,7 @@ def _penalty(request: _Request, way: _Way, reserved: _Reserved, sizes: Sequence[
     sut = reserved.free[: sizes[-1]]
     return (
         *worse,
-        sut[0].kind != "performance",  # rather CPU 0 than efficiency cores
+        sut[0].kind != "performance",  # CPU 0 rather than efficiency cores
         least,
         -sum(cpu.isolated for cpu in sut) if len(sut) == 1 else 0,
         -sum(cpu.tickless for cpu in sut),
@@ -279,7 +279,7 @@ def _penalty(request: _Request, way: _Way, reserved: _Reserved, sizes: Sequence[
 
 
 def _given_up(request: _Request, sut: Sequence[Cpu], driver: Sequence[Cpu], remote: Sequence[Cpu]) -> list[str]:
-    """The codes of what these sets give up, the smallest loss first."""
+    """Return the codes of what these sets give up, the smallest loss first."""
     others = (*driver, *remote)
     nodes = {cpu.node for cpu in sut}
     cores = {cpu.core for cpu in sut}
@@ -300,7 +300,7 @@ def _given_up(request: _Request, sut: Sequence[Cpu], driver: Sequence[Cpu], remo
 
 
 def _shares_cores(sut: Sequence[Cpu], users: Iterable[Cpu]) -> bool:
-    """Whether another thread of a core of `sut` is among `users`."""
+    """Return whether `users` includes a sibling hyperthread of a `sut` CPU."""
     threads: dict[int, set[int]] = {}
     for cpu in sut:
         threads.setdefault(cpu.core, set()).add(cpu.cpu)
@@ -309,7 +309,7 @@ def _shares_cores(sut: Sequence[Cpu], users: Iterable[Cpu]) -> bool:
 
 def _cores(topology: Topology) -> tuple[_Core, ...]:
     threads: dict[int, list[Cpu]] = {}
-    for cpu in sorted(topology.cpus, key=lambda cpu: (cpu.isolated, cpu.cpu)):  # a core can be isolated by half
+    for cpu in sorted(topology.cpus, key=lambda cpu: (cpu.isolated, cpu.cpu)):  # half a core can be isolated
         threads.setdefault(cpu.core, []).append(cpu)
     foreign = {cpu.core for cpu in topology.withheld}
     return tuple(_Core(tuple(cpus), foreign=core in foreign) for core, cpus in threads.items())

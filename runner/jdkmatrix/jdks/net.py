@@ -1,5 +1,5 @@
-"""HTTP for archives: is a host there, and get a file or a short text from it; several places can be asked at the same
-time. Every wait has an end."""
+"""HTTP for archives: probe a host, and get a file or a short text from it; several places can be asked in parallel.
+Every wait has an end."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ TEXT_TIMEOUT_S = 20.0  # between two pieces of a text
 TEXT_LIMIT_BYTES = 16 << 20
 _CHUNK_BYTES = 1 << 20
 _AGENT = {"User-Agent": "jdk-matrix"}
-# ValueError: of what is no address, such as that of a mistyped proxy.
+# ValueError: for what is no address, such as a mistyped proxy's.
 _FAILURES = (OSError, http.client.HTTPException, ValueError)
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
-_SECURE = re.compile(r"https://|http://(127\.0\.0\.1|localhost|\[::1\])[:/]")
+_SECURE = re.compile(r"https://|http://(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(/|$)")
 
 
 class GoneError(MatrixError):
@@ -37,26 +37,26 @@ class GoneError(MatrixError):
 
 
 def is_secure(url: str) -> bool:
-    """Nobody on the way can change what comes from there: HTTPS, or this machine's loopback."""
+    """Return whether nobody on the way can change what comes from there: HTTPS, or this machine's loopback."""
     return _SECURE.match(url) is not None
 
 
 def is_url(text: str) -> bool:
-    """Can a request for it be written down?"""
+    """Return whether a request for it can be written down."""
     try:
         return bool(urllib.parse.urlsplit(text).hostname) and text.isascii() and text.isprintable() and " " not in text
-    except ValueError:  # no address of IPv6
+    except ValueError:  # not an IPv6 address
         return False
 
 
 def host_of(url: str) -> str:
-    """ "https://example.org:8443" for any URL there; archives are probed once per host."""
+    """Return "https://example.org:8443" for any URL there; archives are probed once per host."""
     parts = urllib.parse.urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
 
 def unreachable(host: str) -> str | None:
-    """None if `host` answers a HEAD (any status), else the reason in plain words."""
+    """Return None if `host` answers a HEAD (any status), else the reason in plain words."""
     request = urllib.request.Request(f"{host}/", method="HEAD", headers=_AGENT)
     try:
         with urllib.request.build_opener(_NoRedirect).open(request, timeout=PROBE_TIMEOUT_S):
@@ -70,13 +70,13 @@ def unreachable(host: str) -> str | None:
 
 
 def answers_in_time(jobs: Mapping[K, Callable[[], T]], limit_s: float, late: T) -> dict[K, T]:
-    """Run all jobs at the same time. `late` is the answer of one that raises, or has not ended after `limit_s`."""
+    """Run all jobs in parallel. `late` is the answer of one that raises, or has not ended after `limit_s`."""
     answers = dict.fromkeys(jobs, late)
 
     def run(name: K, job: Callable[[], T]) -> None:
         answers[name] = job()
 
-    # Daemon threads: looking up a name can hang for longer than anybody wants to wait at exit.
+    # Daemon threads: a DNS lookup can hang for longer than anybody wants to wait at exit.
     threads = [threading.Thread(target=run, args=item, daemon=True) for item in jobs.items()]
     for thread in threads:
         thread.start()
@@ -87,7 +87,7 @@ def answers_in_time(jobs: Mapping[K, Callable[[], T]], limit_s: float, late: T) 
 
 
 def download(url: str, sha256: str, target: Path, step: Callable[[int, int | None], None]) -> None:
-    """Get `url` into `target` and check it; `step(bytes so far, bytes in all or None)` is called as it comes.
+    """Download `url` into `target` and check it; `step(bytes so far, total bytes or None)` is called as it comes.
 
     Raises:
         GoneError: the host does not have the file.
@@ -122,7 +122,7 @@ def download(url: str, sha256: str, target: Path, step: Callable[[int, int | Non
 
 
 def get_text(url: str, timeout_s: float = TEXT_TIMEOUT_S) -> str:
-    """The UTF-8 text at `url`. Not a step of the way there may leave HTTPS, since nothing else vouches for the text.
+    """Get the UTF-8 text at `url`. No redirect on the way may leave HTTPS, since nothing else vouches for the text.
 
     Raises:
         GoneError: the host does not have it.
@@ -161,7 +161,7 @@ class _SecureRedirect(urllib.request.HTTPRedirectHandler):
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """The question is whether this host answers, not where it would send us."""
+    """A handler that follows no redirect: the question is whether this host answers, not where it would send us."""
 
     def redirect_request(self, *_: object, **__: object) -> None:
         return None

@@ -1,10 +1,9 @@
-"""Two runs, or two JDKs or executors of one: what became better or worse, and what else changed. Pure.
+"""Two runs, or two JDKs or executors of one run: what got better or worse, and what else changed. Pure.
 
-Within a run figures are paired by the number of their block. Those of two runs are not: there every figure is compared
-by itself on one host, and on any two hosts how far virtual threads and the server's pool are apart, since that is
-paired inside each run. As on a run's page, a ratio is not judged whose arms lost different numbers of forks, or one of
-whose arms the gates refused more often, and on one host how many forks did what their load asks for is compared beside
-it."""
+Within a run, figures are paired by block number. Those of two runs are not paired: on one host every figure itself is
+compared, and on any two hosts the ratio of virtual threads to the server's pool, since that is paired inside each run.
+As on a run's page, a ratio is not judged if its arms lost different numbers of forks, or if the gates refused one arm
+more often; and on one host the number of forks that did what their load asks for is compared, too."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ from jdkmatrix.stats.verdicts import FAMILY_ERROR, ArmRefusals, Judged, Losses
 
 @dataclass(frozen=True)
 class ComparedSide:
-    """Cells of one run, those with `value` on `axis` where one is compared."""
+    """Cells of one run; where an axis is compared, only those with `value` on `axis`."""
 
     run: RunRecord
     cells: Cells
@@ -51,18 +50,18 @@ class ComparedSide:
         return tuple(key for key in self.cells.keys if getattr(key, self.axis) == self.value)
 
     def in_place_of(self, other: CellKey) -> CellKey:
-        """The cell of this side that stands beside one of the other."""
+        """Return the cell of this side that is compared with `other`, a cell of the other side."""
         return other if self.axis is None else other.model_copy(update={self.axis: self.value})
 
 
 @dataclass(frozen=True, kw_only=True)
 class SideChange:
-    """`after` in units of `before`, of one figure, or of how many forks did what their load asks for. `values`: what it
-    was before, and after.
+    """The change from `before` to `after` of one figure, as a ratio, or of how many forks did what their load asks for.
+    `values`: before and after.
 
-    `over`: the executor that the figure is taken over inside each run; None: the figure itself. `regression`: it got
-    significantly worse, by more than was allowed; never of a figure over another one where the figure itself is
-    compared, too, since it also falls where only the other one got better. `open`: it is no regression, and one is not
+    `over`: the executor that the figure is divided by inside each run; None: the figure itself. `regression`: it got
+    significantly worse, by more than was allowed; never set for a figure over another one where the figure itself is
+    compared, too, since it also falls where only the other one got better. `open`: it is no regression, but one is not
     excluded."""
 
     key: CellKey
@@ -85,9 +84,9 @@ class SideChange:
 
 @dataclass(frozen=True)
 class Compared:
-    """`else_changed`: what besides is not the same on both sides; `why_not`: why figures themselves are not compared;
-    `left_out`: cells that only one side has, or has usable forks of; `lost`: what was to be measured after, too, and
-    has no figure any more. `names`: what columns call the two sides."""
+    """A comparison. `else_changed`: what else differs between the sides; `why_not`: why the figures themselves are not
+    compared; `left_out`: cells that only one side has, or has usable forks of; `lost`: what was to be measured after,
+    too, but no longer has a figure. `names`: what the columns call the two sides."""
 
     before: str
     after: str
@@ -109,20 +108,20 @@ class Compared:
         return tuple(change for change in self.changes if change.open)
 
 
-_Named = tuple[CellKey, str, str | None]  # the cell, the metric's id or "outcome", over which executor
+_Named = tuple[CellKey, str, str | None]  # the cell, the metric's id or "outcome", and the executor that it is over
 _OUTCOME = "outcome"
 IN_TIME = ("before", "after")
 
 
 def _names(before: ComparedSide, after: ComparedSide) -> tuple[str, str]:
-    """The two values of an axis, else before and after."""
+    """Return the two values of an axis, else before and after."""
     if before.value is None or after.value is None or before.value == after.value:
         return IN_TIME
     return before.value, after.value
 
 
 def is_one_run(one: RunRecord, other: RunRecord) -> bool:
-    """Runs are called by their folders, and folders may have one name."""
+    """Return whether both are the same run. The id alone does not tell: it is a folder's name, which two may share."""
     return (one.run_id, one.started_at) == (other.run_id, other.started_at)
 
 
@@ -138,8 +137,8 @@ def _on_side(name: str) -> str:
 
 
 def compare_sides(before: ComparedSide, after: ComparedSide, *, threshold: float) -> Compared:
-    """Every figure by which executors are compared, where both sides have it, and what forks did. `threshold`: a share,
-    beyond which a change of a figure for the worse is a regression."""
+    """Compare each figure by which executors are compared, where both sides have it, and what forks did. `threshold`:
+    the share beyond which a figure's change for the worse is a regression."""
     one_host = before.run.latest_session.host.id == after.run.latest_session.host.id
     names = _names(before, after)
     then, now = map(_on_side, names)
@@ -175,7 +174,7 @@ def _driven_alike(cell: CellStats, base: CellStats) -> bool:
 def _gap(
     key: CellKey, cell: CellStats | None, base: CellStats | None, then: str, now: str
 ) -> tuple[str | None, list[str]]:
-    """Why the two are not compared, and what was to be measured after, too, and has no figure any more."""
+    """Return why the two are not compared, and what was to be measured after, too, but no longer has a figure."""
     if cell is None or base is None:
         why = f"{cell_words(key)}: not measured {then if base is None else now}"
     elif not _driven_alike(cell, base):
@@ -189,7 +188,7 @@ def _gap(
     return why, [why] if base and base.usable else []
 
 
-_Told = dict[_Named, tuple[Metric, str]]  # of each ratio, the metric, and what it was before and after
+_Told = dict[_Named, tuple[Metric, str]]  # for each ratio its metric, and the values before and after
 
 
 def _families(
@@ -200,12 +199,12 @@ def _families(
     *,
     absolute: bool,
 ) -> tuple[Iterable[Family[_Named]], _Told]:
-    """One for what may be a regression; others for A/A arms, and for figures over another executor beside which the
-    figure itself is compared. `both`: every cell that both sides have, after and before; `absolute`: as `_figures`."""
+    """Build one family for what may be a regression, others for A/A arms and for figures over another executor where
+    the figure itself is compared, too. `both`: cells of both sides, after and before; `absolute`: as `_figures`."""
     families: dict[tuple[bool, bool], Family[_Named]] = defaultdict(lambda: Family(threshold))
     told: _Told = {}
     refused = one_sided_among((cell.key, cell.record, base.record) for cell, base in both)
-    inside = {**page_refusals(before.cells), **page_refusals(after.cells)}
+    inside = page_refusals(before.cells), page_refusals(after.cells)
     for cell, base in both:
         if not _driven_alike(cell, base):
             continue
@@ -217,7 +216,7 @@ def _families(
                 one_sided = within if over else refused.get(cell.key)
                 families[again, over is not None and absolute].ratios[name] = ratio, losses, one_sided
                 told[name] = metric, values
-        if absolute:  # a faster host alone holds a rate that another misses
+        if absolute:  # of two hosts, the faster one alone may hold a rate
             attained = contrast(cell.attained, base.attained, error=FAMILY_ERROR)
             outcome = cell.question, attained, refused.get(cell.key)
             families[again, False].outcomes[cell.key, _OUTCOME, None] = outcome
@@ -228,11 +227,17 @@ _Figure = tuple[Metric, str | None, Ratio | None, Losses, ArmRefusals | None, st
 
 
 def _figures(
-    cell: CellStats, base: CellStats, before: ComparedSide, after: ComparedSide, inside: Refusals, *, absolute: bool
+    cell: CellStats,
+    base: CellStats,
+    before: ComparedSide,
+    after: ComparedSide,
+    inside: tuple[Refusals, Refusals],
+    *,
+    absolute: bool,
 ) -> Iterator[_Figure]:
-    """Each with the executor that it is over, its ratio of both sides, what arms lost, what gates refused inside a run,
-    and what it was before and after. `inside`: one-sided refusals within either run; `absolute`: figures themselves are
-    compared, too."""
+    """Yield each figure with the executor that it is over, the ratio of both sides, what the arms lost, what gates
+    refused inside a run, and its values before and after. `inside`: one-sided refusals within the run before and within
+    that after; `absolute`: the figures themselves are compared, too."""
     same_run = before.cells is after.cells
     sequential = before.run.stopping is not None or after.run.stopping is not None
     for metric in metrics_of(cell.load):
@@ -254,24 +259,24 @@ def _figures(
             ratio = difference_of_logs(above.logs, below.logs, sequential=sequential, least=least)
             values = f"{ratio_value(below.ratio)} → {ratio_value(above.ratio)}"
             losses = above.losses if above.losses.differ else below.losses
-            within = inside.get((cell.key, above.base.key)) or inside.get((base.key, below.base.key))
+            within = inside[1].get((cell.key, above.base.key)) or inside[0].get((base.key, below.base.key))
             yield metric, over, ratio, losses, within, values
 
 
 def _losses(metric: Metric, *arms: CellStats) -> Losses:
-    """Of two runs, whose figures are over all of their forks, however many blocks each has."""
+    """Count the losses of two runs, whose figures are over all of their forks, however many blocks each has."""
     (above, above_of), (below, below_of) = ((one.forks - len(one.by_block(metric)), one.forks) for one in arms)
     return Losses(above, above_of, below, below_of)
 
 
 def _one_base(above: Comparison, below: Comparison) -> bool:
-    """Are both over the same executor, and over another one than themselves?"""
+    """Return whether both are over the same executor, and neither is over itself."""
     same = above.base.key.executor == below.base.key.executor
     return same and above.cell is not above.base and below.cell is not below.base
 
 
 def _shown(metric: Metric, cell: CellStats) -> str:
-    """The figure of a cell that its ratio is of: p99 over the forks, each with its own, and not that of all requests
+    """Return the figure that a cell's ratio is made of: for p99, the mean of the forks' own, not that of all requests
     together."""
     own = metric is P99 and cell.figures(P99)
     figure = over_forks(P99, cell, why="") if own else of_metric(metric, cell, why="")
@@ -317,7 +322,7 @@ def _changes(family: Family[_Named], told: _Told, threshold: float, names: tuple
 
 
 def _excludes_worse(one: Judged, metric: Metric, threshold: float) -> bool:
-    """Does the interval exclude a change for the worse by more than `threshold`?"""
+    """Return whether the interval excludes a change for the worse by more than `threshold`."""
     low, high = one.ratio.ci_low, one.ratio.ci_high
     if one.losses.differ or one.refusals is not None or low is None or high is None:
         return False
@@ -336,7 +341,7 @@ def _word(one: Judged, found: PairFinding, numerator: str, denominator: str) -> 
 
 
 def _run_differences(before: ComparedSide, after: ComparedSide) -> list[str]:
-    """Differences that no identity of a cell has."""
+    """List the differences that no cell's identity records."""
     old, new = (_versions(side.run) for side in (before, after))
     return [f"{name}: {old[name]}, then {new[name]}" for name in new if name in old and old[name] != new[name]]
 
@@ -353,7 +358,7 @@ def _versions(run: RunRecord) -> Mapping[str, str]:
 
 
 def _input_differences(before: ComparedSide, after: ComparedSide, base: CellStats, cell: CellStats) -> str:
-    """Differences in what decides a cell's result, but for the axis that is compared; "" for none."""
+    """Describe the differences in what decides a cell's result, except the compared axis; "" for none."""
     if before.cells is after.cells:
         if cell.load == base.load:
             return ""

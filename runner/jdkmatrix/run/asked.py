@@ -1,4 +1,4 @@
-"""A profile of which the command line asks for values of its own. Pure."""
+"""Apply the axis values that the command line asks for to a profile. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from jdkmatrix.domain.cell_key import AXES, CellKey
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.run.plan import axis_values, cells_of
 
-Values = Mapping[str, Sequence[str | int]]  # by axis; those that are on it
+Values = Mapping[str, Sequence[str | int]]  # by axis; only values that are on it
 
 
 def with_values(matrix: Matrix, name: str, asked: Values) -> Matrix:
-    """The matrix with a profile `name` that has only cells with these values: those of its own cells that have them;
-    where it has none with one of them, what is asked for takes the place of what it selects.
+    """Return the matrix with a profile `name` that has only cells with these values: those of its own cells that have
+    them; if one of the values is in none of them, what is asked for replaces what it selects.
 
-    A value that none of its rules has replaces the others everywhere, so that a profile keeps its shape. What its rules
-    have, but not together, becomes one product, without what it includes or excludes.
+    A value that none of its rules has replaces the others everywhere, so that the profile keeps its shape. Values that
+    its rules have, but not together, become one product, without what it includes or excludes.
 
     Raises:
         MatrixError: there can be no cell with one of the values; says why, and what can be had.
@@ -42,14 +42,14 @@ def with_values(matrix: Matrix, name: str, asked: Values) -> Matrix:
 
 
 def _had(matrix: Matrix, stages: Iterable[Profile], axis: str) -> set[str | int]:
-    """The values of an axis that any rule of these profiles names."""
+    """Return the values of an axis that any rule of these profiles names."""
     selects = (profile.select for profile in stages)
     naming = (rule for profile in stages for rule in profile.include if getattr(rule, axis) is not None)
     return {value for rule in (*selects, *naming) for value in axis_values(matrix, rule, axis)}
 
 
 def _narrowed(matrix: Matrix, profile: Profile, asked: Values, new: set[str]) -> Profile:
-    """Its rules with what is asked for of their values; on the axes `new` with all of it. A rule may have none left."""
+    """Narrow its rules to what is asked for of their values; on the axes `new`, to all. A rule may have none left."""
 
     def changed(rule: Selection, axes: Iterable[str]) -> dict[str, tuple[str | int, ...]]:
         return {
@@ -65,26 +65,27 @@ def _narrowed(matrix: Matrix, profile: Profile, asked: Values, new: set[str]) ->
 
 
 def _lacking(matrix: Matrix, name: str, asked: Values) -> tuple[str, str | int] | None:
-    """The first value that no cell of the profile has."""
+    """Return the first value asked for that no cell of the profile has."""
     cells = tuple(cells_of(matrix, name))
     there = {axis: {getattr(cell, axis) for cell in cells} for axis in asked}
     return next(((axis, one) for axis, values in asked.items() for one in values if one not in there[axis]), None)
 
 
 def _why_not(matrix: Matrix, name: str, asked: Values, axis: str, value: str | int) -> str:
-    """Why most of what is asked for with this value cannot be; what is not asked for is as the profile has it first."""
+    """Return the most frequent reason against this value; axes not asked for have the profile's first value."""
     select = matrix.profiles[name].select
     axes = [(value,) if one == axis else asked.get(one, axis_values(matrix, select, one)[:1]) for one in AXES]
     points = (CellKey.model_validate(dict(zip(AXES, point, strict=True))) for point in product(*axes))
     ((reason, _),) = Counter(map(matrix.why_no_cell, points)).most_common(1)
     own = any(workload.own for one in asked.get("workload", ()) if (workload := matrix.workloads.get(str(one))))
-    implied = ("burn_us", "wait_us") if own else ()  # nobody says that no work is added to an application of the user
+    implied = ("burn_us", "wait_us") if own else ()  # nobody says that no work is added to a user's application
     given = options_of({one: values for one, values in asked.items() if one not in implied})
-    return f"{' '.join(given)}: {reason}"
+    no_server = "an experiment has no server" if axis == "server" else "no cell of the profile has it"
+    return f"{' '.join(given)}: {reason or no_server}"
 
 
 def options_of(asked: Values) -> list[str]:
-    """As words of the command line, two for each value: "--wait", "2000us"."""
+    """Return the values as command-line words, two for each: "--wait", "2000us"."""
     return [
         word
         for axis, values in asked.items()

@@ -1,4 +1,4 @@
-"""Each cell of a run as far as it is measured: read, compared with what it would be measured with now, or begun."""
+"""Open each cell of a run: read what is measured, compare it with what it would be measured with now, or begin it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Aside = Literal["unreadable", "superseded"]
 
 
 def identity(key: CellKey, setup: CellSetup) -> Identity:
-    """Everything that decides the result of this cell on this host."""
+    """Return the identity of this cell on this host: everything that decides its result."""
     matrix, profile, cpus = setup.matrix, setup.profile, setup.cpu_sets
     return identity_of(
         {
@@ -44,8 +44,8 @@ def identity(key: CellKey, setup: CellSetup) -> Identity:
 def open_cells(
     store: RunStore, setups: Mapping[CellKey, CellSetup], notice: Callable[[str], None] | None
 ) -> dict[CellKey, CellRecord]:
-    """Every cell as far as it is measured, in outline. What cannot be read or was made of other parts is set aside,
-    where there is somebody to hear of it."""
+    """Return every cell as far as it is measured, in outline. Those that cannot be read, or were made from other parts,
+    are set aside if there is a `notice` to tell."""
     opened = {}
     for key, setup in setups.items():
         opened[key], unfit = _opened(store, key, setup)
@@ -56,7 +56,7 @@ def open_cells(
 
 
 def _opened(store: RunStore, key: CellKey, setup: CellSetup) -> tuple[CellRecord, tuple[Aside, str] | None]:
-    """The cell, and of what is there instead how it is set aside, and why."""
+    """Return the cell and, if what is on disk does not fit it, how that is set aside, and why."""
     now = identity(key, setup)
     fresh = CellRecord(
         key=key,
@@ -74,5 +74,6 @@ def _opened(store: RunStore, key: CellKey, setup: CellSetup) -> tuple[CellRecord
     if found is None:
         return fresh, None
     if found.identity.digest != now.digest:
-        return fresh, ("superseded", f"{key.cell_id}: changed: {changes(found.identity.inputs, now.inputs)}")
+        inputs = now.model_dump(mode="json")["inputs"]  # as they are read back, with lists for tuples
+        return fresh, ("superseded", f"{key.cell_id}: changed: {changes(found.identity.inputs, inputs)}")
     return outline(found), None

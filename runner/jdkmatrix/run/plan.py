@@ -1,8 +1,8 @@
-"""From a matrix and a profile to an ordered list of forks. Pure and seeded.
+"""Turn a matrix and a profile into an ordered list of forks. Pure and seeded.
 
-A block holds one fork of every executor that is compared under the same conditions, next to each other in time and
-in counterbalanced order (counterbalance.py); ratios are paired inside it. All groups get their first block before any
-gets its second, in random order, so that slow drift of the host meets every group alike, and a run that is cut off has
+A block holds one fork of every executor that is compared under the same conditions, next to each other in time and in
+counterbalanced order (counterbalance.py); ratios are paired inside it. All groups get their first block before any gets
+its second, in random order, so that slow drift of the host affects every group alike, and a run that is cut off has
 data for all.
 """
 
@@ -25,13 +25,13 @@ from jdkmatrix.records.run import NotTestable
 from jdkmatrix.run.counterbalance import block_orders
 from jdkmatrix.subjects.kinds import kind_of
 
-_NAME_BYTES_MAX = 200  # of a cell; a file is called by up to 255, and something is put to it
+_NAME_BYTES_MAX = 200  # of a cell's name; a file name may have 255, and something is appended
 
 
 @dataclass(frozen=True)
 class Plan:
-    """`seed`: what orders are drawn from. `forks` has all that may run; those beyond the first `blocks` blocks only
-    where a ratio is not precise enough."""
+    """`seed`: the one that orders are drawn from. `forks`: all that may run; those beyond the first `blocks` blocks run
+    only where a ratio is not precise enough."""
 
     cells: tuple[CellKey, ...]  # in the order of the axes
     not_testable: tuple[NotTestable, ...]
@@ -49,7 +49,7 @@ class Plan:
 
 
 def select_cells(matrix: Matrix, profile_name: str) -> tuple[CellKey, ...]:
-    """The cells of a profile, in the order of the axes, without repetition.
+    """Return the cells of a profile, in the order of the axes, without repetition.
 
     Raises:
         MatrixError: unknown profile, or one without a cell.
@@ -74,8 +74,8 @@ class Stage:
 
 
 def stages(matrix: Matrix, profile_name: str) -> tuple[Stage, ...]:
-    """The stages of a profile, in the order of execution. A cell is in the first stage that has it, and no stage is
-    without cells.
+    """Return the stages of a profile, in the order of execution. A cell is in the first stage that has it, and no stage
+    is without cells.
 
     Raises:
         MatrixError: as select_cells; or executors that are compared are in two stages.
@@ -99,7 +99,7 @@ def stages(matrix: Matrix, profile_name: str) -> tuple[Stage, ...]:
 
 
 def cells_of(matrix: Matrix, profile_name: str) -> Iterator[CellKey]:
-    """The cells of all stages of a profile, in no order, some twice."""
+    """Yield the cells of all stages of a profile, in no particular order, some twice."""
     for stage in matrix.stages(profile_name):
         yield from _profile_cells(matrix, matrix.profiles[stage])
 
@@ -122,7 +122,7 @@ def _product(matrix: Matrix, rule: Selection, fallback: Selection) -> Iterator[C
 
 
 def axis_values(matrix: Matrix, rule: Selection, axis: str) -> Sequence[str | int]:
-    """The values that a rule names; the whole axis where it names none, or "all"."""
+    """Return the values that a rule names; the whole axis if it names none, or "all"."""
     named: Sequence[str | int] | None = getattr(rule, axis)
     whole: Sequence[str | int] = getattr(matrix.axes, axis)
     return whole if named is None or named == "all" else named
@@ -131,7 +131,7 @@ def axis_values(matrix: Matrix, rule: Selection, axis: str) -> Sequence[str | in
 def _of_workload(
     matrix: Matrix, workload: str, picked: Mapping[str, Sequence[str | int]]
 ) -> dict[str, Sequence[str | int]]:
-    """The values without those that no cell of this workload can have, so that no product is made of them;
+    """Return the values without those that no cell of this workload can have, so that no product is made of them;
     `Matrix.has_cell` decides about the others."""
     if workload in matrix.experiments:
         loads = [load for load in picked["load"] if isinstance(matrix.loads[str(load)], TaskLoad)]
@@ -147,10 +147,11 @@ def _named(rule: Selection) -> dict[str, Any]:
     return {axis: values for axis in AXES if (values := getattr(rule, axis)) is not None}
 
 
-def _matcher(rule: Selection) -> Callable[[CellKey], bool]:
-    """Has a cell one of the rule's values on every axis that the rule names?"""
+def _matcher(rule: Selection, *, excludes: bool = False) -> Callable[[CellKey], bool]:
+    """Return a test of whether a cell has one of the rule's values on every axis that the rule names. A rule that names
+    servers selects experiments, too, which have none; it excludes none of them."""
     axes = [
-        (attrgetter(axis), frozenset((*values, NO_SERVER) if axis == "server" else values))
+        (attrgetter(axis), frozenset((*values, NO_SERVER) if axis == "server" and not excludes else values))
         for axis, values in _named(rule).items()
         if values != "all"
     ]
@@ -158,19 +159,19 @@ def _matcher(rule: Selection) -> Callable[[CellKey], bool]:
 
 
 def _any_of(rules: Iterable[Selection]) -> Callable[[CellKey], bool]:
-    matchers = [_matcher(rule) for rule in rules]
+    matchers = [_matcher(rule, excludes=True) for rule in rules]
     return lambda cell: any(matches(cell) for matches in matchers)
 
 
 def _places(matrix: Matrix) -> dict[str, dict[str | int, int]]:
-    """The position of each value on its axis."""
+    """Return the position of each value on its axis."""
     found = {axis: {value: at for at, value in enumerate(getattr(matrix.axes, axis))} for axis in AXES}
     found["server"][NO_SERVER] = len(found["server"])
     return found
 
 
 def blocks_of(profile: Profile, cells: Iterable[CellKey]) -> dict[CellKey, int]:
-    """How many blocks each of these cells of the profile may have at most."""
+    """Return the most blocks that each of these cells of the profile may have."""
     usual = profile.blocks_at_most
     selected, excluded = _matcher(profile.select), _any_of(profile.exclude)
     wholes = ((rule, profile.select.model_copy(update=_named(rule))) for rule in profile.include)
@@ -190,9 +191,9 @@ _place = attrgetter(*(axis for axis in AXES if axis != "executor"))
 
 
 def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFork, ...]:
-    """So many forks of every cell, in blocks; the same arguments give the same order, and more blocks go on with it.
+    """Order the forks of every cell in blocks; the same arguments give the same order, and more blocks continue it.
 
-    Where cells of a group have no more blocks, the others start a counterbalanced order of their own.
+    When some cells of a group have no more blocks, the others start a counterbalanced order of their own.
     """
     groups: dict[tuple[str | int, ...], _Members] = {}
     for cell, count in blocks.items():
@@ -210,7 +211,7 @@ def order_forks(blocks: Mapping[CellKey, int], *, seed: int) -> tuple[PlannedFor
 
 
 def _orders(members: _Members, seed: str) -> Iterator[tuple[CellKey, ...]]:
-    """Block after block, of those cells of a group that have one."""
+    """Yield the order of each block, of those cells of a group that have one."""
     rng = random.Random(seed)
     done = 0
     for last in sorted({count for _, count in members}):
@@ -242,5 +243,5 @@ def make_plan(cells: Sequence[CellKey], profile: Profile, *, seed: int, impossib
 
 
 def estimate_s(matrix: Matrix, profile: Profile, forks: Iterable[PlannedFork]) -> float:
-    """Seconds that these forks are expected to take."""
+    """Return the seconds that these forks are expected to take."""
     return sum(kind_of(matrix, fork.key).expected_s(matrix, profile, fork.key) for fork in forks)

@@ -1,8 +1,8 @@
-"""Judge what was seen from outside of an application that says nothing of itself. Pure.
+"""Judge what was observed from outside of an application that reports nothing about itself. Pure.
 
 An executor's name promises a kind of thread: `virtual` that requests run on virtual threads, any other that they do
-not. A server has other work, too, such as accepting connections, and a handler may start threads of another kind; so
-virtual threads must have had a tenth of the CPU time where they are promised, and less than half of it elsewhere.
+not. But a server has other work, too, such as accepting connections, and a handler may start threads of another kind;
+so virtual threads must use at least a tenth of the CPU time where they are promised, and less than half elsewhere.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from jdkmatrix.domain.executors import is_virtual
 from jdkmatrix.domain.quantities import per_cent
-from jdkmatrix.probes.process import JIT_THREADS, ThreadCounters
+from jdkmatrix.probes.process import JIT_THREADS, Reading, cpu_ns_of
 from jdkmatrix.records.outside import ThreadGroup
 from jdkmatrix.servers.proof import ProofError
 
@@ -23,12 +23,12 @@ _SHOWN_GROUPS = 4
 
 
 def is_as_promised(share: float, executor: str) -> bool:
-    """`share`: of the CPU time, by carriers of virtual threads."""
+    """Return whether the executor's name fits `share`, that of the CPU time used by carriers of virtual threads."""
     return share >= VIRTUAL_AT_LEAST if is_virtual(executor) else share < PLATFORM_BELOW
 
 
 def check_carriers(share: float, executor: str, seen: str) -> None:
-    """`share`: of the CPU time, by carriers of virtual threads; `seen`: what requests ran on instead, in words.
+    """Check `share`, that of the CPU time used by carriers of virtual threads; `seen`: where requests ran, in words.
 
     Raises:
         ProofError: the executor's name promises something else.
@@ -49,17 +49,16 @@ def check_carriers(share: float, executor: str, seen: str) -> None:
     )
 
 
-def busiest_groups(
-    before: Mapping[int, ThreadCounters], after: Mapping[int, ThreadCounters], names: Mapping[int, str]
-) -> tuple[ThreadGroup, ...]:
-    """Threads by what they are called, with the most CPU time between two readings first. `names`: as the JVM calls
-    them, which the kernel cuts."""
+def busiest_groups(before: Reading, after: Reading, names: Mapping[int, str]) -> tuple[ThreadGroup, ...]:
+    """Group threads by name, those with the most CPU time between two readings first; threads that have ended are in
+    none. `names`: those that the JVM gives them, which the kernel truncates."""
     spent: defaultdict[str, list[int]] = defaultdict(list)
-    for tid, now in after.items():
+    for tid, now in after.threads.items():
         if not now.name.startswith(JIT_THREADS):
-            cpu_ns = now.cpu_ns - (before[tid].cpu_ns if tid in before else 0)
+            cpu_ns = now.cpu_ns - (before.threads[tid].cpu_ns if tid in before.threads else 0)
             spent[unnumbered(names.get(tid, now.name))].append(cpu_ns)
-    total = sum(map(sum, spent.values())) or 1
+    used_ns = after.at.cpu_ns - before.at.cpu_ns - cpu_ns_of(JIT_THREADS, before, after)
+    total = max(used_ns, sum(map(sum, spent.values())), 1)
     order = sorted(spent.items(), key=lambda group: -sum(group[1]))[:_SHOWN_GROUPS]
     return tuple(ThreadGroup(name=name, threads=len(each), cpu_share=sum(each) / total) for name, each in order)
 
@@ -69,5 +68,5 @@ def unnumbered(name: str) -> str:
 
 
 def groups_words(groups: tuple[ThreadGroup, ...]) -> str:
-    """ "http-nio-#-exec-# (10) 81 %, …"."""
+    """Describe the groups: “http-nio-#-exec-#” (10) 81 %, …"""
     return ", ".join(f"“{one.name or 'no name'}” ({one.threads}) {per_cent(one.cpu_share)}" for one in groups)

@@ -35,18 +35,18 @@ def _from_xz(data: bytes) -> bytes:
     return lzma.decompress(data)
 
 
-# How the files of a run that is kept for long are compressed: those of a release, and those of the project itself.
+# How the files of runs that are kept for long are compressed: those of a release, and the project's own.
 _COMPRESSED: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": _from_xz}
 
 RUN_FILE = "run.json"
 _CELLS = "cells"
-_WHOLE_MAX = 50  # cells of a run that is kept in memory as it is, with some 3 MB of each, and not read a second time
+_WHOLE_MAX = 50  # cells of a run that is kept whole in memory, at some 3 MB each, and not read a second time
 REFERENCE = "reference"  # below the results: runs that the project itself shows
 
 
 @dataclass(frozen=True)
 class RunStore:
-    """Reads and writes one run; every write is atomic."""
+    """The files of one run; every write is atomic."""
 
     directory: Path
 
@@ -61,7 +61,7 @@ class RunStore:
         return cls(directory)
 
     def remove_empty(self) -> None:
-        """Remove the folder of a run in which nothing is; else leave it."""
+        """Remove the run's folder if there is no file in it."""
         if any(path.is_file() for path in self.directory.rglob("*")):
             return
         with suppress(OSError):
@@ -70,17 +70,17 @@ class RunStore:
             self.directory.rmdir()
 
     def remove_leftovers(self) -> None:
-        """What a runner that was killed had begun: files of servers, and records that were not written whole."""
+        """Remove what a killed runner had begun: files of servers, and records that were not written whole."""
         for folder in self.directory.glob("scratch-[0-9]*"):
             shutil.rmtree(folder, ignore_errors=True)
         for path in (*self.directory.glob(".*.tmp"), *(self.directory / _CELLS).glob(".*.tmp")):
             path.unlink(missing_ok=True)
 
     def new_log_dir(self, key: CellKey, fork: int, attempt: int) -> Path:
-        """An empty folder for the logs of one attempt at a fork: "fork-2", of a later attempt "fork-2.attempt-2".
+        """Make an empty folder for the logs of one attempt at a fork: "fork-2", of a later attempt "fork-2.attempt-2".
 
-        What is there already belongs to no record any more (it was killed in the middle, or its cell was set aside) and
-        is kept beside it: in the old log of a server a new one would seem to be ready before it is.
+        What is already there no longer belongs to any record (it was killed in the middle, or its cell was set aside)
+        and is kept beside it: with the old log of a server, a new one would seem to be ready before it is.
 
         Raises:
             StoreError: it cannot be made.
@@ -112,7 +112,7 @@ class RunStore:
         return _read(_kept(self.directory / RUN_FILE), RunRecord)
 
     def read_cell(self, key: CellKey) -> CellRecord | None:
-        """The cell's record, or None when it has none. Raises: UnreadableError."""
+        """Return the cell's record, or None if it has none. Raises: UnreadableError."""
         path = _kept(self.cell_path(key))
         if not path.exists():
             return None
@@ -122,8 +122,7 @@ class RunStore:
         return cell
 
     def stamp(self) -> str:
-        """Another one as soon as one of its files is written, a record or a log, or something else stands in its
-        place."""
+        """Return a digest that changes as soon as one of its files, a record or a log, is written or replaced."""
         digest = hashlib.sha256()
         for folder, below, names in os.walk(self.directory.resolve()):
             below.sort()
@@ -135,20 +134,20 @@ class RunStore:
         return digest.hexdigest()
 
     def count_cells(self) -> int:
-        """How many have a file, whether it can be read or not."""
-        suffixes = tuple(f".json{suffix}" for suffix in ("", *_COMPRESSED))
-        return sum(path.name.endswith(suffixes) for path in (self.directory / _CELLS).glob("*"))
+        """Return how many cells have a file, whether it can be read or not."""
+        paths = [path for suffix in ("", *_COMPRESSED) for path in (self.directory / _CELLS).glob(f"*.json{suffix}")]
+        return len({path.name.partition(".json")[0] for path in paths})  # one may lie beside its compressed form
 
     def set_aside(self, key: CellKey, why: Literal["unreadable", "superseded"]) -> Path:
-        """Rename a cell file that cannot stand, so that nothing measured is lost; returns its new name."""
+        """Rename a cell file that cannot stand, so that nothing measured is lost; return its new name."""
         plain = self.cell_path(key)
-        # A compressed one may stand beside it, which would be read in its place.
+        # A compressed one may lie beside it, which would be read in its place.
         paths = [path for suffix in ("", *_COMPRESSED) if (path := plain.with_name(plain.name + suffix)).exists()]
         first, *_ = [path.rename(_unused(path.with_name(f"{path.name}.{why}"))) for path in paths]
         return first
 
     def load(self) -> LoadedRun:
-        """Everything that can be read, cells in outline where there are many; what cannot is named in `problems`.
+        """Load everything that can be read, cells in outline if there are many; what cannot is named in `problems`.
 
         Raises:
             UnreadableError: run.json itself, or it has what no run can have.
@@ -201,7 +200,7 @@ class RunStore:
 
 
 def _kept(plain: Path) -> Path:
-    """The file, or where there is none but a compressed one, that."""
+    """Return the file, or a compressed one if only that exists."""
     with suppress(OSError):  # whoever reads it says what is wrong
         if not plain.exists():
             return next(filter(Path.exists, (plain.with_name(plain.name + suffix) for suffix in _COMPRESSED)), plain)
@@ -209,7 +208,7 @@ def _kept(plain: Path) -> Path:
 
 
 def _unused(path: Path) -> Path:
-    """`path` with the first number behind it that is free."""
+    """Return `path` with the first free number appended."""
     return next(free for number in itertools.count(1) if not (free := path.with_name(f"{path.name}-{number}")).exists())
 
 
@@ -229,7 +228,7 @@ def _read(path: Path, model: type[Model]) -> Model:
 
 
 def all_runs(results: Path) -> tuple[Path, ...]:
-    """The runs below `results`, and those of its folder `reference`.
+    """Return the runs below `results`, and those of its folder `reference`.
 
     Raises:
         MatrixError: there is none.
@@ -241,12 +240,12 @@ def all_runs(results: Path) -> tuple[Path, ...]:
 
 
 def runs_of(results: Path) -> tuple[Path, ...]:
-    """The folders of all runs below `results`, the project’s own last; none where there are none."""
+    """Return the folders of all runs below `results`, the project’s own last; empty if there are none."""
     return (*_runs(results), *_runs(results / REFERENCE))
 
 
 def is_run(folder: Path) -> bool:
-    """Has it a run.json?"""
+    """Return whether the folder has a run.json."""
     try:
         return _kept(folder / RUN_FILE).is_file()
     except OSError:  # a name that no file can have
@@ -254,12 +253,12 @@ def is_run(folder: Path) -> bool:
 
 
 def has_begun(folder: Path) -> bool:
-    """Was it made for a run, be it one that has no run.json yet?"""
+    """Return whether the folder was made for a run, even one that has no run.json yet."""
     return (folder / _CELLS).is_dir()
 
 
 def unrecorded(folder: Path) -> str:
-    """Why it is no run, where one began in it."""
+    """Return why a folder in which a run began is not a run."""
     return (
         f"{folder}: stopped before it had a {RUN_FILE}, so that nothing says what it was to measure. Give its command "
         f"again with --run {folder}, which keeps what it has"
@@ -274,7 +273,7 @@ def check_recorded(folder: Path) -> None:
 
 
 def latest_run(results: Path) -> Path:
-    """The run below `results` that began last; the project's own are none of them.
+    """Return the run below `results` that began last, without the project's own.
 
     Raises:
         MatrixError: there is none.
@@ -283,7 +282,7 @@ def latest_run(results: Path) -> Path:
 
 
 def latest_begun(results: Path) -> Path:
-    """The run below `results` that began last, where one that was stopped before it had a run.json counts, too.
+    """Return the run below `results` that began last, including one that was stopped before it had a run.json.
 
     Raises:
         MatrixError: there is none.
@@ -299,7 +298,7 @@ def _latest(results: Path, runs: Iterable[Path]) -> Path:
 
 
 def began(folder: Path) -> datetime:
-    """When the run did: by its record; where that cannot be read, by when its folder last changed."""
+    """Return when the run began: by its record, or if that cannot be read, by the last change of its folder."""
     try:
         began = datetime.fromisoformat(RunStore(folder).read_run().started_at)
     except (UnreadableError, ValueError):

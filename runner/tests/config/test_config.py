@@ -97,6 +97,7 @@ from tests.support.shipped import FILES, MATRIX, TOML
         (change("workloads/mp-ping/features", "full"),
          ["workloads.mp-ping.features", "restfulWS-3.1, restfulWS-3.1-jsonb-3.0-servlet-6.0, microProfile-6.1"]),
         (change("workloads/mp-ping/application", "banking"), ["workloads.mp-ping.features", "no JSON binding"]),
+        (change("workloads/mp-ping/features", None), ["workloads.mp-ping.features: missing (allowed with mp-ping: "]),
         (change("workloads/pinning-http-lock/front", "rest"),
          ["workloads.pinning-http-lock.front", "nothing but a servlet"]),
         (change("workloads/banking/mix", None), ["workloads.banking.mix", "banking needs it"]),

@@ -33,6 +33,7 @@ def own(command: str, **changes: object) -> OwnApplication:
         (SPRING, ["{java}", "{jvm_options}", VIRTUAL, "-jar", "my.jar", "--server.port={port}"]),
         ("java -jar a.jar {port} {arm}", ["{java}", "{jvm_options}", "-jar", "a.jar", "{port}", VIRTUAL]),
         ("A=1 B={port} java {jvm_options} -cp x y", ["{java}", "{jvm_options}", VIRTUAL, "-cp", "x", "y"]),
+        ("java -Dx={{y}}{port} a {port}", ["{java}", "{jvm_options}", VIRTUAL, "-Dx={{y}}{port}", "a", "{port}"]),
         ("./run {java} {jvm_options} {port}", ["./run", "{java}", "{jvm_options}", VIRTUAL, "{port}"]),
     ],
 )

@@ -405,6 +405,9 @@ def test_the_warm_up_says_how_steady_it_was(loaded: LoadedRun) -> None:
     scattered = drifting.model_copy(update={"drift_tail_least": -0.12})
     waited = altered(fork, {"warmup": warmup.model_copy(update={"series": (scattered, *others)})})
     assert "Over all 5 s that is −0.20 %, where −1.25 % is allowed; −12 % cannot be excluded" in warmup_note(waited)
+    uncertain = scattered.model_copy(update={"finding": "uncertain", "warm": False})
+    cut = altered(fork, {"warmup": warmup.model_copy(update={"series": (uncertain, *others)})})
+    assert "Over all 5 s that is −12 % at worst, where −1.25 % is allowed." in warmup_note(cut), "no slope has decided"
     assert "1 settling window went unmeasured" in note
     rising = warmup.series[0].model_copy(update={"drift_per_s": 0.002, "drift_ahead": None})
     note = warmup_note(altered(fork, {"warmup": warmup.model_copy(update={"series": (rising,), "settling": ()})}))

@@ -238,6 +238,32 @@ def test_a_side_whose_windows_the_gates_refused_more_often_is_not_judged() -> No
     assert not [change for change in found.changes if change.key.executor != "virtual" and "not judged" in change.word]
 
 
+def test_refusals_in_a_run_count_for_its_own_side_alone() -> None:
+    """Of another JDK, which is not compared, too: the run before has both."""
+    foreign = (Reason(code="foreign-cpu", message="others used the CPUs"),)
+
+    def half(window: Window) -> Window:
+        return window.model_copy(update={"reasons": foreign}) if window.index % 2 else window
+
+    loaded, (old, new) = made_up(replace(SHAPE, windows=4)), SHAPE.jdks
+
+    def words(*sides: ComparedSide) -> list[str]:
+        changes = compare_sides(*sides, threshold=0.05).changes
+        found = [change.word for change in changes if change.key.executor == "virtual" and change.over]
+        assert found
+        return found
+
+    one = ("virtual", new)
+    refused = with_forks(
+        later(loaded, "refused", DAY),
+        lambda cell, fork: windows_of(fork, half) if (cell.key.executor, cell.key.jdk) == one else fork,
+    )
+    sides = replace(side(refused), axis="jdk", value=old), replace(side(loaded), axis="jdk", value=new)
+    assert not any("not judged" in word for word in words(*sides))
+    swapped = replace(side(refused), axis="jdk", value=new), replace(side(loaded), axis="jdk", value=old)
+    assert all("not judged" in word for word in words(*swapped))
+
+
 def test_cells_of_one_side_are_listed_and_so_is_what_else_decides_a_result(loaded: LoadedRun) -> None:
     run = loaded.run.model_copy(update={"run_id": "fewer", "cells": loaded.run.cells[1:]})
     fewer = replace(loaded, run=run, cells=loaded.cells[1:])

@@ -75,6 +75,8 @@ def test_what_a_profile_has_apart_becomes_one_product_when_asked_together() -> N
         ({"server": ("jetty",), "executor": ("liberty",)}, "Eclipse Jetty has no executor liberty (it has "),
         ({"workload": ("mp-ping",), "load": ("count-1000",)}, "count-1000 is a load of programs without a server"),
         ({"workload": ("spawn-work",), "executor": ("virtual",)}, "spawn-work cannot have saturate-50 (it"),
+        ({"workload": ("spawn-work",), "executor": ("virtual",), "load": ("count-1000",), "burn_us": (100,),
+          "server": ("jetty",)}, "--server jetty: an experiment has no server"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told_with_the_reason(asked: dict[str, tuple[Any, ...]], why: str) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from jdkmatrix.cli.selecting import Options
 from jdkmatrix.config.model import Matrix, Profile, Selection
-from jdkmatrix.domain.cell_key import CellKey
+from jdkmatrix.domain.cell_key import NO_SERVER, CellKey
 from jdkmatrix.domain.executors import unsized
 from jdkmatrix.domain.servers import own_pool, server_kind, virtual_of
 from jdkmatrix.errors import MatrixError
@@ -112,6 +112,17 @@ def test_exclude_needs_every_axis_it_names_and_what_include_adds_may_have_fewer_
         ("liberty", 1, 0): 3, ("virtual", 1, 0): 3, ("liberty", 2, 0): 3, ("virtual", 2, 0): 1,
         ("liberty", 1, 100): 2, ("liberty", 4, 0): 2, ("liberty", 4, 100): 2,
     }  # fmt: skip
+
+
+def test_excluding_a_server_excludes_no_experiment() -> None:
+    matrix = with_profile(
+        blocks=1,
+        select={"workload": ["mp-ping", "spawn-work"], "server": ["open-liberty", "jetty"], "jdk": ["temurin-25"],
+                "executor": ["virtual"], "cpus": [2], "burn_us": [0, 100], "load": ["saturate-10", "count-1000"]},
+        exclude=[{"server": ["jetty"], "cpus": [2]}],
+    )  # fmt: skip
+    found = {(cell.workload, cell.server) for cell in select_cells(matrix, "p")}
+    assert found == {("mp-ping", "open-liberty"), ("spawn-work", NO_SERVER)}
 
 
 def test_an_axis_left_out_of_select_means_all_of_it() -> None:

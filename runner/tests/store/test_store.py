@@ -26,7 +26,7 @@ from tests.support.sites import stored
 
 
 def test_another_stamp_follows_from_whatever_is_written_below_the_run(tmp_path: Path) -> None:
-    """Pages show logs, too, and a record that takes the place of another may be as long."""
+    """Pages show logs, too, and a record that replaces another may be as long."""
     store = RunStore.create(tmp_path / "run")
     record = cell(forks=(fork(1),))
     log = store.new_log_dir(record.key, 1, 1) / "messages.log"
@@ -52,13 +52,14 @@ COMPRESSED = {".gz": gzip.compress, ".xz": lzma.compress}
 
 @pytest.mark.parametrize("suffix", COMPRESSED)
 def test_a_compressed_cell_is_the_same_and_a_damaged_one_is_told(tmp_path: Path, suffix: str) -> None:
-    """As runs are kept for long."""
+    """Runs that are kept for long are compressed."""
     store = RunStore.create(tmp_path)
     record = cell(forks=(fork(1), fork(2)))
     store.save_cell(record)
     plain = store.cell_path(record.key)
     kept = plain.with_name(plain.name + suffix)
     kept.write_bytes(COMPRESSED[suffix](plain.read_bytes()))
+    assert store.count_cells() == 1, "a run that went on has both"
     plain.unlink()
     assert store.read_cell(record.key) == record and store.count_cells() == 1
     for damaged in (kept.read_bytes()[:-20], b"not compressed", b""):
@@ -145,7 +146,7 @@ def test_what_cannot_stand_is_kept_under_another_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["", *COMPRESSED])
 def test_a_file_that_was_set_aside_and_measured_again_is_kept_and_no_damage(tmp_path: Path, suffix: str) -> None:
-    """Compressed, where a run that was kept for long goes on."""
+    """The file is compressed if a run that was kept for long goes on."""
     record = cell(forks=(fork(1),))
     store = RunStore.create(tmp_path)
     store.save_run(run_of([record]).run)
@@ -218,7 +219,7 @@ def test_an_attempt_has_an_empty_folder_of_its_own_and_earlier_logs_are_kept(tmp
 
 
 def test_what_the_latest_session_has_not_measured_is_in_no_figure_until_it_has(tmp_path: Path) -> None:
-    """One that went on with another kernel, and was stopped in its first stage; and a cell that it cannot measure."""
+    """The latest session went on with another kernel, was stopped in its first stage, and cannot measure one cell."""
     loaded = made_up(Shape(jdks=("temurin-25",), burn_us=(0, 100), blocks=1))
     first, second = loaded.run.latest_session, loaded.run.latest_session.model_copy(update={"number": 2})
     sessions = (first, second.model_copy(update={"host": first.host.model_copy(update={"kernel": "7.0"})}))

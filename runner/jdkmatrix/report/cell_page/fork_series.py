@@ -27,14 +27,14 @@ class _Series(NamedTuple):
     points: Callable[[Fork], Points]
 
 
-# Of the usual time between two readings: beyond that nothing was read in between. Where servers take turns, what grew
-# meanwhile grew in the turns of others, too.
+# Multiples of the usual time between two readings, beyond which nothing was read in between. Where servers take turns,
+# what grew meanwhile grew in the turns of others, too.
 _GAP_STEPS, _TURN_STEPS = 3, 1.5
 
 
 def fork_charts(fork: Fork) -> tuple[tuple[Chart, ...], tuple[str, ...]]:
-    """Small multiples from the start of the server process to the last thing that was seen, measured windows shaded;
-    and in words, what stayed the same all the time."""
+    """Draw small multiples from the start of the server process to the last thing that was seen, measured windows
+    shaded; and say which figures stayed the same all the time."""
     bands = [(window.t_s, window.t_s + window.load.duration_s) for window in fork.windows]
     steps = _gap_steps(fork)
     broken = ((figure, _broken(figure.points(fork), steps)) for figure in _SERIES)
@@ -48,7 +48,7 @@ def fork_charts(fork: Fork) -> tuple[tuple[Chart, ...], tuple[str, ...]]:
 
 
 def warmup_charts(fork: Fork) -> tuple[Chart, ...]:
-    """The warm-up alone; shaded where it ran under the load that was then measured."""
+    """Draw the warm-up alone, shaded where it ran under the load that was then measured."""
     windows = fork.warmup.windows if fork.warmup else ()
     if not windows:
         return ()
@@ -85,7 +85,7 @@ def warmup_note(fork: Fork) -> str:
 
 
 def _drift(series: SeriesSteadiness) -> str:
-    """The change that may have gone on after it."""
+    """Describe the drift that may have gone on after the warm-up."""
     tail_s, least, fall_max = series.tail_s or 0.0, series.drift_tail_least or 0.0, series.fall_max or 0.0
     per_s, ahead = map(signed_share, (series.drift_per_s, series.drift_ahead))
     words = (
@@ -93,7 +93,7 @@ def _drift(series: SeriesSteadiness) -> str:
         f"{series.ahead_s:g} s. Over all {tail_s:g} s that is "
     )
     whole, allowed = (series.drift_per_s or 0.0) * tail_s, f"where {signed_share(-fall_max, 3)} is allowed"
-    if -least <= fall_max or -whole > fall_max:
+    if -least <= fall_max or not series.warm:
         return f"{words}{signed_share(least)} at worst, {allowed}."
     return (
         f"{words}{signed_share(whole)}, {allowed}; {signed_share(least)} cannot be excluded, since it scatters so much "
@@ -122,13 +122,13 @@ def _gap_steps(fork: Fork) -> float:
 
 
 def _usual_s(times_s: Iterable[float]) -> float:
-    """Between two readings."""
+    """Return the usual time between two readings."""
     steps = [after - before for before, after in pairwise(times_s)]
     return statistics.median(steps) if steps else 0.0
 
 
 def _broken(points: Points, gap_steps: float) -> list[Point]:
-    """Broken wherever nothing was read for long: no line crosses the time in which another server had its turn."""
+    """Break the line wherever nothing was read for long: it does not cross the time of another server's turn."""
     told = list(points)
     most_s = gap_steps * _usual_s(t_s for t_s, _ in told)
     found = told[:1]
@@ -140,7 +140,7 @@ def _broken(points: Points, gap_steps: float) -> list[Point]:
 
 
 def _range(values: Sequence[float]) -> str:
-    """Smallest, largest and median in words; whole numbers stay whole."""
+    """Give smallest, largest and median in words; whole numbers stay whole."""
     whole = all(float(value).is_integer() and abs(value) < 1000 for value in values)
     told = min(values), max(values), statistics.median(values)
     low, high, middle = (f"{value:g}" if whole else digits(value, 3) for value in told)
@@ -148,8 +148,8 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _per_second(counter: Callable[[Sample], float | None]) -> Callable[[Fork], Points]:
-    """The growth of a counter, at the end of each step; None where an end is missing, it went back, or nothing was read
-    for long."""
+    """Return the growth of a counter per second, at the end of each step; None where an end is missing, it went back,
+    or nothing was read for long."""
 
     def points(fork: Fork) -> Points:
         most_s = _gap_steps(fork) * _usual_s(sample.t_s for sample in fork.samples)
@@ -165,7 +165,7 @@ def _per_second(counter: Callable[[Sample], float | None]) -> Callable[[Fork], P
 
 
 def _driver(of: Callable[[Interval, float], float | None]) -> Callable[[Fork], Points]:
-    """A figure of the driver's intervals and their lengths in s, on the fork's clock; a break between windows."""
+    """Return a figure of the driver's intervals and their lengths in s, on the fork's clock, broken between windows."""
 
     def points(fork: Fork) -> Points:
         for window in fork.windows:

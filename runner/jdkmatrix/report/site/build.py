@@ -1,7 +1,7 @@
-"""Write the site: a front page that answers, what was published, and a folder for every run.
+"""Write the site: a front page with the answer, what was published, and a folder for every run.
 
-A run whose files are those of last time, under the same code, templates and claims, is not read again: its pages are
-taken over from the site that stands.
+A run whose files are unchanged since last time, under the same code, templates and claims, is not read again: its pages
+are taken over from the existing site.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.history_page import history_pages
 from jdkmatrix.report.site.home import home_page, offered
 from jdkmatrix.report.site.render_runs import SiteRun, make_all, rendered
-from jdkmatrix.report.site.replace_folder import link_or_copy, replacing
+from jdkmatrix.report.site.replace_folder import link_tree, replacing
 from jdkmatrix.run.code_version import PACKAGE
 from jdkmatrix.store.readable import UnreadableError, readable
 
@@ -42,8 +42,8 @@ _RUNS = TypeAdapter(tuple[RunDigest, ...])
 
 @dataclass(frozen=True)
 class Background:
-    """All that pages are made with besides runs. `jdks`, `loads`: those that can be asked for today; of loads that are
-    made by number, what makes them ("saturate-N")."""
+    """Everything besides runs that pages are made from. `jdks`, `loads`: those that can be asked for today; for loads
+    that are made by number, what makes them ("saturate-N")."""
 
     templates: Path
     matrix: Matrix
@@ -52,7 +52,7 @@ class Background:
     loads: frozenset[str]
 
     def stamp(self) -> str:
-        """Changes with the code and what that is built on, the templates, the catalogues and the claims."""
+        """Return a digest that changes with code, Python, libraries, templates, catalogues and claims."""
         code = (sys.version, *map(version, _BUILT_ON), _code())
         parts = (*code, digest_of_templates(self.templates), self.claims.model_dump_json())
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -65,7 +65,7 @@ def _code() -> str:
 
 @dataclass(frozen=True)
 class Built:
-    """`runs`: newest first. `unreadable`: runs that could not be shown, and why."""
+    """A site that was written. `runs`: newest first. `unreadable`: runs that could not be shown, and why."""
 
     index: Path
     runs: tuple[RunDigest, ...]
@@ -73,10 +73,10 @@ class Built:
 
 
 def build_site(runs: Sequence[SiteRun], out_dir: Path, background: Background) -> Built:
-    """Write the site of these runs to `out_dir`. One that cannot be read, or has the id of another, is told on the
-    front page.
+    """Write the site of these runs to `out_dir`. The front page names any run that cannot be read, or has the id of
+    another.
 
-    The folder takes its place in one step: until then a site that stood there stays.
+    The folder takes its place in one step: until then an existing site stays.
 
     Raises:
         MatrixError: no run that can be read, `out_dir` is something else than a site, or a template is missing.
@@ -121,7 +121,7 @@ def _pages_of_all(
     registry: tuple[ClaimRecord, ...],
     background: Background,
 ) -> dict[str, str]:
-    """By path, what is written of all runs together. `runs`: newest first."""
+    """Render, by path, what is written about all runs together. `runs`: newest first."""
     hosts = host_verdicts(registry, runs)
     can_be = offered(background.matrix)
     scenarios = {name: claim.scenarios for name, claim in background.claims.claims.items()}
@@ -145,7 +145,7 @@ def _pages_of_all(
 def _that_fit_with_none_before(
     runs: tuple[RunDigest, ...], together: Callable[[tuple[RunDigest, ...], Sequence[str]], object]
 ) -> dict[RunDigest, str]:
-    """Those that make the pages of all impossible, and why."""
+    """Return the runs that make the pages of all runs impossible, and why."""
     kept: tuple[RunDigest, ...] = ()
     odd: dict[RunDigest, str] = {}
     for run in runs:
@@ -161,8 +161,8 @@ def _that_fit_with_none_before(
 def _shown(
     runs: Sequence[SiteRun], fresh: Path, site: Path, templates: Path, registry: tuple[ClaimRecord, ...]
 ) -> tuple[dict[str, RunDigest], list[str]]:
-    """The pages of all runs, taken over from `site` or made: what they tell by their ids, and why others are not
-    shown."""
+    """Take the pages of each run over from `site`, or make them; return the digests by run id, and why other runs are
+    not shown."""
     found: dict[str, RunDigest] = {}
     unreadable: list[str] = []
     earlier = rendered(site)
@@ -185,10 +185,11 @@ def _shown(
             try:
                 with readable(run.name):
                     if taken:
-                        shutil.copytree(one.folder, fresh / told.folder, copy_function=link_or_copy)
+                        link_tree(one.folder, fresh / told.folder)
                     else:
                         one.folder.rename(fresh / told.folder)
             except UnreadableError as error:
+                shutil.rmtree(fresh / told.folder, ignore_errors=True)  # else the next site would take a part for all
                 unreadable.append(str(error))
                 continue
             found[told.run_id] = told

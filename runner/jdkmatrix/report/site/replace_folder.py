@@ -19,9 +19,9 @@ _RENAME_EXCHANGE = 2  # linux/fs.h
 
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
-    """A new folder to write to, which takes the place of `target` when the block ends without an error.
+    """Yield a new folder to write to, which takes the place of `target` when the block ends without an error.
 
-    A reader sees the old folder or the new one, never a mixture. With an error `target` stays as it was.
+    A reader sees the old folder or the new one, never a mixture. On an error `target` stays as it was.
 
     Raises:
         MatrixError: `target` is something other than a site that this tool wrote, or cannot be written.
@@ -33,7 +33,7 @@ def replacing(target: Path) -> Iterator[Path]:
             yield fresh
             (fresh / MARKER).touch()
             if target.exists():
-                _exchange(fresh, target)  # so that it is the old site that is removed
+                _exchange(fresh, target)  # so that the old site is the one that is removed
             else:
                 fresh.rename(target)
     except OSError as error:
@@ -42,7 +42,7 @@ def replacing(target: Path) -> Iterator[Path]:
 
 
 def check_replaceable(target: Path) -> None:
-    """Could `target` be replaced now?
+    """Check that `target` could be replaced now.
 
     Raises:
         MatrixError: it is something other than a site that this tool wrote, or nothing can be written beside it.
@@ -67,19 +67,32 @@ def _check_ours(target: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> None:
-    """renameat2(2) with RENAME_EXCHANGE; where the file system cannot do it, two renames."""
+    """Swap two folders by renameat2(2) with RENAME_EXCHANGE; by three renames where the file system cannot do it."""
     libc = ctypes.CDLL(None, use_errno=True)
     done = libc.renameat2(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE)
     if done == 0:
         return
     aside = one.with_name(f"{one.name}.old")
     other.rename(aside)
-    one.rename(other)
+    try:
+        one.rename(other)
+    except OSError:
+        aside.rename(other)
+        raise
     aside.rename(one)
 
 
+def link_tree(source: Path, target: Path) -> None:
+    """Make a folder with the files of another, each as by `link_or_copy`. Raises OSError at the first that fails."""
+    for folder, _, names in os.walk(source):
+        made = target / os.path.relpath(folder, source)
+        made.mkdir()
+        for name in names:
+            link_or_copy(Path(folder, name), made / name)
+
+
 def link_or_copy(source: str | Path, target: str | Path) -> None:
-    """The same file under another name where the file system can have that: results and finished pages are replaced,
+    """Hard-link a file, or copy it where the file system has no such links: results and finished pages are replaced,
     never written to. A symbolic link is followed."""
     real = Path(source).resolve()
     try:

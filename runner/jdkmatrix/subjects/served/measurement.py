@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jdkmatrix.config.model import Workload
+from jdkmatrix.config.model import Matrix, Workload
 from jdkmatrix.config.request_mix import RequestMix
 from jdkmatrix.domain.applications import DATABASE_URL, REMOTE_TIMEOUT_MS, REMOTE_URL
 from jdkmatrix.domain.cell_key import CellKey
@@ -44,7 +44,7 @@ from jdkmatrix.subjects.served.warming import gate_of, lengths_of, settle, settl
 from jdkmatrix.subjects.served.windows import Windows, measure_phases
 
 _QUIET_AFTER_S = 60.0
-_REMOTE_PATIENCE_S = 30.0  # of our applications, where nobody tells them
+_REMOTE_PATIENCE_S = 30.0  # of our applications, by default
 _QUIET_IN_BOX_S = 10.0
 _PROOF_AT_ONCE_MAX = 4  # requests
 _ENDING_S = 5.0  # a server that was asked to stop refuses requests before it is gone
@@ -66,7 +66,7 @@ class ServedCell(CellSetup):
 
 @dataclass
 class ServedMeasurement:
-    """Between turns the server is asked nothing, which would disturb the others."""
+    """A measurement that asks the server nothing between turns, which would disturb the others."""
 
     cell: ServedCell
     fork: ForkDraft
@@ -84,7 +84,7 @@ class ServedMeasurement:
         if remote and parts:
             remote.delay_at_most(self.cell.matrix.remote.warmup_delay_us_max)
             url = f"{remote.url}?{parts.answers.query(self._key.wait_us)}"
-            # It is the driver that gives up, and not the application.
+            # It is the driver that gives up, not the application.
             patience_s = max(_REMOTE_PATIENCE_S, self.cell.workload.timeout_s or self.cell.matrix.driver.timeout_s)
             told = {REMOTE_URL: url, REMOTE_TIMEOUT_MS: str(round(patience_s * 1000))}
             instance = replace(instance, properties={**instance.properties, **told})
@@ -100,7 +100,7 @@ class ServedMeasurement:
     def rewarm(self, duration_s: float) -> None:
         bench, warmup = self._windows.bench, self.found.warmup
         with bench.sampler.looking(True):
-            self._confine(bench.server)  # again: another one's start may have opened the cgroup that both are in
+            self._confine(bench.server)  # again: another's start may have widened the cgroup that both are in
             window = settling_window(bench, self.cell.load.in_windows, duration_s, label="rewarm")
         if warmup:
             self.found.warmup = warmup.model_copy(update={"settling": (*warmup.settling, window)})
@@ -119,7 +119,7 @@ class ServedMeasurement:
             self.found.windows.append(windows.measure(ask, index=number))
 
     def judged(self) -> tuple[Status, tuple[Reason, ...]]:
-        return self.found.judged(self.cell.matrix)
+        return self.found.judged(self._rules)
 
     def record(self) -> dict[str, Any]:
         return vars(self.found)
@@ -180,7 +180,7 @@ class ServedMeasurement:
                     if cell.workload.limits is None or not box.outcomes("the server", _log_lines(launch)):
                         server.check_alive()
                 except MatrixError as error:
-                    # What followed from the end of the server or of its database is not the reason; nor is the end of
+                    # What followed from the end of the server or of its database is not the cause; nor is the end of
                     # the server, if we ended it.
                     watchdog.check()
                     if self._database:
@@ -208,11 +208,11 @@ class ServedMeasurement:
         rules, cpus = cell.matrix, cell.cpu_sets
         self.listener.step("starting the server")
         with ExitStack() as stack:
-            # The driver starts while the server does; each needs seconds for it.
+            # The driver starts alongside the server; each needs seconds for it.
             session = stack.enter_context(self.cell.driver.open(self._target(launch)))
             found.first_response_s = server.wait_ready(lambda pid: allow_jit(pid, self._jit_cpus))
             session.wait_ready()
-            # The slowest question is that for the fastest of some burns.
+            # The slowest question is the one for the fastest of several burns.
             timeout_s = rules.server.answer_timeout_s + BURN_REPEATS * key.burn_us / 1e6
             connection = stack.enter_context(Connection(launch.base_url, timeout_s=timeout_s))
             own = cell.workload.own
@@ -274,7 +274,7 @@ class ServedMeasurement:
                     return  # its outcome says why
                 overloaded = self._kind.ended_overloaded(found.windows)
                 if not overloaded:
-                    # Each window begins with a question; a server that hangs in the last one is found by this one.
+                    # Each window begins with a question; this one finds a server that hung in the last window.
                     bench.ask(bench.question)
                     self._check_burn(connection, clock_speeds)
             finally:
@@ -284,10 +284,7 @@ class ServedMeasurement:
 
     def _warm(self, bench: Bench) -> None:
         cell = self.cell
-        rules = cell.matrix.warmup
-        if self._cpus < 1:  # of less than a CPU, the compiler may use as much less
-            rules = rules.model_copy(update={"jit_share_max": rules.jit_share_max * self._cpus})
-        gate = gate_of(rules, cell.profile, self._kind, self._answer_s)
+        gate = gate_of(self._rules.warmup, cell.profile, self._kind, self._answer_s)
         self._block_at_most(bench.connection, cell.matrix.warmup.block_ms_max)
         self.found.warmup = warm(
             bench,
@@ -307,9 +304,16 @@ class ServedMeasurement:
             self._remote.delay_at_most(None)
         self._block_at_most(bench.connection, None)
 
+    @property
+    def _rules(self) -> Matrix:
+        """Those of this fork: with less than a CPU, the compiler may use proportionally less of one."""
+        rules = self.cell.matrix
+        warmup = rules.warmup.model_copy(update={"jit_share_max": rules.warmup.jit_share_max * min(1.0, self._cpus)})
+        return rules.model_copy(update={"warmup": warmup})
+
     def _block_at_most(self, connection: Connection, limit_ms: int | None) -> None:
-        """Let no request block for longer from now on, where the application blocks its threads on purpose; None: each
-        as long as it asks for."""
+        """Let no request block for longer than this from now on, if the application blocks its threads on purpose;
+        None: each as long as it asks for."""
         if path := self.cell.workload.served.limit_path:
             query = "" if limit_ms is None else f"?at_most_ms={limit_ms}"
             status, body = connection.post(f"{path}{query}")
@@ -321,8 +325,8 @@ class ServedMeasurement:
         self.cell.confiner.confine(server.pid, self.cell.cpu_sets.sut)
 
     def _uncut_delays(self) -> None:
-        """A ramp measures, too, how the server's pool comes by the threads that long delays need; every other load is
-        of a server that has them."""
+        """Lift the limit on delays, except for a ramp, which also measures how the server's pool gets the threads that
+        long delays need; every other load is of a server that has them."""
         if self._remote and not self._kind.grows_pool:
             self._remote.delay_at_most(None)
 
@@ -360,7 +364,7 @@ class ServedMeasurement:
             yield
 
     def _check_burn(self, connection: Connection, clock_speeds: Mapping[int, float]) -> None:
-        """A request of a new kind: before the windows it would spoil them (Bench.observe says how)."""
+        """Check the burn, a new kind of request, which before the windows would spoil them (see Bench.observe)."""
         rounds = self.cell.burn_rounds
         if rounds:
             self.found.burn_check = check_burn(
@@ -380,7 +384,7 @@ class ServedMeasurement:
         except HttpError as error:
             if not may_be_late:
                 raise
-            # A server that has burst its box, or drowns in its backlog, may have requests that nobody serves any more.
+            # A server that has burst its box, or drowns in its backlog, may have requests that are no longer served.
             self.fork.reasons.append(Reason(code="not-audited", message=f"the books could not be checked: {error}"))
 
     def _target(self, launch: Launch) -> Target:

@@ -1,5 +1,5 @@
-"""Look from outside at an application that says nothing of itself: is it what its table says, and on which threads does
-it serve?"""
+"""Observe from outside an application that reports nothing about itself: whether it is what its table says, and on
+which threads it serves."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def check_own(server: ServerProcess, connection: Connection, instance: Instance,
 def prove_from_outside(
     pid: int, executor: str, path: str, session: DriverSession, load: SaturateLoad, *, java: Path, scratch: Path
 ) -> tuple[OutsideProof, frozenset[str]]:
-    """Thread dumps under `load`, a closed loop of GET `path`, then the CPU time of threads under the same; and what the
-    kernel calls the carriers of virtual threads.
+    """Take thread dumps under `load`, a closed loop of GET `path`, then the CPU time of threads under the same; also
+    return what the kernel calls the carriers of virtual threads.
 
     Raises:
         ProofError: requests run on other threads than the executor's name promises, or nobody can tell.
@@ -61,7 +61,7 @@ def prove_from_outside(
     after = Reading(glance(pid), read_threads(pid))
     carriers = frozenset(_kind(after.threads[tid].name) for tid in carrying if tid in after.threads)
     share = _share_of(carriers, names.keys() - carrying, names, before, after, executor=executor)
-    busiest = busiest_groups(before.threads, after.threads, names)
+    busiest = busiest_groups(before, after, names)
     check_carriers(share, executor, f"most was used by {groups_words(busiest)}")
     proof = OutsideProof(
         path=path,
@@ -85,7 +85,7 @@ def _share_of(
     *,
     executor: str,
 ) -> float:
-    """Of the CPU time, by threads that the kernel calls as it calls `carriers`.
+    """Return the share of the CPU time that was used by threads with the kernel's names of `carriers`.
 
     Raises:
         ProofError: `others` of that name, which newer JVMs shorten in its middle, are no carriers, and without what
@@ -110,8 +110,8 @@ def _share_of(
 
 
 def _kind(name: str) -> str:
-    """What the names of a pool's threads begin with, as the kernel shows them: newer JVMs cut long names in the middle
-    and keep the number at the end, which is another for a carrier that takes the place of one that idled and ended."""
+    """Return how the names of a pool's threads begin, as the kernel shows them: newer JVMs cut long names in the middle
+    and keep the number at the end, which is another for a carrier that replaces one that idled and ended."""
     head, cut, _ = name.partition("..")
     return head + cut
 

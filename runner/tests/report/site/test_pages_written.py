@@ -253,6 +253,32 @@ def test_a_file_system_without_exchange_is_served_by_renames(tmp_path: Path, mon
     assert [p.name for p in tmp_path.iterdir()] == ["site"]
 
 
+def test_where_the_second_rename_fails_the_old_site_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class NoExchange:
+        def renameat2(self, *_: object) -> int:
+            return -1
+
+    site, rename = tmp_path / "site", Path.rename
+
+    def failing(self: Path, target: Path) -> Path:
+        if target == site and (self / "new").exists():
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return rename(self, target)
+
+    with replace_folder.replacing(site) as fresh:
+        (fresh / "old").touch()
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: NoExchange())
+    monkeypatch.setattr(Path, "rename", failing)
+    with (
+        pytest.raises(MatrixError, match="Input/output error; what stood there stays"),
+        replace_folder.replacing(site) as fresh,
+    ):
+        (fresh / "new").touch()
+    assert (site / "old").exists()
+
+
 def test_bad_input_is_one_message(tmp_path: Path, loaded: LoadedRun) -> None:
     with pytest.raises(MatrixError, match="no run to report"):
         site_of([], tmp_path / "site")

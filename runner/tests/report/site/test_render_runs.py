@@ -3,6 +3,7 @@ made of is another; and what stops none of the others."""
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -26,7 +27,7 @@ from jdkmatrix.domain.catalogue import catalogue
 from jdkmatrix.errors import MatrixError
 from jdkmatrix.records.claims import ClaimRecord
 from jdkmatrix.report.html import page
-from jdkmatrix.report.site import build, render_runs
+from jdkmatrix.report.site import build, render_runs, replace_folder
 from jdkmatrix.report.site.build import Background, Built, build_site
 from jdkmatrix.report.site.digest import RunDigest
 from jdkmatrix.report.site.render_runs import PROCESSES_MAX, RenderedRun, SiteRun, processes, writers
@@ -321,6 +322,30 @@ def test_only_a_run_that_changed_is_made_again(tmp_path: Path, made: list[str]) 
     changed = built(folder, first, second)
     assert made == ["a", "b"]
     assert [bool(run.damaged) for run in changed.runs] == [True, False]
+
+
+def test_a_file_that_cannot_be_taken_over_leaves_no_part_of_its_run(
+    tmp_path: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the next site would find the part, with the stamp of the whole."""
+    loaded, folder = made_up(ONE), tmp_path / "site"
+    runs = [stored(tmp_path / name, later(loaded, name, "2024-01-01")) for name in ("a", "b")]
+    built(folder, *runs)
+    whole, real = files_in(folder), replace_folder.link_or_copy
+
+    def failing(source: str | Path, target: str | Path) -> None:
+        if Path(source).parts[-2:] == ("a", "results.csv"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(source))
+        real(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(replace_folder, "link_or_copy", failing)
+        site = built(folder, *runs)
+    assert [run.run_id for run in site.runs] == ["b"] and "Permission denied" in site.unreadable[0]
+    assert not (folder / "runs" / "a").exists()
+    made.clear()
+    built(folder, *runs)
+    assert made == ["a"] and files_in(folder) == whole
 
 
 def test_a_run_that_stands_twice_or_cannot_be_read_is_told_on_the_front_page_and_stops_no_other(tmp_path: Path) -> None:
